@@ -1,0 +1,63 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "reach",
+    products: [
+        .library(name: "Reachability", targets: ["Reachability"]),
+        .executable(name: "reach", targets: ["reach"]),
+    ],
+    dependencies: [
+        // The command line of `reach` alone: parsing, help, completion scripts. Costs 7 MB of static program
+        // (it brings FoundationEssentials, not ICU), so no library target may depend on it.
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    ],
+    targets: [
+        // System libraries and kernel headers, seen from Swift.
+        .systemLibrary(
+            name: "CNetlink", pkgConfig: "libnl-route-3.0",
+            providers: [.apt(["libnl-route-3-dev", "pkg-config"]), .yum(["libnl3-devel"])]),
+        .target(name: "CLinux"),
+
+        // One thread for everything that waits.
+        .target(name: "EventLoop", dependencies: ["CLinux"], swiftSettings: strict),
+
+        // Pure decisions: imports nothing but the standard library.
+        .target(name: "ReachabilityCore", swiftSettings: strict),
+
+        // The kernel's side: sockets, lookups, the manager.
+        .target(
+            name: "Reachability",
+            dependencies: ["CNetlink", "CLinux", "EventLoop", "ReachabilityCore"], swiftSettings: strict),
+
+        .executableTarget(
+            name: "reach",
+            dependencies: [
+                "Reachability",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+
+        .target(
+            name: "TestSupport", dependencies: ["CLinux", "EventLoop", "ReachabilityCore", "Reachability"],
+            path: "Tests/TestSupport", swiftSettings: strict),
+        .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "ReachabilityCoreTests", dependencies: ["ReachabilityCore", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ReachabilityTests", dependencies: ["Reachability", "TestSupport"],
+            exclude: ["Recordings"], swiftSettings: strict),
+        .testTarget(
+            name: "reachTests", dependencies: ["reach", "TestSupport"],
+            exclude: ["Golden"], swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
+)

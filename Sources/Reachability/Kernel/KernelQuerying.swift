@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ReachabilityCore
+
+/// Answers the questions of an evaluation: the kernel, a recording, or a fake in a test.
+///
+/// Used by one thread at a time.
+package protocol KernelQuerying: AnyObject {
+    /// The answers, one for each question and in their order.
+    ///
+    /// What the kernel refuses is an answer (`.failure(errno)`); an error is thrown where it did not answer at all:
+    /// `timedOut`, or `netlinkRefused` where the socket cannot be opened.
+    func answers(to questions: [KernelQuestion]) throws(ReachabilityError) -> [KernelAnswer]
+
+    /// Learns what happened, so that remembered answers about links and addresses are asked again.
+    func noticed(_ event: NetworkEvent)
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension IPAddress: CustomStringConvertible, LosslessStringConvertible {
+    /// Dotted decimal for IPv4; the canonical text of RFC 5952 for IPv6.
+    public var description: String {
+        switch family {
+        case .ipv4: (0..<4).map { String((low >> (24 - 8 * $0)) & 0xFF) }.joined(separator: ".")
+        case .ipv6: canonicalText
+        }
+    }
+
+    private var canonicalText: String {
+        let groups = (0..<8).map { index -> UInt64 in
+            let half = index < 4 ? high : low
+            return (half >> (48 - 16 * (index % 4))) & 0xFFFF
+        }
+        if high == 0, low >> 32 == 0xFFFF {  // IPv4-mapped, RFC 5952 §5
+            return "::ffff:" + IPAddress(v4: UInt32(truncatingIfNeeded: low)).description
+        }
+        // The longest run of two or more zero groups becomes "::", the first one of equals (RFC 5952 §4.2).
+        var best = 0..<0
+        var start = 0
+        while start < 8 {
+            var end = start
+            while end < 8, groups[end] == 0 { end += 1 }
+            if end - start >= 2, end - start > best.count { best = start..<end }
+            start = max(end, start + 1)
+        }
+        let hex = groups.map { String($0, radix: 16) }
+        guard !best.isEmpty else { return hex.joined(separator: ":") }
+        return hex[..<best.lowerBound].joined(separator: ":") + "::"
+            + hex[best.upperBound...].joined(separator: ":")
+    }
+
+    /// Reads dotted decimal (four parts, no leading zeros) or IPv6 text (RFC 4291 §2.2); nil for anything else.
+    ///
+    /// Brackets, zones and prefix lengths are not part of an address and are refused.
+    public init?(_ description: String) {
+        if description.utf8.contains(UInt8(ascii: ":")) {
+            self.init(v6Text: description)
+        } else {
+            guard let bits = Self.dottedDecimal(description[...]) else { return nil }
+            self.init(v4: bits)
+        }
+    }
+
+    private static func dottedDecimal(_ text: Substring) -> UInt32? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 4 else { return nil }
+        var bits: UInt32 = 0
+        for part in parts {
+            guard (1...3).contains(part.utf8.count), part.utf8.allSatisfy({ (48...57).contains($0) }),
+                part.utf8.count == 1 || part.utf8.first != 48, let value = UInt32(part), value <= 255
+            else { return nil }
+            bits = bits << 8 | value
+        }
+        return bits
+    }
+
+    private init?(v6Text text: String) {
+        guard text.utf8.count <= 45 else { return nil }
+        var halves: [[UInt64]] = []
+        let pieces = Self.splitOnGap(text)
+        guard pieces.count <= 2 else { return nil }
+        for (index, piece) in pieces.enumerated() {
+            guard let groups = Self.groups(piece, mayEndInIPv4: index == pieces.count - 1) else { return nil }
+            halves.append(groups)
+        }
+        let present = halves.reduce(0) { $0 + $1.count }
+        guard pieces.count == 1 ? present == 8 : present <= 7 else { return nil }
+        let gap = pieces.count == 2 ? [UInt64](repeating: 0, count: 8 - present) : []
+        let all = halves[0] + gap + (halves.count == 2 ? halves[1] : [])
+        self.init(
+            v6High: all[..<4].reduce(0) { $0 << 16 | $1 }, low: all[4...].reduce(0) { $0 << 16 | $1 })
+    }
+
+    /// The text before and after each "::".
+    private static func splitOnGap(_ text: String) -> [Substring] {
+        var pieces: [Substring] = []
+        var rest = text[...]
+        while true {
+            var index = rest.startIndex
+            var found = false
+            while index < rest.endIndex {
+                let next = rest.index(after: index)
+                if rest[index] == ":", next < rest.endIndex, rest[next] == ":" {
+                    pieces.append(rest[..<index])
+                    rest = rest[rest.index(after: next)...]
+                    found = true
+                    break
+                }
+                index = next
+            }
+            if !found {
+                pieces.append(rest)
+                return pieces
+            }
+        }
+    }
+
+    private static func groups(_ text: Substring, mayEndInIPv4: Bool) -> [UInt64]? {
+        guard !text.isEmpty else { return [] }
+        var groups: [UInt64] = []
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        for (index, part) in parts.enumerated() {
+            if mayEndInIPv4, index == parts.count - 1, part.utf8.contains(UInt8(ascii: ".")) {
+                guard let bits = dottedDecimal(part) else { return nil }
+                groups += [UInt64(bits >> 16), UInt64(bits & 0xFFFF)]
+            } else {
+                guard (1...4).contains(part.utf8.count), part.utf8.allSatisfy(isHexDigit),
+                    let value = UInt64(part, radix: 16)
+                else { return nil }
+                groups.append(value)
+            }
+        }
+        return groups
+    }
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool {
+        (48...57).contains(byte) || (65...70).contains(byte) || (97...102).contains(byte)
+    }
+}

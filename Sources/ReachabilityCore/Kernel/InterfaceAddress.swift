@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An address that an interface owns (RTM_NEWADDR, rtnetlink(7)).
+package struct InterfaceAddress: Sendable, Hashable {
+    /// Flags of `struct ifaddrmsg` and IFA_FLAGS that count here (linux/if_addr.h).
+    package struct Flags: OptionSet, Sendable, Hashable {
+        package let rawValue: UInt32
+        package init(rawValue: UInt32) { self.rawValue = rawValue }
+        /// IFA_F_TEMPORARY (IPv6): a privacy address (RFC 8981). For IPv4 the bit means secondary.
+        package static let temporary = Flags(rawValue: 0x01)
+        /// IFA_F_OPTIMISTIC: usable while duplicate address detection goes on (RFC 4429).
+        package static let optimistic = Flags(rawValue: 0x04)
+        /// IFA_F_DADFAILED: somebody else has the address (RFC 4862 §5.4).
+        package static let duplicate = Flags(rawValue: 0x08)
+        /// IFA_F_DEPRECATED: its preferred lifetime is over.
+        package static let deprecated = Flags(rawValue: 0x20)
+        /// IFA_F_TENTATIVE: duplicate address detection has not finished.
+        package static let tentative = Flags(rawValue: 0x40)
+    }
+
+    /// The interface that owns it.
+    package var interface: Int32
+    /// The address (IFA_LOCAL, else IFA_ADDRESS).
+    package var address: IPAddress
+    /// Leading bits that name the subnet.
+    package var prefixLength: Int
+    /// The flags.
+    package var flags: Flags
+
+    package init(interface: Int32, address: IPAddress, prefixLength: Int, flags: Flags = []) {
+        self.interface = interface
+        self.address = address
+        self.prefixLength = prefixLength
+        self.flags = flags
+    }
+
+    /// Whether the kernel would choose it as a source: duplicate address detection is over or optimistic.
+    package var isUsable: Bool {
+        !flags.contains(.duplicate) && (!flags.contains(.tentative) || flags.contains(.optimistic))
+    }
+
+    /// `address/length`, as `ip address` shows it.
+    package var text: String { "\(address)/\(prefixLength)" }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the kernel said to a ``KernelQuestion``.
+package enum KernelAnswer: Sendable, Hashable {
+    case route(RouteAnswer)
+    case link(LinkState)
+    /// To `links` and `ports`.
+    case links([LinkState])
+    case addresses([InterfaceAddress])
+    case wireless(WirelessState)
+    case device(DeviceFacts)
+    /// The kernel refused, with this errno(3): ENETUNREACH, ENODEV, EACCES …
+    case failure(Int32)
+}
+
+/// What nl80211 says of an 802.11 interface (NL80211_CMD_GET_INTERFACE, NL80211_CMD_GET_STATION).
+package struct WirelessState: Sendable, Hashable {
+    /// The mode (enum nl80211_iftype, linux/nl80211.h): 2 station, 3 access point, 6 monitor …
+    package var mode: UInt32
+    /// The network's name as text; bytes that are not UTF-8 are replaced. Nil where there is none.
+    package var ssid: String?
+    /// The access point (BSSID), six bytes.
+    package var accessPoint: [UInt8]?
+    /// Signal strength in dBm, usually −30 (near) to −90 (far).
+    package var signal: Int8?
+
+    package init(mode: UInt32, ssid: String? = nil, accessPoint: [UInt8]? = nil, signal: Int8? = nil) {
+        self.mode = mode
+        self.ssid = ssid
+        self.accessPoint = accessPoint
+        self.signal = signal
+    }
+
+    /// Whether the interface is a client of a network (station or P2P client), the only modes that are an uplink.
+    package var isStation: Bool { mode == 2 || mode == 8 }
+}
+
+/// What a device says of itself outside netlink.
+package struct DeviceFacts: Sendable, Hashable {
+    /// DEVTYPE of the uevent file ("wlan", "wwan", "bluetooth", "bridge" …).
+    package var type: String?
+    /// Whether sysfs links a `phy80211`.
+    package var hasPhy80211: Bool
+    /// Whether the wireless extensions answer (SIOCGIWNAME).
+    package var hasWirelessExtensions: Bool
+    /// Whether an rfkill switch of its radio blocks it, by software or by hardware.
+    package var isRadioBlocked: Bool
+
+    package init(
+        type: String? = nil, hasPhy80211: Bool = false, hasWirelessExtensions: Bool = false,
+        isRadioBlocked: Bool = false
+    ) {
+        self.type = type
+        self.hasPhy80211 = hasPhy80211
+        self.hasWirelessExtensions = hasWirelessExtensions
+        self.isRadioBlocked = isRadioBlocked
+    }
+}

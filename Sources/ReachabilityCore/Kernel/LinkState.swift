@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the kernel says of one network interface (RTM_NEWLINK, rtnetlink(7)).
+package struct LinkState: Sendable, Hashable {
+    /// The operational state of RFC 2863, as the kernel numbers it (IF_OPER_*, linux/if.h).
+    package enum OperationalState: UInt8, Sendable, Hashable {
+        case unknown = 0, notPresent, down, lowerLayerDown, testing, dormant, up
+    }
+
+    /// Flags of `struct ifinfomsg` that count here (netdevice(7)).
+    package struct Flags: OptionSet, Sendable, Hashable {
+        package let rawValue: UInt32
+        package init(rawValue: UInt32) { self.rawValue = rawValue }
+        /// IFF_UP: somebody switched the interface on.
+        package static let up = Flags(rawValue: 1 << 0)
+        /// IFF_LOOPBACK.
+        package static let loopback = Flags(rawValue: 1 << 3)
+        /// IFF_POINTOPOINT.
+        package static let pointToPoint = Flags(rawValue: 1 << 4)
+        /// IFF_RUNNING: the operational state is up or unknown.
+        package static let running = Flags(rawValue: 1 << 6)
+        /// IFF_LOWER_UP: there is a carrier.
+        package static let lowerUp = Flags(rawValue: 1 << 16)
+        /// IFF_DORMANT: waiting for something outside, for example 802.1X.
+        package static let dormant = Flags(rawValue: 1 << 17)
+    }
+
+    /// The interface index; unique within the network namespace, may be given again after removal.
+    package var index: Int32
+    /// The name, for example `eth0`.
+    package var name: String
+    /// The flags.
+    package var flags: Flags
+    /// The operational state; numbers of later kernels read as `unknown`'s opposite, `down`.
+    package var operationalState: OperationalState
+    /// The link-layer type (ARPHRD_*, linux/if_arp.h): 1 Ethernet, 772 loopback, 65534 none …
+    package var hardwareType: UInt16
+    /// IFLA_INFO_KIND: the driver's word for a virtual device ("vlan", "bridge", "wireguard" …); nil for hardware.
+    package var kind: String?
+    /// IFLA_MASTER: the bridge, bond or VRF this link is a port of.
+    package var master: Int32?
+    /// IFLA_LINK: the device this one is stacked upon, where it lies in the same network namespace.
+    package var lower: Int32?
+    /// Whether IFLA_LINK points into another network namespace (IFLA_LINK_NETNSID).
+    package var lowerIsElsewhere: Bool
+    /// The link that a bond uses at this moment (IFLA_BOND_ACTIVE_SLAVE).
+    package var activePort: Int32?
+    /// IFLA_CARRIER_UP_COUNT and IFLA_CARRIER_DOWN_COUNT; they show flaps whose messages were lost.
+    package var carrierUpCount: UInt32
+    package var carrierDownCount: UInt32
+
+    package init(
+        index: Int32, name: String, flags: Flags = [], operationalState: OperationalState = .unknown,
+        hardwareType: UInt16 = 1, kind: String? = nil, master: Int32? = nil, lower: Int32? = nil,
+        lowerIsElsewhere: Bool = false, activePort: Int32? = nil, carrierUpCount: UInt32 = 0,
+        carrierDownCount: UInt32 = 0
+    ) {
+        self.index = index
+        self.name = name
+        self.flags = flags
+        self.operationalState = operationalState
+        self.hardwareType = hardwareType
+        self.kind = kind
+        self.master = master
+        self.lower = lower
+        self.lowerIsElsewhere = lowerIsElsewhere
+        self.activePort = activePort
+        self.carrierUpCount = carrierUpCount
+        self.carrierDownCount = carrierDownCount
+    }
+
+    /// Whether this is a loopback interface.
+    package var isLoopback: Bool { flags.contains(.loopback) }
+}

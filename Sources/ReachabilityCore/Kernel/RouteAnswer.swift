@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the kernel answers to "how would you send to this address" (RTM_GETROUTE, rtnetlink(7)).
+package struct RouteAnswer: Sendable, Hashable {
+    /// The route types (RTN_*, linux/rtnetlink.h); a number of a later kernel is kept as `other`.
+    package enum Kind: Sendable, Hashable {
+        case unicast, local, broadcast, anycast, multicast, blackhole, unreachable, prohibit, `throw`
+        case other(UInt8)
+    }
+
+    /// One of the next hops of a multipath route.
+    package struct Leg: Sendable, Hashable {
+        /// The output interface.
+        package var interface: Int32
+        /// The next router; nil where the destination is on the link.
+        package var gateway: IPAddress?
+        /// RTNH_F_DEAD: the kernel does not use it.
+        package var isDead: Bool
+        /// RTNH_F_LINKDOWN: its interface has no carrier.
+        package var isLinkDown: Bool
+
+        package init(interface: Int32, gateway: IPAddress? = nil, isDead: Bool = false, isLinkDown: Bool = false) {
+            self.interface = interface
+            self.gateway = gateway
+            self.isDead = isDead
+            self.isLinkDown = isLinkDown
+        }
+    }
+
+    /// The route's type.
+    package var kind: Kind
+    /// The output interface (RTA_OIF); nil for a multipath route and for types without one.
+    package var interface: Int32?
+    /// The next router (RTA_GATEWAY, or RTA_VIA where it has the other family).
+    package var gateway: IPAddress?
+    /// The source address the kernel would choose (RTA_PREFSRC).
+    package var source: IPAddress?
+    /// The route's own destination prefix length: 0 default, 1 half, 32 or 128 host.
+    package var prefixLength: Int
+    /// The metric (RTA_PRIORITY): the lowest wins. Only a lookup that asks for the FIB entry carries it.
+    package var metric: UInt32
+    /// The routing table.
+    package var table: UInt32
+    /// The legs of a multipath route (RTA_MULTIPATH).
+    package var legs: [Leg]
+    /// Seconds until the route expires (RTA_CACHEINFO), for IPv6 routes learnt from router advertisements.
+    package var expires: Int32?
+    /// The nexthop object (RTA_NH_ID).
+    package var nexthop: UInt32?
+
+    package init(
+        kind: Kind, interface: Int32? = nil, gateway: IPAddress? = nil, source: IPAddress? = nil,
+        prefixLength: Int = 0, metric: UInt32 = 0, table: UInt32 = 254, legs: [Leg] = [], expires: Int32? = nil,
+        nexthop: UInt32? = nil
+    ) {
+        self.kind = kind
+        self.interface = interface
+        self.gateway = gateway
+        self.source = source
+        self.prefixLength = prefixLength
+        self.metric = metric
+        self.table = table
+        self.legs = legs
+        self.expires = expires
+        self.nexthop = nexthop
+    }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A moment on the monotonic clock (CLOCK_MONOTONIC, clock_gettime(2)): it does not jump when the wall clock
+/// is set and does not run while the machine sleeps.
+package struct MonotonicInstant: Sendable, Hashable, Comparable {
+    /// Nanoseconds since an arbitrary start, usually boot.
+    package var nanoseconds: Int64
+
+    package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+    package static func < (a: Self, b: Self) -> Bool { a.nanoseconds < b.nanoseconds }
+
+    package static func + (a: Self, b: Duration) -> Self {
+        Self(nanoseconds: a.nanoseconds &+ b.inNanoseconds)
+    }
+
+    package static func - (a: Self, b: Self) -> Duration { .nanoseconds(a.nanoseconds &- b.nanoseconds) }
+}
+
+extension Duration {
+    /// The whole nanoseconds; saturates beyond 292 years.
+    package var inNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        guard !overflow else { return seconds < 0 ? .min : .max }
+        let (sum, carried) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000)
+        return carried ? (seconds < 0 ? .min : .max) : sum
+    }
+}

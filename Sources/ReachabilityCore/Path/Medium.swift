@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The kind of a network interface itself, whatever carries it underneath.
+///
+/// A tunnel over Wi-Fi is ``tunnel`` here; the status follows what carries it (`wifi`).
+public enum Medium: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
+    /// Ethernet and every physical link that is none of the others.
+    case ethernet
+    /// IEEE 802.11, in station mode.
+    case wifi
+    /// A mobile network modem: wwan, rmnet, raw IP, PPP.
+    case cellular
+    /// A VPN or encapsulation: WireGuard, tun, GRE, IPIP, VXLAN …
+    case tunnel
+    /// A Linux software bridge.
+    case bridge
+    /// A bond or team of links.
+    case bond
+    /// An IEEE 802.1Q sub-interface.
+    case vlan
+    /// Another virtual link: veth, macvlan, ipvlan, dummy, tap …
+    case virtual
+    /// The loopback interface.
+    case loopback
+    /// None of these, or the interface is gone.
+    case other
+
+    /// The lower-case word used in JSON.
+    public var description: String { rawValue }
+}

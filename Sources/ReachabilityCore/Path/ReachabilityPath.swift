@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The way that traffic takes at this instant, or why there is none.
+///
+/// A value: it does not change behind your back. ``generation`` tells two paths with equal fields apart.
+public struct ReachabilityPath: Sendable, Hashable {
+    /// Whether the path is usable at this instant.
+    ///
+    /// A loss shows here at once, in the status only when it has lasted for ``ReachabilityTiming/lossGrace``.
+    public package(set) var isOnline: Bool = false
+    /// What the status would be if this instant lasted.
+    public package(set) var instantStatus: ReachabilityStatus = .unknown
+    /// The egress interface; nil where there is no usable path.
+    public package(set) var interface: String?
+    /// Its index; 0 where there is no usable path.
+    public package(set) var interfaceIndex: Int32 = 0
+    /// The egress interface's own kind; nil where there is no usable path.
+    public package(set) var medium: Medium?
+    /// The source address that connections get.
+    public package(set) var source: IPAddress?
+    /// The next router; nil where the destination is on the link.
+    public package(set) var gateway: IPAddress?
+    /// The route's metric; nil where there is no usable path.
+    public package(set) var metric: UInt32?
+    /// The address families that have a usable path.
+    public package(set) var families: Set<IPAddress.Family> = []
+    /// Whether the egress interface is a tunnel.
+    public package(set) var isTunnel: Bool = false
+    /// The interface that carries the tunnel.
+    public package(set) var underlay: String?
+    /// Whether traffic costs money or quota: cellular, Bluetooth, or named so in the configuration.
+    public package(set) var isExpensive: Bool = false
+    /// Whether only a part of the address space has a route (`0.0.0.0/1` without its other half).
+    public package(set) var isPartial: Bool = false
+    /// Whether the IPv6 source is a unique local address (RFC 4193), good for the site only.
+    public package(set) var isUniqueLocal: Bool = false
+    /// The name of the Wi-Fi network that carries the path.
+    public package(set) var ssid: String?
+    /// Its access point, six bytes.
+    public package(set) var accessPoint: [UInt8]?
+    /// Its signal strength in dBm.
+    public package(set) var signal: Int?
+    /// An interface that has a usable path of its own while the kernel's choice is dead.
+    ///
+    /// Other programs get no connection then; a socket bound to this interface (SO_BINDTODEVICE, socket(7)) does.
+    public package(set) var alternative: String?
+    /// Grows whenever connections made over an earlier path should no longer be trusted.
+    public package(set) var generation: UInt64 = 0
+    /// Why.
+    public package(set) var reason = ReachabilityReason(.notMonitoring, sentence: "monitoring has not started")
+    /// Whether the kernel did not answer the last question and these are earlier facts.
+    public package(set) var isStale: Bool = false
+
+    // What makes connections made earlier worthless when it changes, besides the fields above.
+    package var carrierDownCount: UInt32 = 0
+    package var underlayIndex: Int32 = 0
+
+    package init() {}
+
+    /// The path before monitoring starts and after it stops.
+    public static let notMonitoring = ReachabilityPath()
+}

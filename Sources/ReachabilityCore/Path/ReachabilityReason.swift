@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a path is usable or not: a code for programs and a sentence for the person who has to act.
+public struct ReachabilityReason: Sendable, Hashable, CustomStringConvertible {
+    /// The reason as a code. More may come: compare, and treat unknown ones as "not usable".
+    public struct Code: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+        /// The word used in JSON and by `reach status --explain`.
+        public let rawValue: String
+        /// A code with this word.
+        public init(rawValue: String) { self.rawValue = rawValue }
+        /// The word.
+        public var description: String { rawValue }
+
+        /// A usable default route.
+        public static let defaultRoute = Code(rawValue: "defaultRoute")
+        /// A usable route to the watched host that is not a default route.
+        public static let hostRoute = Code(rawValue: "hostRoute")
+        /// The host is this machine.
+        public static let local = Code(rawValue: "local")
+        /// No route leads there.
+        public static let noRoute = Code(rawValue: "noRoute")
+        /// The route's interface has no address to send from.
+        public static let noAddress = Code(rawValue: "noAddress")
+        /// The only address to send from is link-local.
+        public static let linkLocalOnly = Code(rawValue: "linkLocalOnly")
+        /// The route's interface has no carrier, is switched off, or waits for authentication.
+        public static let linkDown = Code(rawValue: "linkDown")
+        /// The route's bridge or bond has no usable port.
+        public static let noPorts = Code(rawValue: "noPorts")
+        /// A route of type `prohibit` refuses it.
+        public static let prohibited = Code(rawValue: "prohibited")
+        /// A route of type `blackhole` swallows it.
+        public static let blackhole = Code(rawValue: "blackhole")
+        /// A route or rule of type `unreachable` refuses it.
+        public static let unreachableRoute = Code(rawValue: "unreachableRoute")
+        /// The route leads into a tunnel, and no other path carries the tunnel.
+        public static let tunnelWithoutUnderlay = Code(rawValue: "tunnelWithoutUnderlay")
+        /// The watched host's name has no address yet.
+        public static let unresolved = Code(rawValue: "unresolved")
+        /// Monitoring has not started, or has been stopped.
+        public static let notMonitoring = Code(rawValue: "notMonitoring")
+        /// The kernel refused to answer.
+        public static let kernelRefused = Code(rawValue: "kernelRefused")
+    }
+
+    /// The code.
+    public let code: Code
+    /// The interface it is about; nil where it is about none.
+    public let interface: String?
+    /// One sentence without a full stop, for example "eth0: no carrier".
+    public let sentence: String
+
+    /// A reason.
+    public init(_ code: Code, interface: String? = nil, sentence: String) {
+        self.code = code
+        self.interface = interface
+        self.sentence = sentence
+    }
+
+    /// The sentence.
+    public var description: String { sentence }
+}

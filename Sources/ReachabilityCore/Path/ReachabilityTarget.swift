@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What an evaluation asks the way to.
+package enum ReachabilityTarget: Sendable, Hashable {
+    /// Anywhere: looked up through representative addresses, which are never contacted.
+    case general(sentinels: [IPAddress])
+    /// One host; its addresses in the order of preference.
+    case host([ReachabilityDestination])
+}
+
+/// One address of a watched host.
+package struct ReachabilityDestination: Sendable, Hashable {
+    /// The address.
+    package var address: IPAddress
+    /// The interface name behind `%` of a link-local address (RFC 4007 §11).
+    package var zone: String?
+
+    package init(_ address: IPAddress, zone: String? = nil) {
+        self.address = address
+        self.zone = zone
+    }
+
+    /// Reads `address` or `address%zone`; nil for anything else, and for a zone on an address that has none.
+    package init?(_ text: String) {
+        let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let address = IPAddress(String(parts[0])) else { return nil }
+        guard parts.count == 2 else {
+            self.init(address)
+            return
+        }
+        // IFNAMSIZ (linux/if.h) leaves 15 bytes for a name.
+        guard address.isLinkLocal, address.family == .ipv6, (1...15).contains(parts[1].utf8.count) else { return nil }
+        self.init(address, zone: String(parts[1]))
+    }
+
+    /// `address` or `address%zone`.
+    package var text: String { zone.map { "\(address)%\($0)" } ?? address.description }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What has changed, as observers get it.
+public struct ReachabilityUpdate: Sendable, Hashable {
+    /// What kind of change this is.
+    public enum Event: String, Sendable, Hashable, CaseIterable {
+        /// The first report of a subscription: how things are.
+        case initial
+        /// The status changed; the path may have changed with it.
+        case status
+        /// The path changed and the status did not.
+        case path
+    }
+
+    /// The kind of change.
+    public let event: Event
+    /// The status now.
+    public let status: ReachabilityStatus
+    /// The status before; nil in the first report.
+    public let previous: ReachabilityStatus?
+    /// The path now.
+    public let path: ReachabilityPath
+
+    /// An update.
+    public init(
+        event: Event, status: ReachabilityStatus, previous: ReachabilityStatus?, path: ReachabilityPath
+    ) {
+        self.event = event
+        self.status = status
+        self.previous = previous
+        self.path = path
+    }
+}
