@@ -18,6 +18,9 @@ public struct ReachabilityConfiguration: Sendable, Hashable {
     public var family: IPAddress.Family?
     /// Interfaces whose traffic is expensive, besides cellular and Bluetooth.
     public var expensiveInterfaces: Set<String> = []
+    /// Whether updates carry a report on every interface (``ReachabilityUpdate/links``). Off by default: it asks
+    /// the kernel for all interfaces at each update.
+    public var reportsLinks: Bool = false
     /// A file that names the network namespace to watch (network_namespaces(7)), for example
     /// `/run/netns/blue`; nil for the process's own.
     ///

@@ -20,11 +20,15 @@ public struct ReachabilityUpdate: Sendable, Hashable {
     public let previous: ReachabilityStatus?
     /// The path now.
     public let path: ReachabilityPath
+    /// Every interface but loopback, where ``ReachabilityConfiguration/reportsLinks`` asks for it; else empty.
+    public let links: [LinkReport]
 
     /// An update.
     public init(
-        event: Event, status: ReachabilityStatus, previous: ReachabilityStatus?, path: ReachabilityPath
+        event: Event, status: ReachabilityStatus, previous: ReachabilityStatus?, path: ReachabilityPath,
+        links: [LinkReport] = []
     ) {
+        self.links = links
         self.event = event
         self.status = status
         self.previous = previous

@@ -31,8 +31,26 @@ package struct WirelessState: Sendable, Hashable {
         self.signal = signal
     }
 
-    /// Whether the interface is a client of a network (station or P2P client), the only modes that are an uplink.
-    package var isStation: Bool { mode == 2 || mode == 8 }
+    /// Whether the mode can carry traffic outwards: ad hoc, station, mesh point, P2P client, vehicular (OCB).
+    ///
+    /// An access point, a monitor or a P2P device is never the way out.
+    package var isUplink: Bool { [1, 2, 7, 8, 11].contains(mode) }
+
+    /// The mode in words, for sentences.
+    package var modeName: String {
+        switch mode {
+        case 1: "ad hoc"
+        case 2: "station"
+        case 3, 4: "access point"
+        case 6: "monitor"
+        case 7: "mesh"
+        case 8: "P2P client"
+        case 9: "P2P group owner"
+        case 10: "P2P device"
+        case 11: "OCB"
+        default: "number \(mode)"
+        }
+    }
 }
 
 /// What a device says of itself outside netlink.

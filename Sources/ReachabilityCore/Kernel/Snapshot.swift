@@ -12,12 +12,15 @@ package struct Snapshot: Sendable, Equatable {
 
     /// All entries, oldest first.
     package private(set) var entries: [Entry] = []
+    // An evaluation has about ten entries: walking them is cheaper than hashing. A survey of many links has thousands.
+    private var positions: [KernelQuestion: Int] = [:]
+    private static let walkLimit = 16
 
     package init() {}
 
-    // A snapshot holds about ten entries: walking them is cheaper than hashing the questions.
     /// The answer to `question`, where it was asked.
     package subscript(question: KernelQuestion) -> KernelAnswer? {
+        if entries.count > Self.walkLimit { return positions[question].map { entries[$0].answer } }
         for entry in entries where entry.question == question { return entry.answer }
         return nil
     }
@@ -26,5 +29,12 @@ package struct Snapshot: Sendable, Equatable {
     package mutating func add(_ question: KernelQuestion, _ answer: KernelAnswer) {
         guard self[question] == nil else { return }
         entries.append(Entry(question: question, answer: answer))
+        if entries.count == Self.walkLimit + 1 {
+            for (position, entry) in entries.enumerated() { positions[entry.question] = position }
+        } else if entries.count > Self.walkLimit {
+            positions[question] = entries.count - 1
+        }
     }
+
+    package static func == (a: Snapshot, b: Snapshot) -> Bool { a.entries == b.entries }
 }

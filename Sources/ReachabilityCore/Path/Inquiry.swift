@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The conversation of one evaluation with the kernel: what is known, what is still to be asked, what was concluded.
+package struct Inquiry: ~Copyable {
+    /// Thrown where the next conclusion needs an answer that is not there yet.
+    package struct Incomplete: Error {}
+
+    private let snapshot: Snapshot
+    /// Questions that came up without an answer, each once, in the order they came up.
+    package private(set) var missing: [KernelQuestion] = []
+    private var known: Set<KernelQuestion> = []
+    /// The steps for `--explain`; nil where nobody asks for them.
+    package private(set) var steps: [EvaluationStep]?
+
+    package init(_ snapshot: Snapshot, explains: Bool = false) {
+        self.snapshot = snapshot
+        steps = explains ? [] : nil
+    }
+
+    /// Makes sure that `questions` are answered before anything is concluded from some of them.
+    ///
+    /// Questions that come together are asked together: one system call instead of one for each.
+    package mutating func require(_ questions: [KernelQuestion]) throws(Incomplete) {
+        var complete = true
+        for question in questions where snapshot[question] == nil {
+            complete = false
+            miss(question)
+        }
+        guard complete else { throw Incomplete() }
+    }
+
+    private mutating func answer(_ question: KernelQuestion) throws(Incomplete) -> KernelAnswer {
+        if let answer = snapshot[question] { return answer }
+        miss(question)
+        throw Incomplete()
+    }
+
+    private mutating func miss(_ question: KernelQuestion) {
+        if known.insert(question).inserted { missing.append(question) }
+    }
+
+    /// The route, or the errno of the refusal.
+    package mutating func route(_ lookup: RouteLookup) throws(Incomplete) -> Result<RouteAnswer, KernelRefusal> {
+        switch try answer(.route(lookup)) {
+        case .route(let route): .success(route)
+        case .failure(let errno): .failure(KernelRefusal(errno: errno))
+        default: .failure(KernelRefusal(errno: KernelRefusal.nonsense))
+        }
+    }
+
+    /// The interface; nil where there is none (any more).
+    package mutating func link(_ index: Int32) throws(Incomplete) -> LinkState? {
+        guard case .link(let link) = try answer(.link(index)) else { return nil }
+        return link
+    }
+
+    /// The interface of that name; nil where there is none.
+    package mutating func link(named name: String) throws(Incomplete) -> LinkState? {
+        guard case .link(let link) = try answer(.linkNamed(name)) else { return nil }
+        return link
+    }
+
+    /// All interfaces.
+    package mutating func links() throws(Incomplete) -> [LinkState] {
+        guard case .links(let links) = try answer(.links) else { return [] }
+        return links
+    }
+
+    /// The ports of a bridge, bond or team.
+    package mutating func ports(of master: Int32) throws(Incomplete) -> [LinkState] {
+        guard case .links(let links) = try answer(.ports(master: master)) else { return [] }
+        return links
+    }
+
+    /// All addresses.
+    package mutating func addresses() throws(Incomplete) -> [InterfaceAddress] {
+        guard case .addresses(let addresses) = try answer(.addresses) else { return [] }
+        return addresses
+    }
+
+    /// What nl80211 says; nil where it does not know the interface.
+    package mutating func wireless(_ index: Int32) throws(Incomplete) -> WirelessState? {
+        guard case .wireless(let state) = try answer(.wireless(index)) else { return nil }
+        return state
+    }
+
+    /// What the device says of itself.
+    package mutating func device(_ link: LinkState) throws(Incomplete) -> DeviceFacts {
+        guard case .device(let facts) = try answer(.device(link.index, name: link.name)) else {
+            return DeviceFacts()
+        }
+        return facts
+    }
+
+    /// Notes a step, where somebody wants to know how the conclusion came about.
+    package mutating func note(_ step: @autoclosure () -> EvaluationStep) {
+        guard steps != nil else { return }
+        steps?.append(step())
+    }
+}
+
+/// The errno with which the kernel refused an answer.
+package struct KernelRefusal: Error, Sendable, Hashable {
+    package let errno: Int32
+
+    package init(errno: Int32) { self.errno = errno }
+
+    // The numbers are those of asm-generic/errno.h; the standard library has no names for them.
+    package static let accessDenied: Int32 = 13
+    package static let noDevice: Int32 = 19
+    package static let invalid: Int32 = 22
+    package static let nonsense: Int32 = 74
+    package static let networkUnreachable: Int32 = 101
+    package static let hostUnreachable: Int32 = 113
+}

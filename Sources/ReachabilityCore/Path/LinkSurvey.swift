@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Looks at every interface for itself: is it online, and if not, what is the first thing it lacks?
+package struct LinkSurvey: Sendable {
+    private let evaluator: PathEvaluator
+
+    package init(evaluator: PathEvaluator) { self.evaluator = evaluator }
+
+    /// What a survey comes to.
+    package enum Outcome: Sendable {
+        case needs([KernelQuestion])
+        case reports([LinkReport])
+    }
+
+    /// The reports on all interfaces but loopback, in the order of their indexes.
+    package func survey(_ snapshot: Snapshot) -> Outcome {
+        var inquiry = Inquiry(snapshot)
+        var reports: [LinkReport] = []
+        guard (try? inquiry.require([.links, .addresses])) != nil, let links = try? inquiry.links() else {
+            return .needs(inquiry.missing)
+        }
+        let addresses = Dictionary(grouping: (try? inquiry.addresses()) ?? [], by: \.interface)
+        for link in links.sorted(by: { $0.index < $1.index }) where !link.isLoopback {
+            // All links are visited even where answers are missing: then all can ask at once.
+            if let report = try? report(on: link, addresses[link.index] ?? [], &inquiry) { reports.append(report) }
+        }
+        return inquiry.missing.isEmpty ? .reports(reports) : .needs(inquiry.missing)
+    }
+
+    private func report(
+        on link: LinkState, _ addresses: [InterfaceAddress], _ inquiry: inout Inquiry
+    ) throws(Inquiry.Incomplete) -> LinkReport {
+        let medium = try inquiry.carrier(of: link, expensive: []).medium
+        var report = LinkReport(
+            name: link.name, index: link.index, medium: medium, isOnline: false,
+            reason: ReachabilityReason(.noRoute, interface: link.name, sentence: ""),
+            addresses: addresses.map(\.text))
+        if try inquiry.usability(of: link) == .usable, link.master == nil, let own = try ownPath(of: link, &inquiry) {
+            report.isOnline = true
+            report.gateway = own.gateway
+            report.metric = own.metric
+            report.reason = ReachabilityReason(own.code, interface: link.name, sentence: own.sentence)
+        } else {
+            report.reason = try want(of: link, addresses, &inquiry)
+        }
+        return report
+    }
+
+    /// The link's own path to the first destination that it has one to.
+    private func ownPath(of link: LinkState, _ inquiry: inout Inquiry) throws(Inquiry.Incomplete) -> FamilyPath? {
+        let destinations = evaluator.destinations.map(\.address)
+        try inquiry.require(
+            destinations.flatMap { address -> [KernelQuestion] in
+                [
+                    .route(evaluator.lookup(address, interface: link.index, wantsEntry: true)),
+                    .route(evaluator.lookup(address, interface: link.index)),
+                ]
+            })
+        for address in destinations {
+            guard
+                let entry = try? inquiry.route(
+                    evaluator.lookup(address, interface: link.index, wantsEntry: true)).get(),
+                entry.kind == .unicast,
+                let plain = try? inquiry.route(evaluator.lookup(address, interface: link.index)).get(),
+                let source = plain.source, !source.isLinkLocal || address.isLinkLocal
+            else { continue }
+            var path = FamilyPath(
+                destination: address, link: link, source: source, gateway: plain.gateway ?? entry.gateway,
+                metric: entry.metric, prefixLength: entry.prefixLength, expires: nil)
+            path.code = entry.prefixLength <= 1 ? .defaultRoute : .hostRoute
+            return path
+        }
+        return nil
+    }
+
+    /// The first thing that a link without a path lacks; `all` are its addresses.
+    package func want(
+        of link: LinkState, _ all: [InterfaceAddress], _ inquiry: inout Inquiry
+    ) throws(Inquiry.Incomplete) -> ReachabilityReason {
+        func because(_ code: ReachabilityReason.Code, _ sentence: String) -> ReachabilityReason {
+            ReachabilityReason(code, interface: link.name, sentence: sentence)
+        }
+        let name = link.name
+        let usability = try inquiry.usability(of: link)
+        guard usability == .usable else { return because(usability.code, usability.sentence(name)) }
+        if let master = link.master {
+            let masterName = try inquiry.links().first { $0.index == master }?.name ?? "another link"
+            return because(.noRoute, "\(name) has carrier and is a port of \(masterName)")
+        }
+        let good = all.filter { $0.isUsable && !$0.address.isLinkLocal }
+        if let address = good.first {
+            let wanted =
+                switch evaluator.target {
+                case .general: "no default route"
+                case .host(let hosts): "no route to \(hosts.first?.text ?? "the host")"
+                }
+            return because(.noRoute, "\(name) has carrier and \(address.text) but \(wanted)")
+        }
+        if let duplicate = all.first(where: { $0.flags.contains(.duplicate) }) {
+            return because(.noAddress, "\(name): \(duplicate.text) is also used by somebody else on the link")
+        }
+        if let tentative = all.first(where: { !$0.isUsable && !$0.address.isLinkLocal }) {
+            return because(.noAddress, "\(name): \(tentative.text) is still being checked for duplicates")
+        }
+        if let local = all.first(where: { $0.address.isLinkLocal && $0.address.family == .ipv4 }) {
+            return because(.linkLocalOnly, "\(name) has carrier but only the link-local address \(local.text)")
+        }
+        return because(.noAddress, "\(name) has carrier but no address")
+    }
+
+    /// Of all links the one a person would look at first: nearest to being of use, hardware before virtual.
+    package func nearestUplink(_ inquiry: inout Inquiry) throws(Inquiry.Incomplete) -> LinkState? {
+        let links = try inquiry.links()
+        let candidates = links.filter { !$0.isLoopback && $0.master == nil }
+        let hardware = candidates.filter { link in
+            switch MediumRules.role(of: link) {
+            case .device, .stacked: return true
+            case .aggregate: return links.contains { $0.master == link.index && $0.kind == nil }
+            case .standalone(let medium): return medium != .virtual
+            case .tunnel: return false
+            }
+        }
+        let addressed = Set(
+            try inquiry.addresses().filter { $0.isUsable && !$0.address.isLinkLocal }.map(\.interface))
+        func progress(_ link: LinkState) -> Int {
+            if link.hasUsableState { return addressed.contains(link.index) ? 4 : 3 }
+            if link.flags.contains(.lowerUp) { return 2 }
+            return link.flags.contains(.up) ? 1 : 0
+        }
+        var best: LinkState?
+        for link in hardware.isEmpty ? candidates : hardware where best.map({ progress(link) > progress($0) }) ?? true {
+            best = link
+        }
+        return best
+    }
+}

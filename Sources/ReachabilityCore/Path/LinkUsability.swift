@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Whether packets can leave through a link, and the first thing that is in the way.
+package enum LinkUsability: Sendable, Hashable {
+    case usable
+    /// Nobody switched it on.
+    case switchedOff
+    /// No cable, no association, no reader.
+    case noCarrier
+    /// Carrier is there, but authentication (802.1X, WPA) is not finished.
+    case dormant
+    /// The operational state says no for another reason.
+    case notOperational
+    /// A bridge or bond without a usable port.
+    case noPorts
+    /// A radio that is not a client of a network.
+    case wrongMode(String)
+    /// A radio switched off by rfkill.
+    case radioBlocked
+
+    /// What to tell the person; `name` is the interface.
+    package func sentence(_ name: String) -> String {
+        switch self {
+        case .usable: "\(name) has carrier"
+        case .switchedOff: "\(name) is switched off"
+        case .noCarrier: "\(name): no carrier"
+        case .dormant: "\(name): link is up but dormant, waiting for authentication"
+        case .notOperational: "\(name): not operational"
+        case .noPorts: "\(name): none of its ports is usable"
+        case .wrongMode(let mode): "\(name): is in \(mode) mode, not a client of a network"
+        case .radioBlocked: "\(name): rfkill-blocked"
+        }
+    }
+
+    /// The reason code.
+    package var code: ReachabilityReason.Code { self == .noPorts ? .noPorts : .linkDown }
+}
+
+extension LinkState {
+    /// Flags and operational state alone.
+    ///
+    /// All four are needed: IFF_RUNNING is set without carrier just after switching on, carrier is there on some
+    /// fresh interfaces that are down, and the operational state lags behind the carrier.
+    package var hasUsableState: Bool {
+        flags.isSuperset(of: [.up, .lowerUp, .running])
+            && (operationalState == .up || operationalState == .unknown)
+    }
+
+    /// What flags and operational state say.
+    package var stateUsability: LinkUsability {
+        if hasUsableState { return .usable }
+        if !flags.contains(.up) { return .switchedOff }
+        if !flags.contains(.lowerUp) { return .noCarrier }
+        if operationalState == .dormant || flags.contains(.dormant) { return .dormant }
+        return operationalState == .lowerLayerDown || operationalState == .down ? .noCarrier : .notOperational
+    }
+}
+
+extension Inquiry {
+    /// Whether packets can leave through `link`, its ports and its radio included.
+    package mutating func usability(of link: LinkState, depth: Int = 0) throws(Incomplete) -> LinkUsability {
+        let state = link.stateUsability
+        switch MediumRules.role(of: link) {
+        case .aggregate where state == .usable && depth < MediumRules.maximumDepth:
+            for port in try ports(of: link.index)
+            where try usability(of: port, depth: depth + 1) == .usable { return .usable }
+            return .noPorts
+        case .device where state == .usable:
+            guard let wireless = try wireless(link.index), !wireless.isUplink else { return .usable }
+            return .wrongMode(wireless.modeName)
+        case .device:
+            return try device(link).isRadioBlocked ? .radioBlocked : state
+        default: return state
+        }
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension PathEvaluator {
+    /// The interface besides `excluded` that has the best usable path of its own to `destination`.
+    ///
+    /// Asked with RTA_OIF and RTM_F_FIB_MATCH: without the latter IPv4 assumes that everything is on the link.
+    /// Tunnels and ports do not count; ports send through their master.
+    package func ownPath(
+        to destination: IPAddress, besides excluded: LinkState, _ inquiry: inout Inquiry
+    ) throws(Inquiry.Incomplete) -> LinkState? {
+        try inquiry.require([.links])
+        let candidates = try inquiry.links().filter { link in
+            guard link.index != excluded.index, link.hasUsableState, !link.isLoopback, link.master == nil else {
+                return false
+            }
+            if case .tunnel = MediumRules.role(of: link) { return false }
+            return true
+        }
+        try inquiry.require(
+            candidates.flatMap { link -> [KernelQuestion] in
+                [
+                    .route(lookup(destination, interface: link.index, wantsEntry: true)),
+                    .route(lookup(destination, interface: link.index)),
+                ]
+            })
+        var best: (link: LinkState, metric: UInt32)?
+        for link in candidates {
+            guard let entry = try? inquiry.route(lookup(destination, interface: link.index, wantsEntry: true)).get(),
+                entry.kind == .unicast, best.map({ entry.metric < $0.metric }) ?? true,
+                let source = (try? inquiry.route(lookup(destination, interface: link.index)).get())?.source,
+                !source.isLinkLocal || destination.isLinkLocal,
+                try inquiry.usability(of: link) == .usable
+            else { continue }
+            best = (link, entry.metric)
+        }
+        return best?.link
+    }
+
+    /// The interface that could stand in while the kernel's choice is dead.
+    package func alternative(
+        for failures: [PathFailure], _ inquiry: inout Inquiry
+    ) throws(Inquiry.Incomplete) -> LinkState? {
+        // One forbidding route forbids for good, whatever the other family says.
+        guard let failure = failures.max(by: { $0.rank < $1.rank }), failure.allowsAlternative,
+            let dead = failure.link
+        else { return nil }
+        for destination in destinations where destination.zone == nil {
+            if let link = try ownPath(to: destination.address, besides: dead, &inquiry) { return link }
+        }
+        return nil
+    }
+}

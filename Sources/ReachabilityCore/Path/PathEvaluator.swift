@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decides from the kernel's answers whether there is a path, which one, and if not, why.
+///
+/// Pure: the same snapshot gives the same path. What it does not know yet it asks for, so the kernel is asked
+/// only what this decision needs.
+package struct PathEvaluator: Sendable {
+    /// What an evaluation comes to.
+    package enum Evaluation: Sendable {
+        /// These questions have to be answered first.
+        case needs([KernelQuestion])
+        /// The path; `expires` says how long it holds at most (IPv6 router lifetime).
+        case path(ReachabilityPath, expires: Duration?)
+    }
+
+    /// Whether there is a path to what.
+    package var target: ReachabilityTarget
+    /// Mark, user, family, expensive interfaces.
+    package let configuration: ReachabilityConfiguration
+
+    package init(target: ReachabilityTarget, configuration: ReachabilityConfiguration) {
+        self.target = target
+        self.configuration = configuration
+    }
+
+    /// Questions that every evaluation starts with: asked together they cost one system call.
+    package var openingQuestions: [KernelQuestion] {
+        destinations.filter { $0.zone == nil }.flatMap { destination in
+            [.route(lookup(destination.address)), .route(lookup(destination.address, wantsEntry: true))]
+        }
+    }
+
+    /// The path that the answers in `snapshot` make.
+    package func evaluate(_ snapshot: Snapshot) -> Evaluation {
+        var inquiry = Inquiry(snapshot)
+        return evaluate(&inquiry)
+    }
+
+    /// The steps that lead to the path, for people.
+    package func explain(_ snapshot: Snapshot) -> [EvaluationStep] {
+        var inquiry = Inquiry(snapshot, explains: true)
+        _ = evaluate(&inquiry)
+        return inquiry.steps ?? []
+    }
+
+    private func evaluate(_ inquiry: inout Inquiry) -> Evaluation {
+        var results: [FamilyResult] = []
+        for family in IPAddress.Family.allCases where configuration.family ?? family == family {
+            // Both families are tried even where one lacks answers: then both can ask at once.
+            if let result = try? familyResult(family, &inquiry) { results.append(result) }
+        }
+        guard inquiry.missing.isEmpty else { return .needs(inquiry.missing) }
+        guard let path = try? assemble(results, &inquiry) else { return .needs(inquiry.missing) }
+        let expires = results.compactMap { $0.path?.expires }.min()
+        return .path(path, expires: expires.map { .seconds(Int64($0)) })
+    }
+
+    /// The addresses asked for, whatever the target.
+    package var destinations: [ReachabilityDestination] {
+        switch target {
+        case .general(let sentinels): sentinels.map { ReachabilityDestination($0) }
+        case .host(let destinations): destinations
+        }
+    }
+
+    package func lookup(
+        _ destination: IPAddress, interface: Int32 = 0, wantsEntry: Bool = false
+    ) -> RouteLookup {
+        RouteLookup(
+            destination: destination, interface: interface, wantsEntry: wantsEntry, mark: configuration.mark,
+            user: configuration.user)
+    }
+
+    // MARK: - One family
+
+    private func familyResult(
+        _ family: IPAddress.Family, _ inquiry: inout Inquiry
+    ) throws(Inquiry.Incomplete) -> FamilyResult {
+        var best: PathFailure?
+        var path: FamilyPath?
+        var isPartial = false
+        for destination in destinations where destination.address.family == family {
+            if path != nil {
+                // A further sentinel only tells whether the whole address space has a route.
+                guard case .general = target else { break }
+                let outcome = try route(to: destination, &inquiry)
+                if case .success(let route) = outcome, route.kind == .unicast { continue }
+                isPartial = true
+                continue
+            }
+            switch try attempt(destination, &inquiry) {
+            case .success(let found):
+                path = found
+                isPartial = best?.code == .noRoute
+            case .failure(let failure):
+                if failure.rank > best?.rank ?? -1 { best = failure }
+            }
+        }
+        if var path {
+            path.isPartial = isPartial
+            return FamilyResult(family: family, path: path, failure: nil)
+        }
+        return FamilyResult(family: family, path: nil, failure: best)
+    }
+
+    /// The plain lookup; a zone turns into an output interface.
+    private func route(
+        to destination: ReachabilityDestination, _ inquiry: inout Inquiry
+    ) throws(Inquiry.Incomplete) -> Result<RouteAnswer, KernelRefusal> {
+        try inquiry.route(lookup(destination.address, interface: try zoneIndex(destination, &inquiry)))
+    }
+
+    /// The interface index of a zone; 0 without one, −1 (which no route has) where the interface does not exist.
+    private func zoneIndex(
+        _ destination: ReachabilityDestination, _ inquiry: inout Inquiry
+    ) throws(Inquiry.Incomplete) -> Int32 {
+        guard let zone = destination.zone else { return 0 }
+        return try inquiry.link(named: zone)?.index ?? -1
+    }
+
+    private func attempt(
+        _ destination: ReachabilityDestination, _ inquiry: inout Inquiry
+    ) throws(Inquiry.Incomplete) -> Result<FamilyPath, PathFailure> {
+        let zone = try zoneIndex(destination, &inquiry)
+        if zone < 0 {
+            return .failure(PathFailure(.noRoute, link: nil, detail: "interface \(destination.zone ?? "") does not exist"))
+        }
+        let plain = lookup(destination.address, interface: zone)
+        let entryLookup = lookup(destination.address, interface: zone, wantsEntry: true)
+        try inquiry.require([.route(plain), .route(entryLookup)])
+        let entry = try? inquiry.route(entryLookup).get()
+        let result: Result<FamilyPath, PathFailure>
+        switch try inquiry.route(plain) {
+        case .failure(let refusal):
+            result = .failure(PathFailure(refusal: refusal))
+        case .success(let route):
+            result = try follow(route, entry: entry, to: destination, &inquiry)
+        }
+        let asked = "route to \(destination.text)"
+        let answered = describe(try inquiry.route(plain), entry)
+        switch result {
+        case .success(let path):
+            inquiry.note(EvaluationStep(asked, answered, "\(path.link.name) carries it", code: path.code))
+        case .failure(let failure):
+            inquiry.note(EvaluationStep(asked, answered, failure.conclusion, code: failure.code))
+        }
+        return result
+    }
+
+    private func describe(_ route: Result<RouteAnswer, KernelRefusal>, _ entry: RouteAnswer?) -> String {
+        switch route {
+        case .success(let route): route.text(metric: entry?.metric)
+        case .failure(let refusal): refusal.text
+        }
+    }
+
+    /// Goes from a route to the link it leaves through, and checks everything on the way.
+    private func follow(
+        _ route: RouteAnswer, entry: RouteAnswer?, to destination: ReachabilityDestination,
+        _ inquiry: inout Inquiry
+    ) throws(Inquiry.Incomplete) -> Result<FamilyPath, PathFailure> {
+        if let refused = PathFailure(kind: route.kind, isHost: isHost) { return .failure(refused) }
+        guard let index = route.interface, let link = try inquiry.link(index) else {
+            return .failure(PathFailure(.noRoute, link: nil))
+        }
+        var path = FamilyPath(
+            destination: destination.address, link: link, source: route.source, gateway: route.gateway,
+            metric: entry?.metric ?? route.metric, prefixLength: entry?.prefixLength ?? route.prefixLength,
+            expires: entry?.expires)
+        if route.kind == .local {
+            path.code = .local
+            return .success(path)
+        }
+        guard !link.isLoopback else { return .failure(PathFailure(.noRoute, link: nil)) }
+        guard let source = route.source else { return .failure(PathFailure(.noAddress, link: link)) }
+        if source.isLinkLocal, !destination.address.isLinkLocal {
+            return .failure(PathFailure(.linkLocalOnly, link: link))
+        }
+        path.code = path.prefixLength <= 1 && !isHost ? .defaultRoute : path.prefixLength == 0 ? .defaultRoute : .hostRoute
+        let usability = try inquiry.usability(of: link)
+        inquiry.note(EvaluationStep("link \(link.name)", link.stateText, usability.sentence(link.name)))
+        if usability != .usable {
+            guard let leg = try usableLeg(of: entry, &inquiry) else {
+                return .failure(PathFailure(usability.code, link: link, usability: usability))
+            }
+            path.link = leg.link
+            path.gateway = leg.gateway
+            let own = lookup(destination.address, interface: leg.link.index)
+            path.source = (try? inquiry.route(own).get())?.source ?? source
+            try inquiry.require([.route(own)])
+        }
+        return try underneath(path, &inquiry)
+    }
+
+    private var isHost: Bool {
+        if case .host = target { true } else { false }
+    }
+
+    /// The first leg of a multipath route that works.
+    private func usableLeg(
+        of entry: RouteAnswer?, _ inquiry: inout Inquiry
+    ) throws(Inquiry.Incomplete) -> (link: LinkState, gateway: IPAddress?)? {
+        for leg in entry?.legs ?? [] where !leg.isDead {
+            guard let link = try inquiry.link(leg.interface) else { continue }
+            let usability = try inquiry.usability(of: link)
+            inquiry.note(EvaluationStep("leg \(link.name)", link.stateText, usability.sentence(link.name)))
+            if usability == .usable { return (link, leg.gateway) }
+        }
+        return nil
+    }
+
+    /// Finds out what carries the path, for tunnels the path underneath.
+    private func underneath(
+        _ path: FamilyPath, _ inquiry: inout Inquiry
+    ) throws(Inquiry.Incomplete) -> Result<FamilyPath, PathFailure> {
+        var path = path
+        let expensive = configuration.expensiveInterfaces
+        guard case .tunnel = MediumRules.role(of: path.link) else {
+            path.carrier = try inquiry.carrier(of: path.link, expensive: expensive)
+            return .success(path)
+        }
+        guard let own = try ownPath(to: path.destination, besides: path.link, &inquiry) else {
+            return .failure(PathFailure(.tunnelWithoutUnderlay, link: path.link))
+        }
+        path.underlay = own
+        path.carrier = try inquiry.carrier(of: own, expensive: expensive).seen(as: .tunnel)
+        if expensive.contains(path.link.name) { path.carrier.isExpensive = true }
+        inquiry.note(EvaluationStep("what carries \(path.link.name)", "a path of \(own.name)", "\(own.name) is the underlay"))
+        return .success(path)
+    }
+}

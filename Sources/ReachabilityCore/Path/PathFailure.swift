@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a lookup does not make a path.
+package struct PathFailure: Error, Sendable, Hashable {
+    package let code: ReachabilityReason.Code
+    /// The link that is to blame.
+    package let link: LinkState?
+    /// What is wrong with it.
+    package let usability: LinkUsability
+    /// Words of its own, where code and link do not say it.
+    package let detail: String?
+
+    package init(
+        _ code: ReachabilityReason.Code, link: LinkState?, usability: LinkUsability = .usable,
+        detail: String? = nil
+    ) {
+        self.code = code
+        self.link = link
+        self.usability = usability
+        self.detail = detail
+    }
+
+    /// The failure behind an errno of a lookup (rtnetlink(7); measured on Linux 6.18 for both families).
+    package init(refusal: KernelRefusal) {
+        switch refusal.errno {
+        case KernelRefusal.accessDenied: self.init(.prohibited, link: nil)
+        case KernelRefusal.invalid: self.init(.blackhole, link: nil)
+        case KernelRefusal.hostUnreachable: self.init(.unreachableRoute, link: nil)
+        default: self.init(.noRoute, link: nil)
+        }
+    }
+
+    /// The failure that a route type means; nil for the types that lead somewhere.
+    package init?(kind: RouteAnswer.Kind, isHost: Bool) {
+        switch kind {
+        case .unicast: return nil
+        case .local where isHost: return nil
+        case .prohibit: self.init(.prohibited, link: nil)
+        case .blackhole: self.init(.blackhole, link: nil)
+        case .unreachable: self.init(.unreachableRoute, link: nil)
+        default: self.init(.noRoute, link: nil)
+        }
+    }
+
+    /// How much it tells: of several failures the one with the highest rank is reported.
+    package var rank: Int {
+        switch code {
+        case .noRoute: 0
+        case .unreachableRoute: 1
+        case .linkLocalOnly: 2
+        case .noAddress: 3
+        case .prohibited, .blackhole: 4
+        case .tunnelWithoutUnderlay: 5
+        default: 6
+        }
+    }
+
+    /// Whether another interface may be used in its place.
+    ///
+    /// Only where the kernel's choice is dead by accident: a refusing route is somebody's decision, and a dead
+    /// tunnel must not be bypassed, or private traffic would leave unprotected.
+    package var allowsAlternative: Bool {
+        guard let link, code == .linkDown || code == .noPorts || code == .noAddress || code == .linkLocalOnly else {
+            return false
+        }
+        if case .tunnel = MediumRules.role(of: link) { return false }
+        return true
+    }
+
+    /// What follows, in words for `--explain`.
+    package var conclusion: String {
+        if let detail { return detail }
+        let name = link?.name ?? ""
+        switch code {
+        case .linkDown, .noPorts: return usability.sentence(name)
+        case .noAddress: return "\(name) has no address to send from"
+        case .linkLocalOnly: return "\(name) has only a link-local address to send from"
+        case .prohibited: return "a route or rule of type prohibit refuses it"
+        case .blackhole: return "a route or rule of type blackhole swallows it"
+        case .unreachableRoute: return "a route or rule of type unreachable refuses it"
+        case .tunnelWithoutUnderlay: return "\(name) is a tunnel, and no other interface has a path to carry it"
+        default: return "no route"
+        }
+    }
+}
