@@ -43,7 +43,8 @@ package struct RouteAnswer: Sendable, Hashable {
     package var table: UInt32
     /// The legs of a multipath route (RTA_MULTIPATH).
     package var legs: [Leg]
-    /// Seconds until the route expires (RTA_CACHEINFO), for IPv6 routes learnt from router advertisements.
+    /// Hundredths of a second until the route expires (RTA_CACHEINFO counts in USER_HZ), for IPv6 routes learnt
+    /// from router advertisements; 0 for never, negative once expired.
     package var expires: Int32?
     /// The nexthop object (RTA_NH_ID).
     package var nexthop: UInt32?

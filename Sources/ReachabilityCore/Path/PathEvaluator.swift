@@ -52,7 +52,7 @@ package struct PathEvaluator: Sendable {
         guard inquiry.missing.isEmpty else { return .needs(inquiry.missing) }
         guard let path = try? assemble(results, &inquiry) else { return .needs(inquiry.missing) }
         let expires = results.compactMap { $0.path?.expires }.min()
-        return .path(path, expires: expires.map { .seconds(Int64($0)) })
+        return .path(path, expires: expires.map { .milliseconds(10 * Int64($0)) })
     }
 
     /// The addresses asked for, whatever the target.
