@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernel interfaces that Swift's Glibc module lacks: epoll, eventfd, timerfd, setns, socket filters.
 #pragma once
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+// Without _GNU_SOURCE: Swift's Glibc module is built without it, and the two must agree on every type they share.
 #include <errno.h>
 #include <linux/filter.h>
+#include <linux/sched.h>
 #include <poll.h>
-#include <sched.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 // epoll_event's data is a union and, on x86-64, packed: typed access is easier than importing it.
@@ -24,8 +25,41 @@ static inline int clinux_epoll_ctl(int epoll, int operation, int descriptor, uin
 static inline uint64_t clinux_event_data(const struct epoll_event *event) { return event->data.u64; }
 static inline uint32_t clinux_event_mask(const struct epoll_event *event) { return event->events; }
 
-// CLONE_NEWNET and unshare/setns are hidden behind _GNU_SOURCE, which Swift's own Glibc map may not set.
+// glibc hides these behind _GNU_SOURCE; the system calls themselves are always there.
 enum { CLINUX_CLONE_NEWNET = CLONE_NEWNET, CLINUX_CLONE_NEWNS = CLONE_NEWNS };
-static inline int clinux_setns(int descriptor, int type) { return setns(descriptor, type); }
-static inline int clinux_unshare(int flags) { return unshare(flags); }
+static inline int clinux_setns(int descriptor, int type) { return (int)syscall(SYS_setns, descriptor, type); }
+static inline int clinux_unshare(int flags) { return (int)syscall(SYS_unshare, flags); }
 static inline int clinux_gettid(void) { return (int)syscall(SYS_gettid); }
+
+// epoll_pwait2(2), Linux 5.11, waits for nanoseconds where epoll_wait(2) counts milliseconds; glibc has it since 2.35.
+#ifndef SYS_epoll_pwait2
+#define SYS_epoll_pwait2 441
+#endif
+// Waits for `nanoseconds`, for ever when negative. Its timespec has 64-bit fields on every machine.
+static inline int clinux_epoll_wait_precise(int epoll, struct epoll_event *events, int count, int64_t nanoseconds) {
+    struct {
+        int64_t seconds, nanoseconds;
+    } timeout = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+    return (int)syscall(SYS_epoll_pwait2, epoll, events, count, nanoseconds < 0 ? NULL : &timeout, NULL, 0);
+}
+static inline const struct epoll_event *clinux_event_at(const struct epoll_event *events, int index) {
+    return events + index;
+}
+enum {
+    CLINUX_EPOLLIN = EPOLLIN,
+    CLINUX_EPOLLOUT = EPOLLOUT,
+    CLINUX_EPOLLERR = EPOLLERR,
+    CLINUX_EPOLLHUP = EPOLLHUP,
+};
+static const uint32_t CLINUX_EPOLLET = 1u << 31;
+
+// A number that no other running thread has; pthread_t is a number in glibc and a pointer in musl.
+static inline uintptr_t clinux_current_thread(void) { return (uintptr_t)pthread_self(); }
+// Nanoseconds of CLOCK_MONOTONIC.
+static inline int64_t clinux_monotonic_nanoseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+// The calling thread's name; the kernel keeps 15 bytes.
+static inline void clinux_name_thread(const char *name) { prctl(PR_SET_NAME, name); }

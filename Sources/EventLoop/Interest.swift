@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+
+/// What a watcher of a descriptor waits for.
+///
+/// Errors and hang-ups are always reported, whatever is waited for (epoll_ctl(2)); an empty interest parks the
+/// descriptor: the kernel is not asked about it at all.
+package struct Interest: OptionSet, Sendable, Hashable {
+    package let rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Bytes or a connection can be taken.
+    package static let readable = Interest(rawValue: 1)
+    /// Bytes can be given.
+    package static let writable = Interest(rawValue: 2)
+
+    /// The bits of epoll_ctl(2).
+    var mask: UInt32 {
+        (contains(.readable) ? UInt32(CLINUX_EPOLLIN) : 0)
+            | (contains(.writable) ? UInt32(CLINUX_EPOLLOUT) : 0)
+    }
+}
+
+/// What happened to a watched descriptor.
+package struct Readiness: OptionSet, Sendable, Hashable {
+    package let rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Bytes, a connection, or the end of the stream can be taken.
+    package static let readable = Readiness(rawValue: 1)
+    /// Bytes can be given.
+    package static let writable = Readiness(rawValue: 2)
+    /// An error is pending (`SO_ERROR`, socket(7)); on netlink sockets also a lost event.
+    package static let error = Readiness(rawValue: 4)
+    /// The peer closed both directions, or the device is gone.
+    package static let hangUp = Readiness(rawValue: 8)
+    /// The kernel refused to watch this descriptor (not pollable, not open, no memory); the watch has ended.
+    package static let refused = Readiness(rawValue: 16)
+
+    /// The part of an epoll event that concerns `interest`; errors and hang-ups always do.
+    init(mask: UInt32, interest: Interest) {
+        var all: Readiness = []
+        if mask & UInt32(CLINUX_EPOLLIN) != 0, interest.contains(.readable) { all.insert(.readable) }
+        if mask & UInt32(CLINUX_EPOLLOUT) != 0, interest.contains(.writable) { all.insert(.writable) }
+        if mask & UInt32(CLINUX_EPOLLERR) != 0 { all.insert(.error) }
+        if mask & UInt32(CLINUX_EPOLLHUP) != 0 { all.insert(.hangUp) }
+        self = all
+    }
+}

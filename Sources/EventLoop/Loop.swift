@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+import Synchronization
+
+/// What a reactor's thread runs.
+///
+/// The thread owns this object and not the reactor, so that a forgotten reactor goes away and ends its thread.
+final class Loop: Sendable {
+    /// The tag of the descriptor that wakes the loop: no descriptor has this number.
+    private static let wakeTag = UInt64.max
+
+    let mailbox = Mutex(Mailbox())
+    /// Turns so far: one for each return from the wait.
+    let turns = Atomic<Int>(0)
+    /// How often another thread had to wake the loop.
+    let wakeUps = Atomic<Int>(0)
+    private let name: String
+    private let wakeup: OwnedDescriptor
+    /// The thread that may touch the state (`clinux_current_thread`); 0 for none.
+    private let owner = Atomic<UInt>(0)
+    private let confined: Confined<LoopState>
+
+    init(name: String) throws(ReactorError) {
+        self.name = name
+        wakeup = try OwnedDescriptor("eventfd", eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK)))
+        let state = try LoopState()
+        // Edge-triggered, so that nobody has to read it: every write is an edge, and 2^64 of them never come.
+        let failure = state.poller.control(
+            EPOLL_CTL_ADD, wakeup.number, mask: UInt32(CLINUX_EPOLLIN) | CLINUX_EPOLLET, tag: Self.wakeTag)
+        guard failure == 0 else { throw ReactorError("epoll_ctl", errno: failure) }
+        confined = Confined(value: state)
+    }
+
+    /// Whether the calling thread may touch the state.
+    var isCurrent: Bool { owner.load(ordering: .relaxed) == clinux_current_thread() }
+
+    /// The state; only for the loop's thread.
+    var state: LoopState {
+        assert(isCurrent, "only on the reactor's thread")
+        return confined.value
+    }
+
+    /// The thread's body.
+    func run() {
+        owner.store(clinux_current_thread(), ordering: .relaxed)
+        let state = state
+        while true {
+            turns.add(1, ordering: .relaxed)
+            runLetters(state)
+            state.fireTimers()
+            state.prepareToWait()
+            switch mailbox.withLock({ $0.rest() }) {
+            case .sleep: state.wait(forever: true)
+            case .goOn: state.wait(forever: false)
+            case .end:
+                // What the handlers held may post letters on its way out.
+                state.close()
+                if mailbox.withLock({ end(&$0) }) { return }
+            }
+        }
+    }
+
+    /// Runs on a thread of its own what came after the end, so that no task waits for ever.
+    func help() {
+        let helper = try? LoopThread.start(name: name) { [self] in
+            owner.store(clinux_current_thread(), ordering: .relaxed)
+            repeat { runLetters(state) } while !mailbox.withLock { end(&$0) }
+        }
+        guard let helper else { return mailbox.withLock { $0.helperFailed() } }
+        helper.detach()
+    }
+
+    /// Does what a sender's letter or a stop demands.
+    func fulfil(_ duty: Mailbox.Duty) {
+        switch duty {
+        case .nothing: break
+        case .wake:
+            wakeUps.add(1, ordering: .relaxed)
+            var one: UInt64 = 1
+            _ = write(wakeup.number, &one, MemoryLayout<UInt64>.size)
+        case .help: help()
+        }
+    }
+
+    private func end(_ box: inout Mailbox) -> Bool {
+        guard box.end() else { return false }
+        owner.store(0, ordering: .relaxed)
+        return true
+    }
+
+    private func runLetters(_ state: LoopState) {
+        guard let reactor = mailbox.withLock({ $0.take(&state.batch) }) else { return }
+        let executor = reactor.asUnownedSerialExecutor()
+        for letter in state.batch {
+            switch letter {
+            case .job(let job): job.runSynchronously(on: executor)
+            case .work(let work): work()
+            }
+        }
+        state.batch.removeAll(keepingCapacity: true)
+        withExtendedLifetime(reactor) {}
+    }
+}

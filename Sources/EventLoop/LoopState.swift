@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+
+/// Names a hook of one loop.
+package struct HookID: Sendable, Hashable {
+    let number: Int
+}
+
+/// Everything that only the loop's thread touches.
+///
+/// Handlers may call back into it; so none of its properties is in use while one runs.
+final class LoopState {
+    var poller: Poller
+    private var watches = WatchTable()
+    private var timers = TimerHeap()
+    private var hooks: [(id: HookID, run: () -> Void)] = []
+    private var nextHook = 0
+    /// The thread has ended: nothing can be waited for any more.
+    private(set) var isClosed = false
+    /// Storage of the letters of this turn.
+    var batch: [Mailbox.Letter] = []
+
+    init() throws(ReactorError) { poller = try Poller() }
+
+    // MARK: What a turn consists of
+
+    /// Runs the timers that are due; what they set anew waits for the next turn.
+    func fireTimers() {
+        guard let first = timers.deadline else { return }
+        let now = clinux_monotonic_nanoseconds()
+        guard first <= now else { return }
+        let limit = timers.order
+        while let work = timers.next(due: now, before: limit) { work() }
+    }
+
+    /// Runs the hooks, then tells the kernel what has been gathered.
+    func prepareToWait() {
+        let current = hooks
+        for hook in current { hook.run() }
+        for handler in watches.apply(&poller) { handler([.error, .refused]) }
+    }
+
+    /// Waits until something happens or the next timer is due, and calls the handlers.
+    func wait(forever: Bool) {
+        var limit: Int64 = forever ? -1 : 0
+        if forever, let deadline = timers.deadline {
+            limit = max(0, deadline &- clinux_monotonic_nanoseconds())
+        }
+        let count = poller.wait(limit: limit)
+        for index in 0..<count {
+            let (tag, mask) = poller.event(index)
+            if let (handler, readiness) = watches.recipient(tag: tag, mask: mask) { handler(readiness) }
+        }
+    }
+
+    /// Forgets every handler, on the thread they belong to.
+    func close() {
+        isClosed = true
+        let last = (watches, timers, hooks)
+        (watches, timers, hooks) = (WatchTable(), TimerHeap(), [])
+        withExtendedLifetime(last) {}
+    }
+
+    // MARK: What handlers ask for
+
+    func watch(
+        _ descriptor: Int32, for interest: Interest, _ handler: @escaping (Readiness) -> Void
+    ) throws(ReactorError) {
+        guard !isClosed else { throw .stopped }
+        try watches.add(descriptor, interest, handler, &poller)
+    }
+
+    func change(_ descriptor: Int32, to interest: Interest) { watches.want(interest, descriptor) }
+
+    func unwatch(_ descriptor: Int32) { watches.remove(descriptor, &poller) }
+
+    func schedule(at deadline: Int64, _ work: @escaping () -> Void) -> TimerID {
+        isClosed ? TimerID(slot: -1, generation: 0) : timers.add(at: deadline, work)
+    }
+
+    func reschedule(_ timer: TimerID, at deadline: Int64) -> Bool { timers.move(timer, to: deadline) }
+
+    func cancel(_ timer: TimerID) -> Bool { timers.remove(timer) }
+
+    func addHook(_ run: @escaping () -> Void) -> HookID {
+        nextHook += 1
+        let id = HookID(number: nextHook)
+        if !isClosed { hooks.append((id, run)) }
+        return id
+    }
+
+    func removeHook(_ id: HookID) { hooks.removeAll { $0.id == id } }
+}

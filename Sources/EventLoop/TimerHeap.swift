@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Names a timer of one loop; of no use once the timer has fired or been cancelled.
+package struct TimerID: Sendable, Hashable {
+    let slot: Int32
+    let generation: UInt32
+}
+
+/// Timers in the order of their deadlines; equal deadlines in the order they were set.
+///
+/// A binary heap whose entries know their place, so that cancelling and moving a timer costs a few swaps and leaves
+/// nothing behind: request time-outs are nearly always cancelled, and pile up otherwise.
+struct TimerHeap {
+    typealias Work = () -> Void
+
+    private struct Entry {
+        var deadline: Int64
+        var order: UInt64
+        var slot: Int32
+
+        func isBefore(_ other: Entry) -> Bool {
+            deadline < other.deadline || (deadline == other.deadline && order < other.order)
+        }
+    }
+
+    private struct Slot {
+        var generation: UInt32 = 0
+        /// The place in the heap while set; the next free slot otherwise (-1: none).
+        var place: Int32 = -1
+        var work: Work?
+    }
+
+    private var heap: ContiguousArray<Entry> = []
+    private var slots: ContiguousArray<Slot> = []
+    private var free: Int32 = -1
+    /// Grows by one with every timer set or moved.
+    private(set) var order: UInt64 = 0
+
+    /// The next deadline.
+    var deadline: Int64? { heap.first?.deadline }
+    /// The number of timers set.
+    var count: Int { heap.count }
+
+    /// Sets a timer.
+    mutating func add(at deadline: Int64, _ work: @escaping Work) -> TimerID {
+        if free < 0 {
+            free = Int32(slots.count)
+            slots.append(Slot())
+        }
+        let slot = free
+        free = slots[Int(slot)].place
+        slots[Int(slot)].work = work
+        heap.append(Entry(deadline: deadline, order: order, slot: slot))
+        order += 1
+        rise(from: heap.count - 1)
+        return TimerID(slot: slot, generation: slots[Int(slot)].generation)
+    }
+
+    /// Moves a timer; false when it has fired or been cancelled.
+    mutating func move(_ timer: TimerID, to deadline: Int64) -> Bool {
+        guard let place = place(of: timer) else { return false }
+        heap[place].deadline = deadline
+        heap[place].order = order
+        order += 1
+        settle(place)
+        return true
+    }
+
+    /// Takes a timer out; false when it has fired or been cancelled.
+    mutating func remove(_ timer: TimerID) -> Bool {
+        guard let place = place(of: timer) else { return false }
+        _ = take(place)
+        return true
+    }
+
+    /// Takes out the next timer that is due, if it was set before the `limit`th.
+    mutating func next(due now: Int64, before limit: UInt64) -> Work? {
+        guard let first = heap.first, first.deadline <= now, first.order < limit else { return nil }
+        return take(0)
+    }
+
+    private func place(of timer: TimerID) -> Int? {
+        let slot = Int(timer.slot)
+        guard slots.indices.contains(slot), slots[slot].generation == timer.generation,
+            slots[slot].work != nil
+        else { return nil }
+        return Int(slots[slot].place)
+    }
+
+    private mutating func take(_ place: Int) -> Work? {
+        let slot = heap[place].slot
+        let last = heap.removeLast()
+        if place < heap.count {
+            heap[place] = last
+            settle(place)
+        }
+        let work = slots[Int(slot)].work
+        slots[Int(slot)].work = nil
+        slots[Int(slot)].generation &+= 1
+        slots[Int(slot)].place = free
+        free = slot
+        return work
+    }
+
+    private mutating func settle(_ place: Int) {
+        rise(from: place)
+        sink(from: place)
+    }
+
+    private mutating func rise(from start: Int) {
+        var place = start
+        let entry = heap[place]
+        while place > 0 {
+            let parent = (place - 1) / 2
+            guard entry.isBefore(heap[parent]) else { break }
+            put(heap[parent], at: place)
+            place = parent
+        }
+        put(entry, at: place)
+    }
+
+    private mutating func sink(from start: Int) {
+        var place = start
+        let entry = heap[place]
+        while true {
+            var child = 2 * place + 1
+            guard child < heap.count else { break }
+            if child + 1 < heap.count, heap[child + 1].isBefore(heap[child]) { child += 1 }
+            guard heap[child].isBefore(entry) else { break }
+            put(heap[child], at: place)
+            place = child
+        }
+        put(entry, at: place)
+    }
+
+    private mutating func put(_ entry: Entry, at place: Int) {
+        heap[place] = entry
+        slots[Int(entry.slot)].place = Int32(place)
+    }
+}
