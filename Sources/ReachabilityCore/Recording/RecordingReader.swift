@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads what ``RecordingWriter`` wrote, line by line; safe on any input.
+///
+/// An item may have indented lines below it, so it is handed out when the next item begins, or by ``finish()``.
+/// What it remembers is bounded: one item, and the last answer to each of ``knownLimit`` questions.
+package struct RecordingReader: Sendable {
+    /// The longest line in bytes.
+    package static let lineLimit = 1 << 16
+    /// The most lines that one item has.
+    package static let itemLimit = 1 << 20
+    /// The most questions whose last answer is remembered for `same`.
+    package static let knownLimit = 1 << 17
+
+    /// What the recording says of itself, once its first lines are read.
+    package private(set) var header: RecordingHeader?
+    private var lines = 0
+    private var isVersionRead = false
+    private var isTimingRead = false
+    private var open: OpenItem?
+    private var known: [KernelQuestion: KernelAnswer] = [:]
+
+    package init() {}
+
+    /// Reads one line, without its line feed.
+    ///
+    /// - Returns: The item that ended with the line before; nil where none did.
+    package mutating func read(_ line: String) throws(RecordingError) -> RecordedItem? {
+        lines += 1
+        do throws(LineWords.Problem) {
+            guard line.utf8.count <= Self.lineLimit else { throw LineWords.Problem("the line is too long") }
+            return try understand(line[...])
+        } catch {
+            throw RecordingError(line: lines, problem: error.text)
+        }
+    }
+
+    /// Reads one line from its bytes.
+    package mutating func read(bytes: some Sequence<UInt8>) throws(RecordingError) -> RecordedItem? {
+        guard let line = String(validating: bytes, as: UTF8.self) else {
+            lines += 1
+            throw RecordingError(line: lines, problem: "the line is not UTF-8 text")
+        }
+        return try read(line)
+    }
+
+    /// The last item, when no line is left.
+    package mutating func finish() throws(RecordingError) -> RecordedItem? {
+        guard header != nil else {
+            throw RecordingError(line: lines, problem: "the file ends before the recording begins")
+        }
+        do throws(LineWords.Problem) { return try takeOpen() } catch {
+            throw RecordingError(line: lines, problem: error.text)
+        }
+    }
+
+    private mutating func understand(_ line: Substring) throws(LineWords.Problem) -> RecordedItem? {
+        let text = line.drop { $0 == " " }
+        if text.isEmpty || text.first == "#" { return nil }
+        var words = LineWords(text)
+        guard isVersionRead else {
+            try readVersion(&words)
+            return nil
+        }
+        guard let header else {
+            guard words.take("start") else { throw LineWords.Problem("the line 'start wall=…' is missing") }
+            self.header = try Self.header(&words)
+            return nil
+        }
+        if !isTimingRead, words.take("timing") {
+            isTimingRead = true
+            self.header?.configuration.timing = try Self.timing(&words)
+            return nil
+        }
+        if text.startIndex != line.startIndex {
+            try readDetail(&words)
+            return nil
+        }
+        let ended = try takeOpen()
+        isTimingRead = true
+        open = try OpenItem(&words, start: header.start)
+        return ended
+    }
+
+    private mutating func readVersion(_ words: inout LineWords) throws(LineWords.Problem) {
+        guard words.take("reach-recording") else {
+            throw LineWords.Problem("this is not a recording: its first line should be 'reach-recording 1'")
+        }
+        let version: Int = try LineWords.number(try words.next("the version"), "version")
+        guard version == RecordingHeader.version else {
+            throw LineWords.Problem(
+                "the recording has version \(version); this program reads version \(RecordingHeader.version)")
+        }
+        try words.finish()
+        isVersionRead = true
+    }
+
+    private mutating func readDetail(_ words: inout LineWords) throws(LineWords.Problem) {
+        guard open != nil else { throw LineWords.Problem("an indented line belongs to an item, and there is none above") }
+        try open?.add(&words, known: &known)
+    }
+
+    private mutating func takeOpen() throws(LineWords.Problem) -> RecordedItem? {
+        guard let item = open else { return nil }
+        open = nil
+        return try item.finished(known: &known)
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// How the kernel's questions and answers become words.
+
+extension TextLine {
+    mutating func append(_ question: KernelQuestion) {
+        switch question {
+        case .route(let lookup):
+            append("route ")
+            append(lookup.destination)
+            if lookup.interface != 0 { key("oif", lookup.interface) }
+            flag("entry", lookup.wantsEntry)
+            if lookup.mark != 0 { key("mark", lookup.mark) }
+            if let user = lookup.user { key("uid", user) }
+        case .link(let index):
+            append("link")
+            key("index", index)
+        case .linkNamed(let name):
+            append("link")
+            key("name", escaped: name)
+        case .links: append("links")
+        case .ports(let master):
+            append("ports")
+            key("master", master)
+        case .addresses: append("addresses")
+        case .wireless(let index):
+            append("wireless")
+            key("index", index)
+        case .device(let index, let name):
+            append("device")
+            key("index", index)
+            key("name", escaped: name)
+        }
+    }
+
+    /// The answer's own line; the members of a list follow on lines of their own.
+    mutating func append(_ answer: KernelAnswer) {
+        switch answer {
+        case .route(let route): append(route)
+        case .link(let link):
+            append("link")
+            append(link)
+        case .links(let links):
+            append("links")
+            key("count", links.count)
+        case .addresses(let addresses):
+            append("addresses")
+            key("count", addresses.count)
+        case .wireless(let state):
+            append("wireless")
+            key("mode", state.mode)
+            key("ssid", escaped: state.ssid)
+            if let accessPoint = state.accessPoint {
+                append(" ap=")
+                for (position, byte) in accessPoint.enumerated() {
+                    if position > 0 { append(":") }
+                    append(hex: byte)
+                }
+            }
+            if let signal = state.signal { key("signal", signal) }
+        case .device(let facts):
+            append("device")
+            key("type", escaped: facts.type)
+            flag("phy80211", facts.hasPhy80211)
+            flag("wext", facts.hasWirelessExtensions)
+            flag("blocked", facts.isRadioBlocked)
+        case .failure(let number):
+            append("failure")
+            key("errno", number)
+        }
+    }
+
+    private mutating func append(_ route: RouteAnswer) {
+        append("route ")
+        append(route.kind.word)
+        key("via", route.gateway)
+        if let interface = route.interface { key("dev", interface) }
+        key("src", route.source)
+        key("prefix", route.prefixLength)
+        key("metric", route.metric)
+        key("table", route.table)
+        if !route.legs.isEmpty {
+            append(" legs=")
+            list(route.legs) { line, leg in
+                line.append(leg.interface)
+                if let gateway = leg.gateway {
+                    line.append("/")
+                    line.append(gateway)
+                }
+                if leg.isDead { line.append("/dead") }
+                if leg.isLinkDown { line.append("/linkdown") }
+            }
+        }
+        if let expires = route.expires { key("expires", expires) }
+        if let nexthop = route.nexthop { key("nhid", nexthop) }
+    }
+
+    private mutating func key(_ word: String, _ address: IPAddress?) {
+        guard let address else { return }
+        append(" ")
+        append(word)
+        append("=")
+        append(address)
+    }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// How the values of a recording become words. Every function that writes keys begins with a space.
+
+extension TextLine {
+    mutating func key(_ word: String, _ number: some FixedWidthInteger) {
+        append(" ")
+        append(word)
+        append("=")
+        append(number)
+    }
+
+    mutating func key(_ word: String, escaped text: String?) {
+        guard let text else { return }
+        append(" ")
+        append(word)
+        append("=")
+        append(escaping: text)
+    }
+
+    mutating func flag(_ word: String, _ isSet: Bool) {
+        guard isSet else { return }
+        append(" ")
+        append(word)
+    }
+
+    mutating func append(escaping text: String) {
+        for scalar in text.unicodeScalars {
+            if RecordingEscape.isPlain(scalar) {
+                append(String(scalar))
+            } else {
+                for byte in UTF8.encode(scalar).map(Array.init) ?? [] {
+                    append("%")
+                    append(hex: byte)
+                }
+            }
+        }
+    }
+
+    mutating func append(hex byte: UInt8) {
+        for digit in [byte >> 4, byte & 15] { append(byte: digit < 10 ? 48 + digit : 87 + digit) }
+    }
+
+    mutating func list<Element>(_ elements: [Element], _ write: (inout TextLine, Element) -> Void) {
+        for (position, element) in elements.enumerated() {
+            if position > 0 { append(",") }
+            write(&self, element)
+        }
+    }
+
+    /// Seconds with nine digits behind the point; with eighteen where the value is finer.
+    mutating func append(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        if seconds < 0 || attoseconds < 0 { append("-") }
+        append(seconds.magnitude)
+        append(".")
+        if attoseconds % 1_000_000_000 == 0 {
+            append(Int64(attoseconds.magnitude / 1_000_000_000), digits: 9)
+        } else {
+            append(Int64(attoseconds.magnitude), digits: 18)
+        }
+    }
+
+    mutating func append(_ prefix: IPPrefix) {
+        append(prefix.address)
+        append("/")
+        append(prefix.length)
+    }
+
+    mutating func append<Flags: OptionSet>(
+        flags: Flags, words: [(word: String, flag: Flags)]
+    ) where Flags.RawValue == UInt32 {
+        append(" flags=")
+        var rest = flags.rawValue
+        var isFirst = true
+        for (word, flag) in words where rest & flag.rawValue != 0 {
+            rest &= ~flag.rawValue
+            if !isFirst { append(",") }
+            isFirst = false
+            append(word)
+        }
+        guard rest != 0 || isFirst else { return }
+        if !isFirst { append(",") }
+        append("0x")
+        append(String(rest, radix: 16))
+    }
+
+    mutating func append(_ event: NetworkEvent) {
+        switch event {
+        case .linkChanged(let link, let isWirelessNoise):
+            append("linkChanged")
+            append(link)
+            flag("noise", isWirelessNoise)
+        case .linkRemoved(let index):
+            append("linkRemoved")
+            key("index", index)
+        case .addressAdded(let address):
+            append("addressAdded")
+            append(address)
+        case .addressRemoved(let address):
+            append("addressRemoved")
+            append(address)
+        case .routeAdded(let prefix):
+            append("routeAdded ")
+            append(prefix)
+        case .routeRemoved(let prefix):
+            append("routeRemoved ")
+            append(prefix)
+        case .ruleChanged(let family):
+            append("ruleChanged ")
+            append(family.rawValue)
+        case .nexthopChanged(let number):
+            append("nexthopChanged ")
+            append(number)
+        case .wirelessChanged(let index):
+            append("wirelessChanged")
+            key("index", index)
+        case .overrun: append("overrun")
+        case .reopened: append("reopened")
+        case .resumed(let duration):
+            append("resumed after=")
+            append(duration)
+        case .destinationsChanged: append("destinationsChanged")
+        case .requested: append("requested")
+        }
+    }
+
+    mutating func append(_ link: LinkState) {
+        key("index", link.index)
+        key("name", escaped: link.name)
+        append(flags: link.flags, words: LinkState.Flags.words)
+        append(" state=")
+        append(link.operationalState.word)
+        key("type", link.hardwareType)
+        key("kind", escaped: link.kind)
+        if let master = link.master { key("master", master) }
+        if let lower = link.lower { key("lower", lower) }
+        flag("lowerElsewhere", link.lowerIsElsewhere)
+        if let port = link.activePort { key("activePort", port) }
+        if link.carrierUpCount != 0 { key("carrierUp", link.carrierUpCount) }
+        if link.carrierDownCount != 0 { key("carrierDown", link.carrierDownCount) }
+    }
+
+    mutating func append(_ address: InterfaceAddress) {
+        append(" ")
+        append(address.address)
+        key("prefix", address.prefixLength)
+        key("dev", address.interface)
+        if !address.flags.isEmpty { append(flags: address.flags, words: InterfaceAddress.Flags.words) }
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A line of text that is being put together, as the bytes that will be written.
+///
+/// Its memory is kept from line to line, so that a line of output costs no allocation.
+package struct TextLine: Sendable, Hashable {
+    /// The UTF-8 bytes so far.
+    package private(set) var bytes: [UInt8] = []
+
+    package init() {}
+
+    /// The bytes as text.
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// Forgets the text and keeps the memory.
+    package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+
+    /// Appends text as it is.
+    package mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
+
+    /// Appends one byte.
+    package mutating func append(byte: UInt8) { bytes.append(byte) }
+
+    /// Appends a number in decimal.
+    package mutating func append(_ number: some FixedWidthInteger) {
+        if number < 0 { bytes.append(UInt8(ascii: "-")) }
+        let first = bytes.count
+        var rest = UInt64(number.magnitude)
+        repeat {
+            bytes.append(UInt8(48 + rest % 10))
+            rest /= 10
+        } while rest > 0
+        bytes[first...].reverse()
+    }
+
+    /// Appends a number that is not negative in decimal, with leading zeros.
+    package mutating func append(_ number: Int64, digits: Int) {
+        let first = bytes.count
+        var rest = number.magnitude
+        for _ in 0..<digits {
+            bytes.append(UInt8(48 + rest % 10))
+            rest /= 10
+        }
+        bytes[first...].reverse()
+    }
+
+    /// Appends an address as ``IPAddress/description`` writes it.
+    package mutating func append(_ address: IPAddress) {
+        guard address.family == .ipv4 else { return append(address.description) }
+        for index in 0..<4 {
+            if index > 0 { bytes.append(UInt8(ascii: ".")) }
+            append((address.low >> (24 - 8 * UInt64(index))) & 0xFF)
+        }
+    }
+}
