@@ -4,7 +4,7 @@ import CLinux
 import Glibc
 
 /// A thread of our own: it takes no signals, has a name, and its stack has the usual size (only touched pages cost).
-struct LoopThread: Sendable {
+package struct LoopThread: Sendable {
     private let handle: pthread_t
 
     private init(handle: pthread_t) { self.handle = handle }
@@ -15,7 +15,7 @@ struct LoopThread: Sendable {
     /// system call of the loop is interrupted.
     ///
     /// - Parameter name: as `ps -L` shows it; Linux keeps 15 bytes (PR_SET_NAME, prctl(2)).
-    static func start(
+    package static func start(
         name: String, _ body: @escaping @Sendable () -> Void
     ) throws(ReactorError) -> LoopThread {
         var everySignal = sigset_t()
@@ -44,10 +44,10 @@ struct LoopThread: Sendable {
     /// Waits for its end.
     ///
     /// Exactly one of `join` and `detach` is called, once.
-    func join() { pthread_join(handle, nil) }
+    package func join() { pthread_join(handle, nil) }
 
     /// Lets it end on its own.
-    func detach() { pthread_detach(handle) }
+    package func detach() { pthread_detach(handle) }
 }
 
 /// What a new thread is told.

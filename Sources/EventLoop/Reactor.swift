@@ -40,7 +40,11 @@ package final class Reactor: SerialExecutor, Sendable {
         thread = Mutex(try LoopThread.start(name: name) { loop.run() })
     }
 
-    deinit { stop() }
+    deinit {
+        stop()
+        // Only left to do where the last reference went away on the thread itself, which nobody can join then.
+        thread.withLock { $0?.detach() }
+    }
 
     /// Whether the caller runs on the loop's thread.
     package var isCurrent: Bool { loop.isCurrent }

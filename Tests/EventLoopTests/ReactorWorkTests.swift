@@ -1,16 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EventLoop
-import Synchronization
+import TestSupport
 import Testing
 
-/// Work and jobs from other threads.
+/// Work that is handed to a loop.
 @Suite struct ReactorWorkTests {
-    @Test func perform_KeepsOrder_FromOneThread() async throws {
+    @Test func perform_KeepsOrder_FromOneThread() throws {
         let reactor = try Reactor(name: "test")
-        let order = Mutex<[Int]>([])
-        for number in 0..<1000 { reactor.perform { order.withLock { $0.append(number) } } }
+        let log = EventLog<Int>()
+        for number in 0..<1000 { reactor.perform { log.append(number) } }
         reactor.stop()
-        #expect(order.withLock { $0 } == Array(0..<1000))
+        #expect(log.elements == Array(0..<1000))
+    }
+
+    @Test func perform_KeepsEachCallersOrder_FromManyThreads() async throws {
+        let reactor = try Reactor(name: "test")
+        let logs = (0..<8).map { _ in EventLog<Int>() }
+        await withTaskGroup { group in
+            for log in logs {
+                group.addTask {
+                    for number in 0..<1000 { reactor.perform { log.append(number) } }
+                }
+            }
+        }
+        reactor.stop()
+        for log in logs { #expect(log.elements == Array(0..<1000)) }
+    }
+
+    @Test func perform_RunsOnTheThread_AndNowhereElse() async throws {
+        let reactor = try Reactor(name: "test")
+        #expect(!reactor.isCurrent)
+        #expect(try await reactor.result { reactor.isCurrent })
+    }
+
+    @Test func perform_StaysInOrderWithJobs() async throws {
+        let reactor = try Reactor(name: "test")
+        let diary = Diary(reactor: reactor)
+        let log = EventLog<String>()
+        // One turn holds them all: the loop is busy with the first.
+        reactor.perform {
+            reactor.perform { log.append("work") }
+            Task {
+                await diary.note("job")
+                log.append("job")
+                reactor.perform { log.append("last") }
+            }
+        }
+        #expect(await log.wait(forCount: 3) == ["work", "job", "last"])
+        #expect(await diary.entries == ["job"])
+    }
+
+    @Test func perform_OnTheLoopsThread_WritesNoEvent_AndRunsNextTurn() async throws {
+        let reactor = try Reactor(name: "test")
+        let log = EventLog<Int>()
+        let wakeUps = try await reactor.result {
+            reactor.perform {
+                log.append(2)
+                reactor.perform { log.append(3) }
+            }
+            log.append(1)
+            return reactor.counters.wakeUps
+        }
+        #expect(await log.wait(forCount: 3) == [1, 2, 3])
+        #expect(reactor.counters.wakeUps == wakeUps)
+    }
+
+    @Test func perform_WakesOnce_WhileTheLoopIsBusy() async throws {
+        let reactor = try Reactor(name: "test")
+        let log = EventLog<Int>()
+        let gate = try DescriptorPair()
+        let blocked = gate.near.number
+        reactor.perform {
+            blockUntilReadable(blocked)
+            log.append(0)
+        }
+        for number in 1...100 { reactor.perform { log.append(number) } }
+        gate.signal()
+        #expect(await log.wait(forCount: 101) == Array(0...100))
+        #expect(reactor.counters.wakeUps <= 1)
     }
 }

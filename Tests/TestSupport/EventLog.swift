@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// What a test's callbacks have seen, in order, and a way to wait for it without polling.
+package final class EventLog<Element: Sendable>: Sendable {
+    private struct Waiter: Sendable {
+        let isSatisfied: @Sendable ([Element]) -> Bool
+        let continuation: CheckedContinuation<[Element], Never>
+    }
+
+    private struct State: Sendable {
+        var elements: [Element] = []
+        var waiters: [Int: Waiter] = [:]
+        /// Waits that were over before they began: cancelled, or out of time.
+        var expired: Set<Int> = []
+        var next = 0
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Everything so far.
+    package var elements: [Element] { state.withLock { $0.elements } }
+
+    /// Adds one; whoever waits for the outcome goes on.
+    package func append(_ element: Element) {
+        let ready = state.withLock { state -> [(CheckedContinuation<[Element], Never>, [Element])] in
+            state.elements.append(element)
+            let elements = state.elements
+            let satisfied = state.waiters.filter { $0.value.isSatisfied(elements) }
+            for id in satisfied.keys { state.waiters[id] = nil }
+            return satisfied.values.map { ($0.continuation, elements) }
+        }
+        for (continuation, elements) in ready { continuation.resume(returning: elements) }
+    }
+
+    /// Waits until what has been seen satisfies `predicate`, at most for `limit`, or until the task is cancelled.
+    ///
+    /// - Returns: what had been seen when it was first satisfied, or else what has been seen at all; so the test
+    ///   states its expectation about the result.
+    @discardableResult
+    package func wait(
+        within limit: Duration = .seconds(10), until predicate: @escaping @Sendable ([Element]) -> Bool
+    ) async -> [Element] {
+        let id = state.withLock { state in
+            state.next += 1
+            return state.next
+        }
+        let alarm = Task {
+            try? await Task.sleep(for: limit)
+            expire(id)
+        }
+        defer { alarm.cancel() }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let seen = state.withLock { state -> [Element]? in
+                    let isOver = state.expired.remove(id) != nil
+                    if isOver || predicate(state.elements) { return state.elements }
+                    state.waiters[id] = Waiter(isSatisfied: predicate, continuation: continuation)
+                    return nil
+                }
+                if let seen { continuation.resume(returning: seen) }
+            }
+        } onCancel: {
+            expire(id)
+        }
+    }
+
+    /// Waits until so many have been seen.
+    @discardableResult
+    package func wait(forCount count: Int, within limit: Duration = .seconds(10)) async -> [Element] {
+        await wait(within: limit) { $0.count >= count }
+    }
+
+    private func expire(_ id: Int) {
+        let (waiter, elements) = state.withLock { state in
+            let waiter = state.waiters.removeValue(forKey: id)
+            if waiter == nil { state.expired.insert(id) }
+            return (waiter, state.elements)
+        }
+        waiter?.continuation.resume(returning: elements)
+    }
+}
