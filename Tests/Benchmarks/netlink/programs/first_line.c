@@ -2,7 +2,6 @@
 //   first_line SETTLE_MS TIMEOUT_S COMMAND...
 // Prints "us=N cpu_us=N rss_kib=N peak_kib=N private_kib=N"; us is -1 when the time ran out without a byte.
 // Tiny and started by vfork, because a child's memory figures begin at its parent's.
-#define _GNU_SOURCE
 #include "clock.h"
 #include <poll.h>
 #include <signal.h>

@@ -2,7 +2,7 @@
 //   latency route   COUNT QUIET DEVICE GATEWAY                   the default route added, deleted, added, ...
 //   latency replace COUNT QUIET DEVICE GATEWAY DEVICE GATEWAY    the default route moved from one to the other and back
 //   latency link    COUNT QUIET DEVICE GATEWAY                   the link set down; up and its default route are not timed
-//   latency cable   COUNT QUIET FAR-DEVICE NAMESPACE             the far end of a pair, in its namespace, set down and up
+//   latency cable   COUNT QUIET FAR-INDEX NAMESPACE              the far end of a pair, in its namespace, set down and up
 // The clock starts before send() and stops when the first byte can be read. The next change comes when the monitor has
 // been silent for QUIET ms, so that what a monitor says late about one change is never taken for the next. A change
 // without a line within 2 s is a miss, and five misses end the run. Prints "WHAT MICROSECONDS" a change, "miss WHAT" a miss.
@@ -51,8 +51,6 @@ static int netlink_open_in(const char *name) {
   int here = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC), there = open(path, O_RDONLY | O_CLOEXEC);
   if (there < 0 || setns(there, CLONE_NEWNET) < 0) give_up(path);
   int socket = netlink_open();
-  unsigned unused = 0;
-  (void)unused;
   if (setns(here, CLONE_NEWNET) < 0) give_up("setns");
   return socket;
 }
@@ -74,16 +72,17 @@ int main(int arguments, char **argument) {
   }
   unsigned device = device_index(argument[4]);
   uint32_t gateway = inet_addr(argument[5]);
+  unsigned other = arguments > 7 ? device_index(argument[6]) : 0;
+  uint32_t other_gateway = arguments > 7 ? inet_addr(argument[7]) : 0;
   fd = netlink_open();
   drain(500);
   for (long i = 0; i < count; i++) {
     if (!strcmp(kind, "route")) {
       int type = i & 1 ? RTM_DELROUTE : RTM_NEWROUTE;
       timed(i & 1 ? "deleted" : "added", m, route_message(m, type, i & 1 ? NLM_F_ACK : add, ++sequence, 0, 0, device, gateway));
-    } else if (!strcmp(kind, "replace") && arguments > 7) {
-      unsigned to = i & 1 ? device : device_index(argument[6]);
-      uint32_t via = i & 1 ? gateway : inet_addr(argument[7]);
-      timed("moved", m, route_message(m, RTM_NEWROUTE, add, ++sequence, 0, 0, to, via));
+    } else if (!strcmp(kind, "replace") && other) {
+      unsigned to = i & 1 ? device : other;
+      timed("moved", m, route_message(m, RTM_NEWROUTE, add, ++sequence, 0, 0, to, i & 1 ? gateway : other_gateway));
     } else if (!strcmp(kind, "link")) {
       timed("down", m, link_message(m, ++sequence, device, 0));
       untimed(m, link_message(m, ++sequence, device, 1));

@@ -1,17 +1,15 @@
 // The reference: the least that C can do. One socket on the link, address and route groups, a blocking recv(), a walk
 // over the message headers, and one line for every link, address or default route message.
-//   receive_loop [--filter] [--quiet]      --filter: with filter.h;  --quiet: counts, and prints nothing after the first line
+//   receive_loop [--filter]      --filter: with the socket filter of filter.h
 // First line: "ready GATEWAY|-", after the links, the addresses and the default route have been asked for.
 // Then "default GATEWAY DEVICE", "gone GATEWAY DEVICE", "link INDEX up|down", "address INDEX". Ends on SIGTERM.
 #include "filter.h"
 #include "message.h"
 
-static int quiet;
-
 static void line(const char *format, const char *word, unsigned number) {
   char out[64];
   int n = snprintf(out, sizeof out, format, word, number);
-  if (!quiet && write(1, out, (size_t)n) < 0) give_up("write");
+  if (write(1, out, (size_t)n) < 0) give_up("write");
 }
 
 // The gateway of an IPv4 route message and its device; "-" when it has none.
@@ -94,11 +92,7 @@ static const char *default_gateway(void) {
 }
 
 int main(int count, char **arguments) {
-  int filter = 0, silent = 0;
-  for (int i = 1; i < count; i++) {
-    filter |= !strcmp(arguments[i], "--filter");
-    silent |= !strcmp(arguments[i], "--quiet");
-  }
+  int filter = count > 1 && !strcmp(arguments[1], "--filter");
   int fd = netlink_open();
   if (filter && attach_default_routes_only(fd) < 0) give_up("SO_ATTACH_FILTER");
   int groups[] = {RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE};
@@ -107,7 +101,6 @@ int main(int count, char **arguments) {
   dump(RTM_GETLINK);
   dump(RTM_GETADDR);
   line("ready %s\n", default_gateway(), 0);
-  quiet = silent;
   static char buffer[65536];
   for (;;) {
     ssize_t n = recv(fd, buffer, sizeof buffer, 0);

@@ -1,0 +1,1 @@
+"""What every benchmark of this directory shares: packages, programs, namespaces, processes, tables and bars."""

@@ -1,0 +1,40 @@
+"""Where a result was measured: one line a fact, for the head of a report."""
+import os
+import re
+import subprocess
+
+
+def _read(path):
+    try:
+        with open(path) as f:
+            return f.read()
+    except OSError:
+        return ''
+
+
+def _version(*command):
+    try:
+        text = subprocess.run(command, capture_output=True, text=True).stdout
+    except OSError:
+        return None
+    found = re.search(r'\d+(\.\d+)+', text)
+    return found and found[0]
+
+
+def describe():
+    model = re.search(r'model name\s*:\s*(.*)', _read('/proc/cpuinfo'))
+    memory = int(re.search(r'MemTotal:\s*(\d+)', _read('/proc/meminfo'))[1]) / 1048576
+    system = re.search(r'PRETTY_NAME="(.*)"', _read('/etc/os-release'))
+    virtual = ', virtual' if 'hypervisor' in _read('/proc/cpuinfo') else ''
+    tools = {
+        'gcc': _version('gcc', '--version'),
+        'iproute2': _version('ip', '-Version'),
+        'GLib': _version('pkg-config', '--modversion', 'gio-2.0'),
+        'Swift': _version('swift', '--version'),
+    }
+    return [
+        f'{model[1] if model else os.uname().machine}, {os.cpu_count()} cores{virtual}, {memory:.0f} GiB',
+        f'Linux {os.uname().release.split("-")[0]}, {system[1] if system else "unknown system"}',
+        ', '.join(f'{name} {version}' for name, version in tools.items() if version),
+        'load when it began: ' + ' '.join(_read('/proc/loadavg').split()[:3]),
+    ]

@@ -1,0 +1,36 @@
+"""The Debian packages a benchmark needs: checked, installed when root, named in a clear message otherwise."""
+import os
+import shutil
+import subprocess
+import sys
+
+# What must be there (a command, or a pkg-config module), and the package that brings it.
+NEEDED = {
+    'gcc': 'gcc libc6-dev',
+    'pkg-config': 'pkg-config',
+    'ip': 'iproute2',
+    'unshare': 'util-linux',
+    'module gio-2.0': 'libglib2.0-dev',
+}
+
+
+def present(what):
+    kind, _, name = what.rpartition(' ')
+    if not kind:
+        return shutil.which(name) is not None
+    return shutil.which('pkg-config') and subprocess.run(['pkg-config', '--exists', name]).returncode == 0
+
+
+def ensure():
+    """Installs what is missing, or ends the program with the command that would."""
+    missing = sorted({p for what, packages in NEEDED.items() if not present(what) for p in packages.split()})
+    if not missing:
+        return
+    command = ['apt-get', 'install', '-y', '--no-install-recommends', *missing]
+    if os.geteuid() != 0 or not shutil.which('apt-get'):
+        sys.exit(f'Missing packages. As root: {" ".join(command)}')
+    print('Installing', *missing, file=sys.stderr)
+    quiet = dict(stdout=subprocess.DEVNULL, env={**os.environ, 'DEBIAN_FRONTEND': 'noninteractive'})
+    if subprocess.run(command, **quiet).returncode and (
+            subprocess.run(['apt-get', 'update'], **quiet).returncode or subprocess.run(command, **quiet).returncode):
+        sys.exit(f'Could not install them. Try: {" ".join(command)}')

@@ -1,0 +1,11 @@
+// Prints the status at the start and at every change, one word a line, until it is killed.
+import Glibc
+import Reachability
+
+let manager = try ReachabilityManager()
+manager.setStatusChangeBlock { status in
+    let line = "\(status)\n"
+    _ = line.utf8.withContiguousStorageIfAvailable { write(1, $0.baseAddress, $0.count) }
+}
+manager.startMonitoring()
+while true { pause() }

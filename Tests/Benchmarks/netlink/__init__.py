@@ -1,0 +1,1 @@
+"""The benchmark of network monitors fed by route netlink."""
