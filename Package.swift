@@ -2,11 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
-let strict: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-]
+// Maintainers and CI build with REACH_STRICT=1: a warning is an error there, and not for those who depend on this.
+let warnings: [SwiftSetting] =
+    Context.environment["REACH_STRICT"] == "1" ? [.treatAllWarnings(as: .error)] : []
+let strict: [SwiftSetting] =
+    warnings + [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ]
 
 let package = Package(
     name: "reach",

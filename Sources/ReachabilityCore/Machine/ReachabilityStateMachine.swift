@@ -199,6 +199,15 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
         return .publish(ReachabilityUpdate(event: .initial, status: .unknown, previous: nil, path: running.path))
     }
 
+    /// The kernel was asked, but nothing can be said yet: a name is still being resolved.
+    package mutating func evaluationPostponed(took: Duration = .zero, at now: MonotonicInstant) {
+        guard case .running(var running) = state else { return }
+        settle(&running, took: took, expires: nil, at: now)
+        running.deadlines.loss = nil
+        running.deadlines.gain = nil
+        state = .running(running)
+    }
+
     private func settle(
         _ running: inout Running, took: Duration, expires: Duration?, at now: MonotonicInstant
     ) {

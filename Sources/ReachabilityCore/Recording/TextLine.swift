@@ -21,6 +21,9 @@ package struct TextLine: Sendable, Hashable {
     /// Appends one byte.
     package mutating func append(byte: UInt8) { bytes.append(byte) }
 
+    /// Appends bytes that are known to be UTF-8.
+    package mutating func append(bytes more: some Collection<UInt8>) { bytes.append(contentsOf: more) }
+
     /// Appends a number in decimal.
     package mutating func append(_ number: some FixedWidthInteger) {
         if number < 0 { bytes.append(UInt8(ascii: "-")) }

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReachabilityCore
+
+/// How the network is at one instant: the path, and every interface for itself.
+public struct NetworkReport: Sendable {
+    /// The status.
+    public let status: ReachabilityStatus
+    /// The path.
+    public let path: ReachabilityPath
+    /// Every interface but loopback, in the order of the indexes.
+    public let links: [LinkReport]
+    /// How the status came about: each question to the kernel, its answer, and what follows.
+    public var steps: [EvaluationStep] { evaluator.explain(snapshot) }
+    /// Everything the kernel said.
+    package let snapshot: Snapshot
+    private let evaluator: PathEvaluator
+
+    init(path: ReachabilityPath, links: [LinkReport], snapshot: Snapshot, evaluator: PathEvaluator) {
+        status = path.instantStatus
+        self.path = path
+        self.links = links
+        self.snapshot = snapshot
+        self.evaluator = evaluator
+    }
+}
+
+extension ReachabilityManager {
+    /// Looks once, without monitoring: asks the kernel, and returns within a few milliseconds.
+    ///
+    /// Call it from any thread that may wait: a host *name* is resolved, which can take as long as the name servers do.
+    ///
+    /// - Parameters:
+    ///   - host: A name or literal address; nil for anywhere.
+    ///   - configuration: What to ask for.
+    /// - Throws: `netlinkRefused` where the kernel cannot be asked, `timedOut` where it does not answer.
+    public static func check(
+        host: String? = nil, configuration: ReachabilityConfiguration = .init()
+    ) throws(ReachabilityError) -> NetworkReport {
+        let kernel = try MonitorEnvironment.kernel.makeKernel(configuration)
+        let general = PathEvaluator(
+            target: .general(sentinels: configuration.sentinels), configuration: configuration)
+        guard let host else { return try report(general, kernel) { $0 } }
+        switch MonitorSubject(host) {
+        case .general: return try report(general, kernel) { $0 }
+        case .addresses(let destinations):
+            return try report(general.watching(destinations), kernel) { $0 }
+        case .name(let name):
+            switch SystemResolver.addresses(of: name, in: configuration.networkNamespace) {
+            case .success(let destinations):
+                return try report(general.watching(destinations), kernel) { $0 }
+            case .failure(let failure):
+                return try report(general, kernel) { path in
+                    .unresolved(name, failure, general: path)
+                        ?? .unknown(ReachabilityReason(.unresolved, sentence: failure.sentence))
+                }
+            }
+        }
+    }
+
+    private static func report(
+        _ evaluator: PathEvaluator, _ kernel: any KernelQuerying,
+        _ adjust: (ReachabilityPath) -> ReachabilityPath
+    ) throws(ReachabilityError) -> NetworkReport {
+        var evaluation = try KernelEvaluation(evaluator, kernel)
+        let links = try evaluation.survey(evaluator, kernel)
+        var path = adjust(evaluation.path)
+        path.generation = 1
+        return NetworkReport(path: path, links: links, snapshot: evaluation.snapshot, evaluator: evaluator)
+    }
+}
+
+extension PathEvaluator {
+    fileprivate func watching(_ destinations: [ReachabilityDestination]) -> PathEvaluator {
+        PathEvaluator(target: .host(destinations), configuration: configuration)
+    }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReachabilityCore
+import Synchronization
+
+/// What a manager knows and whom it tells: the side of it that every thread may use.
+final class ReachabilityHub: Sendable {
+    private struct Observer {
+        let token: UInt64
+        let mailbox: ObserverMailbox
+        /// Called when no update can come any more.
+        let onClose: @Sendable () -> Void
+    }
+
+    private struct State {
+        var isMonitoring = false
+        var session: UInt64 = 0
+        var status = ReachabilityStatus.unknown
+        var hasReported = false
+        var path = ReachabilityPath.notMonitoring
+        var links: [LinkReport] = []
+        var counters = MonitorCounters()
+        var failure: ReachabilityError?
+        var observers: [Observer] = []
+        var nextToken: UInt64 = 1
+    }
+
+    private let state = Mutex(State())
+
+    var status: ReachabilityStatus { state.withLock { $0.status } }
+    var path: ReachabilityPath { state.withLock { $0.path } }
+    var current: (ReachabilityStatus, ReachabilityPath) { state.withLock { ($0.status, $0.path) } }
+    var counters: MonitorCounters { state.withLock { $0.counters } }
+    var failure: ReachabilityError? { state.withLock { $0.failure } }
+    var isMonitoring: Bool { state.withLock { $0.isMonitoring } }
+
+    /// Begins a session; nil where one is running.
+    func begin() -> UInt64? {
+        state.withLock { state in
+            guard !state.isMonitoring else { return nil }
+            state.isMonitoring = true
+            state.session += 1
+            state.counters = MonitorCounters()
+            state.failure = nil
+            return state.session
+        }
+    }
+
+    /// Ends the session: nothing of it is told any more, and no call is under way when this returns.
+    func end() {
+        let mailboxes = state.withLock { state -> [ObserverMailbox] in
+            guard state.isMonitoring else { return [] }
+            state.isMonitoring = false
+            state.hasReported = false
+            state.status = .unknown
+            state.path = .notMonitoring
+            state.links = []
+            return state.observers.map(\.mailbox)
+        }
+        for mailbox in mailboxes { mailbox.empty(forGood: false) }
+    }
+
+    /// Takes over an update and passes it on. Only the loop of session `session` calls this.
+    func publish(_ update: ReachabilityUpdate, session: UInt64) {
+        let mailboxes = state.withLock { state -> [ObserverMailbox] in
+            guard state.isMonitoring, state.session == session else { return [] }
+            state.status = update.status
+            state.path = update.path
+            state.links = update.links
+            state.hasReported = true
+            for observer in state.observers { observer.mailbox.put(update) }
+            return state.observers.map(\.mailbox)
+        }
+        for mailbox in mailboxes { mailbox.deliver() }
+    }
+
+    /// Takes over a path that is not worth telling.
+    func refresh(_ path: ReachabilityPath, session: UInt64) {
+        state.withLock { state in
+            guard state.isMonitoring, state.session == session else { return }
+            state.path = path
+        }
+    }
+
+    func note(_ counters: MonitorCounters, _ failure: ReachabilityError?, session: UInt64) {
+        state.withLock { state in
+            guard state.session == session else { return }
+            state.counters = counters
+            state.failure = failure
+        }
+    }
+
+    /// Adds an observer, which gets how things are if that is known, and otherwise with the first report.
+    func add(_ mailbox: ObserverMailbox, onClose: @escaping @Sendable () -> Void = {}) -> UInt64 {
+        let token = state.withLock { state in
+            let token = state.nextToken
+            state.nextToken += 1
+            state.observers.append(Observer(token: token, mailbox: mailbox, onClose: onClose))
+            if state.hasReported {
+                mailbox.put(
+                    ReachabilityUpdate(
+                        event: .initial, status: state.status, previous: nil, path: state.path, links: state.links))
+            }
+            return token
+        }
+        mailbox.deliver()
+        return token
+    }
+
+    /// Removes an observer; no call to it begins afterwards.
+    func remove(_ token: UInt64) {
+        let mailbox = state.withLock { state -> ObserverMailbox? in
+            guard let position = state.observers.firstIndex(where: { $0.token == token }) else { return nil }
+            return state.observers.remove(at: position).mailbox
+        }
+        mailbox?.empty(forGood: true)
+    }
+
+    /// The manager is gone: sequences end.
+    func close() {
+        let observers = state.withLock { state -> [Observer] in
+            defer { state.observers = [] }
+            return state.observers
+        }
+        for observer in observers { observer.onClose() }
+    }
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+public import ReachabilityCore
+import Synchronization
+
+/// Watches whether the network, or one host, can be reached, and says so as soon as the kernel knows.
+///
+/// The counterpart of AFNetworking's `AFNetworkReachabilityManager`. It listens to rtnetlink(7) and asks the routing
+/// table; no packet is sent. Use it to decide when to try again and to explain failures, never to forbid a first try.
+///
+/// ```swift
+/// let manager = ReachabilityManager.shared
+/// manager.setStatusChangeBlock { status in print(status.localizedString()) }
+/// manager.startMonitoring()
+/// ```
+///
+/// All methods may be called from any thread, inside blocks as well. The sockets stay in the network namespace that
+/// the shared loop's thread was started in, or in ``ReachabilityConfiguration/networkNamespace``, for good.
+public final class ReachabilityManager: ReachabilityProvider, Sendable {
+    /// The manager that a program's parts share. It watches the general path and is not started by itself.
+    public static let shared = ReachabilityManager()
+
+    /// The configuration it was made with.
+    public let configuration: ReachabilityConfiguration
+
+    private let subject: MonitorSubject
+    private let environment: MonitorEnvironment
+    private let queue: DeliveryQueue
+    private let hub = ReachabilityHub()
+    private let monitor = Mutex<ReachabilityMonitor?>(nil)
+    private let statusBlock = Mutex<ReachabilityObservation?>(nil)
+
+    /// A manager for the general path: is there a way out to anywhere?
+    ///
+    /// - Parameters:
+    ///   - configuration: What to watch and how.
+    ///   - deliveryQueue: Where blocks and observers are called.
+    public convenience init(
+        configuration: ReachabilityConfiguration = .init(), deliveryQueue: DeliveryQueue = .own
+    ) {
+        self.init(.general, configuration, deliveryQueue, .kernel)
+    }
+
+    /// A manager for one host, by name or literal address.
+    ///
+    /// A name is resolved in the background, and again when the path has changed. Until it has been resolved for the
+    /// first time there is no report. A literal, with a zone too (`fe80::1%eth0`), never meets the resolver.
+    public convenience init(
+        hostName: String, configuration: ReachabilityConfiguration = .init(), deliveryQueue: DeliveryQueue = .own
+    ) {
+        self.init(MonitorSubject(hostName), configuration, deliveryQueue, .kernel)
+    }
+
+    /// A manager for one address, for example a device on the same link which no default route leads to.
+    public convenience init(
+        address: IPAddress, configuration: ReachabilityConfiguration = .init(), deliveryQueue: DeliveryQueue = .own
+    ) {
+        self.init(.addresses([ReachabilityDestination(address)]), configuration, deliveryQueue, .kernel)
+    }
+
+    package init(
+        _ subject: MonitorSubject, _ configuration: ReachabilityConfiguration, _ queue: DeliveryQueue,
+        _ environment: MonitorEnvironment
+    ) {
+        self.subject = subject
+        self.configuration = configuration
+        self.queue = queue
+        self.environment = environment
+    }
+
+    deinit {
+        stopMonitoring()
+        hub.close()
+    }
+
+    // MARK: - Monitoring
+
+    /// Starts to watch. When it returns, ``status`` is known, unless a name has still to be resolved.
+    ///
+    /// Every observer gets a first report, reachable or not, always on the delivery queue and never from inside this
+    /// call. Starting twice does nothing. Where the kernel refuses netlink, the status is ``ReachabilityStatus/unknown``,
+    /// ``failure`` says why, and it is tried again now and then.
+    public func startMonitoring() {
+        guard let session = hub.begin() else { return }
+        let reactor: Reactor
+        do {
+            reactor = try environment.reactor()
+        } catch {
+            reportFailure(error, session)
+            return
+        }
+        let hub = hub
+        let monitor = ReachabilityMonitor(
+            subject: subject, configuration: configuration, environment: environment, reactor: reactor,
+            outlet: MonitorOutlet(
+                publish: { hub.publish($0, session: session) }, refresh: { hub.refresh($0, session: session) },
+                note: { hub.note($0, $1, session: session) }))
+        self.monitor.withLock { $0 = monitor }
+        monitor.startAndWait()
+    }
+
+    private func reportFailure(_ error: ReachabilityError, _ session: UInt64) {
+        hub.note(MonitorCounters(), error, session: session)
+        var path = ReachabilityPath()
+        path.reason = ReachabilityReason(.kernelRefused, sentence: error.description)
+        hub.publish(ReachabilityUpdate(event: .initial, status: .unknown, previous: nil, path: path), session: session)
+    }
+
+    /// Stops watching. When it returns, no block runs any more and ``status`` is `unknown`.
+    ///
+    /// It waits for a block that is running on another thread; so do not call it while holding what that block waits
+    /// for. Inside a block it returns at once. Blocks and observers stay, for the next start.
+    public func stopMonitoring() {
+        let running = monitor.withLock { monitor -> ReachabilityMonitor? in
+            defer { monitor = nil }
+            return monitor
+        }
+        running?.stop()
+        hub.end()
+    }
+
+    /// Has the kernel asked again now, for example because a request failed although the path looked good.
+    public func reevaluate() { monitor.withLock { $0 }?.request() }
+
+    // MARK: - How things are
+
+    /// The status; `unknown` before start and after stop.
+    public var status: ReachabilityStatus { hub.status }
+    /// Whether the status is `wifi` or `wired`; false while `unknown`.
+    public var isReachable: Bool { hub.status.isReachable }
+    /// Whether the status is `wifi`.
+    public var isReachableViaWiFi: Bool { hub.status == .wifi }
+    /// Whether the status is `wired`.
+    public var isReachableViaWired: Bool { hub.status == .wired }
+    /// The path of this instant.
+    public var path: ReachabilityPath { hub.path }
+    /// Whether ``startMonitoring()`` was called and ``stopMonitoring()`` was not.
+    public var isMonitoring: Bool { hub.isMonitoring }
+    /// Why the kernel cannot be watched, or only by asking it now and then; nil where all is well.
+    public var failure: ReachabilityError? { hub.failure }
+    /// What happened since the start.
+    public var counters: MonitorCounters { hub.counters }
+
+    /// The status and path of one instant.
+    public func currentReachability() -> (status: ReachabilityStatus, path: ReachabilityPath) { hub.current }
+
+    /// The status as a sentence for people; `table` translates it.
+    public func localizedStatusString(_ table: (_ key: String) -> String? = { _ in nil }) -> String {
+        status.localizedString(table)
+    }
+
+    // MARK: - Observing
+
+    /// Sets the block that is called with each new status; it replaces the one before, nil clears it.
+    ///
+    /// The block is called once with the present status (with the first one, where monitoring has not started), and
+    /// then only when the status is another one.
+    public func setStatusChangeBlock(_ block: (@Sendable (ReachabilityStatus) -> Void)?) {
+        let observation = block.map { block in
+            observeReachability { update in
+                if update.event != .path { block(update.status) }
+            }
+        }
+        let previous = statusBlock.withLock { current -> ReachabilityObservation? in
+            defer { current = observation }
+            return current
+        }
+        previous?.cancel()
+    }
+
+    /// Adds an observer of statuses and paths; any number may be there.
+    ///
+    /// It gets the present state first (event `initial`), then every change in order, one at a time. One that is more
+    /// than 64 updates behind loses the oldest of them.
+    public func observeReachability(
+        _ observer: @escaping @Sendable (ReachabilityUpdate) -> Void
+    ) -> ReachabilityObservation {
+        let hub = hub
+        let token = hub.add(ObserverMailbox(queue: queue, observer: observer))
+        return ReachabilityObservation { hub.remove(token) }
+    }
+
+    /// An observer that only passes on and never waits: it is called where the update comes about.
+    func observeInline(
+        _ observer: @escaping @Sendable (ReachabilityUpdate) -> Void, onClose: @escaping @Sendable () -> Void
+    ) -> ReachabilityObservation {
+        let hub = hub
+        let token = hub.add(ObserverMailbox(queue: .custom { $0() }, observer: observer), onClose: onClose)
+        return ReachabilityObservation { hub.remove(token) }
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import ReachabilityCore
+
+/// What a monitor knows of the name it watches.
+struct NameLookup: ~Copyable {
+    let name: String
+    var machine = NameResolutionStateMachine()
+    /// Why there is no address; nil before the first answer and once there is one.
+    var failure: NameFailure?
+    /// Whether there was a way out when it was last looked for.
+    var hadWayOut = false
+    /// The generation of the path under which the name was resolved.
+    var generation: UInt64?
+
+    init(name: String) { self.name = name }
+}
+
+extension ReachabilityMonitor {
+    func startLookup(_ name: String) {
+        lookup = NameLookup(name: name)
+        perform(lookup?.machine.started())
+    }
+
+    /// The deadline of the name may have come.
+    func resumeLookup() { perform(lookup?.machine.deadlineReached(at: now)) }
+
+    /// A name that could not be resolved is tried again as soon as there is a way out.
+    func noticeWayOut(_ exists: Bool) {
+        let isNew = exists && lookup?.hadWayOut == false
+        lookup?.hadWayOut = exists
+        if isNew, lookup?.failure != nil { perform(lookup?.machine.networkChanged()) }
+    }
+
+    /// Another path may lead to another name server: the name is resolved again, once.
+    func noticeGeneration(_ generation: UInt64) {
+        guard lookup != nil, evaluator != nil else { return }
+        if let known = lookup?.generation, known != generation { perform(lookup?.machine.networkChanged()) }
+        lookup?.generation = generation
+    }
+
+    private func perform(_ action: NameResolutionStateMachine.Action?) {
+        guard action == .resolve, let name = lookup?.name else { return }
+        let reactor = reactor
+        environment.resolver.resolve(name, in: configuration.networkNamespace) { [weak self] result in
+            reactor.perform { [weak self] in self?.assumeIsolated { $0.answered(name, result) } }
+        }
+    }
+
+    private func answered(_ name: String, _ result: Result<[ReachabilityDestination], NameFailure>) {
+        guard lookup?.name == name, let outcome = lookup?.machine.answered(result, at: now) else { return }
+        switch outcome {
+        case .unchanged: handle([])  // arms the next deadline
+        case .failed(let failure):
+            lookup?.failure = failure
+            environment.recorder?(.unresolved(failure, at: now))
+            handle([.destinationsChanged])
+        case .resolved(let destinations):
+            lookup?.failure = nil
+            follow(destinations)
+            handle([.destinationsChanged])
+        }
+    }
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import EventLoop
+import Glibc
+package import ReachabilityCore
+
+/// The thin shell around the machines: events and deadlines go in, questions to the kernel and updates come out.
+///
+/// It lives on the loop's thread; so an event is seen before the next request is started there.
+package actor ReachabilityMonitor {
+    let reactor: Reactor
+    let configuration: ReachabilityConfiguration
+    let environment: MonitorEnvironment
+    private let subject: MonitorSubject
+    private let outlet: MonitorOutlet
+
+    private var machine: ReachabilityStateMachine
+    private var source: (any EventSource)?
+    private var kernel: (any KernelQuerying)?
+    private var timer: TimerID?
+    private var counters = MonitorCounters()
+    private var failure: ReachabilityError?
+    private var isRunning = false
+
+    /// Evaluates the watched target; nil while its name has no address.
+    var evaluator: PathEvaluator?
+    /// The name to resolve, where the subject is one.
+    var lookup: NameLookup?
+
+    // Without events the kernel is asked now and then (containers that refuse multicast groups).
+    private static let pollInterval: Duration = .seconds(10)
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.asUnownedSerialExecutor() }
+
+    package init(
+        subject: MonitorSubject, configuration: ReachabilityConfiguration, environment: MonitorEnvironment,
+        reactor: Reactor, outlet: MonitorOutlet
+    ) {
+        self.subject = subject
+        self.configuration = configuration
+        self.environment = environment
+        self.reactor = reactor
+        self.outlet = outlet
+        machine = ReachabilityStateMachine(timing: configuration.timing)
+    }
+
+    // MARK: - From any thread
+
+    /// Starts, and returns when the first evaluation is done.
+    package nonisolated func startAndWait() { onLoop { $0.start() } }
+
+    /// Stops, and returns when the sockets are closed.
+    package nonisolated func stop() { onLoop { $0.end() } }
+
+    /// Has the kernel asked again.
+    package nonisolated func request() {
+        reactor.perform { self.assumeIsolated { $0.handle([.requested]) } }
+    }
+
+    private nonisolated func onLoop(_ body: @escaping @Sendable (isolated ReachabilityMonitor) -> Void) {
+        if reactor.isCurrent {
+            assumeIsolated { body($0) }
+            return
+        }
+        let done = ConditionLock(false)
+        reactor.perform {
+            self.assumeIsolated { body($0) }
+            done.withLock { $0 = true }
+        }
+        done.wait { $0 }
+    }
+
+    // MARK: - On the loop
+
+    private func start() {
+        guard !isRunning else { return }
+        isRunning = true
+        // Listen first, then look: a change in between leads to an event.
+        if !openSource() {
+            var timing = configuration.timing
+            timing.safetyInterval = min(timing.safetyInterval ?? Self.pollInterval, Self.pollInterval)
+            machine = ReachabilityStateMachine(timing: timing)
+        }
+        machine.started()
+        switch subject {
+        case .general: evaluator = evaluator(for: .general(sentinels: configuration.sentinels))
+        case .addresses(let destinations): follow(destinations)
+        case .name(let name): startLookup(name)
+        }
+        evaluate()
+        settle()
+    }
+
+    private func openSource() -> Bool {
+        do {
+            let source = try environment.makeSource(reactor, configuration)
+            try source.start { [weak self] events in
+                self?.assumeIsolated { $0.handle(events) }
+            }
+            if case .host(let destinations) = evaluator?.target { source.watch(destinations.map(\.address)) }
+            self.source = source
+            failure = nil
+            return true
+        } catch {
+            failure = error
+            return false
+        }
+    }
+
+    private func end() {
+        guard isRunning else { return }
+        isRunning = false
+        environment.recorder?(.stopped(at: now))
+        machine.stopped()
+        source?.stop()
+        source = nil
+        kernel = nil
+        lookup = nil
+        evaluator = nil
+        if let timer { reactor.cancel(timer) }
+        timer = nil
+    }
+
+    /// Takes what happened into account.
+    func handle(_ events: [NetworkEvent]) {
+        guard isRunning else { return }
+        let now = now
+        environment.recorder?(.events(events, at: now))
+        var evaluates = false
+        for event in events {
+            kernel?.noticed(event)
+            count(event)
+            if machine.observed(event, at: now) == .evaluate { evaluates = true }
+        }
+        if evaluates { evaluate() }
+        settle()
+    }
+
+    private func count(_ event: NetworkEvent) {
+        counters.events += 1
+        switch event {
+        case .overrun: counters.overruns += 1
+        case .reopened: counters.reopenings += 1
+        default: break
+        }
+    }
+
+    private func deadlineReached() {
+        guard isRunning else { return }
+        resumeLookup()
+        let now = now
+        switch machine.deadlineReached(at: now) {
+        case .nothing: break
+        case .evaluate(let afresh):
+            environment.recorder?(.elapsed(at: now))
+            if afresh {
+                counters.resyncs += 1
+                kernel?.noticed(.requested)
+                if source == nil { _ = openSource() }
+            }
+            evaluate()
+        }
+        settle()
+    }
+
+    private func evaluate() {
+        let began = threadTime
+        do {
+            let kernel = try openKernel()
+            counters.evaluations += 1
+            guard let evaluator else {
+                try evaluateUnresolved(kernel, began)
+                return
+            }
+            var evaluation = try KernelEvaluation(evaluator, kernel)
+            let took = threadTime - began
+            let now = now
+            let verdict = machine.evaluated(evaluation.path, expires: evaluation.expires, took: took, at: now)
+            tell(verdict) { try? evaluation.survey(evaluator, kernel) }
+            // After the telling: then the snapshot holds what the reports on the links rest upon.
+            environment.recorder?(.evaluated(evaluation.snapshot, at: now, took: took))
+        } catch {
+            environment.recorder?(.unanswered(error, at: now))
+            tell(machine.evaluationFailed(error, at: now)) { nil }
+        }
+    }
+
+    private func openKernel() throws(ReachabilityError) -> any KernelQuerying {
+        if let kernel { return kernel }
+        let opened = try environment.makeKernel(configuration)
+        kernel = opened
+        return opened
+    }
+
+    /// The name has no address yet: without a way out that is a fact, with one it is only a matter of time.
+    private func evaluateUnresolved(_ kernel: any KernelQuerying, _ began: Duration) throws(ReachabilityError) {
+        let general = evaluator(for: .general(sentinels: configuration.sentinels))
+        var evaluation = try KernelEvaluation(general, kernel)
+        let took = threadTime - began
+        noticeWayOut(evaluation.path.isOnline)
+        guard let name = lookup?.name, let failure = lookup?.failure,
+            let path = ReachabilityPath.unresolved(name, failure, general: evaluation.path)
+        else {
+            machine.evaluationPostponed(took: took, at: now)
+            return
+        }
+        let now = now
+        let verdict = machine.evaluated(path, expires: evaluation.expires, took: took, at: now)
+        tell(verdict) { try? evaluation.survey(general, kernel) }
+        environment.recorder?(.evaluated(evaluation.snapshot, at: now, took: took))
+    }
+
+    private func tell(_ verdict: ReachabilityStateMachine.Verdict, links: () -> [LinkReport]?) {
+        switch verdict {
+        case .ignore: break
+        case .refresh(let path): outlet.refresh(path)
+        case .publish(let update):
+            let reports = configuration.reportsLinks ? links() ?? [] : []
+            outlet.publish(
+                ReachabilityUpdate(
+                    event: update.event, status: update.status, previous: update.previous, path: update.path,
+                    links: reports))
+            noticeGeneration(update.path.generation)
+        }
+    }
+
+    /// Arms the timer for the next deadline and passes the counters on.
+    private func settle() {
+        guard isRunning else { return }
+        let next = [machine.nextDeadline, lookup?.machine.nextDeadline].compactMap { $0 }.min()
+        if let next {
+            if let timer, reactor.reschedule(timer, at: next.nanoseconds) {
+                // Moved.
+            } else {
+                timer = reactor.schedule(at: next.nanoseconds) { [weak self] in
+                    self?.assumeIsolated { monitor in
+                        monitor.timer = nil
+                        monitor.deadlineReached()
+                    }
+                }
+            }
+        } else if let timer {
+            reactor.cancel(timer)
+            self.timer = nil
+        }
+        counters.discarded = source?.discarded ?? 0
+        outlet.note(counters, failure)
+    }
+
+    /// Watches these addresses from now on.
+    func follow(_ destinations: [ReachabilityDestination]) {
+        environment.recorder?(.resolved(destinations, at: now))
+        evaluator = evaluator(for: .host(destinations))
+        source?.watch(destinations.map(\.address))
+    }
+
+    private func evaluator(for target: ReachabilityTarget) -> PathEvaluator {
+        PathEvaluator(target: target, configuration: configuration)
+    }
+
+    var now: MonotonicInstant { MonotonicInstant(nanoseconds: Reactor.now) }
+
+    // CPU time, so that a busy machine does not count as an expensive evaluation.
+    private var threadTime: Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
+    }
+}

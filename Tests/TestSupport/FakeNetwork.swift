@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ReachabilityCore
+
+/// A network in memory that answers questions the way the kernel does: longest prefix, lowest metric, links by index.
+package struct FakeNetwork: Sendable {
+    /// One entry of the routing table.
+    package struct Route: Sendable {
+        package var prefix: IPPrefix
+        package var interface: Int32
+        package var gateway: IPAddress?
+        package var source: IPAddress?
+        package var metric: UInt32
+        package var kind: RouteAnswer.Kind
+        package var legs: [RouteAnswer.Leg]
+        package var expires: Int32?
+    }
+
+    package var links: [LinkState] = []
+    package var addresses: [InterfaceAddress] = []
+    package var routes: [Route] = []
+    package var wireless: [Int32: WirelessState] = [:]
+    package var devices: [Int32: DeviceFacts] = [:]
+
+    package init() {
+        links = [
+            LinkState(
+                index: 1, name: "lo", flags: [.up, .lowerUp, .running, .loopback], hardwareType: 772)
+        ]
+    }
+
+    /// A link with carrier; its index is the next one.
+    @discardableResult
+    package mutating func addLink(
+        _ name: String, kind: String? = nil, hardwareType: UInt16 = 1, lower: Int32? = nil, master: Int32? = nil,
+        up: Bool = true
+    ) -> Int32 {
+        let index = (links.map(\.index).max() ?? 0) + 1
+        links.append(
+            LinkState(
+                index: index, name: name, flags: up ? [.up, .lowerUp, .running] : [.up],
+                operationalState: up ? .up : .down, hardwareType: hardwareType, kind: kind, master: master,
+                lower: lower))
+        return index
+    }
+
+    /// An address in `address/length` notation; it brings its connected route along.
+    package mutating func addAddress(_ text: String, to interface: Int32, flags: InterfaceAddress.Flags = []) {
+        let parts = text.split(separator: "/")
+        guard let address = IPAddress(String(parts[0])), let length = Int(parts[1]),
+            let prefix = IPPrefix(address, length: length)
+        else { return }
+        addresses.append(
+            InterfaceAddress(interface: interface, address: address, prefixLength: length, flags: flags))
+        routes.append(
+            Route(
+                prefix: prefix, interface: interface, source: address, metric: 0, kind: .unicast, legs: []))
+    }
+
+    /// A route in `address/length` notation; the source is the interface's first address of the family.
+    package mutating func addRoute(
+        _ text: String, via gateway: String? = nil, on interface: Int32 = 0, metric: UInt32 = 0,
+        kind: RouteAnswer.Kind = .unicast, legs: [RouteAnswer.Leg] = [], expires: Int32? = nil
+    ) {
+        guard let prefix = IPPrefix(text) else { return }
+        routes.append(
+            Route(
+                prefix: prefix, interface: interface, gateway: gateway.flatMap { IPAddress($0) }, source: nil,
+                metric: metric, kind: kind, legs: legs, expires: expires))
+    }
+
+    package mutating func removeRoutes(_ text: String, metric: UInt32? = nil) {
+        routes.removeAll { $0.prefix.description == text && metric ?? $0.metric == $0.metric }
+    }
+
+    /// Changes one link.
+    package mutating func change(_ index: Int32, _ body: (inout LinkState) -> Void) {
+        guard let position = links.firstIndex(where: { $0.index == index }) else { return }
+        body(&links[position])
+    }
+
+    /// Takes the carrier away or gives it back, counters included.
+    package mutating func setCarrier(_ index: Int32, _ on: Bool) {
+        change(index) { link in
+            link.flags = on ? [.up, .lowerUp, .running] : [.up]
+            link.operationalState = on ? .up : .down
+            if on { link.carrierUpCount += 1 } else { link.carrierDownCount += 1 }
+        }
+    }
+
+    // MARK: - Answers
+
+    package func answer(_ question: KernelQuestion) -> KernelAnswer {
+        switch question {
+        case .route(let lookup): route(lookup)
+        case .link(let index): link { $0.index == index }
+        case .linkNamed(let name): link { $0.name == name }
+        case .links: .links(links)
+        case .ports(let master): .links(links.filter { $0.master == master })
+        case .addresses: .addresses(addresses)
+        case .wireless(let index): wireless[index].map { .wireless($0) } ?? .failure(KernelRefusal.noDevice)
+        case .device(let index, _): .device(devices[index] ?? DeviceFacts())
+        }
+    }
+
+    /// The answers that an evaluation asks for, and the path it comes to.
+    package func evaluate(_ evaluator: PathEvaluator) -> ReachabilityPath {
+        var snapshot = Snapshot()
+        for _ in 0..<40 {
+            switch evaluator.evaluate(snapshot) {
+            case .path(let path, _): return path
+            case .needs(let questions):
+                for question in questions { snapshot.add(question, answer(question)) }
+            }
+        }
+        return ReachabilityPath()
+    }
+
+    private func link(_ isMeant: (LinkState) -> Bool) -> KernelAnswer {
+        links.first(where: isMeant).map { .link($0) } ?? .failure(KernelRefusal.noDevice)
+    }
+
+    private func route(_ lookup: RouteLookup) -> KernelAnswer {
+        if addresses.contains(where: { $0.address == lookup.destination }) || lookup.destination.isLoopback {
+            return .route(RouteAnswer(kind: .local, interface: 1, source: lookup.destination, prefixLength: 32))
+        }
+        let candidates = routes.filter { route in
+            route.prefix.contains(lookup.destination)
+                && (lookup.interface == 0 || route.interface == lookup.interface
+                    || route.legs.contains { $0.interface == lookup.interface })
+        }
+        guard
+            let best = candidates.min(by: {
+                ($1.prefix.length, $0.metric) < ($0.prefix.length, $1.metric)
+            })
+        else { return .failure(KernelRefusal.networkUnreachable) }
+        switch best.kind {
+        case .prohibit: return .failure(KernelRefusal.accessDenied)
+        case .blackhole: return .failure(KernelRefusal.invalid)
+        case .unreachable: return .failure(KernelRefusal.hostUnreachable)
+        default: break
+        }
+        let leg = best.legs.first { lookup.interface == 0 || $0.interface == lookup.interface }
+        let interface = leg?.interface ?? best.interface
+        let own = addresses.first {
+            $0.interface == interface && $0.address.family == lookup.destination.family && $0.isUsable
+        }
+        let whole = lookup.wantsEntry && !best.legs.isEmpty
+        return .route(
+            RouteAnswer(
+                kind: best.kind, interface: whole ? nil : interface, gateway: whole ? nil : leg?.gateway ?? best.gateway,
+                source: lookup.wantsEntry ? best.source : best.source ?? own?.address,
+                prefixLength: lookup.wantsEntry ? best.prefix.length : lookup.destination.family == .ipv4 ? 32 : 128,
+                metric: lookup.wantsEntry ? best.metric : 0, legs: lookup.wantsEntry ? best.legs : [],
+                expires: lookup.wantsEntry ? best.expires : nil))
+    }
+}
