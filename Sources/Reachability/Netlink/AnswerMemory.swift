@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ReachabilityCore
+
+/// Which of the kernel's answers still hold.
+///
+/// Answers about links, addresses and devices hold until an event says that they may not: so a change of a route
+/// costs route lookups alone. Routes are never remembered, since they can vanish without a word; nor is what
+/// nl80211 says of a Wi-Fi interface, since its signal changes all the time.
+package struct AnswerMemory: Sendable {
+    private var links: [KernelQuestion: KernelAnswer] = [:]
+    private var wireless: [KernelQuestion: KernelAnswer] = [:]
+    private var addresses: KernelAnswer?
+
+    package init() {}
+
+    /// The answer to `question`, where it still holds.
+    package subscript(question: KernelQuestion) -> KernelAnswer? {
+        switch question {
+        case .route: nil
+        case .link, .linkNamed, .links, .ports, .device: links[question]
+        case .addresses: addresses
+        case .wireless: wireless[question]
+        }
+    }
+
+    /// Keeps what may be kept.
+    package mutating func remember(_ question: KernelQuestion, _ answer: KernelAnswer) {
+        if case .failure(let errno) = answer, !Self.lasts(errno) { return }
+        switch question {
+        case .route: break
+        case .link, .linkNamed, .links, .ports, .device: links[question] = answer
+        case .addresses: addresses = answer
+        case .wireless:
+            // That an interface is no Wi-Fi lasts; the state of one that is does not.
+            if case .failure = answer { wireless[question] = answer }
+        }
+    }
+
+    /// Forgets what `event` may have changed.
+    package mutating func notice(_ event: NetworkEvent) {
+        switch event {
+        // A driver's event says nothing about the link; a change brings a message of its own.
+        case .linkChanged(_, isWirelessNoise: true): break
+        case .linkChanged, .linkRemoved:
+            links.removeAll(keepingCapacity: true)
+            wireless.removeAll(keepingCapacity: true)
+        case .addressAdded, .addressRemoved: addresses = nil
+        case .wirelessChanged: wireless.removeAll(keepingCapacity: true)
+        case .overrun, .reopened, .resumed, .requested: self = AnswerMemory()
+        case .routeAdded, .routeRemoved, .ruleChanged, .nexthopChanged, .destinationsChanged: break
+        }
+    }
+
+    /// Whether a refusal says something about the network, and not about the moment: no such interface, no such
+    /// family, not supported.
+    private static func lasts(_ errno: Int32) -> Bool { [2, 19, 95].contains(errno) }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CNetlink
+package import ReachabilityCore
+
+// How questions are put to route netlink (rtnetlink(7)), and how the messages of the reply are read.
+extension KernelQuestion {
+    /// Whether one message answers it, so that many such questions can go in one datagram.
+    package var isSingle: Bool {
+        switch self {
+        case .route, .link, .linkNamed: true
+        default: false
+        }
+    }
+
+    /// Appends the request.
+    ///
+    /// Only what the strict reading of requests (NETLINK_GET_STRICT_CHK) accepts is in it.
+    package func write(into request: inout NetlinkRequest, sequence: UInt32) {
+        switch self {
+        case .route(let lookup): lookup.write(into: &request, sequence: sequence)
+        case .link(let index):
+            request.begin(UInt16(RTM_GETLINK), sequence: sequence)
+            Self.writeLink(index, into: &request)
+            request.end()
+        case .linkNamed(let name):
+            request.begin(UInt16(RTM_GETLINK), sequence: sequence)
+            Self.writeLink(0, into: &request)
+            request.attribute(IFLA_IFNAME, name)
+            request.end()
+        case .links, .ports:
+            request.begin(UInt16(RTM_GETLINK), flags: NLM_F_DUMP, sequence: sequence)
+            Self.writeLink(0, into: &request)
+            if case .ports(let master) = self { request.attribute(IFLA_MASTER, master) }
+            request.end()
+        case .addresses:
+            request.begin(UInt16(RTM_GETADDR), flags: NLM_F_DUMP, sequence: sequence)
+            request.append(UInt64(0))
+            request.end()
+        case .wireless, .device: break
+        }
+    }
+
+    /// `struct ifinfomsg`, and that statistics are not wanted: gathering them is most of the work.
+    private static func writeLink(_ index: Int32, into request: inout NetlinkRequest) {
+        request.append(UInt32(0))
+        request.append(index)
+        request.append(UInt64(0))
+        request.attribute(IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
+    }
+
+    /// Reads the one message that answers a single question; nil where it is malformed or of another type.
+    package func answer(in message: NetlinkMessage, _ bytes: RawSpan) -> KernelAnswer? {
+        switch (self, Int(message.type)) {
+        case (.route(let lookup), RTM_NEWROUTE):
+            guard let route = RouteAnswer(message.body, in: bytes) else { return nil }
+            // A kernel before 4.13 ignores RTM_F_FIB_MATCH: its reply is about a route made for this one lookup.
+            let flags = bytes.integer(UInt32.self, at: message.body.lowerBound + 8) ?? 0
+            if lookup.wantsEntry, flags & UInt32(RTM_F_CLONED) != 0 { return .failure(EOPNOTSUPP) }
+            return .route(route)
+        case (.link, RTM_NEWLINK), (.linkNamed, RTM_NEWLINK):
+            return LinkMessage(message.body, in: bytes).map { .link($0.link) }
+        default: return nil
+        }
+    }
+}
+
+extension RouteLookup {
+    fileprivate func write(into request: inout NetlinkRequest, sequence: UInt32) {
+        request.begin(UInt16(RTM_GETROUTE), sequence: sequence)
+        request.append(AddressFamily.number(destination.family))
+        request.append(UInt8(destination.bitWidth))
+        request.append(UInt16(0))
+        request.append(UInt32(0))
+        var flags: UInt32 = wantsEntry ? UInt32(RTM_F_FIB_MATCH) : 0
+        // IPv4 names the main table whatever the truth is, unless asked; IPv6 refuses to be asked.
+        if destination.family == .ipv4 { flags |= UInt32(RTM_F_LOOKUP_TABLE) }
+        request.append(flags)
+        request.attribute(RTA_DST.number, destination)
+        if interface != 0 { request.attribute(RTA_OIF.number, interface) }
+        if mark != 0 { request.attribute(RTA_MARK.number, mark) }
+        if let user { request.attribute(RTA_UID.number, user) }
+        request.end()
+    }
+}

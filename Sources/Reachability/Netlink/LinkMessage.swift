@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CNetlink
+package import ReachabilityCore
+
+/// What an RTM_NEWLINK or RTM_DELLINK message says (rtnetlink(7), linux/if_link.h).
+package struct LinkMessage: Sendable, Hashable {
+    /// The family: only messages of AF_UNSPEC speak of the link itself.
+    ///
+    /// With AF_BRIDGE the message is about a bridge port ("deleted" is a port that left), with AF_INET6 about
+    /// router discovery.
+    package let family: UInt8
+    /// The link; where a message has few attributes the others have their defaults: see `isWireless`.
+    package let link: LinkState
+    /// Whether it carries a driver's wireless event (IFLA_WIRELESS) and beyond that the name alone.
+    package let isWireless: Bool
+
+    /// Reads the message's body; nil where it is malformed.
+    package init?(_ body: Range<Int>, in bytes: RawSpan) {
+        guard body.count >= NetlinkLayout.link,
+            let family = bytes.integer(UInt8.self, at: body.lowerBound),
+            let hardwareType = bytes.integer(UInt16.self, at: body.lowerBound + 2),
+            let index = bytes.integer(Int32.self, at: body.lowerBound + 4),
+            let flags = bytes.integer(UInt32.self, at: body.lowerBound + 8)
+        else { return nil }
+        var link = LinkState(
+            index: index, name: "", flags: .init(rawValue: flags), hardwareType: hardwareType)
+        var isWireless = false
+        var attributes = NetlinkAttributes(body, skipping: NetlinkLayout.link)
+        while let attribute = attributes.next(in: bytes) {
+            let payload = attribute.payload
+            switch attribute.type {
+            case IFLA_IFNAME: link.name = bytes.text(in: payload)
+            case IFLA_OPERSTATE:
+                guard let state = bytes.integer(UInt8.self, in: payload) else { return nil }
+                link.operationalState = LinkState.OperationalState(rawValue: state) ?? .down
+            case IFLA_MASTER: link.master = bytes.integer(Int32.self, in: payload).flatMap(Self.index)
+            case IFLA_LINK: link.lower = bytes.integer(Int32.self, in: payload).flatMap(Self.index)
+            case IFLA_LINK_NETNSID: link.lowerIsElsewhere = true
+            case IFLA_CARRIER_UP_COUNT: link.carrierUpCount = bytes.integer(UInt32.self, in: payload) ?? 0
+            case IFLA_CARRIER_DOWN_COUNT: link.carrierDownCount = bytes.integer(UInt32.self, in: payload) ?? 0
+            case IFLA_WIRELESS: isWireless = true
+            case IFLA_LINKINFO:
+                guard Self.readKind(payload, in: bytes, into: &link) else { return nil }
+            default: break
+            }
+        }
+        guard !attributes.isMalformed else { return nil }
+        // The number means an interface there, and here perhaps another one.
+        if link.lowerIsElsewhere { link.lower = nil }
+        self.family = family
+        self.link = link
+        self.isWireless = isWireless
+    }
+
+    private static func index(_ number: Int32) -> Int32? { number > 0 ? number : nil }
+
+    /// Reads IFLA_LINKINFO: the kind, and of a bond which link it uses; false where it is malformed.
+    private static func readKind(_ range: Range<Int>, in bytes: RawSpan, into link: inout LinkState) -> Bool {
+        var data: Range<Int>?
+        var attributes = NetlinkAttributes(range)
+        while let attribute = attributes.next(in: bytes) {
+            switch attribute.type {
+            case IFLA_INFO_KIND: link.kind = bytes.text(in: attribute.payload)
+            case IFLA_INFO_DATA: data = attribute.payload
+            default: break
+            }
+        }
+        guard !attributes.isMalformed else { return false }
+        // What the data means depends on the kind.
+        guard link.kind == "bond", let data else { return true }
+        var details = NetlinkAttributes(data)
+        while let detail = details.next(in: bytes) {
+            if detail.type == IFLA_BOND_ACTIVE_SLAVE {
+                link.activePort = bytes.integer(Int32.self, in: detail.payload).flatMap(index)
+            }
+        }
+        return !details.isMalformed
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CNetlink
+package import ReachabilityCore
+
+/// Turns the bytes of route netlink notifications into events.
+///
+/// Pure: it has no socket. /// Nothing in the bytes can stop it: what is malformed is counted and left out, what is unknown is left out.
+package struct NetlinkDecoder: Sendable {
+    /// Which routes matter.
+    ///
+    /// The kernel has filtered already, unless it refused the filter.
+    package var filter: RouteFilter
+    /// Messages left out because they were malformed.
+    package private(set) var malformed: UInt64 = 0
+    /// Messages read, whether or not they led to an event.
+    package private(set) var messages: UInt64 = 0
+
+    package init(filter: RouteFilter = RouteFilter()) { self.filter = filter }
+
+    /// Appends the events in one datagram.
+    package mutating func decode(_ bytes: RawSpan, into events: inout [NetworkEvent]) {
+        var walk = NetlinkMessages()
+        while let message = walk.next(in: bytes) {
+            messages &+= 1
+            switch read(message, in: bytes) {
+            case .event(let event): events.append(event)
+            case .nothing: break
+            case .malformed: malformed &+= 1
+            }
+        }
+        if walk.isMalformed { malformed &+= 1 }
+    }
+
+    /// What one message came to.
+    private enum Reading {
+        case event(NetworkEvent)
+        case nothing
+        case malformed
+    }
+
+    private func read(_ message: NetlinkMessage, in bytes: RawSpan) -> Reading {
+        let body = message.body
+        switch Int(message.type) {
+        case RTM_NEWROUTE, RTM_DELROUTE:
+            guard let prefix = IPPrefix(route: body, in: bytes) else { return isForeign(body, bytes) }
+            guard filter.passes(prefix) else { return .nothing }
+            return .event(Int(message.type) == RTM_NEWROUTE ? .routeAdded(prefix) : .routeRemoved(prefix))
+        case RTM_NEWLINK, RTM_DELLINK:
+            guard let change = LinkMessage(body, in: bytes) else { return .malformed }
+            guard change.family == AddressFamily.unspecified else { return .nothing }
+            // A link that is moved into another namespace is deleted here (IFLA_NEW_NETNSID tells that apart).
+            if Int(message.type) == RTM_DELLINK { return .event(.linkRemoved(index: change.link.index)) }
+            return .event(.linkChanged(change.link, isWirelessNoise: change.isWireless))
+        case RTM_NEWADDR, RTM_DELADDR:
+            guard let address = InterfaceAddress(body, in: bytes) else { return isForeign(body, bytes) }
+            return .event(
+                Int(message.type) == RTM_NEWADDR ? .addressAdded(address) : .addressRemoved(address))
+        case RTM_NEWRULE, RTM_DELRULE:
+            guard body.count >= NetlinkLayout.rule,
+                let family = bytes.integer(UInt8.self, at: body.lowerBound)
+            else { return .malformed }
+            return AddressFamily.family(family).map { .event(.ruleChanged($0)) } ?? .nothing
+        case RTM_NEWNEXTHOP, RTM_DELNEXTHOP:
+            return Self.nexthop(body, in: bytes)
+        case Int(NLMSG_OVERRUN): return .event(.overrun)
+        default: return .nothing
+        }
+    }
+
+    /// Addresses and routes of further families are no mistake: they just do not count.
+    private func isForeign(_ body: Range<Int>, _ bytes: RawSpan) -> Reading {
+        guard let family = bytes.integer(UInt8.self, in: body) else { return .malformed }
+        return AddressFamily.family(family) == nil ? .nothing : .malformed
+    }
+
+    private static func nexthop(_ body: Range<Int>, in bytes: RawSpan) -> Reading {
+        guard body.count >= NetlinkLayout.nexthop else { return .malformed }
+        var number: UInt32?
+        var attributes = NetlinkAttributes(body, skipping: NetlinkLayout.nexthop)
+        while let attribute = attributes.next(in: bytes) {
+            if attribute.type == NHA_ID { number = bytes.integer(UInt32.self, in: attribute.payload) }
+        }
+        guard !attributes.isMalformed, let number else { return .malformed }
+        return .event(.nexthopChanged(number))
+    }
+}

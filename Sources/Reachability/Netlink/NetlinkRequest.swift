@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CNetlink
+package import ReachabilityCore
+
+/// Writes requests, several into one datagram: the kernel handles them in order (netlink(7)).
+///
+/// The storage is kept from one use to the next.
+package struct NetlinkRequest {
+    /// The bytes to send.
+    package private(set) var bytes: [UInt8] = []
+    /// Where the message under construction begins.
+    private var start = 0
+
+    package init() { bytes.reserveCapacity(1024) }
+
+    /// Forgets everything written.
+    package mutating func clear() {
+        bytes.removeAll(keepingCapacity: true)
+        start = 0
+    }
+
+    /// Begins a message; NLM_F_REQUEST is added to `flags`.
+    package mutating func begin(_ type: UInt16, flags: Int32 = 0, sequence: UInt32) {
+        start = bytes.count
+        append(UInt32(0))
+        append(type)
+        append(UInt16(truncatingIfNeeded: flags | NLM_F_REQUEST))
+        append(sequence)
+        append(UInt32(0))
+    }
+
+    /// Appends an integer in host order.
+    package mutating func append<T: FixedWidthInteger>(_ value: T) {
+        withUnsafeBytes(of: value) { bytes.append(contentsOf: $0) }
+    }
+
+    /// Appends an attribute that is an integer in host order.
+    package mutating func attribute<T: FixedWidthInteger>(_ type: Int, _ value: T) {
+        appendHeader(type, payload: MemoryLayout<T>.size)
+        append(value)
+        pad()
+    }
+
+    /// Appends an attribute that is an address.
+    package mutating func attribute(_ type: Int, _ address: IPAddress) {
+        switch address.family {
+        case .ipv4: attribute(type, UInt32(truncatingIfNeeded: address.low).bigEndian)
+        case .ipv6:
+            appendHeader(type, payload: 16)
+            append(address.high.bigEndian)
+            append(address.low.bigEndian)
+        }
+    }
+
+    /// Appends an attribute that is a text with its NUL.
+    package mutating func attribute(_ type: Int, _ text: String) {
+        // Names are short; a longer text is cut so that the length fits its 16 bits.
+        let utf8 = text.utf8.prefix(1024)
+        appendHeader(type, payload: utf8.count + 1)
+        bytes.append(contentsOf: utf8)
+        bytes.append(0)
+        pad()
+    }
+
+    /// Ends the message: its length is known now.
+    package mutating func end() {
+        let length = UInt32(truncatingIfNeeded: bytes.count - start)
+        withUnsafeBytes(of: length) { bytes.replaceSubrange(start..<start + 4, with: $0) }
+        pad()
+    }
+
+    private mutating func appendHeader(_ type: Int, payload: Int) {
+        append(UInt16(truncatingIfNeeded: NetlinkLayout.attributeHeader + payload))
+        append(UInt16(truncatingIfNeeded: type))
+    }
+
+    private mutating func pad() {
+        while bytes.count & 3 != 0 { bytes.append(0) }
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CNetlink
+internal import Glibc
+
+/// What one receive brought.
+package enum NetlinkReception: Sendable, Hashable {
+    /// A datagram of so many bytes lies in the buffer.
+    case datagram(byteCount: Int)
+    /// Nothing is there, or the time is up.
+    case nothing
+    /// The receive buffer overflowed and events were lost (ENOBUFS); the socket goes on working.
+    case overrun
+    /// The datagram was longer than the buffer; what lies there is incomplete.
+    case truncated(needed: Int)
+    /// Somebody other than the kernel sent it; it must not be believed.
+    case foreign
+    /// The socket is unusable.
+    case broken(errno: Int32)
+}
+
+/// The owner of a netlink socket (netlink(7)), made and destroyed by libnl.
+package struct NetlinkSocket: ~Copyable {
+    /// The protocols used here (linux/netlink.h).
+    package enum Family: Int32, Sendable {
+        case route = 0
+        case generic = 16
+    }
+
+    private let handle: OpaquePointer
+    /// The descriptor; it belongs to this object and is close-on-exec.
+    package let descriptor: Int32
+
+    /// Opens a socket that belongs to no group.
+    ///
+    /// It stays in the network namespace it was opened in: that of `namespace`, else that of the calling thread.
+    package init(_ family: Family, namespace: NamespaceEntry? = nil) throws(NetlinkError) {
+        let action = family == .route ? "open a route netlink socket" : "open a generic netlink socket"
+        guard let handle = nl_socket_alloc() else { throw NetlinkError(action, errno: ENOMEM) }
+        func connect() -> (result: Int32, errno: Int32) {
+            errno = 0
+            let result = nl_connect(handle, family.rawValue)
+            return (result, errno)
+        }
+        let outcome: (result: Int32, errno: Int32)
+        do throws(NetlinkError) {
+            outcome = try namespace?.run(connect) ?? connect()
+        } catch {
+            nl_socket_free(handle)
+            throw error
+        }
+        guard outcome.result >= 0 else {
+            nl_socket_free(handle)
+            throw NetlinkError(action, library: outcome.result, errno: outcome.errno)
+        }
+        self.handle = handle
+        descriptor = nl_socket_get_fd(handle)
+    }
+
+    deinit { nl_socket_free(handle) }
+
+    /// Receives one datagram.
+    ///
+    /// It reads with recvfrom(2) on libnl's descriptor into one buffer: `nl_recv` allocates and frees a buffer for
+    /// every datagram, and it folds ENOBUFS (events lost) and ENOMEM into one number. MSG_TRUNC tells the true
+    /// length, so no message is peeked at first.
+    package borrowing func receive(into buffer: inout [UInt8]) -> NetlinkReception {
+        var port: UInt32 = 0
+        var groups: UInt32 = 0
+        while true {
+            let result = buffer.withUnsafeMutableBytes {
+                cnetlink_receive(descriptor, $0.baseAddress, $0.count, &port, &groups)
+            }
+            if result > 0 {
+                if port != 0 { return .foreign }
+                return result <= buffer.count ? .datagram(byteCount: result) : .truncated(needed: result)
+            }
+            switch Int32(truncatingIfNeeded: -result) {
+            case EINTR: continue
+            case EAGAIN: return .nothing
+            // ENOMEM: no memory for this datagram, which is lost like the others.
+            case ENOBUFS, ENOMEM: return .overrun
+            // Whoever sent nothing wanted nothing; the kernel never does.
+            case 0: return .foreign
+            case let error: return .broken(errno: error)
+            }
+        }
+    }
+
+    /// Sends a datagram to the kernel, which handles it before this returns.
+    package borrowing func send(_ bytes: [UInt8]) throws(NetlinkError) {
+        while true {
+            errno = 0
+            // libnl's signature takes a mutable buffer; it only reads it.
+            let result = bytes.withUnsafeBytes {
+                nl_sendto(handle, UnsafeMutableRawPointer(mutating: $0.baseAddress), $0.count)
+            }
+            if result >= 0 { return }
+            if errno != EINTR { throw NetlinkError("send to the kernel", library: result, errno: errno) }
+        }
+    }
+
+    /// Joins a multicast group (RTNLGRP_*, linux/rtnetlink.h).
+    package borrowing func join(group: Int32) throws(NetlinkError) {
+        errno = 0
+        let result = nl_socket_add_membership(handle, group)
+        guard result >= 0 else {
+            throw NetlinkError("join netlink group \(group)", library: result, errno: errno)
+        }
+    }
+}

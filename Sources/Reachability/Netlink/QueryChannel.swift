@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CNetlink
+internal import Glibc
+package import ReachabilityCore
+
+/// Puts questions to route netlink and waits for the replies.
+package final class QueryChannel {
+    /// How often a question is put before the kernel counts as silent (RB-10).
+    private static let attempts = 3
+    /// How often a dump is repeated because something changed meanwhile (RB-04).
+    private static let repetitions = 5
+    /// How many requests go in one datagram; their replies have to fit the receive buffer together.
+    private static let batchLimit = 32
+    /// Datagrams of others that are read past in one wait, so that nobody can hold us up for ever.
+    private static let strangerLimit = 1024
+
+    private let open: () throws(NetlinkError) -> any NetlinkTransport
+    private var transport: (any NetlinkTransport)?
+    private var buffer = [UInt8](repeating: 0, count: NetlinkSocket.bufferSizes.lowerBound)
+    private var request = NetlinkRequest()
+    private var sequence: UInt32 = 1
+    /// Messages dropped: late, malformed, or not the kernel's.
+    package private(set) var discarded: UInt64 = 0
+    /// The kernel's own words for its last refusal, where it gave any.
+    package private(set) var refusal: String?
+
+    /// A channel over what `open` opens, when it is needed and again when it broke.
+    package init(open: @escaping () throws(NetlinkError) -> any NetlinkTransport) { self.open = open }
+
+    /// The answers to single questions (`isSingle`), in their order.
+    package func answers(to questions: [KernelQuestion]) throws(ReachabilityError) -> [KernelAnswer] {
+        var answers: [KernelAnswer] = []
+        answers.reserveCapacity(questions.count)
+        var start = 0
+        while start < questions.count {
+            let end = min(start + Self.batchLimit, questions.count)
+            answers += try batch(Array(questions[start..<end]))
+            start = end
+        }
+        return answers
+    }
+
+    /// The answer to a question that takes a dump, and whether it is of one piece.
+    package func dump(_ question: KernelQuestion) throws(ReachabilityError) -> (KernelAnswer, isWhole: Bool) {
+        var silences = 0
+        var interruptions = 0
+        while true {
+            var sheet = DumpSheet(question, sequence: take(1))
+            request.clear()
+            question.write(into: &request, sequence: sequence &- 1)
+            let isHeard =
+                try send()
+                && collect { bytes in
+                    sheet.read(bytes)
+                    return sheet.isComplete
+                }
+            discarded &+= sheet.discarded
+            guard isHeard else {
+                silences += 1
+                // A dump that was not read to its end keeps the socket busy (EBUSY): begin with a new one.
+                transport = nil
+                if silences == Self.attempts { throw Self.silence }
+                continue
+            }
+            guard sheet.isInterrupted else { return (sheet.answer, true) }
+            interruptions += 1
+            if interruptions > Self.repetitions { return (sheet.answer, false) }
+            usleep(UInt32.random(in: 100...500) * UInt32(interruptions))
+        }
+    }
+
+    private func batch(_ questions: [KernelQuestion]) throws(ReachabilityError) -> [KernelAnswer] {
+        var answers: [KernelAnswer?] = Array(repeating: nil, count: questions.count)
+        for _ in 0..<Self.attempts {
+            let open = answers.indices.filter { answers[$0] == nil }
+            let first = take(UInt32(open.count))
+            var sheet = ReplySheet(open.map { questions[$0] }, first: first)
+            request.clear()
+            for (offset, index) in open.enumerated() {
+                questions[index].write(into: &request, sequence: first &+ UInt32(offset))
+            }
+            if try send() {
+                _ = collect { bytes in
+                    sheet.read(bytes)
+                    return sheet.missing == 0
+                }
+            }
+            discarded &+= sheet.discarded
+            refusal = sheet.words ?? refusal
+            for (offset, index) in open.enumerated() { answers[index] = sheet.answers[offset] }
+            let complete = answers.compactMap(\.self)
+            if complete.count == questions.count { return complete }
+        }
+        throw Self.silence
+    }
+
+    /// Takes so many numbers for requests; they come again after 2^32.
+    private func take(_ count: UInt32) -> UInt32 {
+        defer { sequence &+= count }
+        return sequence
+    }
+
+    /// Sends what is written; false where the socket broke and a new one has to be tried.
+    private func send() throws(ReachabilityError) -> Bool {
+        do throws(NetlinkError) {
+            let transport = if let transport { transport } else { try open() }
+            self.transport = transport
+            do throws(NetlinkError) {
+                try transport.send(request.bytes)
+                return true
+            } catch {
+                self.transport = nil
+                return false
+            }
+        } catch {
+            throw error.asReachabilityError
+        }
+    }
+
+    /// Reads replies until `take` has what it wants; false where it did not get that.
+    private func collect(_ take: (RawSpan) -> Bool) -> Bool {
+        var strangers = 0
+        while let transport {
+            switch transport.receive(into: &buffer) {
+            case .datagram(let byteCount):
+                if take(buffer.span.bytes.extracting(0..<byteCount)) { return true }
+            case .foreign:
+                discarded &+= 1
+                strangers += 1
+                if strangers == Self.strangerLimit { return false }
+            case .truncated(let needed):
+                let size = NetlinkSocket.grown(buffer.count, needed: needed)
+                if size != buffer.count { buffer = [UInt8](repeating: 0, count: size) }
+                return false
+            case .nothing, .overrun: return false
+            case .broken: self.transport = nil
+            }
+        }
+        return false
+    }
+
+    private static var silence: ReachabilityError {
+        ReachabilityError(
+            .timedOut, errno: ETIMEDOUT,
+            context:
+                "the kernel left \(attempts) requests unanswered for \(KernelTransport.patience) ms each",
+            advice:
+                "it may be busy with its network configuration (thousands of interfaces or routes changing)")
+    }
+}

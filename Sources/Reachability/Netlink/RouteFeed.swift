@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CNetlink
+package import ReachabilityCore
+
+/// The socket on which the kernel tells what changed about links, addresses, routes, rules and nexthops.
+///
+/// It knows nothing of the loop: whoever waits for its descriptor drains it.
+package final class RouteFeed {
+    /// How a drain ended.
+    package enum Outcome: Sendable, Hashable {
+        /// Everything that was there has been read.
+        case drained
+        /// There may be more; so many datagrams have been read as were allowed.
+        case more
+        /// Events were lost; what is left has been read, or as much as was allowed.
+        case overran
+        /// The socket is unusable.
+        case broken(errno: Int32)
+    }
+
+    /// The groups without which there is nothing to go by, then those that an old kernel lacks (Linux 5.3).
+    private static let groups = [
+        RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE,
+        RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE,
+    ].map { Int32($0.rawValue) }
+    private static let optionalGroups = [RTNLGRP_NEXTHOP].map { Int32($0.rawValue) }
+
+    private let namespace: NamespaceEntry?
+    private let receiveBufferSize: Int
+    private var socket: NetlinkSocket?
+    private var buffer = [UInt8](repeating: 0, count: NetlinkSocket.bufferSizes.lowerBound)
+    private var decoder = NetlinkDecoder()
+    private var foreign: UInt64 = 0
+    private var overruns: UInt64 = 0
+    /// Whether the kernel filters; without it every route change wakes the process (RB-13).
+    package private(set) var isFiltered = false
+    /// Whether the kernel tells of nexthop objects (RB-14).
+    package private(set) var hasNexthops = false
+
+    /// A feed from `namespace`, or from the calling thread's; closed yet.
+    package init(namespace: NamespaceEntry? = nil, receiveBufferSize: Int = 1 << 20) {
+        self.namespace = namespace
+        self.receiveBufferSize = receiveBufferSize
+    }
+
+    /// The descriptor to wait for; nil while closed.
+    package var descriptor: Int32? {
+        switch socket {
+        case .some(let socket): socket.descriptor
+        case nil: nil
+        }
+    }
+
+    /// Messages that were malformed or came from somebody else.
+    package var discarded: UInt64 { decoder.malformed &+ foreign }
+
+    /// Opens the socket: filter first, then the groups, so that nothing irrelevant is ever queued.
+    package func open() throws(NetlinkError) {
+        close()
+        let socket = try NetlinkSocket(.route, namespace: namespace)
+        try socket.setNonBlocking()
+        socket.setReceiveBuffer(byteCount: receiveBufferSize)
+        isFiltered = Self.attach(decoder.filter, to: socket)
+        for group in Self.groups { try socket.join(group: group) }
+        hasNexthops = true
+        for group in Self.optionalGroups {
+            do { try socket.join(group: group) } catch { hasNexthops = false }
+        }
+        self.socket = consume socket
+    }
+
+    /// Closes the socket; what lies in its queue is lost.
+    package func close() { socket = nil }
+
+    /// Replaces the filter, at one instant and without losing anything that both let through.
+    package func setFilter(_ filter: RouteFilter) {
+        guard filter != decoder.filter else { return }
+        decoder.filter = filter
+        switch socket {
+        case .some(let socket): isFiltered = Self.attach(filter, to: socket)
+        case nil: break
+        }
+    }
+
+    /// Reads at most `limit` datagrams and appends their events.
+    package func drain(limit: Int, into events: inout [NetworkEvent]) -> Outcome {
+        var hasOverrun = false
+        for _ in 0..<limit {
+            switch receive() {
+            case .datagram(let byteCount):
+                decoder.decode(buffer.span.bytes.extracting(0..<byteCount), into: &events)
+            case .nothing: return hasOverrun ? .overran : .drained
+            case .foreign: foreign &+= 1
+            case .truncated(let needed):
+                // What did not fit is as lost as what never came.
+                let size = NetlinkSocket.grown(buffer.count, needed: needed)
+                if size != buffer.count { buffer = [UInt8](repeating: 0, count: size) }
+                events.append(.overrun)
+            case .overrun:
+                // Only new messages were lost; those queued before still come.
+                hasOverrun = true
+                events.append(.overrun)
+            case .broken(let errno): return .broken(errno: errno)
+            }
+        }
+        return hasOverrun ? .overran : .more
+    }
+
+    private func receive() -> NetlinkReception {
+        switch socket {
+        case .some(let socket): socket.receive(into: &buffer)
+        case nil: .broken(errno: EBADF)
+        }
+    }
+
+    /// Puts the filter before the socket; false where the kernel has none there now.
+    ///
+    /// A long program can be too big for net.core.optmem_max: then one that lets more pass, and the decoder leaves
+    /// the rest out. An old filter must not stay: it would hide the routes of a newly watched host.
+    private static func attach(_ filter: RouteFilter, to socket: borrowing NetlinkSocket) -> Bool {
+        for candidate in [filter, filter.coarse] {
+            do throws(NetlinkError) {
+                try socket.attach(candidate.program)
+                return true
+            } catch {}
+        }
+        socket.detachFilter()
+        return false
+    }
+}
