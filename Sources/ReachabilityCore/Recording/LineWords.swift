@@ -56,7 +56,8 @@ struct LineWords {
         var found: Substring?
         for index in position..<words.count where !used[index] {
             let word = words[index]
-            guard word.utf8.starts(with: key.utf8), word.utf8.dropFirst(key.utf8.count).first == UInt8(ascii: "=")
+            guard word.utf8.starts(with: key.utf8),
+                word.utf8.dropFirst(key.utf8.count).first == UInt8(ascii: "=")
             else { continue }
             guard found == nil else { throw Problem("\(key) is given twice") }
             used[index] = true
@@ -76,7 +77,9 @@ struct LineWords {
 
     /// Complains about words that nobody asked for.
     func finish() throws(Problem) {
-        if let index = used.firstIndex(of: false) { throw Problem("what does '\(Self.shown(words[index]))' mean here?") }
+        if let index = used.firstIndex(of: false) {
+            throw Problem("what does '\(Self.shown(words[index]))' mean here?")
+        }
     }
 
     /// A piece of the file for an error message: short.
@@ -93,8 +96,11 @@ extension LineWords {
         return try Self.number(text, key)
     }
 
-    static func number<Number: FixedWidthInteger>(_ text: Substring, _ what: String) throws(Problem) -> Number {
-        guard let number = Number(text) else { throw Problem("\(what): '\(shown(text))' is not a number in range") }
+    static func number<Number: FixedWidthInteger>(_ text: Substring, _ what: String) throws(Problem) -> Number
+    {
+        guard let number = Number(text) else {
+            throw Problem("\(what): '\(shown(text))' is not a number in range")
+        }
         return number
     }
 
@@ -144,8 +150,10 @@ extension LineWords {
     static func duration(_ text: Substring, _ what: String) throws(Problem) -> Duration {
         let isNegative = text.first == "-"
         let parts = text.dropFirst(isNegative ? 1 : 0).split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count <= 2, parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy({ (48...57).contains($0) }) }),
-            let seconds = Int64((isNegative ? "-" : "") + parts[0]), parts.count == 1 || parts[1].utf8.count <= 18
+        guard parts.count <= 2,
+            parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy({ (48...57).contains($0) }) }),
+            let seconds = Int64((isNegative ? "-" : "") + parts[0]),
+            parts.count == 1 || parts[1].utf8.count <= 18
         else { throw Problem("\(what): '\(shown(text))' is not a number of seconds") }
         var fraction: Int64 = 0
         if parts.count == 2 {

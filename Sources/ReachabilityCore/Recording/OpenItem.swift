@@ -24,7 +24,8 @@ struct OpenItem: Sendable {
     init(_ words: inout LineWords, start: MonotonicInstant) throws(LineWords.Problem) {
         let stamp = try words.next("the time")
         guard let sign = stamp.first, sign == "+" || sign == "-" else {
-            throw LineWords.Problem("a line begins with a time like +0.000123, not with '\(LineWords.shown(stamp))'")
+            throw LineWords.Problem(
+                "a line begins with a time like +0.000123, not with '\(LineWords.shown(stamp))'")
         }
         let offset = try LineWords.duration(sign == "+" ? stamp.dropFirst() : stamp, "time").inNanoseconds
         instant = MonotonicInstant(nanoseconds: start.nanoseconds &+ offset)
@@ -68,7 +69,9 @@ struct OpenItem: Sendable {
         _ words: inout LineWords, known: inout [KernelQuestion: KernelAnswer]
     ) throws(LineWords.Problem) {
         lines += 1
-        guard lines <= RecordingReader.itemLimit else { throw LineWords.Problem("the item has too many lines") }
+        guard lines <= RecordingReader.itemLimit else {
+            throw LineWords.Problem("the item has too many lines")
+        }
         let word = try words.next("a word")
         // Taken out and put back, so that the array inside stays the only reference and is not copied.
         switch content {
@@ -113,7 +116,8 @@ struct OpenItem: Sendable {
             list = nil
             links.append(try words.link())
             list = .links(question, links, count: count)
-        case .addresses(let question, var addresses, let count) where word == "address" && addresses.count < count:
+        case .addresses(let question, var addresses, let count)
+        where word == "address" && addresses.count < count:
             list = nil
             addresses.append(try words.interfaceAddress())
             list = .addresses(question, addresses, count: count)
@@ -157,7 +161,9 @@ struct OpenItem: Sendable {
     }
 
     /// The item, when its last line is read.
-    consuming func finished(known: inout [KernelQuestion: KernelAnswer]) throws(LineWords.Problem) -> RecordedItem {
+    consuming func finished(known: inout [KernelQuestion: KernelAnswer]) throws(LineWords.Problem)
+        -> RecordedItem
+    {
         try closeList(&known)
         return switch content {
         case .events(let events): .events(events, at: instant)

@@ -41,7 +41,9 @@ package struct RecordingHeader: Sendable, Hashable {
     package var wall: WallTime
     /// The watched host as it was given; nil for anywhere.
     package var host: String?
-    /// What was configured. Network namespace and receive buffer are not recorded: they change no decision.
+    /// What was configured.
+    ///
+    /// Network namespace and receive buffer are not recorded: they change no decision.
     package var configuration: ReachabilityConfiguration
 
     package init(

@@ -15,20 +15,28 @@ package struct RecordingPlayer: ~Copyable, Sendable {
 
     private let header: RecordingHeader
     private var machine: ReachabilityStateMachine
-    private var evaluator: PathEvaluator
+    /// Nil while the watched name has no address.
+    private var evaluator: PathEvaluator?
+    private let general: PathEvaluator
+    private var failure: NameFailure?
     /// What the wall clock shows at an instant, as a distance.
     private var wallOffset: Int64
-    /// The answers of the last evaluation, for `--explain`.
-    package private(set) var snapshot = Snapshot()
+    private var snapshot = Snapshot()
 
     package init(_ header: RecordingHeader) {
+        let configuration = header.configuration
         self.header = header
-        machine = ReachabilityStateMachine(timing: header.configuration.timing)
-        // A name has no destination until the recording tells its addresses.
-        let target: ReachabilityTarget =
-            header.host.map { .host(ReachabilityDestination($0).map { [$0] } ?? []) }
-            ?? .general(sentinels: header.configuration.sentinels)
-        evaluator = PathEvaluator(target: target, configuration: header.configuration)
+        machine = ReachabilityStateMachine(timing: configuration.timing)
+        general = PathEvaluator(
+            target: .general(sentinels: configuration.sentinels), configuration: configuration)
+        if let host = header.host {
+            // A name has no destination until the recording tells its addresses.
+            evaluator = ReachabilityDestination(host).map {
+                PathEvaluator(target: .host([$0]), configuration: configuration)
+            }
+        } else {
+            evaluator = general
+        }
         wallOffset = header.wall.nanoseconds &- header.start.nanoseconds
         machine.started()
     }
@@ -47,7 +55,11 @@ package struct RecordingPlayer: ~Copyable, Sendable {
             _ = machine.deadlineReached(at: now)
             return nil
         case .resolved(let destinations, _):
-            evaluator.target = .host(destinations)
+            failure = nil
+            evaluator = PathEvaluator(target: .host(destinations), configuration: header.configuration)
+            return nil
+        case .unresolved(let failure, _):
+            self.failure = failure
             return nil
         case .clockSet(let wall, _):
             wallOffset = wall.nanoseconds &- now.nanoseconds
@@ -56,12 +68,15 @@ package struct RecordingPlayer: ~Copyable, Sendable {
             machine.stopped()
             return nil
         case .unanswered(let error, _): verdict = machine.evaluationFailed(error, at: now)
-        case .unresolved(let failure, _):
-            verdict = machine.evaluated(unresolved(failure), at: now)
         case .evaluated(let snapshot, _, let took):
+            let evaluator = evaluator ?? general
             // A snapshot that lacks an answer was not made by this evaluator: nothing can be concluded from it.
-            guard case .path(let path, let expires) = evaluator.evaluate(snapshot) else { return nil }
+            guard case .path(let found, let expires) = evaluator.evaluate(snapshot) else { return nil }
             self.snapshot = snapshot
+            guard let path = path(found) else {
+                machine.evaluationPostponed(took: took, at: now)
+                return nil
+            }
             verdict = machine.evaluated(path, expires: expires, took: took, at: now)
             if header.configuration.reportsLinks, case .publish = verdict,
                 case .reports(let reports) = LinkSurvey(evaluator: evaluator).survey(snapshot)
@@ -71,17 +86,17 @@ package struct RecordingPlayer: ~Copyable, Sendable {
         }
         guard case .publish(let update) = verdict else { return nil }
         let told = ReachabilityUpdate(
-            event: update.event, status: update.status, previous: update.previous, path: update.path, links: links)
+            event: update.event, status: update.status, previous: update.previous, path: update.path,
+            links: links)
         return Moment(update: told, wall: WallTime(nanoseconds: now.nanoseconds &+ wallOffset))
     }
 
-    private func unresolved(_ failure: NameFailure) -> ReachabilityPath {
-        var path = ReachabilityPath()
-        path.instantStatus = .unreachable
-        path.reason = ReachabilityReason(.unresolved, sentence: failure.sentence)
-        return path
+    /// The path to the watched host, where its name has no address yet; nil while nothing can be said.
+    private func path(_ found: ReachabilityPath) -> ReachabilityPath? {
+        guard evaluator == nil, let name = header.host else { return found }
+        return failure.flatMap { .unresolved(name, $0, general: found) }
     }
 
     /// The steps of the last evaluation, for people.
-    package var steps: [EvaluationStep] { evaluator.explain(snapshot) }
+    package func explained() -> [EvaluationStep] { (evaluator ?? general).explain(snapshot) }
 }

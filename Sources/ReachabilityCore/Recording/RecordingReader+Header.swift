@@ -4,7 +4,8 @@ extension RecordingReader {
     static func header(_ words: inout LineWords) throws(LineWords.Problem) -> RecordingHeader {
         let wallText = try words.required("wall", try words.value("wall"))
         guard let wall = WallTime(String(wallText)) else {
-            throw LineWords.Problem("wall: '\(LineWords.shown(wallText))' is not a time like 2026-01-02T03:04:05.678Z")
+            throw LineWords.Problem(
+                "wall: '\(LineWords.shown(wallText))' is not a time like 2026-01-02T03:04:05.678Z")
         }
         let monotonic: Int64 = try words.number("monotonic") ?? 0
         var header = RecordingHeader(start: MonotonicInstant(nanoseconds: monotonic), wall: wall)

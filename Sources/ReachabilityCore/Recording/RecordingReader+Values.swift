@@ -70,7 +70,11 @@ extension LineWords {
                     interface: try own.number("oif") ?? 0, wantsEntry: own.flag("entry"),
                     mark: try own.number("mark") ?? 0, user: try own.number("uid")))
         case "link":
-            if let name = try own.text("name") { question = .linkNamed(name) } else { question = .link(try own.index()) }
+            if let name = try own.text("name") {
+                question = .linkNamed(name)
+            } else {
+                question = .link(try own.index())
+            }
         case "links": question = .links
         case "ports": question = .ports(master: try own.required("master", try own.number("master")))
         case "addresses": question = .addresses

@@ -96,7 +96,9 @@ package struct RecordingReader: Sendable {
     }
 
     private mutating func readDetail(_ words: inout LineWords) throws(LineWords.Problem) {
-        guard open != nil else { throw LineWords.Problem("an indented line belongs to an item, and there is none above") }
+        guard open != nil else {
+            throw LineWords.Problem("an indented line belongs to an item, and there is none above")
+        }
         try open?.add(&words, known: &known)
     }
 

@@ -12,7 +12,9 @@ package struct WallTime: Sendable, Hashable, Comparable {
     package static func < (a: Self, b: Self) -> Bool { a.nanoseconds < b.nanoseconds }
 
     /// The moment `duration` later.
-    package static func + (a: Self, b: Duration) -> Self { Self(nanoseconds: a.nanoseconds &+ b.inNanoseconds) }
+    package static func + (a: Self, b: Duration) -> Self {
+        Self(nanoseconds: a.nanoseconds &+ b.inNanoseconds)
+    }
 
     /// "2026-01-02T03:04:05.678Z": to the millisecond, as the program prints it.
     package var text: String { text(digits: 3) }
@@ -83,7 +85,9 @@ package struct WallTime: Sendable, Hashable, Comparable {
         var fraction: Int64 = 0
         if bytes.count > 20 {
             let digits = bytes.count - 21
-            guard bytes[19] == UInt8(ascii: "."), digits >= 1, let value = number(20..<20 + digits) else { return nil }
+            guard bytes[19] == UInt8(ascii: "."), digits >= 1, let value = number(20..<20 + digits) else {
+                return nil
+            }
             fraction = value * Self.powersOfTen[9 - digits]
         }
         let days = CivilDate(year: year, month: month, day: day).daysSinceEpoch

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Reachability
+
+/// `reach record`: writes down everything a monitor sees, for `reach replay`.
+struct Record: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Write down what happens to the network, for 'reach replay'.",
+        discussion: """
+            Every event and every answer of the kernel becomes a line of text. The file tells the addresses and names of \
+            this machine's links; look at it before you pass it on. It ends on SIGINT (exit code 130), or with \
+            --count or --timeout.
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "The file to write, replaced if it exists; - for standard output.", valueName: "file"))
+    var file = "-"
+
+    @OptionGroup var subject: SubjectOptions
+
+    @Option(
+        name: .customLong("count"),
+        help: ArgumentHelp("End after so many updates of status or path.", valueName: "n"),
+        transform: Value.count)
+    var count: Int?
+
+    @Option(
+        name: .customLong("timeout"), help: ArgumentHelp("End after so many seconds.", valueName: "seconds"),
+        transform: Value.seconds)
+    var timeout: Duration?
+
+    func run() throws {
+        let stream = try OutputFile(file)
+        let vigil = Vigil()
+        let configuration = subject.configuration()
+        let start = Clock.monotonic
+        let recorder = Recorder(
+            RecordingHeader(
+                start: start, wall: Clock.wall, host: subject.host?.text, configuration: configuration),
+            stream, count: count, vigil: vigil)
+        let manager = subject.manager(configuration, recorder: { recorder.record($0) })
+        let observation = manager.observeReachability { _ in recorder.countUpdate() }
+        let deadline = timeout.map { start + $0 }
+        manager.startMonitoring()
+        if manager.status == .unknown, let failure = manager.failure { throw complain(failure) }
+        let end = vigil.wait(watchesOutput: file == "-", until: { deadline })
+        observation.cancel()
+        manager.stopMonitoring()
+        if let problem = recorder.problem {
+            complain("\(file): \(problem)")
+            throw ExitCode.inputOutput
+        }
+        if end == .interrupted { throw ExitCode.interrupted }
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Reachability
+
+/// `reach replay`: lets the same machine live through a recording.
+struct Replay: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print what 'reach watch' would have printed while a recording was made.",
+        discussion: """
+            The recording goes through the same decisions at its own instants; nothing of this machine's network is \
+            looked at. Exit code 0; 64 where the file is no recording or is damaged (the lines before are printed).
+            """)
+
+    @Argument(help: ArgumentHelp("A file of 'reach record'; - for standard input.", valueName: "file"))
+    var file: String
+
+    @OptionGroup var output: OutputOptions
+
+    @Flag(name: .customLong("status-only"), help: "Print changes of the status only, not of the path.")
+    var statusOnly = false
+
+    @Flag(name: .customLong("explain"), help: "After the last line, print how the last answer was found out.")
+    var explains = false
+
+    func run() throws {
+        let input = try InputFile(file)
+        var session = ReplaySession(format: output.json ? .json : .text(output.style), statusOnly: statusOnly)
+        do throws(RecordingError) {
+            while true {
+                let piece: [UInt8]
+                do { piece = try input.next() } catch { throw RecordingError(line: 0, problem: "") }
+                if piece.isEmpty { break }
+                try session.read(piece) { StandardStream.output.write($0) }
+            }
+            try session.finish { StandardStream.output.write($0) }
+        } catch {
+            guard error.line > 0 else { throw ExitCode.inputOutput }
+            complain("\(file): \(error)")
+            throw ExitCode.usage
+        }
+        if explains, !output.json {
+            StandardStream.output.write("\n" + StatusView.explanation(session.steps, output.style))
+        }
+    }
+}

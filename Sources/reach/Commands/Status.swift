@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Reachability
+
+/// `reach status`: how things are at this instant.
+struct Status: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print whether the network can be reached, which way, and what each link lacks.",
+        discussion: "Exit codes: 0 reachable; 1 unreachable or unknown; 3 the kernel cannot be asked.")
+
+    @OptionGroup var subject: SubjectOptions
+    @OptionGroup var output: OutputOptions
+
+    @Flag(
+        name: .customLong("explain"), help: "Print each question to the kernel, its answer and what follows.")
+    var explains = false
+
+    @Flag(name: .customLong("all"), help: "Print also the virtual links without a path.")
+    var showsAll = false
+
+    func run() throws {
+        let report: Report
+        do {
+            let found = try ReachabilityManager.check(
+                host: subject.host?.text, configuration: subject.configuration())
+            report = Report(
+                status: found.status, path: found.path, links: found.links, host: subject.host?.text,
+                steps: explains ? found.steps : nil)
+        } catch {
+            let code = complain(error)
+            if output.json, code == .cannotMonitor { print(unknown(error)) }
+            throw code
+        }
+        print(report)
+        throw ExitCode(report.status)
+    }
+
+    private func print(_ report: Report) {
+        if output.json {
+            var line = TextLine()
+            ReportJSON.write(report, to: &line)
+            StandardStream.output.write(line.bytes)
+        } else {
+            StandardStream.output.write(StatusView.text(report, output.style, showsAll: showsAll))
+        }
+    }
+
+    /// Scripts that read JSON get an object even where the kernel refuses.
+    private func unknown(_ error: ReachabilityError) -> Report {
+        var path = ReachabilityPath()
+        path.reason = ReachabilityReason(.kernelRefused, sentence: error.description)
+        return Report(status: .unknown, path: path, links: [], host: subject.host?.text)
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Reachability
+
+extension WaitCondition.Goal: ExpressibleByArgument {}
+
+/// `reach wait`: returns when a condition holds.
+struct Wait: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Wait until the network can be reached.",
+        discussion: """
+            Any one usable path is enough; links that are not needed are never waited for. On time-out it prints a line \
+            for each link with what it lacks, on standard error.
+
+            Exit codes: 0 the condition holds; 2 timed out; 3 the kernel cannot be asked; 130 interrupted.
+            """)
+
+    @OptionGroup var subject: SubjectOptions
+
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp("What to wait for: reachable, unreachable, wifi or wired.", valueName: "condition")
+    )
+    var goal: WaitCondition.Goal = .reachable
+
+    @Option(
+        name: .customLong("interface"),
+        help: ArgumentHelp(
+            "Only through this interface, preferred by the kernel or not.", valueName: "name"),
+        transform: Value.interface)
+    var interface: String?
+
+    @Option(
+        name: .customLong("stable"),
+        help: ArgumentHelp("The condition has to hold so long without interruption.", valueName: "seconds"),
+        transform: Value.seconds)
+    var stable: Duration = .zero
+
+    @Option(
+        name: .customLong("timeout"),
+        help: ArgumentHelp("Give up after so long; 0 for never.", valueName: "seconds"),
+        transform: Value.seconds)
+    var timeout: Duration = .seconds(30)
+
+    @Flag(name: [.customShort("q"), .customLong("quiet")], help: "Print nothing; only the exit code counts.")
+    var isQuiet = false
+
+    func run() throws {
+        let vigil = Vigil()
+        let watch = WaitWatch(
+            condition: WaitCondition(goal: goal, interface: interface), stable: stable, vigil: vigil)
+        let configuration = subject.configuration()
+        let host = subject.host?.text
+        // A link's own path may come and go without a change of the path in use, which is all that observers hear of.
+        var recorder: (@Sendable (RecordedItem) -> Void)?
+        if interface != nil { recorder = { watch.linksMayHaveChanged(after: $0) } }
+        let manager = subject.manager(configuration, recorder: recorder)
+        let limit = timeout == .zero ? nil : Clock.monotonic + timeout
+        let observation = manager.observeReachability { watch.observe($0) }
+        manager.startMonitoring()
+        if manager.status == .unknown, let failure = manager.failure { throw complain(failure) }
+        let end = vigil.wait(watchesOutput: false) { () -> MonotonicInstant? in
+            if watch.takeChange() { lookAgain(watch, host, configuration) }
+            return [watch.deadline, limit].compactMap { $0 }.min()
+        }
+        observation.cancel()
+        switch end {
+        case .interrupted: throw ExitCode.interrupted
+        case .finished, .readerLeft, .timedOut:
+            guard watch.isMet(at: Clock.monotonic) else {
+                if !isQuiet { reportUnmet(watch.latest(manager, host)) }
+                throw ExitCode.timedOut
+            }
+            if !isQuiet { reportMet(watch.latest(manager, host)) }
+        }
+    }
+
+    private func lookAgain(_ watch: WaitWatch, _ host: String?, _ configuration: ReachabilityConfiguration) {
+        guard let report = try? ReachabilityManager.check(host: host, configuration: configuration) else {
+            return
+        }
+        watch.observe(status: report.status, path: report.path, links: report.links)
+    }
+
+    private func reportMet(_ report: Report) {
+        let style = Terminal(descriptor: StandardStream.output.descriptor).style(.auto)
+        StandardStream.output.write(Headline(report).line(style) + "\n")
+    }
+
+    private func reportUnmet(_ report: Report) {
+        let style = Terminal(descriptor: StandardStream.error.descriptor).style(.auto)
+        let condition = WaitCondition(goal: goal, interface: interface)
+        StandardStream.error.write(UnmetView.text(report, condition, stable: stable, waited: timeout, style))
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Reachability
+
+/// `reach watch`: how things are, and then every change as it happens.
+struct Watch: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print how things are, and then a line for each change.",
+        discussion: """
+            A loss of the path is printed at once, and as a change of the status when it has lasted for 500 ms. \
+            SIGINT and SIGTERM end it with exit code 0.
+            """)
+
+    @OptionGroup var subject: SubjectOptions
+    @OptionGroup var output: OutputOptions
+
+    @Flag(name: .customLong("status-only"), help: "Print changes of the status only, not of the path.")
+    var statusOnly = false
+
+    @Option(
+        name: .customLong("count"), help: ArgumentHelp("End after so many lines.", valueName: "n"),
+        transform: Value.count)
+    var count: Int?
+
+    @Option(
+        name: .customLong("timeout"), help: ArgumentHelp("End after so many seconds.", valueName: "seconds"),
+        transform: Value.seconds)
+    var timeout: Duration?
+
+    func run() throws {
+        let vigil = Vigil()
+        let configuration = subject.configuration()
+        let printer = UpdatePrinter(
+            lines: ReportLines(
+                format: output.json ? .json : .text(output.style), host: subject.host?.text,
+                lossGrace: configuration.timing.lossGrace, statusOnly: statusOnly),
+            count: count, vigil: vigil)
+        let manager = subject.manager(configuration)
+        let observation = manager.observeReachability { printer.print($0) }
+        let deadline = timeout.map { Clock.monotonic + $0 }
+        manager.startMonitoring()
+        if manager.status == .unknown, let failure = manager.failure { throw complain(failure) }
+        _ = vigil.wait(watchesOutput: true, until: { deadline })
+        observation.cancel()
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Reachability
+
+extension ExitCode {
+    /// Unreachable, or not known.
+    static let unreachable = ExitCode(1)
+    /// The time limit came first.
+    static let timedOut = ExitCode(2)
+    /// The kernel, a container or a seccomp filter refuses netlink.
+    static let cannotMonitor = ExitCode(3)
+    /// Wrong usage (EX_USAGE, sysexits.h).
+    static let usage = ExitCode(64)
+    /// A file cannot be read or written (EX_IOERR, sysexits.h).
+    static let inputOutput = ExitCode(74)
+    /// SIGINT (128 + 2).
+    static let interrupted = ExitCode(130)
+
+    /// What `reach status` ends with.
+    init(_ status: ReachabilityStatus) { self = status.isReachable ? .success : .unreachable }
+}
+
+/// Says what is wrong on standard error.
+func complain(_ sentence: String) {
+    let style = Terminal(descriptor: StandardStream.error.descriptor).style(.never)
+    StandardStream.error.write("reach: \(style.text(sentence))\n")
+}
+
+/// Says on standard error why the kernel cannot be asked; gives the exit code.
+func complain(_ error: ReachabilityError) -> ExitCode {
+    complain(error.description)
+    return error.code == .invalidInput ? .usage : .cannotMonitor
+}

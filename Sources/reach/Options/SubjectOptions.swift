@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Reachability
+
+/// What is asked about; the same for all subcommands that ask the kernel.
+struct SubjectOptions: ParsableArguments {
+    @Option(
+        name: .customLong("host"),
+        help: ArgumentHelp("Ask about this one host instead of anywhere.", valueName: "name|address"),
+        transform: HostText.init)
+    var host: HostText?
+
+    @Flag(name: .customShort("4"), help: "Only IPv4.")
+    var onlyIPv4 = false
+
+    @Flag(name: .customShort("6"), help: "Only IPv6.")
+    var onlyIPv6 = false
+
+    @Option(
+        name: .customLong("mark"), help: "Ask for traffic with this firewall mark (SO_MARK).",
+        transform: Value.mark)
+    var mark: UInt32?
+
+    @Option(
+        name: .customLong("uid"), help: "Ask for the traffic of this user.", transform: Value.user)
+    var user: UInt32?
+
+    func validate() throws {
+        if onlyIPv4, onlyIPv6 { throw ValidationError("-4 and -6 exclude each other.") }
+        if let literal = host?.family, let family, literal != family {
+            throw ValidationError(
+                "\(host?.text ?? "") is not an \(family == .ipv4 ? "IPv4" : "IPv6") address.")
+        }
+    }
+
+    private var family: IPAddress.Family? { onlyIPv4 ? .ipv4 : onlyIPv6 ? .ipv6 : nil }
+
+    /// The configuration for these options.
+    func configuration(reportsLinks: Bool = true) -> ReachabilityConfiguration {
+        var configuration = ReachabilityConfiguration()
+        configuration.family = family
+        configuration.mark = mark ?? 0
+        configuration.user = user
+        configuration.reportsLinks = reportsLinks
+        return configuration
+    }
+
+    /// A manager for these options, whose observers are called on the loop's thread: lines come out without a detour.
+    ///
+    /// - Parameter recorder: Gets everything that enters the monitor, on the loop's thread.
+    func manager(
+        _ configuration: ReachabilityConfiguration, recorder: (@Sendable (RecordedItem) -> Void)? = nil
+    ) -> ReachabilityManager {
+        var environment = MonitorEnvironment.kernel
+        environment.recorder = recorder
+        return ReachabilityManager(
+            host.map { MonitorSubject($0.text) } ?? .general, configuration, .custom { $0() }, environment)
+    }
+}
+
+/// How the answer is printed.
+struct OutputOptions: ParsableArguments {
+    @Flag(name: .customLong("json"), help: "Print JSON, one object on one line.")
+    var json = false
+
+    @Option(
+        name: .customLong("color"),
+        help: ArgumentHelp("Colours: auto, always or never (NO_COLOR counts for auto).", valueName: "when"))
+    var color: Terminal.ColorChoice = .auto
+
+    /// How text for people may look on standard output.
+    var style: Style { Terminal(descriptor: StandardStream.output.descriptor).style(color) }
+}

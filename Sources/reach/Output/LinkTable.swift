@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Reachability
+
+/// One line for each interface: its name, kind, whether it is online, and what it lacks.
+struct LinkTable {
+    private struct Row {
+        var name: String
+        var medium: String
+        var isOnline: Bool
+        var sentence: String
+    }
+
+    private var rows: [Row] = []
+    private var hidden = 0
+
+    /// So many virtual links without a path are shown one by one; more are only counted.
+    static let virtualLimit = 4
+
+    init(_ report: Report, showsAll: Bool) {
+        let path = report.path
+        let mentioned = [path.interface, path.underlay, path.alternative, path.reason.interface]
+        let noise = report.links.filter {
+            $0.medium == .virtual && !$0.isOnline && !mentioned.contains($0.name)
+        }
+        let isHiding = !showsAll && noise.count > Self.virtualLimit
+        hidden = isHiding ? noise.count : 0
+        let shown = isHiding ? report.links.filter { !noise.contains($0) } : report.links
+        for link in shown.sorted(by: { Self.rank($0, path) < Self.rank($1, path) }) {
+            rows.append(
+                Row(
+                    name: link.name, medium: link.medium.rawValue, isOnline: link.isOnline,
+                    sentence: Self.sentence(link, path)))
+        }
+    }
+
+    /// The path's own link first, then those that are online, hardware before virtual, then in the kernel's order.
+    private static func rank(_ link: LinkReport, _ path: ReachabilityPath) -> Int64 {
+        let place: Int64 =
+            link.name == path.interface ? 0 : link.isOnline ? 1 : link.medium == .virtual ? 3 : 2
+        return place << 32 | Int64(link.index)
+    }
+
+    /// The reason without the name that the row begins with anyway.
+    static func sentence(_ link: LinkReport, _ path: ReachabilityPath) -> String {
+        let sentence = link.reason.sentence
+        if link.isOnline, link.name == path.interface, sentence == path.reason.sentence {
+            return (["in use"] + link.addresses.prefix(3)).joined(separator: ", ")
+        }
+        for prefix in ["\(link.name): ", "\(link.name) "] where sentence.hasPrefix(prefix) {
+            return String(sentence.dropFirst(prefix.count))
+        }
+        return sentence
+    }
+
+    /// The lines, each with its line feed.
+    func text(_ style: Style) -> String {
+        let nameWidth = rows.map { SafeText.width(style.text($0.name)) }.max() ?? 0
+        let mediumWidth = rows.map(\.medium.utf8.count).max() ?? 0
+        // Two of indent, two between columns, a mark, and "offline".
+        let indent = 2 + nameWidth + 2 + mediumWidth + 2 + 2 + 7 + 2
+        // On a narrow terminal the sentence gets lines of its own.
+        let isNarrow = style.width.map { $0 - indent < 24 } ?? false
+        var text = ""
+        for row in rows {
+            let plainStyle = Style(hasColor: false, isUnicode: style.isUnicode, width: style.width)
+            let name = Self.padded(plainStyle.text(row.name), nameWidth)
+            let mark = style.mark(row.isOnline ? .online : .offline)
+            let word = row.isOnline ? "online" : "offline"
+            text +=
+                "  \(row.isOnline ? style.text(name, .strong) : name)  \(Self.padded(row.medium, mediumWidth))  "
+            text += style.text("\(mark) \(word)", row.isOnline ? .good : .minor)
+            if isNarrow {
+                for line in style.wrap(row.sentence, indent: 6) { text += "\n      \(line)" }
+            } else {
+                text += String(repeating: " ", count: 7 - word.utf8.count + 2)
+                text += style.wrap(row.sentence, indent: indent)
+                    .joined(separator: "\n" + String(repeating: " ", count: indent))
+            }
+            text += "\n"
+        }
+        if hidden > 0 {
+            let sentence = "and \(hidden) virtual links without a path (--all shows them)"
+            text +=
+                "  "
+                + style.wrap(sentence, indent: 2).map { style.text($0, .minor) }.joined(separator: "\n  ")
+            text += "\n"
+        }
+        return text
+    }
+
+    static func padded(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - SafeText.width(text)))
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Reachability
+
+/// From the bytes of a recording to the lines of `reach watch`.
+struct ReplaySession: ~Copyable {
+    private let format: ReportLines.Format
+    private let statusOnly: Bool
+    private var splitter = LineSplitter()
+    private var reader = RecordingReader()
+    private var player: RecordingPlayer?
+    private var lines: ReportLines?
+
+    init(format: ReportLines.Format, statusOnly: Bool) {
+        self.format = format
+        self.statusOnly = statusOnly
+    }
+
+    /// The steps of the last evaluation.
+    private(set) var steps: [EvaluationStep] = []
+
+    /// Takes a piece of the file in; `print` gets the bytes to print and says whether somebody still reads.
+    mutating func read(_ piece: [UInt8], _ print: ([UInt8]) -> Bool) throws(RecordingError) {
+        var complete: [[UInt8]] = []
+        splitter.split(piece) { complete.append($0) }
+        for line in complete {
+            if let item = try reader.read(bytes: line) { play(item, print) }
+        }
+    }
+
+    /// The file is at its end.
+    mutating func finish(_ print: ([UInt8]) -> Bool) throws(RecordingError) {
+        if let line = splitter.finish(), let item = try reader.read(bytes: line) { play(item, print) }
+        if let item = try reader.finish() { play(item, print) }
+        if let explained = player?.explained() { steps = explained }
+    }
+
+    private mutating func play(_ item: RecordedItem, _ print: ([UInt8]) -> Bool) {
+        guard let header = reader.header else { return }
+        if player == nil { player = RecordingPlayer(header) }
+        if lines == nil {
+            lines = ReportLines(
+                format: format, host: header.host, lossGrace: header.configuration.timing.lossGrace,
+                statusOnly: statusOnly)
+        }
+        guard let moment = player?.play(item), let bytes = lines?.bytes(moment.update, { moment.wall }),
+            !bytes.isEmpty
+        else { return }
+        _ = print(bytes)
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Reachability
+
+/// The view of `reach status`: a headline, why, and a line for each link.
+enum StatusView {
+    /// The whole view, ending with a line feed.
+    static func text(_ report: Report, _ style: Style, showsAll: Bool = false) -> String {
+        let headline = Headline(report)
+        var text = headline.line(style) + "\n"
+        let path = report.path
+        if headline.text != path.reason.sentence { text += paragraph(path.reason.sentence, style) }
+        for note in notes(path) { text += paragraph(note, style) }
+        if !report.links.isEmpty {
+            text += "\n" + LinkTable(report, showsAll: showsAll).text(style)
+        }
+        if let steps = report.steps { text += "\n" + explanation(steps, style) }
+        return text
+    }
+
+    private static func paragraph(_ sentence: String, _ style: Style) -> String {
+        style.wrap(sentence, indent: 2).map { "  " + style.text($0, .minor) + "\n" }.joined()
+    }
+
+    /// What the headline cannot say and somebody has to know.
+    private static func notes(_ path: ReachabilityPath) -> [String] {
+        var notes: [String] = []
+        if path.isPartial { notes.append("note: only a part of the address space has a route") }
+        if path.isUniqueLocal {
+            notes.append("note: the source address is good for this site only (unique local)")
+        }
+        if path.isStale {
+            notes.append("note: the kernel did not answer the last question; these are earlier facts")
+        }
+        return notes
+    }
+
+    /// The steps of an evaluation: the question, the kernel's answer, and what follows.
+    static func explanation(_ steps: [EvaluationStep], _ style: Style) -> String {
+        var text = style.text("how this was found out:", .strong) + "\n"
+        let arrow = style.isUnicode ? "→" : "->"
+        for step in steps {
+            let conclusion = step.conclusion + (step.code.map { " [\($0)]" } ?? "")
+            for (indent, sentence) in [(2, step.question), (4, step.answer), (4, "\(arrow) \(conclusion)")] {
+                for line in style.wrap(sentence, indent: indent) {
+                    text += String(repeating: " ", count: indent) + line + "\n"
+                }
+            }
+        }
+        return text
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Reachability
+
+// JSON (RFC 8259) written byte by byte: an encoder of Foundation would cost as much memory as the rest of the program,
+// and a line has to be out within microseconds of its event.
+
+extension TextLine {
+    /// A string with its quotation marks.
+    ///
+    /// Besides what JSON demands, C1 controls, line separators and direction marks are escaped: a line shown on a terminal
+    /// must not steer it.
+    mutating func append(json text: String) {
+        append(byte: 0x22)
+        var text = text
+        text.withUTF8 { bytes in
+            var start = 0
+            var index = 0
+            while index < bytes.count {
+                let (length, scalar) = Self.needsEscape(bytes, index)
+                guard let scalar else {
+                    index += length
+                    continue
+                }
+                append(bytes: bytes[start..<index])
+                append(escape: scalar)
+                index += length
+                start = index
+            }
+            append(bytes: bytes[start...])
+        }
+        append(byte: 0x22)
+    }
+
+    /// How many bytes the character at `index` has as far as that matters here, and its number if it has to be escaped.
+    private static func needsEscape(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ index: Int
+    ) -> (length: Int, scalar: UInt32?) {
+        let byte = bytes[index]
+        switch byte {
+        case 0..<0x20, 0x22, 0x5C, 0x7F: return (1, UInt32(byte))
+        case 0xC2 where index + 1 < bytes.count && bytes[index + 1] < 0xA0:
+            return (2, UInt32(bytes[index + 1]))
+        case 0xE2 where index + 2 < bytes.count:
+            let scalar = 0x2000 | UInt32(bytes[index + 1] & 0x3F) << 6 | UInt32(bytes[index + 2] & 0x3F)
+            return SafeText.steers(scalar) ? (3, scalar) : (1, nil)
+        default: return (1, nil)
+        }
+    }
+
+    private mutating func append(escape scalar: UInt32) {
+        append(byte: 0x5C)
+        switch scalar {
+        case 0x22, 0x5C: append(byte: UInt8(scalar))
+        case 0x08: append("b")
+        case 0x09: append("t")
+        case 0x0A: append("n")
+        case 0x0C: append("f")
+        case 0x0D: append("r")
+        default:
+            append("u")
+            for shift in [12, 8, 4, 0] as [UInt32] {
+                let digit = UInt8(scalar >> shift & 15)
+                append(byte: digit < 10 ? 48 + digit : 87 + digit)
+            }
+        }
+    }
+
+    /// A string, or null.
+    mutating func append(json text: String?) {
+        if let text { append(json: text) } else { append("null") }
+    }
+
+    /// An address as a string, or null.
+    mutating func append(json address: IPAddress?) {
+        guard let address else { return append("null") }
+        append(byte: 0x22)
+        append(address)
+        append(byte: 0x22)
+    }
+
+    mutating func append(json flag: Bool) { append(flag ? "true" : "false") }
+
+    mutating func append<Number: FixedWidthInteger>(json number: Number?) {
+        if let number { append(number) } else { append("null") }
+    }
+
+    /// `[…]` with a comma between the elements.
+    mutating func append<Element>(
+        json elements: some Sequence<Element>, _ write: (inout TextLine, Element) -> Void
+    ) {
+        append("[")
+        var isFirst = true
+        for element in elements {
+            if !isFirst { append(",") }
+            isFirst = false
+            write(&self, element)
+        }
+        append("]")
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Reachability
+
+/// What `reach wait` says when its time is over: a sentence, and for each link what it lacks.
+enum UnmetView {
+    /// The whole text, ending with a line feed.
+    static func text(
+        _ report: Report, _ condition: WaitCondition, stable: Duration, waited: Duration, _ style: Style
+    ) -> String {
+        let host = report.host.map { "\($0) " } ?? ""
+        let holds = stable > .zero ? " for \(seconds(stable)) on end" : ""
+        let sentence =
+            "reach: \(host)not \(condition.words)\(holds) after \(seconds(waited)): \(report.path.reason.sentence)"
+        var text = style.wrap(sentence, indent: 0).joined(separator: "\n  ") + "\n"
+        let links =
+            condition.interface.map { name in report.links.filter { $0.name == name } } ?? report.links
+        if let interface = condition.interface, links.isEmpty {
+            text += style.text("  \(interface): there is no such interface") + "\n"
+        }
+        let noise = links.filter { $0.medium == .virtual && !$0.isOnline }
+        let isHiding = noise.count > LinkTable.virtualLimit
+        let width = links.map { SafeText.width($0.name) }.max() ?? 0
+        for link in links where !(isHiding && noise.contains(link)) {
+            let name = LinkTable.padded(style.text(link.name), width)
+            let lines = style.wrap(condition.unmet(link, report.path), indent: width + 4)
+            text +=
+                "  \(name)  " + lines.joined(separator: "\n" + String(repeating: " ", count: width + 4))
+                + "\n"
+        }
+        if isHiding { text += "  and \(noise.count) virtual links without a path\n" }
+        return text
+    }
+
+    /// "30 s", "0.5 s".
+    static func seconds(_ duration: Duration) -> String {
+        let milliseconds = duration.inNanoseconds / 1_000_000
+        let whole = milliseconds / 1000
+        var fraction = String(milliseconds % 1000 + 1000).dropFirst()
+        while fraction.last == "0" { fraction.removeLast() }
+        return fraction.isEmpty ? "\(whole) s" : "\(whole).\(fraction) s"
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Reachability
+
+/// The clocks of the machine.
+enum Clock {
+    /// What the wall clock shows.
+    static var wall: WallTime { WallTime(nanoseconds: read(CLOCK_REALTIME)) }
+    /// What the monotonic clock shows.
+    static var monotonic: MonotonicInstant { MonotonicInstant(nanoseconds: read(CLOCK_MONOTONIC)) }
+
+    private static func read(_ clock: clockid_t) -> Int64 {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+
+    /// "12:03:04.123" in the time zone of the process (localtime_r(3)).
+    static func localText(_ time: WallTime) -> String {
+        var seconds = time_t(time.nanoseconds / 1_000_000_000)
+        var parts = tm()
+        localtime_r(&seconds, &parts)
+        var line = TextLine()
+        line.append(Int64(parts.tm_hour), digits: 2)
+        line.append(":")
+        line.append(Int64(parts.tm_min), digits: 2)
+        line.append(":")
+        line.append(Int64(parts.tm_sec), digits: 2)
+        line.append(".")
+        line.append(time.nanoseconds / 1_000_000 % 1000, digits: 3)
+        return line.text
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Reachability
+
+/// A descriptor that text is written to, line by line and without a buffer in between.
+struct StandardStream: Sendable {
+    static let output = StandardStream(descriptor: STDOUT_FILENO)
+    static let error = StandardStream(descriptor: STDERR_FILENO)
+
+    let descriptor: Int32
+
+    /// Writes all of it.
+    ///
+    /// - Returns: False where nobody reads any more, or nothing can be written; then there is no use in going on.
+    @discardableResult
+    func write(_ bytes: [UInt8]) -> Bool {
+        bytes.withUnsafeBytes { buffer in
+            var rest = buffer[...]
+            while !rest.isEmpty {
+                let count = Glibc.write(
+                    descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if count > 0 {
+                    rest = rest.dropFirst(count)
+                } else if errno == EAGAIN {
+                    // Somebody made our terminal or pipe non-blocking.
+                    var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                    guard poll(&wait, 1, -1) >= 0 || errno == EINTR else { return false }
+                } else if errno != EINTR {
+                    return false
+                }
+            }
+            return true
+        }
+    }
+
+    @discardableResult
+    func write(_ text: String) -> Bool { write(Array(text.utf8)) }
+
+    /// Makes sure that 0, 1 and 2 are open, so that no socket is given one of these numbers and written to by mistake;
+    /// and that a closed pipe is an error and no signal.
+    static func prepare() {
+        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF
+        {
+            // Only reading: what is written there fails, as it would have on the closed descriptor.
+            _ = open("/dev/null", O_RDONLY)
+        }
+        signal(SIGPIPE, SIG_IGN)
+    }
+}

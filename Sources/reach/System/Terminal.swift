@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// What is known of the place that text for people goes to.
+struct Terminal: Sendable, Hashable {
+    /// The values of `--color`.
+    enum ColorChoice: String, Sendable, CaseIterable { case auto, always, never }
+
+    /// Whether somebody looks at it (isatty(3)).
+    var isTerminal: Bool
+    /// The columns; nil where unknown.
+    var columns: Int?
+    /// The environment, as far as it matters here.
+    var environment: [String: String]
+
+    init(isTerminal: Bool, columns: Int? = nil, environment: [String: String] = [:]) {
+        self.isTerminal = isTerminal
+        self.columns = columns
+        self.environment = environment
+    }
+
+    /// The terminal behind a descriptor.
+    init(descriptor: Int32) {
+        isTerminal = isatty(descriptor) == 1
+        environment = [:]
+        for name in ["NO_COLOR", "CLICOLOR_FORCE", "TERM", "COLUMNS", "LC_ALL", "LC_CTYPE", "LANG"] {
+            if let value = getenv(name) { environment[name] = String(cString: value) }
+        }
+        var size = winsize()
+        if isTerminal, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 {
+            columns = Int(size.ws_col)
+        }
+    }
+
+    /// How text may look there.
+    func style(_ choice: ColorChoice) -> Style {
+        Style(
+            hasColor: hasColor(choice), isUnicode: isUnicode, width: isTerminal ? max(20, columns ?? 80) : nil
+        )
+    }
+
+    /// `--color` first, then CLICOLOR_FORCE, NO_COLOR (no-color.org: any value but an empty one) and TERM.
+    private func hasColor(_ choice: ColorChoice) -> Bool {
+        switch choice {
+        case .always: return true
+        case .never: return false
+        case .auto:
+            if isSet("NO_COLOR") { return false }
+            if isSet("CLICOLOR_FORCE"), environment["CLICOLOR_FORCE"] != "0" { return true }
+            return isTerminal && environment["TERM"] != "dumb"
+        }
+    }
+
+    /// A serial console without a locale shows more than ASCII as garbage.
+    private var isUnicode: Bool {
+        for name in ["LC_ALL", "LC_CTYPE", "LANG"] where isSet(name) {
+            let locale = (environment[name] ?? "").lowercased()
+            return locale.contains("utf-8") || locale.contains("utf8")
+        }
+        return false
+    }
+
+    private func isSet(_ name: String) -> Bool { environment[name].map { !$0.isEmpty } ?? false }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Reachability
+import Synchronization
+
+/// Where the loop's thread, which hears of changes, and the main thread, which waits, meet.
+final class WaitWatch: Sendable {
+    private struct State {
+        var progress: WaitProgress
+        var status = ReachabilityStatus.unknown
+        var path = ReachabilityPath.notMonitoring
+        var links: [LinkReport] = []
+        var hasReport = false
+        var mayHaveChanged = false
+    }
+
+    private let condition: WaitCondition
+    private let state: Mutex<State>
+    private let vigil: Vigil
+
+    init(condition: WaitCondition, stable: Duration, vigil: Vigil) {
+        self.condition = condition
+        self.vigil = vigil
+        state = Mutex(State(progress: WaitProgress(stable: stable)))
+    }
+
+    /// Takes an update in.
+    func observe(_ update: ReachabilityUpdate) {
+        observe(status: update.status, path: update.path, links: update.links)
+        vigil.ring()
+    }
+
+    /// Takes in how things are.
+    func observe(status: ReachabilityStatus, path: ReachabilityPath, links: [LinkReport]) {
+        let match = condition.match(status: status, path: path, links: links)
+        state.withLock { state in
+            state.progress.observe(match, at: Clock.monotonic)
+            state.status = status
+            state.path = path
+            state.links = links
+            state.hasReport = true
+        }
+    }
+
+    /// Something happened that an update need not follow.
+    func linksMayHaveChanged(after item: RecordedItem) {
+        guard case .events = item else { return }
+        state.withLock { $0.mayHaveChanged = true }
+        vigil.ring()
+    }
+
+    /// Whether something did since the last call.
+    func takeChange() -> Bool {
+        state.withLock { state in
+            defer { state.mayHaveChanged = false }
+            return state.mayHaveChanged
+        }
+    }
+
+    /// When the condition will have held for long enough; nil while it does not hold.
+    var deadline: MonotonicInstant? { state.withLock { $0.progress.deadline } }
+
+    /// Whether it has.
+    func isMet(at now: MonotonicInstant) -> Bool { state.withLock { $0.progress.isMet(at: now) } }
+
+    /// How things were last; asked for afresh where nothing was ever reported (a name that is not resolved).
+    func latest(_ manager: ReachabilityManager, _ host: String?) -> Report {
+        let known = state.withLock { state in
+            Report(status: state.status, path: state.path, links: state.links, host: host)
+        }
+        guard !state.withLock({ $0.hasReport }) else { return known }
+        let path = ReachabilityPath()
+        return Report(status: manager.status, path: path, links: [], host: host)
+    }
+}
