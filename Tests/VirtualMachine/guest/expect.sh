@@ -30,7 +30,7 @@ watch_begin() {
   : > "$work/watch.jsonl"
   "$@" "$REACH" watch --json > "$work/watch.jsonl" 2> "$work/watch.err" 5>&- 6<&- < /dev/null &
   echo $! > "$work/watch.pid"
-  ask open "$work/watch.jsonl"
+  ask open "$work/watch.jsonl" "$(cat "$work/watch.pid")"
   ask await 10 event=initial
   ask from_now
 }
@@ -53,7 +53,6 @@ within() { ask await "$@"; }
 await() { ask await 10 "$@"; }
 statuses() { ask statuses "$@"; }
 never() { ask never "$@"; }
-apart() { ask apart "$@"; }
 
 # status_is EXIT-STATUS CONDITION…: what `reach status --json` says at this moment.
 status_is() {
