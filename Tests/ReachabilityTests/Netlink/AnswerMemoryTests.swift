@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Reachability
+import ReachabilityCore
+import Testing
+
+@Suite("What is remembered")
+struct AnswerMemoryTests {
+    private let link = LinkState(index: 2, name: "eth0")
+    private let address = InterfaceAddress(interface: 2, address: IPAddress(v4: 1), prefixLength: 24)
+
+    private var filled: AnswerMemory {
+        var memory = AnswerMemory()
+        memory.remember(.link(2), .link(link))
+        memory.remember(.links, .links([link]))
+        memory.remember(.device(2, name: "eth0"), .device(DeviceFacts()))
+        memory.remember(.addresses, .addresses([address]))
+        memory.remember(.wireless(2), .failure(ENODEV))
+        return memory
+    }
+
+    private func held(_ memory: AnswerMemory) -> [Bool] {
+        [.link(2), .links, .device(2, name: "eth0"), .addresses, .wireless(2)].map { memory[$0] != nil }
+    }
+
+    @Test("each event makes forget what it may have changed, and nothing else")
+    func events() throws {
+        let prefix = try #require(IPPrefix("0.0.0.0/0"))
+        let cases: [(NetworkEvent, [Bool])] = [
+            (.routeAdded(prefix), [true, true, true, true, true]),
+            (.routeRemoved(prefix), [true, true, true, true, true]),
+            (.ruleChanged(.ipv4), [true, true, true, true, true]),
+            (.nexthopChanged(1), [true, true, true, true, true]),
+            (.linkChanged(link, isWirelessNoise: true), [true, true, true, true, true]),
+            (.linkChanged(link, isWirelessNoise: false), [false, false, false, true, false]),
+            (.linkRemoved(index: 2), [false, false, false, true, false]),
+            (.addressAdded(address), [true, true, true, false, true]),
+            (.addressRemoved(address), [true, true, true, false, true]),
+            (.wirelessChanged(index: 2), [true, true, true, true, false]),
+            (.overrun, [false, false, false, false, false]),
+            (.reopened, [false, false, false, false, false]),
+            (.resumed(after: .seconds(9)), [false, false, false, false, false]),
+            (.requested, [false, false, false, false, false]),
+        ]
+        for (event, expected) in cases {
+            var memory = filled
+            #expect(held(memory) == [true, true, true, true, true])
+            memory.notice(event)
+            #expect(held(memory) == expected, "\(event)")
+        }
+    }
+
+    @Test("routes, the state of a Wi-Fi interface and passing failures are never remembered")
+    func neverRemembered() {
+        var memory = AnswerMemory()
+        let route = KernelQuestion.route(RouteLookup(destination: IPAddress(v4: 1)))
+        memory.remember(route, .failure(ENETUNREACH))
+        memory.remember(.wireless(3), .wireless(WirelessState(mode: 2)))
+        memory.remember(.link(3), .failure(EINTR))
+        #expect(memory[route] == nil)
+        #expect(memory[.wireless(3)] == nil)
+        #expect(memory[.link(3)] == nil)
+        memory.remember(.link(3), .failure(ENODEV))
+        #expect(memory[.link(3)] == .failure(ENODEV))
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Reachability
+import ReachabilityCore
+import Testing
+
+@Suite("The filter in the kernel")
+struct RouteFilterTests {
+    private static let newRoute: UInt16 = 24
+    private static let deleteRoute: UInt16 = 25
+
+    /// A route message as the kernel makes it; `lead` are attributes before RTA_DST.
+    private func message(_ prefix: IPPrefix, type: UInt16 = newRoute, lead: Int = 0) -> [UInt8] {
+        var request = NetlinkRequest()
+        request.begin(type, sequence: 0)
+        request.append(AddressFamily.number(prefix.address.family))
+        request.append(UInt8(prefix.length))
+        request.append(UInt16(0))
+        request.append(UInt64(0))
+        for number in 0..<lead { request.attribute(15, UInt32(number)) }
+        if prefix.length > 0 { request.attribute(1, prefix.address) }
+        request.attribute(4, Int32(3))
+        request.end()
+        return request.bytes
+    }
+
+    private func address(_ family: IPAddress.Family, _ generator: inout SeededGenerator) -> IPAddress {
+        switch family {
+        case .ipv4: IPAddress(v4: UInt32(truncatingIfNeeded: generator.next()))
+        case .ipv6: IPAddress(v6High: generator.next(), low: generator.next())
+        }
+    }
+
+    /// The address with one bit turned.
+    private func neighbour(_ address: IPAddress, bit: Int) -> IPAddress {
+        switch address.family {
+        case .ipv4: IPAddress(v4: UInt32(truncatingIfNeeded: address.low) ^ 1 << UInt32(31 - bit))
+        case .ipv6:
+            bit < 64
+                ? IPAddress(v6High: address.high ^ 1 << UInt64(63 - bit), low: address.low)
+                : IPAddress(v6High: address.high, low: address.low ^ 1 << UInt64(127 - bit))
+        }
+    }
+
+    @Test("the program decides as the predicate does, whatever the hosts and the prefix")
+    func programIsPredicate() throws {
+        var generator = SeededGenerator(state: 42)
+        var passed = 0
+        for _ in 0..<60 {
+            let hosts = (0..<Int.random(in: 0...12, using: &generator)).map { _ in
+                address(Bool.random(using: &generator) ? .ipv4 : .ipv6, &generator)
+            }
+            let filter = RouteFilter(hosts: hosts)
+            let interpreter = FilterInterpreter(program: filter.program)
+            for _ in 0..<40 {
+                var target = address(Bool.random(using: &generator) ? .ipv4 : .ipv6, &generator)
+                // Prefixes around a host, and others that differ from one in a single bit.
+                if let host = hosts.randomElement(using: &generator) {
+                    target = host
+                    if Bool.random(using: &generator) {
+                        target = neighbour(host, bit: Int.random(in: 0..<host.bitWidth, using: &generator))
+                    }
+                }
+                let length = Int.random(in: 0...target.bitWidth, using: &generator)
+                let prefix = try #require(IPPrefix(target, length: length))
+                let type = Bool.random(using: &generator) ? Self.newRoute : Self.deleteRoute
+                let bytes = message(prefix, type: type, lead: Int.random(in: 0...3, using: &generator))
+                let verdict = try interpreter.passes(bytes)
+                #expect(verdict == filter.passes(prefix), "\(prefix) with \(hosts)")
+                passed += verdict ? 1 : 0
+            }
+        }
+        // Both verdicts are well represented.
+        #expect((600...1800).contains(passed))
+    }
+
+    @Test("defaults and halves of both families pass, other prefixes do not")
+    func defaults() throws {
+        let interpreter = FilterInterpreter(program: RouteFilter().program)
+        for (text, expected) in [
+            ("0.0.0.0/0", true), ("0.0.0.0/1", true), ("128.0.0.0/1", true), ("::/0", true),
+            ("8000::/1", true),
+            ("0.0.0.0/2", false), ("203.0.113.0/24", false), ("10.0.0.1/32", false), ("2000::/3", false),
+            ("2001:db8::/32", false), ("::1/128", false),
+        ] {
+            let prefix = try #require(IPPrefix(text))
+            #expect(try interpreter.passes(message(prefix)) == expected, "\(text)")
+        }
+    }
+
+    @Test(
+        "messages about links, addresses, rules and nexthops pass",
+        arguments: ["links", "addresses", "policy"])
+    func otherMessages(_ recording: String) throws {
+        let interpreter = FilterInterpreter(program: RouteFilter().program)
+        for entry in try NetlinkRecording(recording).entries where !entry.title.contains("ROUTE") {
+            #expect(try interpreter.passes(entry.bytes), "\(entry.title)")
+        }
+    }
+
+    @Test("a recorded route passes exactly where it matters")
+    func recordedRoutes() throws {
+        let host = IPAddress(v4: 0xCB00_7105)  // 203.0.113.5
+        let interpreter = FilterInterpreter(program: RouteFilter(hosts: [host]).program)
+        let passed = try NetlinkRecording("routes").entries.filter { try interpreter.passes($0.bytes) }.map(
+            \.title)
+        #expect(
+            passed.map { $0.split(separator: ":")[0] } == [
+                "default added", "default replaced", "half added", "prefix added", "host blackholed",
+                "IPv6 default added", "default removed",
+            ])
+    }
+
+    @Test("many hosts of a family open the whole family, and the program still fits")
+    func limits() throws {
+        let limit = try #require(RouteFilter.hostLimits[.ipv4])
+        let full = RouteFilter(hosts: (0..<limit).map { IPAddress(v4: 0x0B00_0000 + UInt32($0)) })
+        let over = RouteFilter(hosts: (0...limit).map { IPAddress(v4: 0x0B00_0000 + UInt32($0)) })
+        let elsewhere = try #require(IPPrefix("192.0.2.0/24"))
+        let elsewhere6 = try #require(IPPrefix("2001:db8::/32"))
+        #expect(!full.passes(elsewhere))
+        #expect(over.passes(elsewhere))
+        #expect(!over.passes(elsewhere6))
+        #expect(try FilterInterpreter(program: over.program).passes(message(elsewhere)))
+        #expect(try !FilterInterpreter(program: over.program).passes(message(elsewhere6)))
+        let both = RouteFilter(
+            hosts: full.hosts + (0..<48).map { IPAddress(v6High: 0x2001_0DB8 << 32, low: UInt64($0)) })
+        #expect(both.openFamilies.isEmpty)
+        #expect(both.program.count <= 4096)
+        #expect(both.coarse.program.count < 20)
+    }
+
+    @Test("two IPv4 hosts cost few instructions")
+    func size() {
+        let filter = RouteFilter(hosts: [IPAddress(v4: 1 << 24 | 1), IPAddress(v4: 9 << 24 | 1)])
+        #expect(filter.program.count < 64)
+    }
+}
