@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only tests need: children that are awaited by descriptor, files without a name, tun devices.
+#pragma once
+#include <stdint.h>
+
+// A descriptor that becomes readable when the process ends (pidfd_open(2)); always close-on-exec.
+int clinux_pidfd_open(int process);
+int clinux_pidfd_send_signal(int descriptor, int signal);
+// A pipe whose ends are close-on-exec from the start.
+int clinux_pipe(int ends[2]);
+// A file in memory, close-on-exec (memfd_create(2)).
+int clinux_memfd_create(const char *name);
+// Attaches an open /dev/net/tun to the device of this name, which it creates where there is none (tun(4)).
+int clinux_tun_attach(int descriptor, const char *name);
+// Lets the device outlive its readers, or not.
+int clinux_tun_persist(int descriptor, int persist);
+// Subscribes a netlink socket to groups, of which the first 32 have a bit each (netlink(7)).
+int clinux_netlink_bind(int descriptor, uint32_t groups);

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import EventLoop
+import Glibc
+
+/// A file in memory without a name: what a child reads, or what it has written so far.
+final class LabFile: Sendable {
+    let descriptor: OwnedDescriptor
+
+    /// A file with this content, to be read from its beginning.
+    init(_ content: String = "") throws(ReactorError) {
+        descriptor = try OwnedDescriptor("memfd_create", clinux_memfd_create("lab"))
+        var bytes = ContiguousArray(content.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { write(descriptor.number, $0.baseAddress, $0.count) }
+            guard count >= 0 else { throw ReactorError("write", errno: errno) }
+            bytes = bytes.dropFirst(count)
+        }
+        lseek(descriptor.number, 0, SEEK_SET)
+    }
+
+    /// Everything in it; leaves the place of the next write alone.
+    var content: String {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        while true {
+            let count = pread(descriptor.number, &buffer, buffer.count, bytes.count)
+            guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+            bytes += buffer.prefix(count)
+        }
+    }
+}

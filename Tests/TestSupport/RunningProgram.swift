@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import EventLoop
+import Glibc
+
+/// A program that runs in a namespace while a test goes on.
+///
+/// It is killed when this object goes away, and by the kernel when the test process ends.
+package final class RunningProgram: Sendable {
+    /// The lines of its standard output, for any number of readers.
+    package let output = EventLog<String>()
+    /// The same lines as a sequence for one reader; it ends with the program.
+    package let lines: AsyncStream<String>
+    /// How it ended: one element, after its last line.
+    package let end = EventLog<ExitStatus>()
+    private let child: LabChild
+    private let errors: LabFile
+
+    /// Starts a program; on the namespace's thread.
+    fileprivate init(_ command: [String], in namespace: NetworkNamespace) throws {
+        let reactor = namespace.reactor
+        var ends: [Int32] = [-1, -1]
+        guard clinux_pipe(&ends) == 0 else { throw LabError("pipe", errno: errno) }
+        let reading = OwnedDescriptor(adopting: ends[0])
+        let writing = OwnedDescriptor(adopting: ends[1])
+        _ = fcntl(reading.number, F_SETFL, O_NONBLOCK)
+        let input = try LabFile()
+        errors = try LabFile()
+        // The kernel sends the signal when the *thread* that spawned it ends (PR_SET_PDEATHSIG, prctl(2)).
+        child = try LabChild(
+            ["setpriv", "--pdeathsig", "KILL", "--"] + command, input: input.descriptor.number,
+            output: writing.number, errors: errors.descriptor.number)
+        withExtendedLifetime(input) {}
+
+        let (stream, continuation) = AsyncStream.makeStream(of: String.self)
+        lines = stream
+        let reader = LabLines(reading) { [output] line in
+            output.append(line)
+            continuation.yield(line)
+        }
+        try reactor.watch(reader.descriptor.number, for: .readable) { _ in
+            if !reader.read() { reactor.change(reader.descriptor.number, to: []) }
+        }
+        try namespace.whenEnded(child) { [end] status in
+            reactor.unwatch(reader.descriptor.number)
+            reader.finish()
+            continuation.finish()
+            end.append(status)
+        }
+    }
+
+    deinit { child.send(SIGKILL) }
+
+    /// Everything it has written to standard error so far.
+    package var standardError: String { errors.content }
+
+    /// Sends a signal, SIGTERM unless said otherwise.
+    package func terminate(signal: Int32 = SIGTERM) { child.send(signal) }
+
+    /// Waits for its end, for so long at most.
+    package func status(within limit: Duration = .seconds(10)) async throws -> ExitStatus {
+        guard let status = await end.wait(forCount: 1, within: limit).first else {
+            throw LabError("still running after \(limit); its output: \(output.elements), \(standardError)")
+        }
+        return status
+    }
+}
+
+extension NetworkNamespace {
+    /// Starts a program in the namespace and returns at once.
+    package func start(_ command: String...) async throws -> RunningProgram { try await start(command) }
+
+    /// Starts a program in the namespace and returns at once.
+    package func start(_ command: [String]) async throws -> RunningProgram {
+        try await perform { [self] in try RunningProgram(command, in: self) }
+    }
+}

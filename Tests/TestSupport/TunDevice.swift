@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import EventLoop
+import Glibc
+import Synchronization
+
+/// A tunnel device (tun(4)): it has a carrier as long as somebody reads what is sent into it.
+///
+/// The device lives as long as its namespace, so that a reader can come and go.
+package final class TunDevice: Sendable {
+    package let name: String
+    private let namespace: NetworkNamespace
+    /// The reader's descriptor while there is one.
+    private let reader = Mutex<Int32?>(nil)
+
+    /// Why there can be no tun devices here; nil where there can.
+    package static var unavailableReason: String? {
+        access("/dev/net/tun", R_OK | W_OK) == 0 ? nil : "/dev/net/tun: \(String(cString: strerror(errno)))"
+    }
+
+    /// Creates a device without a reader, and so without a carrier; it is down.
+    package init(_ name: String = "tun0", in namespace: NetworkNamespace) async throws {
+        self.name = name
+        self.namespace = namespace
+        try await namespace.perform {
+            let descriptor = try Self.open(name)
+            guard clinux_tun_persist(descriptor.number, 1) == 0 else {
+                throw LabError("TUNSETPERSIST", errno: errno)
+            }
+        }
+    }
+
+    deinit {
+        guard let descriptor = reader.withLock({ $0.take() }) else { return }
+        namespace.reactor.perform { [namespace] in
+            namespace.reactor.unwatch(descriptor)
+            close(descriptor)
+        }
+    }
+
+    /// Begins to read, and to drop what is read: the carrier comes, once the device is up.
+    package func attach() async throws {
+        let reactor = namespace.reactor
+        let number = try await namespace.perform { [name] in
+            let descriptor = try Self.open(name)
+            let number = descriptor.number
+            try reactor.watch(number, for: .readable) { _ in
+                var packet = [UInt8](repeating: 0, count: 65536)
+                while read(number, &packet, packet.count) > 0 {}
+            }
+            return descriptor.take()
+        }
+        reader.withLock { $0 = number }
+    }
+
+    /// Stops to read: the carrier goes.
+    package func detach() async throws {
+        guard let descriptor = reader.withLock({ $0.take() }) else { return }
+        try await namespace.perform { [reactor = namespace.reactor] in
+            reactor.unwatch(descriptor)
+            close(descriptor)
+        }
+    }
+
+    private static func open(_ name: String) throws -> OwnedDescriptor {
+        let descriptor = try OwnedDescriptor(
+            "/dev/net/tun", Glibc.open("/dev/net/tun", O_RDWR | O_CLOEXEC | O_NONBLOCK))
+        guard clinux_tun_attach(descriptor.number, name) == 0 else {
+            throw LabError("TUNSETIFF \(name)", errno: errno)
+        }
+        return descriptor
+    }
+}
