@@ -22,7 +22,7 @@ extension MonitorEnvironment {
                 resume: ResumeDetector(reactor: reactor, threshold: configuration.timing.resumeThreshold))
         },
         makeKernel: { configuration throws(ReachabilityError) in
-            try KernelQuery(namespace: try configuration.openNamespace())
+            KernelQuery(namespace: try configuration.openNamespace())
         },
         resolver: SystemResolver())
 }

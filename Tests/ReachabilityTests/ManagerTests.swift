@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import Reachability
+import ReachabilityCore
+import Synchronization
+import TestSupport
+import Testing
+
+/// The manager on a kernel in memory: who is told what, in which order, on which thread.
+struct ManagerTests {
+    private let reactor: Reactor
+    private let kernel: FakeKernel
+    private let log = EventLog<ReachabilityStatus>()
+
+    init() throws {
+        reactor = try Reactor(name: "manager-test")
+        kernel = FakeKernel(.wired, reactor: reactor)
+    }
+
+    private func manager(_ subject: MonitorSubject = .general) -> ReachabilityManager {
+        var configuration = ReachabilityConfiguration()
+        configuration.timing.evaluationInterval = .zero
+        configuration.timing.lossGrace = .zero
+        return kernel.manager(subject, configuration)
+    }
+
+    private func unplug() { kernel.change { $0.setCarrier($0.index("eth0"), false) } }
+    private func plug() { kernel.change { $0.setCarrier($0.index("eth0"), true) } }
+
+    @Test func statusIsKnownWhenStartReturns() {
+        let manager = manager()
+        #expect(manager.status == .unknown)
+        #expect(!manager.isReachable)
+        manager.startMonitoring()
+        #expect(manager.status == .wired)
+        #expect(manager.isReachable && manager.isReachableViaWired && !manager.isReachableViaWiFi)
+        #expect(manager.path.interface == "eth0")
+        #expect(manager.localizedStatusString() == "Reachable via Wired")
+        #expect(manager.localizedStatusString { _ in "Kabel" } == "Kabel")
+    }
+
+    @Test func blockIsCalledOnceAndThenOnlyWithAnotherStatus() async {
+        let manager = manager()
+        manager.setStatusChangeBlock { [log] in log.append($0) }
+        manager.startMonitoring()
+        await log.wait(forCount: 1)
+        kernel.change { $0.addRoute("0.0.0.0/0", via: "192.0.2.9", on: $0.index("eth0"), metric: 5) }
+        unplug()
+        #expect(await log.wait(forCount: 2) == [.wired, .unreachable])
+        plug()
+        #expect(await log.wait(forCount: 3) == [.wired, .unreachable, .wired])
+    }
+
+    @Test func blockSetLateGetsThePresentStatus() async {
+        let manager = manager()
+        manager.startMonitoring()
+        manager.setStatusChangeBlock { [log] in log.append($0) }
+        #expect(await log.wait(forCount: 1) == [.wired])
+    }
+
+    @Test func newBlockReplacesTheOldOne() async {
+        let manager = manager()
+        let old = EventLog<ReachabilityStatus>()
+        manager.setStatusChangeBlock { old.append($0) }
+        manager.startMonitoring()
+        await old.wait(forCount: 1)
+        manager.setStatusChangeBlock { [log] in log.append($0) }
+        unplug()
+        #expect(await log.wait(forCount: 2) == [.wired, .unreachable])
+        #expect(old.elements == [.wired])
+        manager.setStatusChangeBlock(nil)
+        plug()
+        await settled()
+        #expect(log.elements == [.wired, .unreachable])
+    }
+
+    @Test("RS-008 a subscriber removes itself inside its callback") func removesItself() async {
+        let manager = manager()
+        let holder = Mutex<ReachabilityObservation?>(nil)
+        let calls = EventLog<ReachabilityUpdate.Event>()
+        let observation = manager.observeReachability { update in
+            holder.withLock { $0 }?.cancel()
+            calls.append(update.event)
+        }
+        holder.withLock { $0 = observation }
+        let other = manager.observeReachability { [log] in log.append($0.status) }
+        manager.startMonitoring()
+        await calls.wait(forCount: 1)
+        unplug()
+        await log.wait(forCount: 2)
+        #expect(calls.elements == [.initial])
+        other.cancel()
+    }
+
+    @Test("RS-009 a callback calls start, stop and status") func callsBack() async {
+        let manager = manager()
+        let calls = EventLog<ReachabilityStatus>()
+        manager.setStatusChangeBlock { [weak manager] status in
+            guard let manager else { return }
+            let seen = manager.status
+            manager.startMonitoring()  // runs already: nothing happens
+            if calls.elements.isEmpty {
+                manager.stopMonitoring()
+                manager.startMonitoring()
+            }
+            calls.append(seen == status ? status : .unknown)
+        }
+        manager.startMonitoring()
+        #expect(await calls.wait(forCount: 2) == [.wired, .wired])
+        unplug()
+        #expect(await calls.wait(forCount: 3) == [.wired, .wired, .unreachable])
+    }
+
+    @Test("RS-010 a route added between joining the groups and the first look") func raceAtStart() async {
+        kernel.changeSilently { $0.removeRoutes("0.0.0.0/0") }
+        kernel.whenOpened { kernel in
+            kernel.change { $0.addRoute("0.0.0.0/0", via: "192.0.2.1", on: $0.index("eth0")) }
+        }
+        let manager = manager()
+        manager.setStatusChangeBlock { [log] in log.append($0) }
+        manager.startMonitoring()
+        await settled()
+        unplug()
+        #expect(await log.wait(forCount: 2) == [.wired, .unreachable])
+        #expect(manager.counters.evaluations == 3)
+    }
+
+    @Test func startingTwiceReportsOnce() async {
+        let manager = manager()
+        manager.setStatusChangeBlock { [log] in log.append($0) }
+        manager.startMonitoring()
+        manager.startMonitoring()
+        unplug()
+        #expect(await log.wait(forCount: 2) == [.wired, .unreachable])
+    }
+
+    @Test func nothingIsCalledAfterStopAndARestartReportsAfresh() async {
+        let manager = manager()
+        manager.setStatusChangeBlock { [log] in log.append($0) }
+        manager.startMonitoring()
+        await log.wait(forCount: 1)
+        manager.stopMonitoring()
+        #expect(manager.status == .unknown)
+        #expect(manager.path.reason.code == .notMonitoring)
+        #expect(!kernel.isListening)
+        unplug()
+        manager.startMonitoring()
+        #expect(await log.wait(forCount: 2) == [.wired, .unreachable])
+    }
+
+    @Test func stopWaitsForTheBlockUnderWay() async {
+        let manager = manager()
+        let gate = EventLog<Bool>()
+        let running = Mutex(false)
+        manager.setStatusChangeBlock { _ in
+            running.withLock { $0 = true }
+            gate.append(true)
+            // Long enough for a stop that does not wait to return in between.
+            for _ in 0..<200_000 where !running.withLock({ $0 }) { return }
+            running.withLock { $0 = false }
+        }
+        manager.startMonitoring()
+        await gate.wait(forCount: 1)
+        manager.stopMonitoring()
+        #expect(running.withLock { $0 } == false)
+    }
+
+    @Test("RB-19 a blocked observer keeps nobody waiting and gets the newest") func blockedObserver() async {
+        let manager = manager()
+        let (entered, leave) = (EventLog<Bool>(), ConditionLock(false))
+        manager.setStatusChangeBlock { [log] status in
+            entered.append(true)
+            leave.wait { $0 }
+            log.append(status)
+        }
+        manager.startMonitoring()
+        await entered.wait(forCount: 1)
+        for _ in 0..<200 {
+            unplug()
+            plug()
+        }
+        unplug()
+        await settled()
+        #expect(manager.status == .unreachable, "the loop goes on")
+        leave.withLock { $0 = true }
+        let seen = await log.wait { $0.last == .unreachable }
+        #expect(seen.last == .unreachable)
+        #expect(seen.count <= 66)
+    }
+
+    @Test func anyNumberOfObserversInOrder() async {
+        let manager = manager()
+        let logs = (0..<20).map { _ in EventLog<ReachabilityUpdate>() }
+        let observations = logs.map { log in manager.observeReachability { log.append($0) } }
+        manager.startMonitoring()
+        for log in logs { await log.wait(forCount: 1) }
+        unplug()
+        for log in logs { await log.wait(forCount: 2) }
+        plug()
+        for log in logs {
+            let seen = await log.wait(forCount: 3)
+            #expect(seen.map(\.event) == [.initial, .status, .status])
+            #expect(seen.map(\.previous) == [nil, .wired, .unreachable])
+        }
+        for observation in observations { observation.cancel() }
+    }
+
+    @Test func sequencesKeepTheNewest() async {
+        let manager = manager()
+        manager.startMonitoring()
+        let statuses = manager.statuses
+        var iterator = statuses.makeAsyncIterator()
+        #expect(await iterator.next() == .wired)
+        unplug()
+        plug()
+        unplug()
+        await settled()
+        #expect(await iterator.next() == .unreachable)
+        plug()
+        #expect(await iterator.next() == .wired)
+    }
+
+    @Test func sequencesEndWithTheManager() async {
+        var manager: ReachabilityManager? = manager()
+        manager?.startMonitoring()
+        let updates = manager?.pathUpdates
+        manager = nil
+        var count = 0
+        for await _ in updates ?? AsyncStream { $0.finish() } { count += 1 }
+        #expect(count <= 1)
+        #expect(!kernel.isListening)
+    }
+
+    @Test func worksAsAnyProvider() async {
+        let provider: any ReachabilityProvider = manager()
+        (provider as? ReachabilityManager)?.startMonitoring()
+        #expect(provider.currentReachability().status == .wired)
+        let observation = provider.observeReachability { [log] in log.append($0.status) }
+        #expect(await log.wait(forCount: 1) == [.wired])
+        observation.cancel()
+    }
+
+    @Test("RS-129 a request that failed has the kernel asked at once") func reevaluates() async {
+        let manager = manager()
+        manager.setStatusChangeBlock { [log] in log.append($0) }
+        manager.startMonitoring()
+        await log.wait(forCount: 1)
+        kernel.changeSilently { $0.removeRoutes("0.0.0.0/0") }
+        manager.reevaluate()
+        #expect(await log.wait(forCount: 2) == [.wired, .unreachable])
+    }
+
+    @Test("RB-16 without multicast groups the kernel is asked now and then, and the failure is named")
+    func withoutEvents() {
+        kernel.refuseEvents(ReachabilityError(.netlinkRefused, errno: 1, context: "groups refused", advice: ""))
+        let manager = manager()
+        manager.startMonitoring()
+        #expect(manager.status == .wired)
+        #expect(manager.failure?.code == .netlinkRefused)
+    }
+
+    @Test("RB-16 where the kernel refuses everything the status is unknown, with the reason") func refused() async {
+        kernel.refuse(ReachabilityError(.netlinkRefused, errno: 1, context: "netlink refused", advice: "try this"))
+        let manager = manager()
+        manager.setStatusChangeBlock { [log] in log.append($0) }
+        manager.startMonitoring()
+        #expect(await log.wait(forCount: 1) == [.unknown])
+        #expect(manager.path.reason.sentence == "netlink refused; try this")
+        kernel.refuse(nil)
+        manager.reevaluate()
+        #expect(await log.wait(forCount: 2) == [.unknown, .wired])
+    }
+
+    @Test func deliversOnACustomQueue() async {
+        let submitted = EventLog<Bool>()
+        let manager = kernel.manager(
+            queue: .custom { work in
+                submitted.append(true)
+                work()
+            })
+        manager.setStatusChangeBlock { [log] in log.append($0) }
+        manager.startMonitoring()
+        await log.wait(forCount: 1)
+        #expect(submitted.elements.count == 1)
+    }
+
+    /// Everything the loop was given so far is done, and the kernel has been asked after it.
+    private func settled() async {
+        kernel.tell([.requested])
+        try? await reactor.result(of: {})
+    }
+}
