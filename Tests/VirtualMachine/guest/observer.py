@@ -36,9 +36,10 @@ def meets(line, condition):
     return (plain(value) == wanted) == (operator == "=")
 
 
-def told(line):
-    """A line in short, for a message."""
-    return " ".join(f"{name}={plain(line[name])}" for name in SHOWN if name in line) if line else "no line"
+def told(line, conditions=()):
+    """A line in short, for a message: what usually matters, and what the conditions are about."""
+    names = SHOWN + [name for name in (re.match(r"\w+", condition)[0] for condition in conditions) if name not in SHOWN]
+    return " ".join(f"{name}={plain(line[name])}" for name in names if name in line) if line else "no line"
 
 
 class Observer:
@@ -86,13 +87,13 @@ class Observer:
                     return "yes"
             if time.monotonic() >= end or ended:
                 last = self.lines[-1] if self.lines else None
-                return f"no expected {' '.join(conditions)} within {limit} s, got {told(last)}{ended}"
+                return f"no expected {' '.join(conditions)} within {limit} s, got {told(last, conditions)}{ended}"
             time.sleep(0.05)
 
     def initially(self, *conditions):
         for condition in conditions:
             if not meets(self.lines[0], condition):
-                return f"no expected {condition} initially, got {told(self.lines[0])}"
+                return f"no expected {condition} initially, got {told(self.lines[0], [condition])}"
         return "yes"
 
     def from_now(self):
@@ -110,7 +111,7 @@ class Observer:
         self.read()
         for line in self.lines[self.mark:]:
             if all(meets(line, condition) for condition in conditions):
-                return f"no expected never {' '.join(conditions)}, got {told(line)}"
+                return f"no expected never {' '.join(conditions)}, got {told(line, conditions)}"
         return "yes"
 
     def field(self, name):
@@ -127,7 +128,7 @@ class Observer:
             return f"no expected one JSON object, got {text[:200]!r}"
         for condition in conditions:
             if not meets(line, condition):
-                return f"no expected {condition} from reach status, got {told(line)}"
+                return f"no expected {condition} from reach status, got {told(line, [condition])}"
         return "yes"
 
     def gap(self, path, interface):

@@ -9,7 +9,7 @@ scenario RS-104 "eth0's default withdrawn, wlan0 takes over" handover_to_wifi
 handover_to_wifi() {
   two_uplinks
   watch_begin
-  initially status=wired interface=eth0 medium=ethernet online=true source=10.5.0.2 ssid=null
+  initially status=wired interface=eth0 medium!=wifi online=true source=10.5.0.2 ssid=null
   ip route del default dev eth0
   await event=status status=wifi previous=wired interface=wlan0 online=true source=192.168.77.2
   statuses wifi
