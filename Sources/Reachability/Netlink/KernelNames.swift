@@ -15,7 +15,15 @@ package enum KernelNames {
 
     /// Who made a route (RTPROT_*, rtnetlink(7)): `dhcp` for 16.
     package static func routeProtocol(_ number: UInt8) -> String {
-        text { rtnl_route_proto2str(Int32(number), $0, $1) }
+        switch Int32(number) {
+        // libnl's own table is older than these.
+        case RTPROT_DHCP: "dhcp"
+        case RTPROT_KEEPALIVED: "keepalived"
+        case RTPROT_BABEL: "babel"
+        case RTPROT_BGP: "bgp"
+        case RTPROT_OSPF: "ospf"
+        default: text { rtnl_route_proto2str(Int32(number), $0, $1) }
+        }
     }
 
     /// How far a route or an address reaches (RT_SCOPE_*, rtnetlink(7)): `global` for 0.

@@ -37,6 +37,9 @@ package final class NetlinkSource: EventSource {
     /// Whether route changes that do not matter are dropped in the kernel (false where it refused the filter).
     package var isFiltered: Bool { feed.isFiltered }
 
+    /// The descriptor of the route socket; nil while stopped.
+    package var descriptor: Int32? { feed.descriptor }
+
     package var discarded: UInt64 { counters.discarded }
 
     package func start(deliver: @escaping ([NetworkEvent]) -> Void) throws(ReachabilityError) {

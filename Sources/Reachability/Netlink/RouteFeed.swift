@@ -19,15 +19,17 @@ package final class RouteFeed {
         case broken(errno: Int32)
     }
 
-    /// The groups without which there is nothing to go by, then those that an old kernel lacks (Linux 5.3).
+    /// The groups without which there is nothing to go by.
     private static let groups = [
         RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE,
         RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE,
     ].map { Int32($0.rawValue) }
-    private static let optionalGroups = [RTNLGRP_NEXTHOP].map { Int32($0.rawValue) }
+    /// The groups that an old kernel lacks: nexthop objects came with Linux 5.3.
+    package static let optionalGroups = [Int32(RTNLGRP_NEXTHOP.rawValue)]
 
     private let namespace: NamespaceEntry?
     private let receiveBufferSize: Int
+    private let optionalGroups: [Int32]
     private var socket: NetlinkSocket?
     private var buffer = [UInt8](repeating: 0, count: NetlinkSocket.bufferSizes.lowerBound)
     private var decoder = NetlinkDecoder()
@@ -39,9 +41,13 @@ package final class RouteFeed {
     package private(set) var hasNexthops = false
 
     /// A feed from `namespace`, or from the calling thread's; closed yet.
-    package init(namespace: NamespaceEntry? = nil, receiveBufferSize: Int = 1 << 20) {
+    package init(
+        namespace: NamespaceEntry? = nil, receiveBufferSize: Int = 1 << 20,
+        optionalGroups: [Int32] = RouteFeed.optionalGroups
+    ) {
         self.namespace = namespace
         self.receiveBufferSize = receiveBufferSize
+        self.optionalGroups = optionalGroups
     }
 
     /// The descriptor to wait for; nil while closed.
@@ -64,7 +70,7 @@ package final class RouteFeed {
         isFiltered = Self.attach(decoder.filter, to: socket)
         for group in Self.groups { try socket.join(group: group) }
         hasNexthops = true
-        for group in Self.optionalGroups {
+        for group in optionalGroups {
             do { try socket.join(group: group) } catch { hasNexthops = false }
         }
         self.socket = consume socket

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import Reachability
+import ReachabilityCore
+import TestSupport
+import Testing
+
+@Suite("The end of a sleep")
+struct ResumeTests {
+    private let second: Int64 = 1_000_000_000
+
+    @Test("RS-120 a sleep beyond the threshold is told once, with its length")
+    func sleep() {
+        var gauge = SleepGauge(threshold: .seconds(2), boottime: 1000, monotonic: 1000)
+        #expect(gauge.observed(boottime: 40 * second + 1000, monotonic: 10 * second + 1000) == .seconds(30))
+        #expect(gauge.observed(boottime: 41 * second + 1000, monotonic: 11 * second + 1000) == nil)
+        #expect(gauge.observed(boottime: 51 * second + 1000, monotonic: 11 * second + 1000) == .seconds(10))
+    }
+
+    @Test("short naps add up until they count")
+    func naps() {
+        var gauge = SleepGauge(threshold: .seconds(2), boottime: 0, monotonic: 0)
+        #expect(gauge.observed(boottime: second, monotonic: 0) == nil)
+        #expect(gauge.observed(boottime: 2 * second, monotonic: 0) == nil)
+        #expect(gauge.observed(boottime: 3 * second, monotonic: 0) == .seconds(3))
+    }
+
+    @Test("RS-122 a wall clock that is set changes neither clock, so nothing is told")
+    func wallClock() {
+        var gauge = SleepGauge(threshold: .seconds(2), boottime: 9 * second, monotonic: 4 * second)
+        #expect(gauge.observed(boottime: 9 * second + 5, monotonic: 4 * second + 5) == nil)
+        #expect(gauge.observed(boottime: 4 * second, monotonic: 4 * second) == nil)
+    }
+
+    @Test("the detector starts, is quiet, and stops twice")
+    func detector() async throws {
+        let reactor = try Reactor(name: "resume test")
+        try await reactor.result {
+            let detector = ResumeDetector(reactor: reactor, threshold: .seconds(2))
+            try detector.start { _ in Issue.record("nobody slept") }
+            try detector.start { _ in Issue.record("nobody slept") }
+            detector.stop()
+            detector.stop()
+        }
+        reactor.stop()
+    }
+}
