@@ -46,9 +46,10 @@ final class Loop: Sendable {
     func run() {
         owner.store(clinux_current_thread(), ordering: .relaxed)
         let state = state
+        var letters: [Mailbox.Letter] = []
         while true {
             turns.add(1, ordering: .relaxed)
-            runLetters(state)
+            run(&letters)
             state.fireTimers()
             state.prepareToWait()
             switch mailbox.withLock({ $0.rest() }) {
@@ -66,7 +67,8 @@ final class Loop: Sendable {
     func help() {
         let helper = try? LoopThread.start(name: name) { [self] in
             owner.store(clinux_current_thread(), ordering: .relaxed)
-            repeat { runLetters(state) } while !mailbox.withLock { end(&$0) }
+            var letters: [Mailbox.Letter] = []
+            repeat { run(&letters) } while !mailbox.withLock { end(&$0) }
         }
         guard let helper else { return mailbox.withLock { $0.helperFailed() } }
         helper.detach()
@@ -90,16 +92,17 @@ final class Loop: Sendable {
         return true
     }
 
-    private func runLetters(_ state: LoopState) {
-        guard let reactor = mailbox.withLock({ $0.take(&state.batch) }) else { return }
+    /// Runs what is in the mailbox; the storage goes back and forth between the two.
+    private func run(_ letters: inout [Mailbox.Letter]) {
+        guard let reactor = mailbox.withLock({ $0.take(&letters) }) else { return }
         let executor = reactor.asUnownedSerialExecutor()
-        for letter in state.batch {
-            switch letter {
+        for index in letters.indices {
+            switch letters[index] {
             case .job(let job): job.runSynchronously(on: executor)
             case .work(let work): work()
             }
         }
-        state.batch.removeAll(keepingCapacity: true)
+        letters.removeAll(keepingCapacity: true)
         withExtendedLifetime(reactor) {}
     }
 }

@@ -18,8 +18,6 @@ final class LoopState {
     private var nextHook = 0
     /// The thread has ended: nothing can be waited for any more.
     private(set) var isClosed = false
-    /// Storage of the letters of this turn.
-    var batch: [Mailbox.Letter] = []
 
     init() throws(ReactorError) { poller = try Poller() }
 
@@ -68,12 +66,12 @@ final class LoopState {
         _ descriptor: Int32, for interest: Interest, _ handler: @escaping (Readiness) -> Void
     ) throws(ReactorError) {
         guard !isClosed else { throw .stopped }
-        try watches.add(descriptor, interest, handler, &poller)
+        _ = try watches.add(descriptor, interest, handler, &poller)
     }
 
     func change(_ descriptor: Int32, to interest: Interest) { watches.want(interest, descriptor) }
 
-    func unwatch(_ descriptor: Int32) { watches.remove(descriptor, &poller) }
+    func unwatch(_ descriptor: Int32) { _ = watches.remove(descriptor, &poller) }
 
     func schedule(at deadline: Int64, _ work: @escaping () -> Void) -> TimerID {
         isClosed ? TimerID(slot: -1, generation: 0) : timers.add(at: deadline, work)
@@ -81,7 +79,7 @@ final class LoopState {
 
     func reschedule(_ timer: TimerID, at deadline: Int64) -> Bool { timers.move(timer, to: deadline) }
 
-    func cancel(_ timer: TimerID) -> Bool { timers.remove(timer) }
+    func cancel(_ timer: TimerID) -> Bool { timers.remove(timer) != nil }
 
     func addHook(_ run: @escaping () -> Void) -> HookID {
         nextHook += 1
@@ -90,5 +88,8 @@ final class LoopState {
         return id
     }
 
-    func removeHook(_ id: HookID) { hooks.removeAll { $0.id == id } }
+    func removeHook(_ id: HookID) {
+        guard let index = hooks.firstIndex(where: { $0.id == id }) else { return }
+        _ = hooks.remove(at: index)
+    }
 }

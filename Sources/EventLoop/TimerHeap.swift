@@ -66,11 +66,12 @@ struct TimerHeap {
         return true
     }
 
-    /// Takes a timer out; false when it has fired or been cancelled.
-    mutating func remove(_ timer: TimerID) -> Bool {
-        guard let place = place(of: timer) else { return false }
-        _ = take(place)
-        return true
+    /// Takes a timer out; nil when it has fired or been cancelled.
+    ///
+    /// Its work is returned and not released in here, since what it holds may cancel others on its way out.
+    mutating func remove(_ timer: TimerID) -> Work? {
+        guard let place = place(of: timer) else { return nil }
+        return take(place)
     }
 
     /// Takes out the next timer that is due, if it was set before the `limit`th.

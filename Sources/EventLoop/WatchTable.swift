@@ -9,6 +9,9 @@ import Glibc
 /// system call. Only the end of a watch is told at once: the number may be closed and given away right after, and
 /// a file that lives on elsewhere (a child about to exec) would otherwise report for ever under a number which
 /// is no longer ours to remove (epoll(7), "Questions and answers", 6).
+///
+/// Handlers that are done with are returned and not released in here: what they hold may end other watches on its
+/// way out, and must not find the table in use.
 struct WatchTable {
     typealias Handler = (Readiness) -> Void
 
@@ -27,14 +30,17 @@ struct WatchTable {
     private var gathered: ContiguousArray<Int32> = []
 
     /// Begins a watch; one that exists ends, as if its descriptor had been closed.
+    ///
+    /// - Returns: the handler of the one that existed.
     mutating func add(
         _ descriptor: Int32, _ interest: Interest, _ handler: @escaping Handler, _ poller: inout Poller
-    ) throws(ReactorError) {
+    ) throws(ReactorError) -> Handler? {
         guard descriptor >= 0 else { throw ReactorError("watching descriptor \(descriptor)", errno: EBADF) }
-        remove(descriptor, &poller)
+        let former = remove(descriptor, &poller)
         while slots.count <= Int(descriptor) { slots.append(Slot()) }
         slots[Int(descriptor)].handler = handler
         want(interest, descriptor)
+        return former
     }
 
     /// Changes what is waited for; nothing happens where nobody watches.
@@ -49,20 +55,23 @@ struct WatchTable {
     }
 
     /// Ends a watch; nothing happens where nobody watches.
-    mutating func remove(_ descriptor: Int32, _ poller: inout Poller) {
+    ///
+    /// - Returns: its handler.
+    mutating func remove(_ descriptor: Int32, _ poller: inout Poller) -> Handler? {
         let index = Int(descriptor)
-        guard slots.indices.contains(index), slots[index].handler != nil else { return }
+        guard slots.indices.contains(index), let handler = slots[index].handler else { return nil }
         // Already closed is as good.
         if !slots[index].told.isEmpty { _ = poller.control(EPOLL_CTL_DEL, descriptor, mask: 0, tag: 0) }
         slots[index].generation &+= 1
         slots[index].wanted = []
         slots[index].told = []
         slots[index].handler = nil
+        return handler
     }
 
-    /// Tells the kernel what has been gathered; calls the handlers of those it refuses.
+    /// Tells the kernel what has been gathered, and ends the watches that it refuses.
     ///
-    /// - Returns: whose watch has ended, with the handlers to tell.
+    /// - Returns: the handlers of those.
     mutating func apply(_ poller: inout Poller) -> [Handler] {
         var refused: [Handler] = []
         for descriptor in gathered {
@@ -75,8 +84,7 @@ struct WatchTable {
                 operation, descriptor, mask: wanted.mask, tag: tag(descriptor, slots[index].generation))
             if failure == 0 || operation == EPOLL_CTL_DEL {
                 slots[index].told = wanted
-            } else if let handler = slots[index].handler {
-                remove(descriptor, &poller)
+            } else if let handler = remove(descriptor, &poller) {
                 refused.append(handler)
             }
         }

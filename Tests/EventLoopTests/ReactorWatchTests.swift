@@ -57,6 +57,37 @@ import Testing
         #expect(await log.wait(forCount: 2) == ["called true", "released"])
     }
 
+    @Test func whatAHandlerHeld_MayEndOtherWaitsOnItsWayOut() async throws {
+        let reactor = try Reactor(name: "test")
+        let (first, second) = (try DescriptorPair(), try DescriptorPair())
+        let ends = [first.near.number, second.near.number]
+        let log = EventLog<String>()
+        try await reactor.result {
+            let late = reactor.schedule(at: .max) {}
+            let token = Token {
+                reactor.unwatch(ends[1])
+                reactor.cancel(late)
+                log.append("released")
+            }
+            try reactor.watch(ends[1], for: .readable) { _ in }
+            try reactor.watch(ends[0], for: .readable) { _ in log.append("\(token.isAlive)") }
+        }
+        try await reactor.result { reactor.unwatch(ends[0]) }
+        #expect(log.elements == ["released"])
+
+        try await reactor.result {
+            let token = Token {
+                reactor.cancel(reactor.schedule(at: .max) {})
+                log.append("cancelled")
+            }
+            let timer = reactor.schedule(at: .max) { log.append("\(token.isAlive)") }
+            let hook = reactor.beforeWait { withExtendedLifetime(token) {} }
+            reactor.cancel(timer)
+            reactor.removeHook(hook)
+        }
+        #expect(await log.wait(forCount: 2) == ["released", "cancelled"])
+    }
+
     @Test func unwatch_OfAnother_SilencesWhatHasBeenFetched() async throws {
         let reactor = try Reactor(name: "test")
         let (first, second) = (try DescriptorPair(), try DescriptorPair())

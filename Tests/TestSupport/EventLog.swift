@@ -38,6 +38,8 @@ package final class EventLog<Element: Sendable>: Sendable {
 
     /// Waits until what has been seen satisfies `predicate`, at most for `limit`, or until the task is cancelled.
     ///
+    /// It is asked at once and with every element.
+    ///
     /// - Returns: what had been seen when it was first satisfied, or else what has been seen at all; so the test
     ///   states its expectation about the result.
     @discardableResult
@@ -49,7 +51,7 @@ package final class EventLog<Element: Sendable>: Sendable {
             return state.next
         }
         let alarm = Task {
-            try? await Task.sleep(for: limit)
+            guard (try? await Task.sleep(for: limit)) != nil else { return }
             expire(id)
         }
         defer { alarm.cancel() }

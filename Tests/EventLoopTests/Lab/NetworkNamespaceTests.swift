@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EventLoop
 import Glibc
 import TestSupport
 import Testing
@@ -41,7 +42,9 @@ struct NetworkNamespaceTests {
         let error = await #expect(throws: LabError.self) { try await namespace.ip("link show nothing7") }
         #expect(error?.description.contains("nothing7") == true)
         await #expect(throws: LabError.self) { try await namespace.run("no-such-program-7") }
-        await #expect(throws: LabError.self) { try await namespace.ip(batch: "link set lo up\nlink set no7 up") }
+        await #expect(throws: LabError.self) {
+            try await namespace.ip(batch: "link set lo up\nlink set no7 up")
+        }
     }
 
     @Test func run_IsKilled_WithItsTask() async throws {
@@ -79,11 +82,27 @@ struct NetworkNamespaceTests {
     }
 
     @Test func program_IsKilledByTheKernel_WhenTheTestProcessDies() async throws {
-        let namespace = try await NetworkNamespace()
-        // A shell in the place of the test process: setpriv's parent dies, and the pipe ends with the last writer.
-        let witness = try await namespace.start(
-            "sh", "-c", "setpriv --pdeathsig KILL -- sleep 3600 & kill -KILL $$")
-        #expect(try await witness.status() == .killed(signal: SIGKILL))
+        let fifo = "/tmp/lab.\(getpid()).alive"
+        #expect(mkfifo(fifo, 0o600) == 0)
+        defer { unlink(fifo) }
+        let reading = try OwnedDescriptor("fifo", open(fifo, O_RDONLY | O_NONBLOCK | O_CLOEXEC))
+        await #expect(processExitsWith: .signal(SIGKILL)) { [fifo = fifo as String] in
+            let namespace = try await NetworkNamespace()
+            let program = try await namespace.start("sh", "-c", "exec 9>\(fifo); echo ready; exec sleep 3600")
+            await program.output.wait(forCount: 1)
+            kill(getpid(), SIGKILL)
+        }
+        // The reading end hangs up with the last writer.
+        let reactor = try Reactor(name: "test")
+        let log = EventLog<Readiness>()
+        let number = reading.number
+        try await reactor.result {
+            try reactor.watch(number, for: .readable) { readiness in
+                reactor.unwatch(number)
+                log.append(readiness)
+            }
+        }
+        #expect(await log.wait(forCount: 1) == [.hangUp])
     }
 
     @Test func nothing_IsLeft() async {
