@@ -15,7 +15,8 @@ struct NameResolutionTests {
         for pause in [1, 2, 4, 8, 16, 30, 30] {
             let outcome = machine.answered(.failure(.temporary("EAI_AGAIN")), at: now)
             #expect(outcome == .failed(.temporary("EAI_AGAIN")))
-            let next = try #require(machine.nextDeadline)
+            let armed = machine.nextDeadline
+            let next = try #require(armed)
             #expect(next == now + .seconds(pause))
             #expect(machine.deadlineReached(at: next + .nanoseconds(-1)) == .nothing)
             #expect(machine.deadlineReached(at: next) == .resolve)

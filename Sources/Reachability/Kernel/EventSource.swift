@@ -16,4 +16,7 @@ package protocol EventSource: AnyObject {
 
     /// Tells which hosts are watched, so that routes which concern them alone count as well.
     func watch(_ destinations: [IPAddress])
+
+    /// Messages dropped since the start because they were malformed or not the kernel's.
+    var discarded: UInt64 { get }
 }

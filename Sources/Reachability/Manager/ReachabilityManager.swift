@@ -123,6 +123,12 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
     /// Has the kernel asked again now, for example because a request failed although the path looked good.
     public func reevaluate() { monitor.withLock { $0 }?.request() }
 
+    /// Has the kernel asked, and returns when what follows has been told, grace and damping included.
+    package func settle() async {
+        guard let monitor = monitor.withLock({ $0 }) else { return }
+        await withCheckedContinuation { continuation in monitor.whenSettled { continuation.resume() } }
+    }
+
     // MARK: - How things are
 
     /// The status; `unknown` before start and after stop.

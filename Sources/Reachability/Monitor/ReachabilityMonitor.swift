@@ -21,6 +21,7 @@ package actor ReachabilityMonitor {
     private var counters = MonitorCounters()
     private var failure: ReachabilityError?
     private var isRunning = false
+    private var awaitingSettlement: [@Sendable () -> Void] = []
 
     /// Evaluates the watched target; nil while its name has no address.
     var evaluator: PathEvaluator?
@@ -55,6 +56,16 @@ package actor ReachabilityMonitor {
     /// Has the kernel asked again.
     package nonisolated func request() {
         reactor.perform { self.assumeIsolated { $0.handle([.requested]) } }
+    }
+
+    /// Has the kernel asked, and calls back on the loop when everything that follows has been told.
+    package nonisolated func whenSettled(_ body: @escaping @Sendable () -> Void) {
+        reactor.perform {
+            self.assumeIsolated { monitor in
+                monitor.awaitingSettlement.append(body)
+                if monitor.isRunning { monitor.handle([.requested]) } else { monitor.release() }
+            }
+        }
     }
 
     private nonisolated func onLoop(_ body: @escaping @Sendable (isolated ReachabilityMonitor) -> Void) {
@@ -119,6 +130,13 @@ package actor ReachabilityMonitor {
         evaluator = nil
         if let timer { reactor.cancel(timer) }
         timer = nil
+        release()
+    }
+
+    private func release() {
+        let waiting = awaitingSettlement
+        awaitingSettlement = []
+        for body in waiting { body() }
     }
 
     /// Takes what happened into account.
@@ -245,6 +263,7 @@ package actor ReachabilityMonitor {
         }
         counters.discarded = source?.discarded ?? 0
         outlet.note(counters, failure)
+        if machine.isSettled { release() }
     }
 
     /// Watches these addresses from now on.

@@ -92,6 +92,14 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
         return running.deadlines.next
     }
 
+    /// Whether nothing is pending but re-checks far ahead: what has been told is how things are.
+    package var isSettled: Bool {
+        guard case .running(let running) = state else { return true }
+        let deadlines = running.deadlines
+        return deadlines.evaluation == nil && deadlines.resync == nil && deadlines.loss == nil
+            && deadlines.gain == nil
+    }
+
     /// Monitoring starts: the kernel is to be asked now. A machine that runs starts afresh.
     package mutating func started() {
         state = .running(

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import Reachability
+import ReachabilityCore
+import TestSupport
+import Testing
+
+/// Routes: replaced, refused, partial, expiring.
+@Suite(.enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
+struct RouteScenarios {
+    @Test("RS-048 the gateway is replaced") func gateway() async throws {
+        let scenario = try await Scenario(.f1)
+        await scenario.start(expecting: .wired, on: "v0")
+        try await scenario.near.ip("route replace default via 10.0.0.9")
+        await scenario.wait { $0.gateway == IPAddress("10.0.0.9") }
+        await scenario.expect([], on: "v0")
+        #expect(scenario.pathUpdates.count == 1)
+    }
+
+    @Test("RS-049 the default is replaced onto another link") func otherLink() async throws {
+        let scenario = try await Scenario(.f2)
+        await scenario.start(expecting: .wired, on: "a0")
+        try await scenario.near.ip("route replace default via 10.2.0.1 dev b0 metric 100")
+        await scenario.wait { $0.interface == "b0" }
+        await scenario.expect([], on: "b0")
+        #expect(scenario.pathUpdates.count == 1)
+    }
+
+    @Test("RS-050 a second default of the same metric, and the first one goes") func appended() async throws {
+        let scenario = try await Scenario(.f1)
+        await scenario.start(expecting: .wired, on: "v0")
+        try await scenario.near.ip(
+            batch: "route append default via 10.0.0.9\nroute del default via 10.0.0.1")
+        await scenario.wait { $0.gateway == IPAddress("10.0.0.9") }
+        await scenario.expect([], on: "v0")
+    }
+
+    @Test("RS-052 the better default goes") func fallBack() async throws {
+        let scenario = try await Scenario(.f2)
+        await scenario.start(expecting: .wired, on: "a0")
+        try await scenario.near.ip("route del default metric 100")
+        await scenario.wait { $0.interface == "b0" }
+        await scenario.expect([], on: "b0")
+        #expect(scenario.pathUpdates.count == 1)
+    }
+
+    @Test("RS-053 the carrier of the better link goes, and the kernel still prefers it") func deadChoice() async throws {
+        let scenario = try await Scenario(.f2)
+        await scenario.start(expecting: .wired, on: "a0")
+        try await scenario.far.ip("link set pa down")
+        await scenario.expect([.unreachable], code: .linkDown)
+        #expect(scenario.path.alternative == "b0")
+        #expect(
+            scenario.path.reason.sentence
+                == "a0: no carrier, but the kernel still prefers it; b0 has a path of its own")
+    }
+
+    @Test("RS-054 the same where the kernel ignores routes without carrier") func ignoredChoice() async throws {
+        let scenario = try await Scenario(.f2)
+        for interface in ["all", "a0", "b0"] {
+            try await scenario.near.sysctl("net.ipv4.conf.\(interface).ignore_routes_with_linkdown", "1")
+        }
+        await scenario.start(expecting: .wired, on: "a0")
+        try await scenario.far.ip("link set pa down")
+        await scenario.wait { $0.interface == "b0" }
+        await scenario.expect([], on: "b0")
+    }
+
+    @Test("RS-056 an unreachable default of the worst metric changes nothing") func worstMetric() async throws {
+        let scenario = try await Scenario(.f1)
+        try await scenario.near.ip("route add unreachable default metric 4278198272")
+        await scenario.start(expecting: .wired, on: "v0")
+    }
+
+    @Test(
+        "RS-057 only a refusing default",
+        arguments: [("prohibit", ReachabilityReason.Code.prohibited), ("blackhole", .blackhole)])
+    func refusing(_ type: String, _ code: ReachabilityReason.Code) async throws {
+        let scenario = try await Scenario(.f1)
+        try await scenario.near.ip("route replace \(type) default")
+        try await scenario.near.ip("route del default via 10.0.0.1")
+        await scenario.start(expecting: .unreachable)
+        await scenario.expect([], code: code)
+    }
+
+    @Test("RS-064 only the lower half") func half() async throws {
+        let scenario = try await Scenario(.f1)
+        try await scenario.near.ip(batch: "route del default\nroute add 0.0.0.0/1 via 10.0.0.1")
+        await scenario.start(expecting: .wired, on: "v0")
+        #expect(scenario.path.isPartial)
+        try await scenario.near.ip("route add 128.0.0.0/1 via 10.0.0.1")
+        await scenario.wait { !$0.isPartial }
+        await scenario.expect([], on: "v0")
+    }
+
+    @Test("RS-074 an IPv4 default through an IPv6 router") func viaOtherFamily() async throws {
+        let scenario = try await Scenario(.f1f6)
+        try await scenario.near.ip(
+            batch: """
+                addr flush dev v0
+                addr add 10.0.0.2/32 dev v0
+                route add default via inet6 fe80::1 dev v0
+                """)
+        await scenario.start(expecting: .wired, on: "v0")
+        #expect(scenario.path.gateway == IPAddress("fe80::1"))
+        #expect(scenario.path.families == [.ipv4])
+    }
+
+    @Test("RS-076 the IPv4 default goes, the IPv6 default stays") func families() async throws {
+        let scenario = try await Scenario(.f1f6)
+        await scenario.start(expecting: .wired, on: "v0")
+        #expect(scenario.path.families == [.ipv4, .ipv6])
+        try await scenario.near.ip("-4 route del default")
+        await scenario.wait { $0.families == [.ipv6] }
+        await scenario.expect([], on: "v0")
+    }
+
+    @Test("RS-077 both families lose the link: one report") func bothFamilies() async throws {
+        let scenario = try await Scenario(.f1f6)
+        await scenario.start(expecting: .wired, on: "v0")
+        try await scenario.near.ip("link set v0 down")
+        await scenario.expect([.unreachable])
+    }
+
+    @Test("RS-078 an IPv6 default expires: told when it does, not when the kernel collects it") func expiry() async throws {
+        let scenario = try await Scenario(.f6)
+        try await scenario.near.ip("-6 route replace default via 2001:db8::1 dev v0 expires 2")
+        await scenario.start(expecting: .wired, on: "v0")
+        await scenario.expect([.unreachable], within: .seconds(10))
+        #expect(try await scenario.near.ip("-6 route show default").contains("default"), "the dump still shows it")
+    }
+
+    @Test("RS-081 a hundred thousand routes that do not matter come and go") func fullTable() async throws {
+        let scenario = try await Scenario(.f1)
+        await scenario.start(expecting: .wired, on: "v0")
+        await scenario.manager.settle()
+        let routes = (0..<100_000).map { "172.\(16 + $0 / 65536).\($0 / 256 % 256).\($0 % 256)/32" }
+        let before = (scenario.reactor.counters.turns, scenario.manager.counters.events)
+        try await scenario.near.ip(batch: routes.map { "route add \($0) dev v0" }.joined(separator: "\n"))
+        try await scenario.near.ip(batch: routes.map { "route del \($0) dev v0" }.joined(separator: "\n"))
+        #expect(scenario.reactor.counters.turns - before.0 <= 5)
+        #expect(scenario.manager.counters.events == before.1)
+        await scenario.expect([], on: "v0")
+        #expect(scenario.log.elements.count == 1)
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import Reachability
+import ReachabilityCore
+import TestSupport
+import Testing
+
+/// A manager on the real kernel in a network namespace, with everything it tells.
+final class Scenario: Sendable {
+    let lab: NetworkLab
+    let manager: ReachabilityManager
+    let log = EventLog<ReachabilityUpdate>()
+    let reactor: Reactor
+
+    var near: NetworkNamespace { lab.near }
+    var far: NetworkNamespace { lab.far }
+
+    /// Builds the fixture and the manager; nothing is watched yet.
+    convenience init(
+        _ fixture: NetworkLab.Fixture, host: String? = nil,
+        configure: (inout ReachabilityConfiguration) -> Void = { _ in }
+    ) async throws {
+        try await self.init(lab: NetworkLab(fixture), host: host, configure: configure)
+    }
+
+    /// A further manager in a lab that exists.
+    init(
+        lab: NetworkLab, host: String? = nil, configure: (inout ReachabilityConfiguration) -> Void = { _ in }
+    ) async throws {
+        self.lab = lab
+        reactor = try Reactor(name: "scenario")
+        var configuration = ReachabilityConfiguration()
+        configuration.networkNamespace = lab.near.path
+        configure(&configuration)
+        var environment = MonitorEnvironment.kernel
+        environment.reactor = { [reactor] () throws(ReachabilityError) -> Reactor in reactor }
+        manager = ReachabilityManager(
+            host.map { MonitorSubject($0) } ?? .general, configuration, .onLoop(reactor), environment)
+        _ = manager.observeReachability { [log] in log.append($0) }
+    }
+
+    /// The status updates so far, the first report left out.
+    var statuses: [ReachabilityStatus] {
+        log.elements.filter { $0.event == .status }.map(\.status)
+    }
+
+    /// The path updates so far that were no status.
+    var pathUpdates: [ReachabilityPath] {
+        log.elements.filter { $0.event == .path }.map(\.path)
+    }
+
+    var path: ReachabilityPath { manager.path }
+
+    /// Starts, and checks the first report.
+    func start(
+        expecting status: ReachabilityStatus, on interface: String? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async {
+        manager.startMonitoring()
+        let first = await log.wait(forCount: 1)
+        #expect(first.map(\.event) == [.initial], sourceLocation: sourceLocation)
+        #expect(first.map(\.status) == [status], sourceLocation: sourceLocation)
+        #expect(path.interface == interface, sourceLocation: sourceLocation)
+    }
+
+    /// Waits until the path satisfies `predicate`.
+    func wait(
+        within limit: Duration = .seconds(20), sourceLocation: SourceLocation = #_sourceLocation,
+        until predicate: @escaping @Sendable (ReachabilityPath) -> Bool
+    ) async {
+        let seen = await log.wait(within: limit) { $0.last.map { predicate($0.path) } ?? false }
+        #expect(
+            seen.last.map { predicate($0.path) } ?? false, "the path never came to that: \(manager.path.reason)",
+            sourceLocation: sourceLocation)
+    }
+
+    /// Waits for as many status updates, lets everything settle, and checks that there were just these since the start.
+    func expect(
+        _ expected: [ReachabilityStatus], on interface: String? = nil, code: ReachabilityReason.Code? = nil,
+        within limit: Duration = .seconds(20), sourceLocation: SourceLocation = #_sourceLocation
+    ) async {
+        await log.wait(within: limit) { updates in
+            updates.lazy.filter { $0.event == .status }.count >= expected.count
+        }
+        await manager.settle()
+        #expect(statuses == expected, "\(manager.path.reason)", sourceLocation: sourceLocation)
+        #expect(path.interface == interface, sourceLocation: sourceLocation)
+        if let code { #expect(path.reason.code == code, sourceLocation: sourceLocation) }
+    }
+}
