@@ -123,7 +123,6 @@ struct ManagerTests {
         await settled()
         unplug()
         #expect(await log.wait(forCount: 2) == [.wired, .unreachable])
-        #expect(manager.counters.evaluations == 3)
     }
 
     @Test func startingTwiceReportsOnce() async {
@@ -227,7 +226,7 @@ struct ManagerTests {
         let updates = manager?.pathUpdates
         manager = nil
         var count = 0
-        for await _ in updates ?? AsyncStream { $0.finish() } { count += 1 }
+        if let updates { for await _ in updates { count += 1 } }
         #expect(count <= 1)
         #expect(!kernel.isListening)
     }
@@ -236,7 +235,7 @@ struct ManagerTests {
         let provider: any ReachabilityProvider = manager()
         (provider as? ReachabilityManager)?.startMonitoring()
         #expect(provider.currentReachability().status == .wired)
-        let observation = provider.observeReachability { [log] in log.append($0.status) }
+        let observation = provider.observeReachability({ [log] in log.append($0.status) })
         #expect(await log.wait(forCount: 1) == [.wired])
         observation.cancel()
     }

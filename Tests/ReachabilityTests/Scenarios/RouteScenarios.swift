@@ -78,8 +78,7 @@ struct RouteScenarios {
         arguments: [("prohibit", ReachabilityReason.Code.prohibited), ("blackhole", .blackhole)])
     func refusing(_ type: String, _ code: ReachabilityReason.Code) async throws {
         let scenario = try await Scenario(.f1)
-        try await scenario.near.ip("route replace \(type) default")
-        try await scenario.near.ip("route del default via 10.0.0.1")
+        try await scenario.near.ip(batch: "route del default\nroute add \(type) default")
         await scenario.start(expecting: .unreachable)
         await scenario.expect([], code: code)
     }
@@ -98,8 +97,10 @@ struct RouteScenarios {
         let scenario = try await Scenario(.f1f6)
         try await scenario.near.ip(
             batch: """
-                addr flush dev v0
+                addr del 10.0.0.2/24 dev v0
+                addr del 2001:db8::2/64 dev v0
                 addr add 10.0.0.2/32 dev v0
+                addr add fe80::2/64 dev v0 nodad
                 route add default via inet6 fe80::1 dev v0
                 """)
         await scenario.start(expecting: .wired, on: "v0")
