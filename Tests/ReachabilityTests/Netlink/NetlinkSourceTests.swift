@@ -78,11 +78,12 @@ struct NetlinkSourceTests {
             }
         }
         try namespace.shell("ip route del default")
-        #expect(await bench.log.wait(forCount: 1).count == 1)
+        let count = await bench.log.wait(forCount: 1).count
         try namespace.shell("ip link del v0")
         // A turn of the loop later nothing has come.
         try await bench.reactor.result {}
-        #expect(bench.log.elements.count == 1)
+        #expect(count > 0)
+        #expect(bench.log.elements.count == count)
     }
 
     @Test("no route that does not matter wakes the loop")
@@ -107,8 +108,8 @@ struct NetlinkSourceTests {
         let host = try #require(IPAddress("203.0.113.5"))
         try await bench.reactor.result { bench.source.watch([host]) }
         try namespace.shell("ip route add 203.0.114.0/24 via 10.0.0.1; ip route add blackhole 203.0.113.5/32")
-        let seen = await bench.log.wait(forCount: 1)
-        #expect(seen == [.routeAdded(try #require(IPPrefix("203.0.113.5/32")))])
+        let blackhole = NetworkEvent.routeAdded(try #require(IPPrefix("203.0.113.5/32")))
+        #expect(await bench.log.wait { $0.contains(blackhole) } == [blackhole])
         try await bench.stop()
     }
 
@@ -123,10 +124,15 @@ struct NetlinkSourceTests {
                 try namespace.shell("for i in $(seq 1 60); do ip link set v0 alias a$i; done")
             }
         }
-        await bench.log.wait { $0.contains(.overrun) }
+        let storm = await bench.log.wait { $0.contains(.overrun) }
+        #expect(storm.contains(.overrun))
+        // The change itself arrives, or the news that something was lost after it.
+        let before = bench.log.elements.count
         try namespace.shell("ip link del v0")
-        let seen = await bench.log.wait { $0.contains(where: Self.isRemoval) || $0.last == .overrun }
-        #expect(seen.contains(.overrun))
+        let seen = await bench.log.wait {
+            $0.dropFirst(before).contains { Self.isRemoval($0) || $0 == .overrun }
+        }
+        #expect(seen.dropFirst(before).contains { Self.isRemoval($0) || $0 == .overrun })
         #expect(try await bench.counters.overruns >= 1)
         #expect(try await bench.counters.reopenings == 0)
         try await bench.stop()
@@ -151,11 +157,12 @@ struct NetlinkSourceTests {
         }
         try await bench.reactor.result { bench.reactor.change(descriptor, to: .readable) }
         let seen = await bench.log.wait { $0.contains(.reopened) }
-        #expect(seen == [.reopened])
+        #expect(seen.last == .reopened)
         #expect(try await bench.counters.reopenings == 1)
         try namespace.shell("ip route add 203.0.114.0/24 via 10.0.0.1; ip route add blackhole 203.0.113.5/32")
-        #expect(
-            await bench.log.wait(forCount: 2).last == .routeAdded(try #require(IPPrefix("203.0.113.5/32"))))
+        let blackhole = NetworkEvent.routeAdded(try #require(IPPrefix("203.0.113.5/32")))
+        let later = await bench.log.wait { $0.contains(blackhole) }
+        #expect(later.drop { $0 != .reopened }.dropFirst() == [blackhole])
         try await bench.stop()
     }
 }

@@ -77,9 +77,16 @@ final class TestNamespace: Sendable {
             ip link set p0 up
             ip addr add 10.0.0.2/24 dev v0
             ip route add default via 10.0.0.1 dev v0 metric 100
+            for link in v0 p0; do until ip link show $link | grep -q "state UP"; do :; done; done
             """)
         return namespace
     }
+}
+
+extension TestNamespace {
+    /// Whether a namespace has a limit of its own for socket filters (Linux 6.9).
+    static let hasOwnFilterLimit: Bool =
+        (try? TestNamespace().shell("test -w /proc/sys/net/core/optmem_max")) != nil
 }
 
 extension Trait where Self == ConditionTrait {
