@@ -56,6 +56,13 @@ extension NetworkLab {
         try await far.ip(batch: "link set p0 up\n\(addresses.far)")
         try await near.ip(batch: "link set v0 up\n\(addresses.near)")
         try await settle("v0", "p0")
+        guard addresses.near.contains("::") else { return }
+        // Each end gives itself a link-local address, which is tentative for an instant even without a check.
+        for (namespace, name) in [(near, "v0"), (far, "p0")] {
+            try await namespace.ip("-6 -o addr show dev \(name)") {
+                $0.contains("fe80") && !$0.contains("tentative")
+            }
+        }
     }
 
     private func buildTwoCables() async throws {
