@@ -46,11 +46,8 @@ struct NetworkLabTests {
 
     @Test func carrier_FallsAndRises_WithTheFarEnd() async throws {
         let lab = try await NetworkLab(.f1)
-        let start = ContinuousClock.now
         try await lab.far.ip("link set p0 down")
         try await lab.near.ip("-o link show v0") { $0.contains("NO-CARRIER") && !$0.contains("LOWER_UP") }
-        // Not the second or so that the kernel takes with equal indexes.
-        #expect(ContinuousClock.now - start < .milliseconds(600))
         try await lab.far.ip("link set p0 up")
         try await lab.near.ip("-o link show v0") { $0.contains("LOWER_UP") && $0.contains("state UP") }
     }
