@@ -146,13 +146,16 @@ extension LineWords {
         return try Self.duration(text, key)
     }
 
+    // The machine multiplies durations: beyond this they would overflow there.
+    private static let longestDuration: UInt64 = 1 << 40
+
     /// Seconds with up to eighteen digits behind the point.
     static func duration(_ text: Substring, _ what: String) throws(Problem) -> Duration {
         let isNegative = text.first == "-"
         let parts = text.dropFirst(isNegative ? 1 : 0).split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count <= 2,
             parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy({ (48...57).contains($0) }) }),
-            let seconds = Int64((isNegative ? "-" : "") + parts[0]),
+            let seconds = Int64((isNegative ? "-" : "") + parts[0]), seconds.magnitude <= longestDuration,
             parts.count == 1 || parts[1].utf8.count <= 18
         else { throw Problem("\(what): '\(shown(text))' is not a number of seconds") }
         var fraction: Int64 = 0

@@ -22,6 +22,8 @@ package struct RecordingPlayer: ~Copyable, Sendable {
     /// What the wall clock shows at an instant, as a distance.
     private var wallOffset: Int64
     private var snapshot = Snapshot()
+    /// Evaluations in which an answer was missing: the recording was made by a program that asks other questions.
+    package private(set) var incomplete = 0
 
     package init(_ header: RecordingHeader) {
         let configuration = header.configuration
@@ -71,7 +73,10 @@ package struct RecordingPlayer: ~Copyable, Sendable {
         case .evaluated(let snapshot, _, let took):
             let evaluator = evaluator ?? general
             // A snapshot that lacks an answer was not made by this evaluator: nothing can be concluded from it.
-            guard case .path(let found, let expires) = evaluator.evaluate(snapshot) else { return nil }
+            guard case .path(let found, let expires) = evaluator.evaluate(snapshot) else {
+                incomplete += 1
+                return nil
+            }
             self.snapshot = snapshot
             guard let path = path(found) else {
                 machine.evaluationPostponed(took: took, at: now)

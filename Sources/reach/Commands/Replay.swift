@@ -39,6 +39,11 @@ struct Replay: ParsableCommand {
             complain("\(file): \(error)")
             throw ExitCode.usage
         }
+        if session.incomplete > 0 {
+            complain(
+                "\(file): \(session.incomplete) evaluations lack answers and were left out; "
+                    + "another version of reach made this recording")
+        }
         if explains, !output.json {
             StandardStream.output.write("\n" + StatusView.explanation(session.steps, output.style))
         }

@@ -85,7 +85,14 @@ struct Wait: ParsableCommand {
 
     private func reportMet(_ report: Report) {
         let style = Terminal(descriptor: StandardStream.output.descriptor).style(.auto)
-        StandardStream.output.write(Headline(report).line(style) + "\n")
+        guard
+            let link = report.links.first(where: { $0.name == interface && $0.name != report.path.interface })
+        else {
+            StandardStream.output.write(Headline(report).line(style) + "\n")
+            return
+        }
+        // Not the path in use: the link speaks for itself.
+        StandardStream.output.write(style.text(link.reason.sentence) + "\n")
     }
 
     private func reportUnmet(_ report: Report) {

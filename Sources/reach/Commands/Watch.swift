@@ -30,11 +30,13 @@ struct Watch: ParsableCommand {
 
     func run() throws {
         let vigil = Vigil()
-        let configuration = subject.configuration()
+        // Lines for people show the links once; looking at them with every change would make the lines late.
+        let configuration = subject.configuration(reportsLinks: output.json)
         let printer = UpdatePrinter(
             lines: ReportLines(
                 format: output.json ? .json : .text(output.style), host: subject.host?.text,
-                lossGrace: configuration.timing.lossGrace, statusOnly: statusOnly),
+                lossGrace: configuration.timing.lossGrace, statusOnly: statusOnly,
+                firstLinks: output.json ? [] : linksNow()),
             count: count, vigil: vigil)
         let manager = subject.manager(configuration)
         let observation = manager.observeReachability { printer.print($0) }
@@ -43,5 +45,11 @@ struct Watch: ParsableCommand {
         if manager.status == .unknown, let failure = manager.failure { throw complain(failure) }
         _ = vigil.wait(watchesOutput: true, until: { deadline })
         observation.cancel()
+    }
+
+    private func linksNow() -> [LinkReport] {
+        let found = try? ReachabilityManager.check(
+            host: subject.host?.text, configuration: subject.configuration())
+        return found?.links ?? []
     }
 }

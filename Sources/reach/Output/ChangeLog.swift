@@ -27,14 +27,12 @@ struct ChangeLog: Sendable {
     }
 
     private func statusWords(_ report: Report, _ style: Style) -> String {
-        // For a gain the headline says which way; add why that way.
-        let why = report.path.isOnline ? ", \(report.path.reason.sentence)" : ""
         var was = ""
         if let previous = report.change?.previous {
             let on = previous.isReachable ? lastInterface.map { " on \($0)" } ?? "" : ""
             was = " (was \(previous)\(on))"
         }
-        return Headline(report).plain(style) + style.text(why) + style.text(was, .minor)
+        return Headline(report).plain(style) + style.text(was, .minor)
     }
 
     private func pathWords(_ report: Report, _ style: Style) -> String {

@@ -13,17 +13,17 @@ struct Headline {
 
     init(_ report: Report) {
         let path = report.path
-        let destination = report.host.map { " to \($0)" } ?? ""
+        let host = report.host.map { "\($0): " } ?? ""
         switch report.status {
         case .wifi, .wired:
             guard path.isOnline else {
                 // The grace runs: the status still stands, the path is already gone.
-                self.init(.failed, .doubtful, report.status.description + destination, path.reason.sentence)
+                self.init(.failed, .doubtful, host + report.status.description, path.reason.sentence)
                 return
             }
-            self.init(.online, .good, report.status.description + destination, Self.way(path))
-        case .unreachable: self.init(.failed, .bad, "unreachable" + destination, path.reason.sentence)
-        case .unknown: self.init(.unknown, .doubtful, "unknown" + destination, path.reason.sentence)
+            self.init(.online, .good, host + report.status.description, Self.way(path))
+        case .unreachable: self.init(.failed, .bad, host + "unreachable", path.reason.sentence)
+        case .unknown: self.init(.unknown, .doubtful, host + "unknown", path.reason.sentence)
         }
     }
 
@@ -34,7 +34,7 @@ struct Headline {
         self.text = text
     }
 
-    /// "wlan0 (\"office\", −52 dBm)  192.0.2.2 → 192.0.2.1".
+    /// "wlan0 (\"office\", -52 dBm) 192.0.2.2 → 192.0.2.1".
     static func way(_ path: ReachabilityPath) -> String {
         var words = path.interface ?? "?"
         var details: [String] = []
@@ -45,7 +45,7 @@ struct Headline {
         if path.isExpensive { details.append("expensive") }
         if !details.isEmpty { words += " (\(details.joined(separator: ", ")))" }
         if let source = path.source {
-            words += "  \(source)"
+            words += " \(source)"
             if let gateway = path.gateway { words += " → \(gateway)" }
         }
         return words

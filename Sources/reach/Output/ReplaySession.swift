@@ -18,6 +18,8 @@ struct ReplaySession: ~Copyable {
 
     /// The steps of the last evaluation.
     private(set) var steps: [EvaluationStep] = []
+    /// Evaluations in which an answer was missing.
+    private(set) var incomplete = 0
 
     /// Takes a piece of the file in; `print` gets the bytes to print and says whether somebody still reads.
     mutating func read(_ piece: [UInt8], _ print: ([UInt8]) -> Bool) throws(RecordingError) {
@@ -33,6 +35,7 @@ struct ReplaySession: ~Copyable {
         if let line = splitter.finish(), let item = try reader.read(bytes: line) { play(item, print) }
         if let item = try reader.finish() { play(item, print) }
         if let explained = player?.explained() { steps = explained }
+        if let count = player?.incomplete { incomplete = count }
     }
 
     private mutating func play(_ item: RecordedItem, _ print: ([UInt8]) -> Bool) {

@@ -13,11 +13,16 @@ struct ReportLines: Sendable {
     private let format: Format
     private let host: String?
     private let statusOnly: Bool
+    private let firstLinks: [LinkReport]
     private var age = StatusAge()
     private var log: ChangeLog
     private var line = TextLine()
 
-    init(format: Format, host: String?, lossGrace: Duration, statusOnly: Bool) {
+    /// - Parameter firstLinks: The links to show in the first view, where updates do not carry them.
+    init(
+        format: Format, host: String?, lossGrace: Duration, statusOnly: Bool, firstLinks: [LinkReport] = []
+    ) {
+        self.firstLinks = firstLinks
         self.format = format
         self.host = host
         self.statusOnly = statusOnly
@@ -38,8 +43,9 @@ struct ReportLines: Sendable {
             if update.event != .path { age.observe(update, at: wall()) }
             ReportJSON.write(Report(update, since: age.since, host: host), to: &line)
         case .text(let style):
-            let report = Report(update, since: nil, host: host)
+            var report = Report(update, since: nil, host: host)
             if update.event == .initial {
+                if report.links.isEmpty { report.links = firstLinks }
                 line.append(StatusView.text(report, style))
                 line.append("\n")
                 log.remember(update.path)

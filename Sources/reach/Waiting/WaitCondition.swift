@@ -55,13 +55,21 @@ struct WaitCondition: Sendable, Hashable {
         switch goal {
         case .reachable: return link.isOnline ? "online: \(sentence)" : sentence
         case .unreachable: return link.isOnline ? "is online: \(sentence)" : "offline: \(sentence)"
-        case .wifi where link.medium == .ethernet: return "\(link.medium), not Wi-Fi"
+        case .wifi where !Self.mayBeWiFi(link.medium): return "\(link.medium), not Wi-Fi"
         case .wired where link.medium == .wifi: return "Wi-Fi, not wired"
         case .wifi, .wired: return link.isOnline ? "online: \(sentence)" : sentence
         }
     }
 
-    /// "reachable through eth0".
+    // What lies on top of other links may be carried by Wi-Fi.
+    private static func mayBeWiFi(_ medium: Medium) -> Bool {
+        switch medium {
+        case .wifi, .tunnel, .bridge, .bond, .vlan: true
+        case .ethernet, .cellular, .virtual, .loopback, .other: false
+        }
+    }
+
+    /// What is waited for, in words: "reachable through eth0".
     var words: String {
         let what = goal == .wifi ? "reachable by Wi-Fi" : goal == .wired ? "reachable by wire" : goal.rawValue
         return what + (interface.map { " through \($0)" } ?? "")

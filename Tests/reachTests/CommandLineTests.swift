@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import ReachabilityCore
+import Testing
+
+@testable import reach
+
+@Suite("The command line")
+struct CommandLineTests {
+    @Test("help")
+    func help() throws {
+        try Golden.check(Reach.helpMessage(columns: 80), "help.txt")
+        try Golden.check(Reach.helpMessage(for: Status.self, columns: 80), "help-status.txt")
+        try Golden.check(Reach.helpMessage(for: Watch.self, columns: 80), "help-watch.txt")
+        try Golden.check(Reach.helpMessage(for: Wait.self, columns: 80), "help-wait.txt")
+        try Golden.check(Reach.helpMessage(for: Record.self, columns: 80), "help-record.txt")
+        try Golden.check(Reach.helpMessage(for: Replay.self, columns: 80), "help-replay.txt")
+    }
+
+    @Test("without a subcommand it is status")
+    func standard() throws {
+        #expect(try Reach.parseAsRoot([]) is Status)
+        let status = try #require(
+            try Reach.parseAsRoot(["--json", "-4", "--mark", "0x10", "--uid", "0"]) as? Status)
+        #expect(status.output.json)
+        let configuration = status.subject.configuration()
+        #expect(configuration.family == .ipv4)
+        #expect(configuration.mark == 16)
+        #expect(configuration.user == 0)
+        #expect(configuration.reportsLinks)
+    }
+
+    @Test("values are read as written")
+    func values() throws {
+        let wait = try #require(
+            try Reach.parseAsRoot([
+                "wait", "--for", "wifi", "--interface", "wlan0", "--stable", "0.25", "--timeout", "0", "-q",
+                "-6",
+                "--host", "[2001:db8::1]",
+            ]) as? Wait)
+        #expect(wait.goal == .wifi)
+        #expect(wait.interface == "wlan0")
+        #expect(wait.stable == .milliseconds(250))
+        #expect(wait.timeout == .zero)
+        #expect(wait.isQuiet)
+        #expect(wait.subject.host?.text == "2001:db8::1")
+        #expect(try (Reach.parseAsRoot(["wait"]) as? Wait)?.timeout == .seconds(30))
+        #expect(try (Reach.parseAsRoot(["record"]) as? Record)?.file == "-")
+    }
+
+    @Test(
+        "hosts that are taken",
+        arguments: [
+            "example.com", "example.com.", "localhost", "a_b.local", "192.0.2.1", "::1", "fe80::1%eth0",
+            "[fe80::1%eth0]", "xn--bcher-kva.example", "1a.example", "a.b-c.d",
+        ])
+    func goodHosts(text: String) throws { _ = try HostText(text) }
+
+    @Test(
+        "wrong usage ends with 64 and a sentence",
+        arguments: [
+            ["--frobnicate"], ["frobnicate"], ["--host", ""], ["--host", "https://example.com/"],
+            ["--host", "example.com:80"], ["--host", "300.1.1.1"], ["--host", "1.2.3"], ["--host", "a..b"],
+            ["--host", "-a.b"], ["--host", "a b"], ["--host", "bücher.example"], ["--host", "fe80::1%"],
+            ["--host", "192.0.2.1%eth0"], ["--host", "1:2"], ["--host", String(repeating: "a", count: 64)],
+            ["--host", "a\u{1B}[31m"], ["-4", "-6"], ["-6", "--host", "192.0.2.1"], ["-4", "--host", "::1"],
+            ["--mark", "-1"], ["--mark", "0xx"], ["--mark", "4294967296"], ["--uid", "root"],
+            ["--uid", "-1"],
+            ["--color", "sometimes"], ["watch", "--count", "0"], ["watch", "--count", "x"],
+            ["watch", "--timeout", "-1"], ["watch", "--timeout", "nan"], ["watch", "--timeout", "1e3"],
+            ["watch", "--timeout", "99999999999"], ["watch", "--timeout", ""],
+            ["watch", "--timeout", "1.2.3"],
+            ["wait", "--for", "paradise"], ["wait", "--interface", "a/b"], ["wait", "--interface", ""],
+            ["wait", "--interface", "averyveryverylongname"], ["wait", "--stable", "soon"], ["replay"],
+            ["replay", "a", "b"],
+        ])
+    func wrongUsage(arguments: [String]) {
+        do {
+            var command = try Reach.parseAsRoot(arguments)
+            try command.validate()
+            Issue.record("\(arguments) was taken")
+            _ = command
+        } catch {
+            #expect(Reach.exitCode(for: error) == .usage, "\(arguments)")
+            #expect(Reach.fullMessage(for: error).count > 20)
+        }
+    }
+
+    @Test("--version")
+    func version() {
+        do {
+            _ = try Reach.parseAsRoot(["--version"])
+            Issue.record("nothing was thrown")
+        } catch {
+            #expect(Reach.exitCode(for: error) == .success)
+            #expect(Reach.message(for: error) == Reach.version)
+        }
+    }
+}
