@@ -48,6 +48,12 @@ package struct Inquiry: ~Copyable {
         }
     }
 
+    /// The route where it has been asked for already; asks nothing.
+    package borrowing func known(_ lookup: RouteLookup) -> RouteAnswer? {
+        guard case .route(let route) = snapshot[.route(lookup)] else { return nil }
+        return route
+    }
+
     /// The interface; nil where there is none (any more).
     package mutating func link(_ index: Int32) throws(Incomplete) -> LinkState? {
         guard case .link(let link) = try answer(.link(index)) else { return nil }

@@ -35,7 +35,9 @@ package struct LinkSurvey: Sendable {
             name: link.name, index: link.index, medium: medium, isOnline: false,
             reason: ReachabilityReason(.noRoute, interface: link.name, sentence: ""),
             addresses: addresses.map(\.text))
-        if try inquiry.usability(of: link) == .usable, link.master == nil, let own = try ownPath(of: link, &inquiry) {
+        if try inquiry.usability(of: link) == .usable, link.master == nil,
+            let own = try ownPath(of: link, addresses, &inquiry)
+        {
             report.isOnline = true
             report.gateway = own.gateway
             report.metric = own.metric
@@ -47,21 +49,15 @@ package struct LinkSurvey: Sendable {
     }
 
     /// The link's own path to the first destination that it has one to.
-    private func ownPath(of link: LinkState, _ inquiry: inout Inquiry) throws(Inquiry.Incomplete) -> FamilyPath? {
-        let destinations = evaluator.destinations.map(\.address)
-        try inquiry.require(
-            destinations.flatMap { address -> [KernelQuestion] in
-                [
-                    .route(evaluator.lookup(address, interface: link.index, wantsEntry: true)),
-                    .route(evaluator.lookup(address, interface: link.index)),
-                ]
-            })
-        for address in destinations {
-            guard
-                let entry = try? inquiry.route(
-                    evaluator.lookup(address, interface: link.index, wantsEntry: true)).get(),
-                entry.kind == .unicast,
-                let plain = try? inquiry.route(evaluator.lookup(address, interface: link.index)).get(),
+    private func ownPath(
+        of link: LinkState, _ addresses: [InterfaceAddress], _ inquiry: inout Inquiry
+    ) throws(Inquiry.Incomplete) -> FamilyPath? {
+        for address in evaluator.destinations.map(\.address)
+        where try canSend(link, to: address, addresses, &inquiry) {
+            let (entryLookup, plainLookup) = lookups(address, link, inquiry)
+            try inquiry.require([.route(entryLookup), .route(plainLookup)])
+            guard let entry = try? inquiry.route(entryLookup).get(), entry.kind == .unicast,
+                let plain = try? inquiry.route(plainLookup).get(),
                 let source = plain.source, !source.isLinkLocal || address.isLinkLocal
             else { continue }
             var path = FamilyPath(
@@ -72,6 +68,35 @@ package struct LinkSurvey: Sendable {
         }
         return nil
     }
+
+    /// Where the kernel's own choice is this link, its answers serve: nothing needs to be asked again.
+    private func lookups(
+        _ address: IPAddress, _ link: LinkState, _ inquiry: borrowing Inquiry
+    ) -> (entry: RouteLookup, plain: RouteLookup) {
+        let (entry, plain) = (evaluator.lookup(address, wantsEntry: true), evaluator.lookup(address))
+        if inquiry.known(plain)?.interface == link.index, inquiry.known(entry)?.interface == link.index {
+            return (entry, plain)
+        }
+        return (
+            evaluator.lookup(address, interface: link.index, wantsEntry: true),
+            evaluator.lookup(address, interface: link.index)
+        )
+    }
+
+    /// Whether the kernel could choose a source for this link: its own address, or one of loopback's.
+    private func canSend(
+        _ link: LinkState, to address: IPAddress, _ addresses: [InterfaceAddress], _ inquiry: inout Inquiry
+    ) throws(Inquiry.Incomplete) -> Bool {
+        func serves(_ own: InterfaceAddress) -> Bool {
+            own.address.family == address.family && !own.address.isLoopback
+                && (!own.address.isLinkLocal || address.isLinkLocal)
+        }
+        return try addresses.contains(where: serves)
+            || inquiry.addresses().contains { $0.interface == Self.loopback && serves($0) }
+    }
+
+    // The loopback interface is the first that a network namespace gets (net/core/net_namespace.c).
+    private static let loopback: Int32 = 1
 
     /// The first thing that a link without a path lacks; `all` are its addresses.
     package func want(

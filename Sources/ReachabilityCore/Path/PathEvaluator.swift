@@ -25,9 +25,13 @@ package struct PathEvaluator: Sendable {
 
     /// Questions that every evaluation starts with: asked together they cost one system call.
     package var openingQuestions: [KernelQuestion] {
-        destinations.filter { $0.zone == nil }.flatMap { destination in
-            [.route(lookup(destination.address)), .route(lookup(destination.address, wantsEntry: true))]
+        // The entry is wanted of a route that exists only: of the first destination that is likely enough.
+        var questions: [KernelQuestion] = []
+        for destination in destinations where destination.zone == nil {
+            questions.append(.route(lookup(destination.address)))
+            if questions.count == 1 { questions.append(.route(lookup(destination.address, wantsEntry: true))) }
         }
+        return questions
     }
 
     /// The path that the answers in `snapshot` make.
@@ -127,30 +131,32 @@ package struct PathEvaluator: Sendable {
         }
         let plain = lookup(destination.address, interface: zone)
         let entryLookup = lookup(destination.address, interface: zone, wantsEntry: true)
-        try inquiry.require([.route(plain), .route(entryLookup)])
-        let entry = try? inquiry.route(entryLookup).get()
-        let result: Result<FamilyPath, PathFailure>
         switch try inquiry.route(plain) {
         case .failure(let refusal):
-            result = .failure(PathFailure(refusal: refusal))
+            let failure = PathFailure(refusal: refusal)
+            inquiry.note(
+                EvaluationStep(
+                    "route to \(destination.text)", refusal.text, failure.conclusion, code: failure.code))
+            return .failure(failure)
         case .success(let route):
-            result = try follow(route, entry: entry, to: destination, &inquiry)
+            // Asked together with the link, which is needed next.
+            try inquiry.require([.route(entryLookup)] + (route.interface.map { [.link($0)] } ?? []))
+            let entry = try? inquiry.route(entryLookup).get()
+            let result = try follow(route, entry: entry, to: destination, &inquiry)
+            inquiry.note(step(destination, route.text(metric: entry?.metric), result))
+            return result
         }
-        let asked = "route to \(destination.text)"
-        let answered = describe(try inquiry.route(plain), entry)
-        switch result {
-        case .success(let path):
-            inquiry.note(EvaluationStep(asked, answered, "\(path.link.name) carries it", code: path.code))
-        case .failure(let failure):
-            inquiry.note(EvaluationStep(asked, answered, failure.conclusion, code: failure.code))
-        }
-        return result
     }
 
-    private func describe(_ route: Result<RouteAnswer, KernelRefusal>, _ entry: RouteAnswer?) -> String {
-        switch route {
-        case .success(let route): route.text(metric: entry?.metric)
-        case .failure(let refusal): refusal.text
+    private func step(
+        _ destination: ReachabilityDestination, _ answer: String, _ result: Result<FamilyPath, PathFailure>
+    ) -> EvaluationStep {
+        let asked = "route to \(destination.text)"
+        switch result {
+        case .success(let path):
+            return EvaluationStep(asked, answer, "\(path.link.name) carries it", code: path.code)
+        case .failure(let failure):
+            return EvaluationStep(asked, answer, failure.conclusion, code: failure.code)
         }
     }
 
