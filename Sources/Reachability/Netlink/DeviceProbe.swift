@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CNetlink
 internal import Glibc
 package import ReachabilityCore
 
@@ -9,19 +8,19 @@ package import ReachabilityCore
 /// sysfs shows the network namespace it was mounted in, not the one that is asked about: an interface there may
 /// have the name only. So the index in sysfs has to be the one asked for, else sysfs counts for nothing.
 package struct DeviceProbe {
-    private let namespace: NamespaceEntry?
+    private let wireless: WirelessExtensions
     /// Where sysfs shows the interfaces; elsewhere in tests.
     private let root: String
 
     /// A probe for interfaces of `namespace`, else of the calling thread's.
     package init(namespace: NamespaceEntry? = nil, root: String = "/sys/class/net") {
-        self.namespace = namespace
+        wireless = WirelessExtensions(namespace: namespace)
         self.root = root
     }
 
     /// The facts about the interface of that index and name.
     package func facts(of index: Int32, name: String) -> DeviceFacts {
-        var facts = DeviceFacts(hasWirelessExtensions: answersWirelessExtensions(name))
+        var facts = DeviceFacts(hasWirelessExtensions: wireless.know(name))
         let directory = "\(root)/\(name)"
         guard Self.isPlain(name), Self.read("\(directory)/ifindex") == String(index) else { return facts }
         facts.type = Self.read("\(directory)/uevent").flatMap(Self.deviceType)
@@ -50,17 +49,6 @@ package struct DeviceProbe {
 
     private static func isBlocked(_ rfkill: String) -> Bool {
         read("\(rfkill)/soft") == "1" || read("\(rfkill)/hard") == "1"
-    }
-
-    private func answersWirelessExtensions(_ name: String) -> Bool {
-        func ask() -> Bool {
-            let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-            guard descriptor >= 0 else { return false }
-            defer { close(descriptor) }
-            return cnetlink_answers_wext(descriptor, name) != 0
-        }
-        guard let namespace else { return ask() }
-        return (try? namespace.run(ask)) ?? false
     }
 
     /// The text of a small file without the newline at its end; nil where it cannot be read.

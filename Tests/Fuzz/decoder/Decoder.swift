@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReachabilityCore
+
+/// What libFuzzer calls: one datagram, as if it came from the socket, for everything that reads datagrams.
+///
+/// Nothing is asserted but that nothing traps; and that what is decoded makes sense in itself.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
+    let bytes = Array(UnsafeBufferPointer(start: data, count: count))
+    decodeNotifications(bytes)
+    readReplies(bytes)
+    return 0
+}
+
+private func decodeNotifications(_ bytes: [UInt8]) {
+    var events: [NetworkEvent] = []
+    var decoder = NetlinkDecoder(
+        filter: RouteFilter(hosts: [IPAddress(v4: 0xCB00_7105), IPAddress(v6High: 0x2001_0DB8 << 32, low: 1)])
+    )
+    decoder.decode(bytes.span.bytes, into: &events)
+    for event in events {
+        switch event {
+        case .routeAdded(let prefix), .routeRemoved(let prefix): precondition(decoder.filter.passes(prefix))
+        case .addressAdded(let address): precondition(address.prefixLength <= address.address.bitWidth)
+        default: break
+        }
+    }
+    var wireless = WirelessDecoder()
+    _ = wireless.decode(bytes.span.bytes, into: &events)
+}
+
+private func readReplies(_ bytes: [UInt8]) {
+    // Whatever number a reply carries, it is one of ours.
+    var walk = NetlinkMessages()
+    let first = walk.next(in: bytes.span.bytes)
+    let questions: [KernelQuestion] = [
+        .route(RouteLookup(destination: IPAddress(v4: 1), wantsEntry: true)), .link(1), .linkNamed("eth0"),
+    ]
+    for position in 0..<UInt32(questions.count) {
+        var sheet = ReplySheet(questions, first: (first?.sequence ?? 0) &- position)
+        sheet.read(bytes.span.bytes)
+        precondition(sheet.answers.count { $0 == nil } == sheet.missing)
+    }
+    for question: KernelQuestion in [.links, .ports(master: 12), .addresses] {
+        var sheet = DumpSheet(question, sequence: first?.sequence ?? 0)
+        sheet.read(bytes.span.bytes)
+        _ = sheet.answer
+    }
+    while let message = walk.next(in: bytes.span.bytes) {
+        guard var state = WirelessState(interface: message.body, in: bytes.span.bytes) else { continue }
+        state.readStation(message.body, in: bytes.span.bytes)
+    }
+}
