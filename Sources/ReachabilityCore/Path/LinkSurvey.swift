@@ -91,8 +91,8 @@ package struct LinkSurvey: Sendable {
             own.address.family == address.family && !own.address.isLoopback
                 && (!own.address.isLinkLocal || address.isLinkLocal)
         }
-        return try addresses.contains(where: serves)
-            || inquiry.addresses().contains { $0.interface == Self.loopback && serves($0) }
+        if addresses.contains(where: serves) { return true }
+        return try inquiry.addresses().contains { $0.interface == Self.loopback && serves($0) }
     }
 
     // The loopback interface is the first that a network namespace gets (net/core/net_namespace.c).
