@@ -182,12 +182,12 @@ struct ProgramTests {
         #expect(replayed.output.contains(#""event":"initial""#))
     }
 
-    @Test("replay: 64 for what is no recording, 74 for what cannot be read")
+    @Test("replay and record: 64 for what is no recording or cannot be opened")
     func brokenReplay() throws {
         let garbage = try run("replay", "-", input: "hello\n")
         #expect(garbage.code == 64)
         #expect(garbage.errors.hasPrefix("reach: -: line 1: this is not a recording"))
-        #expect(try run("replay", "/nonexistent").code == 74)
-        #expect(try run("record", "/nonexistent/file").code == 74)
+        #expect(try run("replay", "/nonexistent").code == 64)
+        #expect(try run("record", "/nonexistent/file").code == 64)
     }
 }

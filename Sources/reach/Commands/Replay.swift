@@ -9,7 +9,7 @@ struct Replay: ParsableCommand {
         abstract: "Print what 'reach watch' would have printed while a recording was made.",
         discussion: """
             The recording goes through the same decisions at its own instants; nothing of this machine's network is \
-            looked at. Exit code 0; 64 where the file is no recording or is damaged (the lines before are printed).
+            looked at. Exit code 0; 64 where the file cannot be opened or is damaged (the lines before are printed).
             """)
 
     @Argument(help: ArgumentHelp("A file of 'reach record'; - for standard input.", valueName: "file"))

@@ -20,8 +20,7 @@ struct Wait: ParsableCommand {
 
     @Option(
         name: .customLong("for"),
-        help: ArgumentHelp("What to wait for: reachable, unreachable, wifi or wired.", valueName: "condition")
-    )
+        help: ArgumentHelp("What to wait for.", valueName: "condition"))
     var goal: WaitCondition.Goal = .reachable
 
     @Option(
@@ -39,7 +38,7 @@ struct Wait: ParsableCommand {
 
     @Option(
         name: .customLong("timeout"),
-        help: ArgumentHelp("Give up after so long; 0 for never.", valueName: "seconds"),
+        help: ArgumentHelp("Give up after so long; 0 for never. (default: 30)", valueName: "seconds"),
         transform: Value.seconds)
     var timeout: Duration = .seconds(30)
 
@@ -69,11 +68,21 @@ struct Wait: ParsableCommand {
         case .interrupted: throw ExitCode.interrupted
         case .finished, .readerLeft, .timedOut:
             guard watch.isMet(at: Clock.monotonic) else {
-                if !isQuiet { reportUnmet(watch.latest(manager, host)) }
+                if !isQuiet { reportUnmet(report(watch, host)) }
                 throw ExitCode.timedOut
             }
-            if !isQuiet { reportMet(watch.latest(manager, host)) }
+            if !isQuiet { reportMet(report(watch, host)) }
         }
+    }
+
+    private func report(_ watch: WaitWatch, _ host: String?) -> Report {
+        if let (status, path, links) = watch.latest {
+            return Report(status: status, path: path, links: links, host: host)
+        }
+        // A name that no server has answered for, though there is a way out.
+        let reason = ReachabilityReason(.unresolved, sentence: "the name servers have not answered yet")
+        let general = try? ReachabilityManager.check(configuration: subject.configuration())
+        return Report(status: .unknown, path: .unknown(reason), links: general?.links ?? [], host: host)
     }
 
     private func lookAgain(_ watch: WaitWatch, _ host: String?, _ configuration: ReachabilityConfiguration) {

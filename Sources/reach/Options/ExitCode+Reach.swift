@@ -12,7 +12,7 @@ extension ExitCode {
     static let cannotMonitor = ExitCode(3)
     /// Wrong usage (EX_USAGE, sysexits.h).
     static let usage = ExitCode(64)
-    /// A file cannot be read or written (EX_IOERR, sysexits.h).
+    /// Reading or writing a file failed half-way (EX_IOERR, sysexits.h).
     static let inputOutput = ExitCode(74)
     /// SIGINT (128 + 2).
     static let interrupted = ExitCode(130)

@@ -10,7 +10,7 @@ enum StatusView {
         var text = headline.line(style) + "\n"
         let path = report.path
         if headline.text != path.reason.sentence { text += paragraph(path.reason.sentence, style) }
-        for note in notes(path) { text += paragraph(note, style) }
+        for note in notes(report) { text += paragraph(note, style) }
         if !report.links.isEmpty {
             text += "\n" + LinkTable(report, showsAll: showsAll).text(style)
         }
@@ -23,13 +23,14 @@ enum StatusView {
     }
 
     /// What the headline cannot say and somebody has to know.
-    private static func notes(_ path: ReachabilityPath) -> [String] {
+    private static func notes(_ report: Report) -> [String] {
+        let path = report.path
         var notes: [String] = []
         if path.isPartial { notes.append("note: only a part of the address space has a route") }
         if path.isUniqueLocal {
             notes.append("note: the source address is good for this site only (unique local)")
         }
-        if path.isStale {
+        if path.isStale, report.status != .unknown {
             notes.append("note: the kernel did not answer the last question; these are earlier facts")
         }
         return notes

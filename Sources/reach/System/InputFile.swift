@@ -16,7 +16,7 @@ struct InputFile: ~Copyable {
         descriptor = isOwned ? open(name, O_RDONLY | O_CLOEXEC) : STDIN_FILENO
         guard descriptor >= 0 else {
             complain("\(name): \(String(cString: strerror(errno)))")
-            throw .inputOutput
+            throw .usage
         }
     }
 

@@ -18,7 +18,7 @@ final class OutputFile: Sendable {
         let descriptor = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
             complain("\(name): \(String(cString: strerror(errno)))")
-            throw .inputOutput
+            throw .usage
         }
         stream = StandardStream(descriptor: descriptor)
         isOwned = true

@@ -63,13 +63,8 @@ final class WaitWatch: Sendable {
     /// Whether it has.
     func isMet(at now: MonotonicInstant) -> Bool { state.withLock { $0.progress.isMet(at: now) } }
 
-    /// How things were last; asked for afresh where nothing was ever reported (a name that is not resolved).
-    func latest(_ manager: ReachabilityManager, _ host: String?) -> Report {
-        let known = state.withLock { state in
-            Report(status: state.status, path: state.path, links: state.links, host: host)
-        }
-        guard !state.withLock({ $0.hasReport }) else { return known }
-        let path = ReachabilityPath()
-        return Report(status: manager.status, path: path, links: [], host: host)
+    /// How things were last; nil where nothing was ever reported.
+    var latest: (status: ReachabilityStatus, path: ReachabilityPath, links: [LinkReport])? {
+        state.withLock { $0.hasReport ? ($0.status, $0.path, $0.links) : nil }
     }
 }
