@@ -17,6 +17,8 @@ package final class QueryChannel {
 
     private let open: () throws(NetlinkError) -> any NetlinkTransport
     private var transport: (any NetlinkTransport)?
+    /// Why the last request could not even be sent.
+    private var unsent: NetlinkError?
     private var buffer = [UInt8](repeating: 0, count: NetlinkSocket.bufferSizes.lowerBound)
     private var request = NetlinkRequest()
     private var sequence: UInt32 = 1
@@ -60,7 +62,7 @@ package final class QueryChannel {
                 silences += 1
                 // A dump that was not read to its end keeps the socket busy (EBUSY): begin with a new one.
                 transport = nil
-                if silences == Self.attempts { throw Self.silence }
+                if silences == Self.attempts { throw silence }
                 continue
             }
             guard sheet.isInterrupted else { return (sheet.answer, true) }
@@ -92,7 +94,7 @@ package final class QueryChannel {
             let complete = answers.compactMap(\.self)
             if complete.count == questions.count { return complete }
         }
-        throw Self.silence
+        throw silence
     }
 
     /// Takes so many numbers for requests; they come again after 2^32.
@@ -108,8 +110,10 @@ package final class QueryChannel {
             self.transport = transport
             do throws(NetlinkError) {
                 try transport.send(request.bytes)
+                unsent = nil
                 return true
             } catch {
+                unsent = error
                 self.transport = nil
                 return false
             }
@@ -140,11 +144,12 @@ package final class QueryChannel {
         return false
     }
 
-    private static var silence: ReachabilityError {
-        ReachabilityError(
+    private var silence: ReachabilityError {
+        if let unsent { return unsent.asReachabilityError }
+        return ReachabilityError(
             .timedOut, errno: ETIMEDOUT,
             context:
-                "the kernel left \(attempts) requests unanswered for \(KernelTransport.patience) ms each",
+                "the kernel left \(Self.attempts) requests unanswered for \(KernelTransport.patience) ms each",
             advice:
                 "it may be busy with its network configuration (thousands of interfaces or routes changing)")
     }

@@ -9,7 +9,8 @@ package import ReachabilityCore
 package final class WirelessFeed {
     private let namespace: NamespaceEntry?
     private var socket: NetlinkSocket?
-    private var buffer = [UInt8](repeating: 0, count: NetlinkSocket.bufferSizes.lowerBound)
+    // One message at a time, and none of those that pass is long.
+    private var buffer = [UInt8](repeating: 0, count: 8192)
     private var decoder = WirelessDecoder()
 
     package init(namespace: NamespaceEntry? = nil) { self.namespace = namespace }

@@ -10,7 +10,8 @@ package final class WirelessQuery {
     private let open: () throws(NetlinkError) -> any NetlinkTransport
     private var transport: (any NetlinkTransport)?
     private var family: UInt16?
-    private var buffer = [UInt8](repeating: 0, count: NetlinkSocket.bufferSizes.lowerBound)
+    // Grown where a reply does not fit.
+    private var buffer = [UInt8](repeating: 0, count: 8192)
     private var request = NetlinkRequest()
     private var sequence: UInt32 = 0
 

@@ -188,6 +188,20 @@ struct QueryChannelTests {
         }
     }
 
+    @Test("RB-16 requests that cannot even be sent are told as that, not as silence")
+    func unsent() throws {
+        let kernel = ScriptedKernel { kernel, request in
+            kernel.queue = [.bytes(ScriptedKernel.route(2, sequence: ScriptedKernel.sequences(request)[0]))]
+        }
+        kernel.refusal = NetlinkError("send to the kernel", errno: EPERM)
+        let channel = QueryChannel { kernel }
+        #expect { try channel.answers(to: [lookup]) } throws: {
+            ($0 as? ReachabilityError)?.code == .netlinkRefused
+        }
+        kernel.refusal = nil
+        #expect(try channel.answers(to: [lookup]) == [route(2)])
+    }
+
     @Test("a refusal is an answer, with the kernel's own words where it has any")
     func refusal() throws {
         let recorded = try #require(NetlinkRecording("replies").datagrams("refused with words").first)

@@ -36,13 +36,19 @@ struct ResumeTests {
     @Test("the detector starts, is quiet, and stops twice")
     func detector() async throws {
         let reactor = try Reactor(name: "resume test")
+        let ended = EventLog<Bool>()
         try await reactor.result {
             let detector = ResumeDetector(reactor: reactor, threshold: .seconds(2))
             try detector.start { _ in Issue.record("nobody slept") }
             try detector.start { _ in Issue.record("nobody slept") }
-            detector.stop()
-            detector.stop()
+            // The loop has its turns; then it ends, on its own thread.
+            _ = reactor.schedule(at: Reactor.now + 50_000_000) {
+                detector.stop()
+                detector.stop()
+                ended.append(true)
+            }
         }
+        #expect(await ended.wait(forCount: 1) == [true])
         reactor.stop()
     }
 }

@@ -20,7 +20,11 @@ final class ScriptedKernel: NetlinkTransport {
 
     init(_ answer: @escaping (ScriptedKernel, [UInt8]) -> Void) { self.answer = answer }
 
+    /// What sending fails with.
+    var refusal: NetlinkError?
+
     func send(_ bytes: [UInt8]) throws(NetlinkError) {
+        if let refusal { throw refusal }
         sent.append(bytes)
         answer(self, bytes)
     }
