@@ -9,6 +9,8 @@ public struct ReachabilityTiming: Sendable, Hashable {
     /// While events keep coming the kernel is asked at most this often. Default 10 ms; the first event counts
     /// at once and the last one always.
     public var evaluationInterval: Duration = .milliseconds(10)
+    /// Events are said to keep coming while less than this lies between them. Default 1 ms.
+    public var burstGap: Duration = .milliseconds(1)
     /// So many returns from `unreachable` within ``dampingWindow`` are reported at once. Default 4.
     public var dampingThreshold: Int = 4
     /// The window in which returns are counted. Default 30 s.

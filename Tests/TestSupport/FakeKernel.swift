@@ -148,6 +148,7 @@ private final class FakeAnswers: KernelQuerying {
         try kernel.answers(to: questions)
     }
     func noticed(_ event: NetworkEvent) {}
+    func forgetRoutes() {}
 }
 
 private struct FakeResolver: NameResolving {

@@ -14,4 +14,7 @@ package protocol KernelQuerying: AnyObject {
 
     /// Learns what happened, so that remembered answers about links and addresses are asked again.
     func noticed(_ event: NetworkEvent)
+
+    /// Time has passed without an event: what was said about routes is asked again.
+    func forgetRoutes()
 }

@@ -21,6 +21,8 @@ package actor ReachabilityMonitor {
     private var counters = MonitorCounters()
     private var failure: ReachabilityError?
     private var isRunning = false
+    /// What the last evaluation asked, while links and rules have not changed since.
+    private var expected: [KernelQuestion] = []
     private var awaitingSettlement: [@Sendable () -> Void] = []
 
     /// Evaluates the watched target; nil while its name has no address.
@@ -147,6 +149,10 @@ package actor ReachabilityMonitor {
         var evaluates = false
         for event in events {
             kernel?.noticed(event)
+            switch event {
+            case .routeAdded, .routeRemoved: break
+            default: expected = []
+            }
             count(event)
             if machine.observed(event, at: now) == .evaluate { evaluates = true }
         }
@@ -171,6 +177,7 @@ package actor ReachabilityMonitor {
         case .nothing: break
         case .evaluate(let afresh):
             environment.recorder?(.elapsed(at: now))
+            kernel?.forgetRoutes()
             if afresh {
                 counters.resyncs += 1
                 kernel?.noticed(.requested)
@@ -190,11 +197,12 @@ package actor ReachabilityMonitor {
                 try evaluateUnresolved(kernel, began)
                 return
             }
-            var evaluation = try KernelEvaluation(evaluator, kernel)
+            var evaluation = try KernelEvaluation(evaluator, kernel, expected: expected)
             let took = threadTime - began
             let now = now
             let verdict = machine.evaluated(evaluation.path, expires: evaluation.expires, took: took, at: now)
             tell(verdict) { try? evaluation.survey(evaluator, kernel) }
+            expected = evaluation.routeQuestions
             // After the telling: then the snapshot holds what the reports on the links rest upon.
             environment.recorder?(.evaluated(evaluation.snapshot, at: now, took: took))
         } catch {

@@ -5,19 +5,31 @@ package import ReachabilityCore
 /// Which of the kernel's answers still hold.
 ///
 /// Answers about links, addresses and devices hold until an event says that they may not: so a change of a route
-/// costs route lookups alone. Routes are never remembered, since they can vanish without a word; nor is what
-/// nl80211 says of a Wi-Fi interface, since its signal changes all the time.
+/// costs route lookups alone. Answers about routes hold only over changes of routes of the other family: IPv4 routes
+/// can vanish without a word of their own, but then with one about a link, an address or a nexthop. What nl80211 says
+/// of a Wi-Fi interface never holds, since its signal changes all the time.
 package struct AnswerMemory: Sendable {
     private var links: [KernelQuestion: KernelAnswer] = [:]
     private var wireless: [KernelQuestion: KernelAnswer] = [:]
     private var addresses: KernelAnswer?
+    private var routes = PerFamily()
+
+    private struct PerFamily: Sendable {
+        var v4: [KernelQuestion: KernelAnswer] = [:]
+        var v6: [KernelQuestion: KernelAnswer] = [:]
+
+        subscript(family: IPAddress.Family) -> [KernelQuestion: KernelAnswer] {
+            get { family == .ipv4 ? v4 : v6 }
+            _modify { if family == .ipv4 { yield &v4 } else { yield &v6 } }
+        }
+    }
 
     package init() {}
 
     /// The answer to `question`, where it still holds.
     package subscript(question: KernelQuestion) -> KernelAnswer? {
         switch question {
-        case .route: nil
+        case .route(let lookup): routes[lookup.destination.family][question]
         case .link, .linkNamed, .links, .ports, .device: links[question]
         case .addresses: addresses
         case .wireless: wireless[question]
@@ -26,6 +38,10 @@ package struct AnswerMemory: Sendable {
 
     /// Keeps what may be kept.
     package mutating func remember(_ question: KernelQuestion, _ answer: KernelAnswer) {
+        if case .route(let lookup) = question {
+            routes[lookup.destination.family][question] = answer
+            return
+        }
         if case .failure(let errno) = answer, !Self.lasts(errno) { return }
         switch question {
         case .route: break
@@ -40,6 +56,11 @@ package struct AnswerMemory: Sendable {
     /// Forgets what `event` may have changed.
     package mutating func notice(_ event: NetworkEvent) {
         switch event {
+        case .routeAdded(let prefix), .routeRemoved(let prefix):
+            routes[prefix.address.family].removeAll(keepingCapacity: true)
+        default: forgetRoutes()
+        }
+        switch event {
         // A driver's event says nothing about the link; a change brings a message of its own.
         case .linkChanged(_, isWirelessNoise: true): break
         case .linkChanged, .linkRemoved:
@@ -50,6 +71,12 @@ package struct AnswerMemory: Sendable {
         case .overrun, .reopened, .resumed, .requested: self = AnswerMemory()
         case .routeAdded, .routeRemoved, .ruleChanged, .nexthopChanged, .destinationsChanged: break
         }
+    }
+
+    /// Forgets what was said about routes: time has passed.
+    package mutating func forgetRoutes() {
+        routes.v4.removeAll(keepingCapacity: true)
+        routes.v6.removeAll(keepingCapacity: true)
     }
 
     /// Whether a refusal says something about the network, and not about the moment: no such interface, no such

@@ -51,6 +51,8 @@ package final class KernelQuery: KernelQuerying {
 
     package func noticed(_ event: NetworkEvent) { memory.notice(event) }
 
+    package func forgetRoutes() { memory.forgetRoutes() }
+
     private func ask(_ question: KernelQuestion) throws(ReachabilityError) -> KernelAnswer {
         let answer: KernelAnswer
         switch question {

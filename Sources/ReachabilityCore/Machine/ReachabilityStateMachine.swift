@@ -46,6 +46,7 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
         var resync: Backoff
         var retry: Backoff
         var lastEvaluation: MonotonicInstant?
+        var lastEvent: MonotonicInstant?
         var lastResync: MonotonicInstant?
         var pace: Duration
         var deadlines = Deadlines()
@@ -128,9 +129,11 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
         case .overrun, .reopened: return resync(&running, at: now)
         default: break
         }
+        let isFirst = running.lastEvent.map { now - $0 >= timing.burstGap } ?? true
+        running.lastEvent = now
         guard let last = running.lastEvaluation else { return .evaluate }
         let earliest = last + running.pace
-        if earliest <= now { return .evaluate }
+        if earliest <= now || isFirst && running.pace == timing.evaluationInterval { return .evaluate }
         running.deadlines.evaluate(at: earliest)
         return .wait
     }

@@ -52,8 +52,7 @@ package struct LinkSurvey: Sendable {
     private func ownPath(
         of link: LinkState, _ addresses: [InterfaceAddress], _ inquiry: inout Inquiry
     ) throws(Inquiry.Incomplete) -> FamilyPath? {
-        for address in evaluator.destinations.map(\.address)
-        where try canSend(link, to: address, addresses, &inquiry) {
+        for address in evaluator.surveyed where try canSend(link, to: address, addresses, &inquiry) {
             let (entryLookup, plainLookup) = lookups(address, link, inquiry)
             try inquiry.require([.route(entryLookup), .route(plainLookup)])
             guard let entry = try? inquiry.route(entryLookup).get(), entry.kind == .unicast,

@@ -25,11 +25,14 @@ package struct PathEvaluator: Sendable {
 
     /// Questions that every evaluation starts with: asked together they cost one system call.
     package var openingQuestions: [KernelQuestion] {
-        // The entry is wanted of a route that exists only: of the first destination that is likely enough.
+        // The first destination of each family is wanted for certain, the entry only of a route that exists.
         var questions: [KernelQuestion] = []
-        for destination in destinations where destination.zone == nil {
-            questions.append(.route(lookup(destination.address)))
-            if questions.count == 1 { questions.append(.route(lookup(destination.address, wantsEntry: true))) }
+        for family in IPAddress.Family.allCases where configuration.family ?? family == family {
+            guard let first = destinations.first(where: { $0.zone == nil && $0.address.family == family }) else {
+                continue
+            }
+            questions.append(.route(lookup(first.address)))
+            if questions.count == 1 { questions.append(.route(lookup(first.address, wantsEntry: true))) }
         }
         return questions
     }
@@ -67,6 +70,15 @@ package struct PathEvaluator: Sendable {
         }
     }
 
+    /// The addresses that each link is asked for on its own: of the sentinels one of each family is enough.
+    package var surveyed: [IPAddress] {
+        switch target {
+        case .general(let sentinels):
+            IPAddress.Family.allCases.compactMap { family in sentinels.first { $0.family == family } }
+        case .host(let destinations): destinations.map(\.address)
+        }
+    }
+
     package func lookup(
         _ destination: IPAddress, interface: Int32 = 0, wantsEntry: Bool = false
     ) -> RouteLookup {
@@ -84,9 +96,9 @@ package struct PathEvaluator: Sendable {
         var path: FamilyPath?
         var isPartial = false
         for destination in destinations where destination.address.family == family {
-            if path != nil {
-                // A further sentinel only tells whether the whole address space has a route.
-                guard case .general = target else { break }
+            if let path {
+                // A further sentinel only tells whether the whole address space has a route; a default route has it.
+                guard case .general = target, path.prefixLength > 0 else { break }
                 let outcome = try route(to: destination, &inquiry)
                 if case .success(let route) = outcome, route.kind == .unicast { continue }
                 isPartial = true
