@@ -46,6 +46,7 @@ struct ChangeLogTests {
                 $0.gateway = nil
                 $0.families = [.ipv4]
             },
+            update(.path, wired, previous: .wired, offline),
             update(.status, CannedReports.hostileWiFi, previous: .wired),
             update(.status, CannedReports.unknown, previous: .wifi),
         ]

@@ -119,10 +119,12 @@ struct ReplayTests {
         let first = player.play(.unanswered(error, at: header.start + .seconds(1)))
         #expect(first?.wall == WallTime(nanoseconds: 2_000_000_000))
         _ = player.play(.clockSet(WallTime(nanoseconds: 90_000_000_000), at: header.start + .seconds(2)))
+        // A network without any link, asked until the evaluation has what it needs.
+        let network = FakeNetwork()
         var snapshot = Snapshot()
-        for question in PathEvaluator.general.openingQuestions { snapshot.add(question, .failure(101)) }
-        snapshot.add(.links, .links([]))
-        snapshot.add(.addresses, .addresses([]))
+        while case .needs(let questions) = PathEvaluator.general.evaluate(snapshot) {
+            for question in questions { snapshot.add(question, network.answer(question)) }
+        }
         let second = player.play(.evaluated(snapshot, at: header.start + .seconds(3), took: .zero))
         #expect(second?.wall == WallTime(nanoseconds: 91_000_000_000))
         #expect(second?.update.status == .unreachable)

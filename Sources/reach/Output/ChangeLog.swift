@@ -42,6 +42,7 @@ struct ChangeLog: Sendable {
             let isHeld = report.status.isReachable && before.isOnline
             let hold = isHeld ? " – holding for \(lossGrace.inNanoseconds / 1_000_000) ms" : ""
             return style.text(path.reason.sentence, .doubtful) + style.text(hold)
+                + style.text(isHeld ? formerInterface(path) : "", .minor)
         }
         let name = path.interface ?? "the path"
         if !before.isOnline {
@@ -54,6 +55,12 @@ struct ChangeLog: Sendable {
                 "\(name): connections made before are worthless (generation \(path.generation))")
         }
         return style.text("path", .strong) + style.text("  " + changes.joined(separator: ", "))
+    }
+
+    /// Names the interface that was lost where the sentence speaks of another one: it may not even exist any more.
+    private func formerInterface(_ path: ReachabilityPath) -> String {
+        guard let lastInterface, path.reason.interface != lastInterface else { return "" }
+        return " (was on \(lastInterface))"
     }
 
     private func changes(to path: ReachabilityPath) -> [String] {
