@@ -45,6 +45,7 @@ struct CommandLineTests {
         #expect(wait.timeout == .zero)
         #expect(wait.isQuiet)
         #expect(wait.subject.host?.text == "2001:db8::1")
+        #expect(try (Reach.parseAsRoot(["wait", "--timeout", ".5"]) as? Wait)?.timeout == .milliseconds(500))
         #expect(try (Reach.parseAsRoot(["wait"]) as? Wait)?.timeout == .seconds(30))
         #expect(try (Reach.parseAsRoot(["record"]) as? Record)?.file == "-")
     }
@@ -69,7 +70,8 @@ struct CommandLineTests {
             ["--uid", "-1"],
             ["--color", "sometimes"], ["watch", "--count", "0"], ["watch", "--count", "x"],
             ["watch", "--timeout", "-1"], ["watch", "--timeout", "nan"], ["watch", "--timeout", "1e3"],
-            ["watch", "--timeout", "99999999999"], ["watch", "--timeout", ""],
+            ["watch", "--timeout", "99999999999"], ["watch", "--timeout", ""], ["watch", "--timeout", "."],
+            ["watch", "--timeout", "1."],
             ["watch", "--timeout", "1.2.3"],
             ["wait", "--for", "paradise"], ["wait", "--interface", "a/b"], ["wait", "--interface", ""],
             ["wait", "--interface", "averyveryverylongname"], ["wait", "--stable", "soon"], ["replay"],

@@ -43,10 +43,13 @@ struct Record: ParsableCommand {
         let manager = subject.manager(configuration, recorder: { recorder.record($0) })
         let observation = manager.observeReachability { _ in recorder.countUpdate() }
         let deadline = timeout.map { start + $0 }
-        manager.startMonitoring()
-        if manager.status == .unknown, let failure = manager.failure { throw complain(failure) }
-        let end = vigil.wait(watchesOutput: file == "-", until: { deadline })
-        observation.cancel()
+        try beginMonitoring(manager)
+        let end = withExtendedLifetime((manager, observation)) {
+            let end = vigil.wait(watchesOutput: file == "-", until: { deadline })
+            // Stopping would wait for the loop, which may be stuck in a write that nobody reads.
+            if end == .interrupted, file == "-" { Self.exit(withError: ExitCode.interrupted) }
+            return end
+        }
         manager.stopMonitoring()
         if let problem = recorder.problem {
             complain("\(file): \(problem)")

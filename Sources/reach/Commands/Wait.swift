@@ -57,13 +57,13 @@ struct Wait: ParsableCommand {
         let manager = subject.manager(configuration, recorder: recorder)
         let limit = timeout == .zero ? nil : Clock.monotonic + timeout
         let observation = manager.observeReachability { watch.observe($0) }
-        manager.startMonitoring()
-        if manager.status == .unknown, let failure = manager.failure { throw complain(failure) }
-        let end = vigil.wait(watchesOutput: false) { () -> MonotonicInstant? in
-            if watch.takeChange() { lookAgain(watch, host, configuration) }
-            return [watch.deadline, limit].compactMap { $0 }.min()
+        try beginMonitoring(manager)
+        let end = withExtendedLifetime((manager, observation)) {
+            vigil.wait(watchesOutput: false) { () -> MonotonicInstant? in
+                if watch.takeChange() { lookAgain(watch, host, configuration) }
+                return [watch.deadline, limit].compactMap { $0 }.min()
+            }
         }
-        observation.cancel()
         switch end {
         case .interrupted: throw ExitCode.interrupted
         case .finished, .readerLeft, .timedOut:

@@ -41,10 +41,12 @@ struct Watch: ParsableCommand {
         let manager = subject.manager(configuration)
         let observation = manager.observeReachability { printer.print($0) }
         let deadline = timeout.map { Clock.monotonic + $0 }
-        manager.startMonitoring()
-        if manager.status == .unknown, let failure = manager.failure { throw complain(failure) }
-        _ = vigil.wait(watchesOutput: true, until: { deadline })
-        observation.cancel()
+        try beginMonitoring(manager)
+        // Ends from here: stopping would wait for the loop, which may be stuck in a write that nobody reads.
+        withExtendedLifetime((manager, observation)) {
+            _ = vigil.wait(watchesOutput: true, until: { deadline })
+            Self.exit(withError: nil)
+        }
     }
 
     private func linksNow() -> [LinkReport] {

@@ -32,3 +32,13 @@ func complain(_ error: ReachabilityError) -> ExitCode {
     complain(error.description)
     return error.code == .invalidInput ? .usage : .cannotMonitor
 }
+
+/// Starts to monitor; where the kernel cannot be asked at all, says so and throws the exit code.
+func beginMonitoring(_ manager: ReachabilityManager) throws(ExitCode) {
+    manager.startMonitoring()
+    let reason = manager.path.reason
+    guard manager.status == .unknown, reason.code == .kernelRefused else { return }
+    if let failure = manager.failure { throw complain(failure) }
+    complain(reason.sentence)
+    throw .cannotMonitor
+}

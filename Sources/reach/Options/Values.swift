@@ -10,8 +10,9 @@ enum Value {
     /// Seconds, with a fraction where wanted; at most a hundred years.
     static func seconds(_ text: String) throws -> Duration {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count <= 2, parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(isDigit) }),
-            let whole = Int64(parts[0]), whole <= 3_155_760_000
+        guard parts.count <= 2, parts.allSatisfy({ $0.utf8.allSatisfy(isDigit) }),
+            parts.last?.isEmpty == false,
+            let whole = parts[0].isEmpty ? 0 : Int64(parts[0]), whole <= 3_155_760_000
         else { throw ValidationError("give seconds, for example 30 or 0.5.") }
         var nanoseconds: Int64 = 0
         if parts.count == 2 {
