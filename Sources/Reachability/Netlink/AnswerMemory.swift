@@ -38,18 +38,16 @@ package struct AnswerMemory: Sendable {
 
     /// Keeps what may be kept.
     package mutating func remember(_ question: KernelQuestion, _ answer: KernelAnswer) {
-        if case .route(let lookup) = question {
-            routes[lookup.destination.family][question] = answer
-            return
-        }
-        if case .failure(let errno) = answer, !Self.lasts(errno) { return }
         switch question {
-        case .route: break
-        case .link, .linkNamed, .links, .ports, .device: links[question] = answer
-        case .addresses: addresses = answer
+        case .route(let lookup):
+            if !Self.isPassing(answer) { routes[lookup.destination.family][question] = answer }
+        case .link, .linkNamed, .links, .ports, .device:
+            if Self.isLasting(answer) { links[question] = answer }
+        case .addresses:
+            if Self.isLasting(answer) { addresses = answer }
         case .wireless:
             // That an interface is no Wi-Fi lasts; the state of one that is does not.
-            if case .failure = answer { wireless[question] = answer }
+            if case .failure = answer, Self.isLasting(answer) { wireless[question] = answer }
         }
     }
 
@@ -79,7 +77,14 @@ package struct AnswerMemory: Sendable {
         routes.v6.removeAll(keepingCapacity: true)
     }
 
-    /// Whether a refusal says something about the network, and not about the moment: no such interface, no such
-    /// family, not supported.
-    private static func lasts(_ errno: Int32) -> Bool { [2, 19, 95].contains(errno) }
+    /// Whether an answer is more than a failure of the moment: of the refusals, no such interface, no such family
+    /// (ENOENT), not supported.
+    private static func isLasting(_ answer: KernelAnswer) -> Bool {
+        if case .failure(let errno) = answer { [2, 19, 95].contains(errno) } else { true }
+    }
+
+    /// Whether a lookup failed for a reason of the moment: interrupted, no memory, no buffer, unreadable.
+    private static func isPassing(_ answer: KernelAnswer) -> Bool {
+        if case .failure(let errno) = answer { [4, 11, 12, 74, 105].contains(errno) } else { false }
+    }
 }

@@ -20,13 +20,16 @@ extension RawSpan {
 
     /// The text in `range` up to the first NUL; bytes that are not UTF-8 are replaced.
     package func text(in range: Range<Int>) -> String {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(range.count)
-        for offset in range {
-            guard let byte = integer(UInt8.self, at: offset), byte != 0 else { break }
-            bytes.append(byte)
+        // Names are short enough to need no storage of their own.
+        String(unsafeUninitializedCapacity: range.count) { text in
+            var count = 0
+            for offset in range {
+                guard let byte = integer(UInt8.self, at: offset), byte != 0 else { break }
+                text[count] = byte
+                count += 1
+            }
+            return count
         }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// The bytes in `range`, as far as they are there.

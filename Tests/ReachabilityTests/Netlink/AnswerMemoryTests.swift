@@ -51,17 +51,49 @@ struct AnswerMemoryTests {
         }
     }
 
-    @Test("routes, the state of a Wi-Fi interface and passing failures are never remembered")
+    @Test("the state of a Wi-Fi interface and passing failures are never remembered")
     func neverRemembered() {
         var memory = AnswerMemory()
         let route = KernelQuestion.route(RouteLookup(destination: IPAddress(v4: 1)))
-        memory.remember(route, .failure(ENETUNREACH))
+        for errno in [EINTR, EAGAIN, ENOMEM, ENOBUFS, EBADMSG] {
+            memory.remember(route, .failure(errno))
+            memory.remember(.link(3), .failure(errno))
+            #expect(memory[route] == nil)
+            #expect(memory[.link(3)] == nil)
+        }
         memory.remember(.wireless(3), .wireless(WirelessState(mode: 2)))
-        memory.remember(.link(3), .failure(EINTR))
-        #expect(memory[route] == nil)
         #expect(memory[.wireless(3)] == nil)
-        #expect(memory[.link(3)] == nil)
         memory.remember(.link(3), .failure(ENODEV))
         #expect(memory[.link(3)] == .failure(ENODEV))
+    }
+
+    @Test("what was said about routes holds over changes of the other family's routes, and over nothing else")
+    func routes() throws {
+        let lookup = KernelQuestion.route(RouteLookup(destination: IPAddress(v4: 1)))
+        let other = KernelQuestion.route(RouteLookup(destination: IPAddress(v6High: 1, low: 1)))
+        let ipv4 = try #require(IPPrefix("0.0.0.0/0"))
+        let ipv6 = try #require(IPPrefix("::/0"))
+        let cases: [(NetworkEvent, [Bool])] = [
+            (.routeAdded(ipv4), [false, true]), (.routeRemoved(ipv4), [false, true]),
+            (.routeAdded(ipv6), [true, false]), (.routeRemoved(ipv6), [true, false]),
+            (.linkChanged(link, isWirelessNoise: false), [false, false]),
+            (.linkChanged(link, isWirelessNoise: true), [false, false]),
+            (.linkRemoved(index: 2), [false, false]), (.addressAdded(address), [false, false]),
+            (.addressRemoved(address), [false, false]), (.ruleChanged(.ipv4), [false, false]),
+            (.nexthopChanged(1), [false, false]), (.wirelessChanged(index: 2), [false, false]),
+            (.overrun, [false, false]), (.reopened, [false, false]), (.destinationsChanged, [false, false]),
+            (.resumed(after: .seconds(9)), [false, false]), (.requested, [false, false]),
+        ]
+        for (event, expected) in cases {
+            var memory = AnswerMemory()
+            memory.remember(lookup, .failure(ENETUNREACH))
+            memory.remember(other, .failure(EHOSTUNREACH))
+            memory.notice(event)
+            #expect([memory[lookup] != nil, memory[other] != nil] == expected, "\(event)")
+        }
+        var memory = AnswerMemory()
+        memory.remember(lookup, .failure(ENETUNREACH))
+        memory.forgetRoutes()
+        #expect(memory[lookup] == nil)
     }
 }
