@@ -4,8 +4,30 @@ extension IPAddress: CustomStringConvertible, LosslessStringConvertible {
     /// Dotted decimal for IPv4; the canonical text of RFC 5952 for IPv6.
     public var description: String {
         switch family {
-        case .ipv4: (0..<4).map { String((low >> (24 - 8 * $0)) & 0xFF) }.joined(separator: ".")
+        case .ipv4: dottedDecimal
         case .ipv6: canonicalText
+        }
+    }
+
+    /// At most 15 bytes, which a Swift string holds without an allocation.
+    private var dottedDecimal: String {
+        String(unsafeUninitializedCapacity: 15) { text in
+            var end = 0
+            func put(_ digit: UInt64) {
+                text[end] = UInt8(truncatingIfNeeded: 48 + digit)
+                end += 1
+            }
+            for shift in stride(from: 24, through: 0, by: -8) {
+                let value = (low >> UInt64(shift)) & 0xFF
+                if value >= 100 { put(value / 100) }
+                if value >= 10 { put(value / 10 % 10) }
+                put(value % 10)
+                if shift > 0 {
+                    text[end] = UInt8(ascii: ".")
+                    end += 1
+                }
+            }
+            return end
         }
     }
 

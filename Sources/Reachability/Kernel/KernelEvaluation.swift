@@ -14,22 +14,9 @@ package struct KernelEvaluation: Sendable {
     // A path through six stacked devices needs about ten rounds.
     private static let roundLimit = 40
 
-    /// The routes that were asked for, if they are few: the next evaluation will want to know the same.
-    package var routeQuestions: [KernelQuestion] {
-        let questions = snapshot.entries.lazy.map(\.question).filter { if case .route = $0 { true } else { false } }
-        return questions.count <= Self.habitLimit ? Array(questions) : []
-    }
-
-    private static let habitLimit = 24
-
     /// Evaluates with what `kernel` answers.
-    ///
-    /// - Parameter expected: Questions that will probably come up, to be asked with the first ones.
-    package init(
-        _ evaluator: PathEvaluator, _ kernel: any KernelQuerying, expected: [KernelQuestion] = []
-    ) throws(ReachabilityError) {
-        let opening = evaluator.openingQuestions
-        try ask(expected.isEmpty ? opening : opening + expected.filter { !opening.contains($0) }, kernel)
+    package init(_ evaluator: PathEvaluator, _ kernel: any KernelQuerying) throws(ReachabilityError) {
+        try ask(evaluator.openingQuestions, kernel)
         for _ in 0..<Self.roundLimit {
             switch evaluator.evaluate(snapshot) {
             case .path(let path, let expires):

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import EventLoop
-import Glibc
 package import ReachabilityCore
 
 /// The thin shell around the machines: events and deadlines go in, questions to the kernel and updates come out.
@@ -21,8 +20,6 @@ package actor ReachabilityMonitor {
     private var counters = MonitorCounters()
     private var failure: ReachabilityError?
     private var isRunning = false
-    /// What the last evaluation asked, while links and rules have not changed since.
-    private var expected: [KernelQuestion] = []
     private var awaitingSettlement: [@Sendable () -> Void] = []
 
     /// Evaluates the watched target; nil while its name has no address.
@@ -110,7 +107,8 @@ package actor ReachabilityMonitor {
             try source.start { [weak self] events in
                 self?.assumeIsolated { $0.handle(events) }
             }
-            if case .host(let destinations) = evaluator?.target { source.watch(destinations.map(\.address)) }
+            // Routes that only one of these takes are let through as well as the default routes.
+            source.watch(evaluator?.destinations.map(\.address) ?? configuration.sentinels)
             self.source = source
             failure = nil
             return true
@@ -149,10 +147,6 @@ package actor ReachabilityMonitor {
         var evaluates = false
         for event in events {
             kernel?.noticed(event)
-            switch event {
-            case .routeAdded, .routeRemoved: break
-            default: expected = []
-            }
             count(event)
             if machine.observed(event, at: now) == .evaluate { evaluates = true }
         }
@@ -189,7 +183,7 @@ package actor ReachabilityMonitor {
     }
 
     private func evaluate() {
-        let began = threadTime
+        let began = now
         do {
             let kernel = try openKernel()
             counters.evaluations += 1
@@ -197,12 +191,11 @@ package actor ReachabilityMonitor {
                 try evaluateUnresolved(kernel, began)
                 return
             }
-            var evaluation = try KernelEvaluation(evaluator, kernel, expected: expected)
-            let took = threadTime - began
+            var evaluation = try KernelEvaluation(evaluator, kernel)
             let now = now
+            let took = now - began
             let verdict = machine.evaluated(evaluation.path, expires: evaluation.expires, took: took, at: now)
             tell(verdict) { try? evaluation.survey(evaluator, kernel) }
-            expected = evaluation.routeQuestions
             // After the telling: then the snapshot holds what the reports on the links rest upon.
             environment.recorder?(.evaluated(evaluation.snapshot, at: now, took: took))
         } catch {
@@ -219,10 +212,10 @@ package actor ReachabilityMonitor {
     }
 
     /// The name has no address yet: without a way out that is a fact, with one it is only a matter of time.
-    private func evaluateUnresolved(_ kernel: any KernelQuerying, _ began: Duration) throws(ReachabilityError) {
+    private func evaluateUnresolved(_ kernel: any KernelQuerying, _ began: MonotonicInstant) throws(ReachabilityError) {
         let general = evaluator(for: .general(sentinels: configuration.sentinels))
         var evaluation = try KernelEvaluation(general, kernel)
-        let took = threadTime - began
+        let took = now - began
         noticeWayOut(evaluation.path.isOnline)
         guard let name = lookup?.name, let failure = lookup?.failure,
             let path = ReachabilityPath.unresolved(name, failure, general: evaluation.path)
@@ -286,11 +279,4 @@ package actor ReachabilityMonitor {
     }
 
     var now: MonotonicInstant { MonotonicInstant(nanoseconds: Reactor.now) }
-
-    // CPU time, so that a busy machine does not count as an expensive evaluation.
-    private var threadTime: Duration {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
-    }
 }

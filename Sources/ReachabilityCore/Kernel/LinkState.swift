@@ -30,13 +30,19 @@ package struct LinkState: Sendable, Hashable {
     /// The name, for example `eth0`.
     package var name: String
     /// The flags.
-    package var flags: Flags
+    package var flags: Flags {
+        didSet { role = MediumRules.role(of: self) }
+    }
     /// The operational state; numbers of later kernels read as `unknown`'s opposite, `down`.
     package var operationalState: OperationalState
     /// The link-layer type (ARPHRD_*, linux/if_arp.h): 1 Ethernet, 772 loopback, 65534 none …
-    package var hardwareType: UInt16
+    package var hardwareType: UInt16 {
+        didSet { role = MediumRules.role(of: self) }
+    }
     /// IFLA_INFO_KIND: the driver's word for a virtual device ("vlan", "bridge", "wireguard" …); nil for hardware.
-    package var kind: String?
+    package var kind: String? {
+        didSet { role = MediumRules.role(of: self) }
+    }
     /// IFLA_MASTER: the bridge, bond or VRF this link is a port of.
     package var master: Int32?
     /// IFLA_LINK: the device this one is stacked upon, where it lies in the same network namespace.
@@ -48,6 +54,8 @@ package struct LinkState: Sendable, Hashable {
     /// IFLA_CARRIER_UP_COUNT and IFLA_CARRIER_DOWN_COUNT; they show flaps whose messages were lost.
     package var carrierUpCount: UInt32
     package var carrierDownCount: UInt32
+    /// What its kind means for the way of the packets; kept, because an evaluation asks for it many times.
+    package private(set) var role: MediumRules.Role = .device
 
     package init(
         index: Int32, name: String, flags: Flags = [], operationalState: OperationalState = .unknown,
@@ -67,6 +75,7 @@ package struct LinkState: Sendable, Hashable {
         self.activePort = activePort
         self.carrierUpCount = carrierUpCount
         self.carrierDownCount = carrierDownCount
+        role = MediumRules.role(of: self)
     }
 
     /// Whether this is a loopback interface.

@@ -12,7 +12,9 @@ package struct Snapshot: Sendable, Equatable {
 
     /// All entries, oldest first.
     package private(set) var entries: [Entry] = []
-    // An evaluation has about ten entries: walking them is cheaper than hashing. A survey of many links has thousands.
+    // The questions' digests beside the entries: an evaluation has about ten, and walking over numbers is cheaper than
+    // comparing or hashing questions. A survey of many links has thousands, which are found by hashing.
+    private var digests: [UInt64] = []
     private var positions: [KernelQuestion: Int] = [:]
     private static let walkLimit = 16
 
@@ -20,15 +22,22 @@ package struct Snapshot: Sendable, Equatable {
 
     /// The answer to `question`, where it was asked.
     package subscript(question: KernelQuestion) -> KernelAnswer? {
-        if entries.count > Self.walkLimit { return positions[question].map { entries[$0].answer } }
-        for entry in entries where entry.question == question { return entry.answer }
+        position(of: question).map { entries[$0].answer }
+    }
+
+    private func position(of question: KernelQuestion) -> Int? {
+        if entries.count > Self.walkLimit { return positions[question] }
+        let digest = question.digest
+        for position in digests.indices
+        where digests[position] == digest && entries[position].question == question { return position }
         return nil
     }
 
     /// Adds an answer; one that is there already stays.
     package mutating func add(_ question: KernelQuestion, _ answer: KernelAnswer) {
-        guard self[question] == nil else { return }
+        guard position(of: question) == nil else { return }
         entries.append(Entry(question: question, answer: answer))
+        digests.append(question.digest)
         if entries.count == Self.walkLimit + 1 {
             for (position, entry) in entries.enumerated() { positions[entry.question] = position }
         } else if entries.count > Self.walkLimit {

@@ -79,6 +79,8 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
     private static let noiseWindow: Duration = .milliseconds(100)
     // Of the CPU, an evaluation never takes more than one part in so many.
     private static let breath = 10
+    private static let shortestBreath: Duration = .milliseconds(20)
+    private static let longestBreath: Duration = .milliseconds(500)
     // The kernel rounds a route's lifetime to hundredths of a second.
     private static let expirySlack: Duration = .milliseconds(20)
 
@@ -223,7 +225,9 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
         _ running: inout Running, took: Duration, expires: Duration?, at now: MonotonicInstant
     ) {
         running.lastEvaluation = now
-        running.pace = max(timing.evaluationInterval, took * Self.breath)
+        // Being pushed aside by other programs for a moment does not make an evaluation expensive.
+        let breath = min(took * Self.breath, Self.longestBreath)
+        running.pace = max(timing.evaluationInterval, breath > Self.shortestBreath ? breath : .zero)
         running.deadlines.evaluation = nil
         running.deadlines.expiry = expires.map { now + max($0, Self.expirySlack) + Self.expirySlack }
         running.deadlines.safety = timing.safetyInterval.map { now + $0 }

@@ -37,7 +37,7 @@ extension Inquiry {
     private mutating func unmarkedCarrier(
         of link: LinkState, expensive: Set<String>, depth: Int
     ) throws(Incomplete) -> Carrier {
-        switch MediumRules.role(of: link) {
+        switch link.role {
         case .tunnel: return Carrier(medium: .tunnel)
         case .standalone(let medium): return Carrier(medium: medium, isExpensive: medium == .cellular)
         case .stacked(let medium):
@@ -62,7 +62,7 @@ extension Inquiry {
         var carriers: [Carrier] = []
         for port in try ports(of: link.index) where port.hasUsableState {
             // Cables to guests and containers do not lead out.
-            if case .standalone(.virtual) = MediumRules.role(of: port) { continue }
+            if case .standalone(.virtual) = port.role { continue }
             carriers.append(try carrier(of: port, expensive: expensive, depth: depth + 1))
         }
         guard let first = carriers.first else { return Carrier(medium: .virtual) }

@@ -19,10 +19,15 @@ package struct LinkSurvey: Sendable {
         guard (try? inquiry.require([.links, .addresses])) != nil, let links = try? inquiry.links() else {
             return .needs(inquiry.missing)
         }
-        let addresses = Dictionary(grouping: (try? inquiry.addresses()) ?? [], by: \.interface)
+        let all = (try? inquiry.addresses()) ?? []
+        // Few are found sooner by walking than by hashing.
+        let grouped = all.count > 32 ? Dictionary(grouping: all, by: \.interface) : [:]
+        func addresses(of index: Int32) -> [InterfaceAddress] {
+            all.count > 32 ? grouped[index] ?? [] : all.filter { $0.interface == index }
+        }
         for link in links.sorted(by: { $0.index < $1.index }) where !link.isLoopback {
             // All links are visited even where answers are missing: then all can ask at once.
-            if let report = try? report(on: link, addresses[link.index] ?? [], &inquiry) { reports.append(report) }
+            if let report = try? report(on: link, addresses(of: link.index), &inquiry) { reports.append(report) }
         }
         return inquiry.missing.isEmpty ? .reports(reports) : .needs(inquiry.missing)
     }
@@ -137,7 +142,7 @@ package struct LinkSurvey: Sendable {
         let links = try inquiry.links()
         let candidates = links.filter { !$0.isLoopback && $0.master == nil }
         let hardware = candidates.filter { link in
-            switch MediumRules.role(of: link) {
+            switch link.role {
             case .device, .stacked: return true
             case .aggregate: return links.contains { $0.master == link.index && $0.kind == nil }
             case .standalone(let medium): return medium != .virtual

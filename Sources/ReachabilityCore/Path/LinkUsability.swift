@@ -60,7 +60,7 @@ extension Inquiry {
     /// Whether packets can leave through `link`, its ports and its radio included.
     package mutating func usability(of link: LinkState, depth: Int = 0) throws(Incomplete) -> LinkUsability {
         let state = link.stateUsability
-        switch MediumRules.role(of: link) {
+        switch link.role {
         case .aggregate where state == .usable && depth < MediumRules.maximumDepth:
             for port in try ports(of: link.index)
             where try usability(of: port, depth: depth + 1) == .usable { return .usable }

@@ -21,8 +21,8 @@ package enum MediumRules {
     private static let rawIP: UInt16 = 519
     private static let none: UInt16 = 0xFFFE
 
-    /// The role of a link.
-    package static func role(of link: LinkState) -> Role {
+    /// The role of a link, from its kind; ``LinkState/role`` keeps it.
+    static func role(of link: LinkState) -> Role {
         if link.isLoopback { return .standalone(.loopback) }
         switch link.kind {
         case "wireguard", "ipip", "gre", "gretap", "erspan", "ip6gre", "ip6gretap", "ip6erspan", "sit", "ip6tnl",

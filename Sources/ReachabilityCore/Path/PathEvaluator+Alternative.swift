@@ -13,7 +13,7 @@ extension PathEvaluator {
             guard link.index != excluded.index, link.hasUsableState, !link.isLoopback, link.master == nil else {
                 return false
             }
-            if case .tunnel = MediumRules.role(of: link) { return false }
+            if case .tunnel = link.role { return false }
             return true
         }
         try inquiry.require(

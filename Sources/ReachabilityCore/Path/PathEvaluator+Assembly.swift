@@ -8,7 +8,12 @@ extension PathEvaluator {
         _ results: [FamilyResult], _ inquiry: inout Inquiry
     ) throws(Inquiry.Incomplete) -> ReachabilityPath {
         var path = ReachabilityPath()
-        path.families = Set(results.filter { $0.path != nil }.map(\.family))
+        for result in results where result.path != nil {
+            switch result.family {
+            case .ipv4: path.hasIPv4 = true
+            case .ipv6: path.hasIPv6 = true
+            }
+        }
         guard let chosen = results.lazy.compactMap(\.path).first else {
             return try unreachable(path, results.compactMap(\.failure), &inquiry)
         }

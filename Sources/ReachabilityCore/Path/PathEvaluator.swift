@@ -72,11 +72,13 @@ package struct PathEvaluator: Sendable {
 
     /// The addresses that each link is asked for on its own: of the sentinels one of each family is enough.
     package var surveyed: [IPAddress] {
-        switch target {
-        case .general(let sentinels):
-            IPAddress.Family.allCases.compactMap { family in sentinels.first { $0.family == family } }
-        case .host(let destinations): destinations.map(\.address)
-        }
+        let addresses =
+            switch target {
+            case .general(let sentinels):
+                IPAddress.Family.allCases.compactMap { family in sentinels.first { $0.family == family } }
+            case .host(let destinations): destinations.map(\.address)
+            }
+        return addresses.filter { configuration.family ?? $0.family == $0.family }
     }
 
     package func lookup(
@@ -233,7 +235,7 @@ package struct PathEvaluator: Sendable {
     ) throws(Inquiry.Incomplete) -> Result<FamilyPath, PathFailure> {
         var path = path
         let expensive = configuration.expensiveInterfaces
-        guard case .tunnel = MediumRules.role(of: path.link) else {
+        guard case .tunnel = path.link.role else {
             path.carrier = try inquiry.carrier(of: path.link, expensive: expensive)
             return .success(path)
         }

@@ -63,7 +63,7 @@ package struct PathFailure: Error, Sendable, Hashable {
         guard let link, code == .linkDown || code == .noPorts || code == .noAddress || code == .linkLocalOnly else {
             return false
         }
-        if case .tunnel = MediumRules.role(of: link) { return false }
+        if case .tunnel = link.role { return false }
         return true
     }
 

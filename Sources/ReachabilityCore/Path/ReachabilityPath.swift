@@ -23,7 +23,9 @@ public struct ReachabilityPath: Sendable, Hashable {
     /// The route's metric; nil where there is no usable path.
     public package(set) var metric: UInt32?
     /// The address families that have a usable path.
-    public package(set) var families: Set<IPAddress.Family> = []
+    public var families: Set<IPAddress.Family> {
+        Set((hasIPv4 ? [.ipv4] : []) + (hasIPv6 ? [.ipv6] : []))
+    }
     /// Whether the egress interface is a tunnel.
     public package(set) var isTunnel: Bool = false
     /// The interface that carries the tunnel.
@@ -51,6 +53,8 @@ public struct ReachabilityPath: Sendable, Hashable {
     /// Whether the kernel did not answer the last question and these are earlier facts.
     public package(set) var isStale: Bool = false
 
+    package var hasIPv4 = false
+    package var hasIPv6 = false
     // What makes connections made earlier worthless when it changes, besides the fields above.
     package var carrierDownCount: UInt32 = 0
     package var underlayIndex: Int32 = 0
