@@ -1,0 +1,19 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+// Small programs on the library, and the code of the README and of the recipes. Nothing here is installed.
+//   swift build --package-path Examples
+import PackageDescription
+
+let reachability = Target.Dependency.product(name: "Reachability", package: "reach")
+
+let package = Package(
+    name: "Examples",
+    dependencies: [.package(name: "reach", path: "..")],
+    targets: [
+        .executableTarget(name: "first-steps", dependencies: [reachability]),
+        .executableTarget(name: "status-led", dependencies: [reachability]),
+        .executableTarget(name: "wait-and-run", dependencies: [reachability]),
+        .target(name: "Recipes", dependencies: [reachability]),
+    ],
+    swiftLanguageModes: [.v6]
+)

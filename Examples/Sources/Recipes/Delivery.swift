@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Reachability
+
+/// Blocks on a dispatch queue.
+func onDispatchQueue() -> ReachabilityManager {
+    ReachabilityManager(deliveryQueue: .dispatch(DispatchQueue(label: "network")))
+}
+
+/// Blocks on whatever runs closures, for example a loop that the program has anyway.
+func onOwnLoop(
+    _ enqueue: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
+) -> ReachabilityManager {
+    ReachabilityManager(deliveryQueue: .custom(enqueue))
+}
