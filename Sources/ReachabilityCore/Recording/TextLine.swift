@@ -16,19 +16,28 @@ package struct TextLine: Sendable, Hashable {
     package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
     /// Appends text as it is.
-    package mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
+    package mutating func append(_ text: String) {
+        var text = text
+        text.withUTF8 { bytes.append(contentsOf: $0) }
+    }
 
     /// Appends one byte.
     package mutating func append(byte: UInt8) { bytes.append(byte) }
 
     /// Appends bytes that are known to be UTF-8.
-    package mutating func append(bytes more: some Collection<UInt8>) { bytes.append(contentsOf: more) }
+    package mutating func append(bytes more: UnsafeBufferPointer<UInt8>) { bytes.append(contentsOf: more) }
 
+    // Generic code of another module is slow, so that only the outermost layer is.
     /// Appends a number in decimal.
+    @inline(__always)
     package mutating func append(_ number: some FixedWidthInteger) {
-        if number < 0 { bytes.append(UInt8(ascii: "-")) }
+        append(isNegative: number < 0, UInt64(number.magnitude))
+    }
+
+    private mutating func append(isNegative: Bool, _ magnitude: UInt64) {
+        if isNegative { bytes.append(UInt8(ascii: "-")) }
         let first = bytes.count
-        var rest = UInt64(number.magnitude)
+        var rest = magnitude
         repeat {
             bytes.append(UInt8(48 + rest % 10))
             rest /= 10

@@ -66,9 +66,11 @@ enum ReportJSON {
         line.append(",\"metric\":")
         line.append(json: path.metric)
         line.append(",\"families\":")
-        line.append(json: IPAddress.Family.allCases.filter(path.families.contains)) {
-            $0.append(json: $1.rawValue)
-        }
+        line.append("[")
+        if path.hasIPv4 { line.append("\"ipv4\"") }
+        if path.hasIPv4, path.hasIPv6 { line.append(",") }
+        if path.hasIPv6 { line.append("\"ipv6\"") }
+        line.append("]")
         line.append(",\"underlay\":")
         line.append(json: path.underlay)
         line.append(",\"partial\":")

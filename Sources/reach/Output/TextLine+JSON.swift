@@ -22,12 +22,12 @@ extension TextLine {
                     index += length
                     continue
                 }
-                append(bytes: bytes[start..<index])
+                append(bytes: UnsafeBufferPointer(rebasing: bytes[start..<index]))
                 append(escape: scalar)
                 index += length
                 start = index
             }
-            append(bytes: bytes[start...])
+            append(bytes: UnsafeBufferPointer(rebasing: bytes[start...]))
         }
         append(byte: 0x22)
     }

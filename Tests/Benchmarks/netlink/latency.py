@@ -16,7 +16,7 @@ KINDS = {
     'link': (['down'], 'veth0', 'the link of the default route, by its administrator'),
     'cable': (['unplugged', 'plugged'], 'veth0', 'the link of the default route, by its far end'),
 }
-QUIET = 20  # ms of silence between changes: more than the 10 ms between two evaluations
+QUIET = 3  # ms of silence between changes: more than the 1 ms after which an event counts as the first of its kind
 
 
 def sample(monitor, namespaces, kind, count, program):
