@@ -24,6 +24,25 @@ package struct Carrier: Sendable, Hashable {
     }
 }
 
+/// What carries the ports of an aggregate, one after the other.
+private struct CarriersOfPorts {
+    private var first: Carrier?
+    private var allAreWiFi = true
+    private var allAreExpensive = true
+
+    mutating func add(_ carrier: Carrier) {
+        first = first ?? carrier
+        allAreWiFi = allAreWiFi && carrier.isWiFi
+        allAreExpensive = allAreExpensive && carrier.isExpensive
+    }
+
+    /// What carries the aggregate.
+    var together: Carrier {
+        guard let first else { return Carrier(medium: .virtual) }
+        return allAreWiFi ? first : Carrier(medium: .ethernet, isExpensive: allAreExpensive)
+    }
+}
+
 extension Inquiry {
     /// What carries `link`, tunnels excepted: their way out depends on the destination.
     package mutating func carrier(
@@ -59,17 +78,27 @@ extension Inquiry {
         if let active = link.activePort, let port = try self.link(active) {
             return try carrier(of: port, expensive: expensive, depth: depth + 1)
         }
-        var carriers: [Carrier] = []
+        let place = PortsPlace(master: link.index, depth: depth)
+        if let concluded = portsCarrier[place] {
+            guard let concluded else { throw Incomplete() }
+            return concluded
+        }
+        portsCarrier[place] = .some(nil)
+        var carriers = CarriersOfPorts()
+        var isComplete = true
         for port in try ports(of: link.index) where port.hasUsableState {
             // Cables to guests and containers do not lead out.
             if case .standalone(.virtual) = port.role { continue }
-            carriers.append(try carrier(of: port, expensive: expensive, depth: depth + 1))
+            // All ports are visited even where answers are missing: then all can ask at once.
+            if let carrier = try? carrier(of: port, expensive: expensive, depth: depth + 1) {
+                carriers.add(carrier)
+            } else {
+                isComplete = false
+            }
         }
-        guard let first = carriers.first else { return Carrier(medium: .virtual) }
-        guard carriers.allSatisfy(\.isWiFi) else {
-            return Carrier(medium: .ethernet, isExpensive: carriers.allSatisfy(\.isExpensive))
-        }
-        return first
+        guard isComplete else { throw Incomplete() }
+        portsCarrier[place] = carriers.together
+        return carriers.together
     }
 
     private mutating func carrierOfDevice(_ link: LinkState) throws(Incomplete) -> Carrier {

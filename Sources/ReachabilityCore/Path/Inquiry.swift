@@ -11,6 +11,21 @@ package struct Inquiry: ~Copyable {
     private var known: Set<KernelQuestion> = []
     /// The steps for `--explain`; nil where nobody asks for them.
     package private(set) var steps: [EvaluationStep]?
+    // What was concluded about the ports of a bridge or bond; nil while an answer is missing. Without it, bridges that
+    // are ports of bridges would be looked through again for every way that leads to them.
+    package var portsUsability: [PortsPlace: LinkUsability?] = [:]
+    package var portsCarrier: [PortsPlace: Carrier?] = [:]
+
+    /// The ports of a link, that many devices below the one in question.
+    package struct PortsPlace: Hashable {
+        package let master: Int32
+        package let depth: Int
+
+        package init(master: Int32, depth: Int) {
+            self.master = master
+            self.depth = depth
+        }
+    }
 
     package init(_ snapshot: Snapshot, explains: Bool = false) {
         self.snapshot = snapshot

@@ -62,9 +62,7 @@ extension Inquiry {
         let state = link.stateUsability
         switch link.role {
         case .aggregate where state == .usable && depth < MediumRules.maximumDepth:
-            for port in try ports(of: link.index)
-            where try usability(of: port, depth: depth + 1) == .usable { return .usable }
-            return .noPorts
+            return try usabilityOfPorts(of: link, depth: depth)
         case .device where state == .usable:
             guard let wireless = try wireless(link.index), !wireless.isUplink else { return .usable }
             return .wrongMode(wireless.modeName)
@@ -72,5 +70,29 @@ extension Inquiry {
             return try device(link).isRadioBlocked ? .radioBlocked : state
         default: return state
         }
+    }
+
+    private mutating func usabilityOfPorts(of link: LinkState, depth: Int) throws(Incomplete) -> LinkUsability {
+        let place = PortsPlace(master: link.index, depth: depth)
+        if let concluded = portsUsability[place] {
+            guard let concluded else { throw Incomplete() }
+            return concluded
+        }
+        portsUsability[place] = .some(nil)
+        var isComplete = true
+        for port in try ports(of: link.index) where port.hasUsableState {
+            // All ports are visited even where answers are missing: then all can ask at once.
+            guard let usability = try? usability(of: port, depth: depth + 1) else {
+                isComplete = false
+                continue
+            }
+            if usability == .usable {
+                portsUsability[place] = .usable
+                return .usable
+            }
+        }
+        guard isComplete else { throw Incomplete() }
+        portsUsability[place] = .noPorts
+        return .noPorts
     }
 }

@@ -220,12 +220,20 @@ package struct PathEvaluator: Sendable {
     private func usableLeg(
         of entry: RouteAnswer?, _ inquiry: inout Inquiry
     ) throws(Inquiry.Incomplete) -> (link: LinkState, gateway: IPAddress?)? {
-        for leg in entry?.legs ?? [] where !leg.isDead {
+        let legs = entry?.legs.filter { !$0.isDead } ?? []
+        try inquiry.require(legs.map { .link($0.interface) })
+        var isComplete = true
+        for leg in legs {
             guard let link = try inquiry.link(leg.interface) else { continue }
-            let usability = try inquiry.usability(of: link)
+            // All legs are visited even where answers are missing: then all can ask at once.
+            guard let usability = try? inquiry.usability(of: link) else {
+                isComplete = false
+                continue
+            }
             inquiry.note(EvaluationStep("leg \(link.name)", link.stateText, usability.sentence(link.name)))
             if usability == .usable { return (link, leg.gateway) }
         }
+        guard isComplete else { throw Inquiry.Incomplete() }
         return nil
     }
 
