@@ -117,7 +117,7 @@ struct ReachabilityStateMachineTests {
             }
         }
         #expect((9...11).contains(evaluations))
-        #expect(machine.observed(event, at: start + .milliseconds(101)) == .wait)
+        #expect(machine.observed(event, at: start + .microseconds(100_050)) == .wait)
         let armed = machine.nextDeadline
         #expect(try #require(armed) <= start + .milliseconds(111))
     }

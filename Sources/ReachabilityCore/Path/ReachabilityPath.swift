@@ -23,8 +23,12 @@ public struct ReachabilityPath: Sendable, Hashable {
     /// The route's metric; nil where there is no usable path.
     public package(set) var metric: UInt32?
     /// The address families that have a usable path.
-    public var families: Set<IPAddress.Family> {
-        Set((hasIPv4 ? [.ipv4] : []) + (hasIPv6 ? [.ipv6] : []))
+    public package(set) var families: Set<IPAddress.Family> {
+        get { Set((hasIPv4 ? [.ipv4] : []) + (hasIPv6 ? [.ipv6] : [])) }
+        set {
+            hasIPv4 = newValue.contains(.ipv4)
+            hasIPv6 = newValue.contains(.ipv6)
+        }
     }
     /// Whether the egress interface is a tunnel.
     public package(set) var isTunnel: Bool = false
