@@ -16,7 +16,7 @@ import Synchronization
 /// ```
 ///
 /// All methods may be called from any thread, inside blocks as well. The sockets stay in the network namespace that
-/// the shared loop's thread was started in, or in ``ReachabilityConfiguration/networkNamespace``, for good.
+/// the shared loop's thread was started in, or in `ReachabilityConfiguration.networkNamespace`, for good.
 public final class ReachabilityManager: ReachabilityProvider, Sendable {
     /// The manager that a program's parts share. It watches the general path and is not started by itself.
     public static let shared = ReachabilityManager()
@@ -79,7 +79,7 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
     /// Starts to watch. When it returns, ``status`` is known, unless a name has still to be resolved.
     ///
     /// Every observer gets a first report, reachable or not, always on the delivery queue and never from inside this
-    /// call. Starting twice does nothing. Where the kernel refuses netlink, the status is ``ReachabilityStatus/unknown``,
+    /// call. Starting twice does nothing. Where the kernel refuses netlink, the status is `unknown`,
     /// ``failure`` says why, and it is tried again now and then.
     public func startMonitoring() {
         guard let session = hub.begin() else { return }

@@ -8,7 +8,7 @@ public enum Medium: String, Sendable, Hashable, CaseIterable, CustomStringConver
     case ethernet
     /// IEEE 802.11, in station mode.
     case wifi
-    /// A mobile network modem: wwan, rmnet, raw IP, PPP.
+    /// A mobile network modem: wwan, rmnet, raw IP.
     case cellular
     /// A VPN or encapsulation: WireGuard, tun, GRE, IPIP, VXLAN …
     case tunnel
@@ -22,7 +22,7 @@ public enum Medium: String, Sendable, Hashable, CaseIterable, CustomStringConver
     case virtual
     /// The loopback interface.
     case loopback
-    /// None of these, or the interface is gone.
+    /// None of these: PPP, Bluetooth …
     case other
 
     /// The lower-case word used in JSON.
