@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What to watch and how. The defaults suit nearly every device.
+/// What to watch and how.
+///
+/// The defaults suit nearly every device.
 public struct ReachabilityConfiguration: Sendable, Hashable {
     /// The times.
     public var timing = ReachabilityTiming()
-    /// Representative addresses of "anywhere". They are only *looked up* in the routing table, never contacted.
+    /// Representative addresses of "anywhere".
+    ///
+    /// They are only *looked up* in the routing table, never contacted.
     ///
     /// The default has one in each half of the IPv4 space and one in 2000::/3. Choose others where these have
     /// a route of their own.
@@ -18,15 +22,18 @@ public struct ReachabilityConfiguration: Sendable, Hashable {
     public var family: IPAddress.Family?
     /// Interfaces whose traffic is expensive, besides cellular and Bluetooth.
     public var expensiveInterfaces: Set<String> = []
-    /// Whether updates carry a report on every interface (``ReachabilityUpdate/links``). Off by default: it asks
-    /// the kernel for all interfaces at each update.
+    /// Whether updates carry a report on every interface (``ReachabilityUpdate/links``).
+    ///
+    /// Off by default: it asks the kernel for all interfaces at each update.
     public var reportsLinks: Bool = false
     /// A file that names the network namespace to watch (network_namespaces(7)), for example
     /// `/run/netns/blue`; nil for the process's own.
     ///
     /// The sockets stay in that namespace for good. Needs CAP_SYS_ADMIN.
     public var networkNamespace: String?
-    /// The receive buffer for events, in bytes. Default 1 MiB; the kernel's limit for unprivileged users applies.
+    /// The receive buffer for events, in bytes.
+    ///
+    /// Default 1 MiB; the kernel's limit for unprivileged users applies.
     public var receiveBufferSize: Int = 1 << 20
 
     /// The defaults.

@@ -2,7 +2,9 @@
 
 /// Why reachability cannot be told, with what to do about it.
 public struct ReachabilityError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of failure. More may come.
+    /// The kind of failure.
+    ///
+    /// More may come.
     public struct Code: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
         /// The word.
         public let rawValue: String

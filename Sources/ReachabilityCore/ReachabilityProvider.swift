@@ -15,14 +15,18 @@ public protocol ReachabilityProvider: Sendable {
     ) -> ReachabilityObservation
 }
 
-/// A subscription to reachability updates. Keep it to be able to end it; letting go of it changes nothing.
+/// A subscription to reachability updates.
+///
+/// Keep it to be able to end it; letting go of it changes nothing.
 public struct ReachabilityObservation: Sendable {
     private let onCancel: @Sendable () -> Void
 
     /// A subscription that `onCancel` ends.
     public init(onCancel: @escaping @Sendable () -> Void) { self.onCancel = onCancel }
 
-    /// Ends the subscription: after it returns no further call begins. Calling it again does nothing.
+    /// Ends the subscription: after it returns no further call begins.
+    ///
+    /// Calling it again does nothing.
     ///
     /// It may be called from inside the observer, and from any thread.
     public func cancel() { onCancel() }

@@ -5,11 +5,15 @@ package import EventLoop
 import ReachabilityCore
 import Synchronization
 
-/// Where status blocks and observers are called. No main queue and no run loop is needed.
+/// Where status blocks and observers are called.
+///
+/// No main queue and no run loop is needed.
 public struct DeliveryQueue: Sendable {
     let submit: @Sendable (@escaping @Sendable () -> Void) -> Void
 
-    /// A thread of the manager's own, started when the first block is to be called. The default.
+    /// A thread of the manager's own, started when the first block is to be called.
+    ///
+    /// The default.
     public static var own: DeliveryQueue {
         let thread = OwnThread()
         return DeliveryQueue { thread.perform($0) }

@@ -60,7 +60,9 @@ final class ReachabilityHub: Sendable {
         for mailbox in mailboxes { mailbox.empty(forGood: false) }
     }
 
-    /// Takes over an update and passes it on. Only the loop of session `session` calls this.
+    /// Takes over an update and passes it on.
+    ///
+    /// Only the loop of session `session` calls this.
     func publish(_ update: ReachabilityUpdate, session: UInt64) {
         let mailboxes = state.withLock { state -> [ObserverMailbox] in
             guard state.isMonitoring, state.session == session else { return [] }

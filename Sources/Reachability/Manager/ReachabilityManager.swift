@@ -18,7 +18,9 @@ import Synchronization
 /// All methods may be called from any thread, inside blocks as well. The sockets stay in the network namespace that
 /// the shared loop's thread was started in, or in `ReachabilityConfiguration.networkNamespace`, for good.
 public final class ReachabilityManager: ReachabilityProvider, Sendable {
-    /// The manager that a program's parts share. It watches the general path and is not started by itself.
+    /// The manager that a program's parts share.
+    ///
+    /// It watches the general path and is not started by itself.
     public static let shared = ReachabilityManager()
 
     /// The configuration it was made with.
@@ -31,7 +33,7 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
     private let monitor = Mutex<ReachabilityMonitor?>(nil)
     private let statusBlock = Mutex<ReachabilityObservation?>(nil)
 
-    /// A manager for the general path: is there a way out to anywhere?
+    /// A manager for the general path: whether there is a way out to anywhere.
     ///
     /// - Parameters:
     ///   - configuration: What to watch and how.
@@ -76,7 +78,9 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
 
     // MARK: - Monitoring
 
-    /// Starts to watch. When it returns, ``status`` is known, unless a name has still to be resolved.
+    /// Starts to watch.
+    ///
+    /// When it returns, ``status`` is known, unless a name has still to be resolved.
     ///
     /// Every observer gets a first report, reachable or not, always on the delivery queue and never from inside this
     /// call. Starting twice does nothing. Where the kernel refuses netlink, the status is `unknown`,
@@ -107,7 +111,9 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
         hub.publish(ReachabilityUpdate(event: .initial, status: .unknown, previous: nil, path: path), session: session)
     }
 
-    /// Stops watching. When it returns, no block runs any more and ``status`` is `unknown`.
+    /// Stops watching.
+    ///
+    /// When it returns, no block runs any more and ``status`` is `unknown`.
     ///
     /// It waits for a block that is running on another thread; so do not call it while holding what that block waits
     /// for. Inside a block it returns at once. Blocks and observers stay, for the next start.

@@ -3,12 +3,16 @@
 public import ReachabilityCore
 
 extension ReachabilityManager {
-    /// The statuses: the present one first, then each different one. A slow reader gets the newest.
+    /// The statuses: the present one first, then each different one.
+    ///
+    /// A slow reader gets the newest.
     ///
     /// The sequence ends when the task is cancelled or the manager is gone; it goes on over stop and start.
     public var statuses: StatusSequence { StatusSequence(updates: pathUpdates) }
 
-    /// The updates of status and path: the present state first. A slow reader gets the newest.
+    /// The updates of status and path: the present state first.
+    ///
+    /// A slow reader gets the newest.
     public var pathUpdates: AsyncStream<ReachabilityUpdate> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let observation = observeInline({ continuation.yield($0) }, onClose: { continuation.finish() })

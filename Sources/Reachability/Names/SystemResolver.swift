@@ -21,7 +21,9 @@ package struct SystemResolver: NameResolving {
         }
     }
 
-    /// The addresses as seen from a network namespace. Blocks.
+    /// The addresses as seen from a network namespace.
+    ///
+    /// Blocks.
     package static func addresses(
         of name: String, in namespace: String?
     ) -> Result<[ReachabilityDestination], NameFailure> {
@@ -33,7 +35,9 @@ package struct SystemResolver: NameResolving {
         }
     }
 
-    /// The addresses in the order in which a program should try them (RFC 6724). Blocks.
+    /// The addresses in the order in which a program should try them (RFC 6724).
+    ///
+    /// Blocks.
     package static func addresses(of name: String) -> Result<[ReachabilityDestination], NameFailure> {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC

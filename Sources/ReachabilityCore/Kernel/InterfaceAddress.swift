@@ -6,7 +6,9 @@ package struct InterfaceAddress: Sendable, Hashable {
     package struct Flags: OptionSet, Sendable, Hashable {
         package let rawValue: UInt32
         package init(rawValue: UInt32) { self.rawValue = rawValue }
-        /// IFA_F_TEMPORARY (IPv6): a privacy address (RFC 8981). For IPv4 the bit means secondary.
+        /// IFA_F_TEMPORARY (IPv6): a privacy address (RFC 8981).
+        ///
+        /// For IPv4 the bit means secondary.
         package static let temporary = Flags(rawValue: 0x01)
         /// IFA_F_OPTIMISTIC: usable while duplicate address detection goes on (RFC 4429).
         package static let optimistic = Flags(rawValue: 0x04)

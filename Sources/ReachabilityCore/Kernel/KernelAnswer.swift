@@ -15,9 +15,11 @@ package enum KernelAnswer: Sendable, Hashable {
 
 /// What nl80211 says of an 802.11 interface (NL80211_CMD_GET_INTERFACE, NL80211_CMD_GET_STATION).
 package struct WirelessState: Sendable, Hashable {
-    /// The mode (enum nl80211_iftype, linux/nl80211.h): 2 station, 3 access point, 6 monitor …
+    /// The mode (enum nl80211_iftype, linux/nl80211.h): 2 is station, 3 access point, 6 monitor.
     package var mode: UInt32
-    /// The network's name as text; bytes that are not UTF-8 are replaced. Nil where there is none.
+    /// The network's name as text; bytes that are not UTF-8 are replaced.
+    ///
+    /// Nil where there is none.
     package var ssid: String?
     /// The access point (BSSID), six bytes.
     package var accessPoint: [UInt8]?

@@ -35,7 +35,7 @@ package struct LinkState: Sendable, Hashable {
     }
     /// The operational state; numbers of later kernels read as `unknown`'s opposite, `down`.
     package var operationalState: OperationalState
-    /// The link-layer type (ARPHRD_*, linux/if_arp.h): 1 Ethernet, 772 loopback, 65534 none …
+    /// The link-layer type (ARPHRD_*, linux/if_arp.h): 1 is Ethernet, 772 loopback, 65534 none.
     package var hardwareType: UInt16 {
         didSet { role = MediumRules.role(of: self) }
     }

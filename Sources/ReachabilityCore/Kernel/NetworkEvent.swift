@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something happened to the network. A trigger to ask the kernel again, never the truth itself.
+/// Something happened to the network.
+///
+/// A trigger to ask the kernel again, never the truth itself.
 package enum NetworkEvent: Sendable, Hashable {
     /// A link appeared or changed. `isWirelessNoise` marks messages that carry only a driver's wireless event.
     case linkChanged(LinkState, isWirelessNoise: Bool)

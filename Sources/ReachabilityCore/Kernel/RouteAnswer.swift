@@ -37,7 +37,9 @@ package struct RouteAnswer: Sendable, Hashable {
     package var source: IPAddress?
     /// The route's own destination prefix length: 0 default, 1 half, 32 or 128 host.
     package var prefixLength: Int
-    /// The metric (RTA_PRIORITY): the lowest wins. Only a lookup that asks for the FIB entry carries it.
+    /// The metric (RTA_PRIORITY): the lowest wins.
+    ///
+    /// Only a lookup that asks for the FIB entry carries it.
     package var metric: UInt32
     /// The routing table.
     package var table: UInt32

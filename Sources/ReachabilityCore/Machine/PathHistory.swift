@@ -22,7 +22,9 @@ package struct PathHistory: Sendable {
     /// The machine slept: what was connected before is not any more.
     package mutating func resumed() { hasResumed = true }
 
-    /// Gives `path` its generation. Going offline does not count; the next usable path does.
+    /// Gives `path` its generation.
+    ///
+    /// Going offline does not count; the next usable path does.
     package mutating func number(_ path: inout ReachabilityPath) {
         if path.isOnline {
             let identity = Identity(
@@ -45,7 +47,9 @@ package struct PathHistory: Sendable {
 }
 
 extension ReachabilityPath {
-    /// Whether observers are told of the difference. Wording, signal strength and metric alone are not worth a call.
+    /// Whether observers are told of the difference.
+    ///
+    /// Wording, signal strength and metric alone are not worth a call.
     package func differs(from other: ReachabilityPath) -> Bool {
         isOnline != other.isOnline || interface != other.interface || interfaceIndex != other.interfaceIndex
             || medium != other.medium || source != other.source || gateway != other.gateway

@@ -103,7 +103,9 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
             && deadlines.gain == nil
     }
 
-    /// Monitoring starts: the kernel is to be asked now. A machine that runs starts afresh.
+    /// Monitoring starts: the kernel is to be asked now.
+    ///
+    /// A machine that runs starts afresh.
     package mutating func started() {
         state = .running(
             Running(
@@ -172,7 +174,9 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
         return .evaluate(afresh: afresh)
     }
 
-    /// The kernel was asked: this is the path. It took `took`, and the path holds for `expires` at most.
+    /// The kernel was asked: this is the path.
+    ///
+    /// It took `took`, and the path holds for `expires` at most.
     package mutating func evaluated(
         _ path: ReachabilityPath, expires: Duration? = nil, took: Duration = .zero, at now: MonotonicInstant
     ) -> Verdict {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Slows down the report of returns on a link that flaps. Losses are never slowed down.
+/// Slows down the report of returns on a link that flaps.
+///
+/// Losses are never slowed down.
 package struct UpDamping: Sendable, Hashable {
     private let timing: ReachabilityTiming
     private var returns: [MonotonicInstant] = []
@@ -16,7 +18,9 @@ package struct UpDamping: Sendable, Hashable {
         return hold
     }
 
-    /// The path came or went. After a long quiet everything before is forgotten.
+    /// The path came or went.
+    ///
+    /// After a long quiet everything before is forgotten.
     package mutating func flapped(at now: MonotonicInstant) {
         if let lastFlap, now - lastFlap >= timing.dampingReset {
             returns = []

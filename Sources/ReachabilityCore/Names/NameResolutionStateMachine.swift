@@ -85,7 +85,9 @@ package struct NameResolutionStateMachine: ~Copyable, Sendable {
         return .resolve
     }
 
-    /// The answer has come. Where it may be outdated already, ``nextDeadline`` is now.
+    /// The answer has come.
+    ///
+    /// Where it may be outdated already, ``nextDeadline`` is now.
     package mutating func answered(
         _ result: Result<[ReachabilityDestination], NameFailure>, at now: MonotonicInstant
     ) -> Outcome {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Looks at every interface for itself: is it online, and if not, what is the first thing it lacks?
+/// Looks at every interface for itself: whether it is online, and if not, the first thing it lacks.
 package struct LinkSurvey: Sendable {
     private let evaluator: PathEvaluator
 

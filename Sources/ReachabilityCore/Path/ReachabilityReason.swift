@@ -2,7 +2,9 @@
 
 /// Why a path is usable or not: a code for programs and a sentence for the person who has to act.
 public struct ReachabilityReason: Sendable, Hashable, CustomStringConvertible {
-    /// The reason as a code. More may come: compare, and treat unknown ones as "not usable".
+    /// The reason as a code.
+    ///
+    /// More may come: compare, and treat unknown ones as "not usable".
     public struct Code: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
         /// The word used in JSON and by `reach status --explain`.
         public let rawValue: String
