@@ -10,6 +10,7 @@ package final class ConditionLock<Value>: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var value: Value
+    private var waiting = 0
 
     package init(_ value: Value) {
         self.value = value
@@ -28,7 +29,7 @@ package final class ConditionLock<Value>: @unchecked Sendable {
     package func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
         pthread_mutex_lock(mutex)
         defer {
-            pthread_cond_broadcast(condition)
+            if waiting > 0 { pthread_cond_broadcast(condition) }
             pthread_mutex_unlock(mutex)
         }
         return body(&value)
@@ -37,7 +38,9 @@ package final class ConditionLock<Value>: @unchecked Sendable {
     /// Waits until `condition` holds, however long that takes.
     package func wait(until holds: (Value) -> Bool) {
         pthread_mutex_lock(mutex)
+        waiting += 1
         while !holds(value) { pthread_cond_wait(condition, mutex) }
+        waiting -= 1
         pthread_mutex_unlock(mutex)
     }
 }

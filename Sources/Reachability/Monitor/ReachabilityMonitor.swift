@@ -193,11 +193,11 @@ package actor ReachabilityMonitor {
             }
             var evaluation = try KernelEvaluation(evaluator, kernel)
             let now = now
-            let took = now - began
+            let took = now.nanoseconds(since: began)
             let verdict = machine.evaluated(evaluation.path, expires: evaluation.expires, took: took, at: now)
             tell(verdict) { try? evaluation.survey(evaluator, kernel) }
             // After the telling: then the snapshot holds what the reports on the links rest upon.
-            environment.recorder?(.evaluated(evaluation.snapshot, at: now, took: took))
+            environment.recorder?(.evaluated(evaluation.snapshot, at: now, took: .nanoseconds(took)))
         } catch {
             environment.recorder?(.unanswered(error, at: now))
             tell(machine.evaluationFailed(error, at: now)) { nil }
@@ -215,7 +215,7 @@ package actor ReachabilityMonitor {
     private func evaluateUnresolved(_ kernel: any KernelQuerying, _ began: MonotonicInstant) throws(ReachabilityError) {
         let general = evaluator(for: .general(sentinels: configuration.sentinels))
         var evaluation = try KernelEvaluation(general, kernel)
-        let took = now - began
+        let took = now.nanoseconds(since: began)
         noticeWayOut(evaluation.path.isOnline)
         guard let name = lookup?.name, let failure = lookup?.failure,
             let path = ReachabilityPath.unresolved(name, failure, general: evaluation.path)
@@ -226,7 +226,7 @@ package actor ReachabilityMonitor {
         let now = now
         let verdict = machine.evaluated(path, expires: evaluation.expires, took: took, at: now)
         tell(verdict) { try? evaluation.survey(general, kernel) }
-        environment.recorder?(.evaluated(evaluation.snapshot, at: now, took: took))
+        environment.recorder?(.evaluated(evaluation.snapshot, at: now, took: .nanoseconds(took)))
     }
 
     private func tell(_ verdict: ReachabilityStateMachine.Verdict, links: () -> [LinkReport]?) {

@@ -9,16 +9,16 @@ package import ReachabilityCore
 /// can vanish without a word of their own, but then with one about a link, an address or a nexthop. What nl80211 says
 /// of a Wi-Fi interface never holds, since its signal changes all the time.
 package struct AnswerMemory: Sendable {
-    private var links: [KernelQuestion: KernelAnswer] = [:]
-    private var wireless: [KernelQuestion: KernelAnswer] = [:]
+    private var links = AnswerTable()
+    private var wireless = AnswerTable()
     private var addresses: KernelAnswer?
     private var routes = PerFamily()
 
     private struct PerFamily: Sendable {
-        var v4: [KernelQuestion: KernelAnswer] = [:]
-        var v6: [KernelQuestion: KernelAnswer] = [:]
+        var v4 = AnswerTable()
+        var v6 = AnswerTable()
 
-        subscript(family: IPAddress.Family) -> [KernelQuestion: KernelAnswer] {
+        subscript(family: IPAddress.Family) -> AnswerTable {
             get { family == .ipv4 ? v4 : v6 }
             _modify { if family == .ipv4 { yield &v4 } else { yield &v6 } }
         }
@@ -40,14 +40,14 @@ package struct AnswerMemory: Sendable {
     package mutating func remember(_ question: KernelQuestion, _ answer: KernelAnswer) {
         switch question {
         case .route(let lookup):
-            if !Self.isPassing(answer) { routes[lookup.destination.family][question] = answer }
+            if !Self.isPassing(answer) { routes[lookup.destination.family].set(question, answer) }
         case .link, .linkNamed, .links, .ports, .device:
-            if Self.isLasting(answer) { links[question] = answer }
+            if Self.isLasting(answer) { links.set(question, answer) }
         case .addresses:
             if Self.isLasting(answer) { addresses = answer }
         case .wireless:
             // That an interface is no Wi-Fi lasts; the state of one that is does not.
-            if case .failure = answer, Self.isLasting(answer) { wireless[question] = answer }
+            if case .failure = answer, Self.isLasting(answer) { wireless.set(question, answer) }
         }
     }
 
@@ -55,17 +55,17 @@ package struct AnswerMemory: Sendable {
     package mutating func notice(_ event: NetworkEvent) {
         switch event {
         case .routeAdded(let prefix), .routeRemoved(let prefix):
-            routes[prefix.address.family].removeAll(keepingCapacity: true)
+            routes[prefix.address.family].removeAll()
         default: forgetRoutes()
         }
         switch event {
         // A driver's event says nothing about the link; a change brings a message of its own.
         case .linkChanged(_, isWirelessNoise: true): break
         case .linkChanged, .linkRemoved:
-            links.removeAll(keepingCapacity: true)
-            wireless.removeAll(keepingCapacity: true)
+            links.removeAll()
+            wireless.removeAll()
         case .addressAdded, .addressRemoved: addresses = nil
-        case .wirelessChanged: wireless.removeAll(keepingCapacity: true)
+        case .wirelessChanged: wireless.removeAll()
         case .overrun, .reopened, .resumed, .requested: self = AnswerMemory()
         case .routeAdded, .routeRemoved, .ruleChanged, .nexthopChanged, .destinationsChanged: break
         }
@@ -73,8 +73,8 @@ package struct AnswerMemory: Sendable {
 
     /// Forgets what was said about routes: time has passed.
     package mutating func forgetRoutes() {
-        routes.v4.removeAll(keepingCapacity: true)
-        routes.v6.removeAll(keepingCapacity: true)
+        routes.v4.removeAll()
+        routes.v6.removeAll()
     }
 
     /// Whether an answer is more than a failure of the moment: of the refusals, no such interface, no such family

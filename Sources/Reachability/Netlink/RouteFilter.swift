@@ -15,7 +15,7 @@ package struct RouteFilter: Sendable, Equatable {
     ///
     /// An IPv4 host costs 4 instructions and an IPv6 host 17, of the 4096 that a program may have (BPF_MAXINSNS);
     /// the kernel's own translation has to fit net.core.optmem_max too, 20 KiB on older kernels.
-    package static let hostLimits: [IPAddress.Family: Int] = [.ipv4: 128, .ipv6: 48]
+    package static func hostLimit(_ family: IPAddress.Family) -> Int { family == .ipv4 ? 128 : 48 }
 
     /// The watched hosts, each once and in order.
     package let hosts: [IPAddress]
@@ -24,9 +24,10 @@ package struct RouteFilter: Sendable, Equatable {
 
     /// A filter for these hosts.
     package init(hosts: [IPAddress] = []) {
-        let unique = Set(hosts).sorted()
+        var unique: [IPAddress] = []
+        for host in hosts.sorted() where host != unique.last { unique.append(host) }
         let open = IPAddress.Family.allCases.filter { family in
-            unique.count { $0.family == family } > Self.hostLimits[family] ?? 0
+            unique.count { $0.family == family } > Self.hostLimit(family)
         }
         self.hosts = unique.filter { !open.contains($0.family) }
         openFamilies = Set(open)

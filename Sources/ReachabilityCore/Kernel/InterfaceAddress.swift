@@ -42,5 +42,5 @@ package struct InterfaceAddress: Sendable, Hashable {
     }
 
     /// `address/length`, as `ip address` shows it.
-    package var text: String { "\(address)/\(prefixLength)" }
+    package var text: String { "\(address)/\(UInt32(clamping: prefixLength).decimal)" }
 }

@@ -46,21 +46,3 @@ package struct RouteLookup: Sendable, Hashable {
         self.user = user
     }
 }
-
-extension KernelQuestion {
-    /// A number that differs for nearly all questions that differ.
-    var digest: UInt64 {
-        switch self {
-        case .route(let lookup):
-            (lookup.destination.low ^ lookup.destination.high &* 31) &* 8
-                ^ UInt64(truncatingIfNeeded: lookup.interface) << 40 ^ (lookup.wantsEntry ? 1 : 0)
-        case .link(let index): UInt64(truncatingIfNeeded: index) &* 8 ^ 2
-        case .linkNamed(let name): UInt64(name.utf8.count) &* 8 ^ 3
-        case .links: 4
-        case .ports(let master): UInt64(truncatingIfNeeded: master) &* 8 ^ 5
-        case .addresses: 6
-        case .wireless(let index): UInt64(truncatingIfNeeded: index) &* 8 ^ 7
-        case .device(let index, _): UInt64(truncatingIfNeeded: index) &* 8 ^ 15 << 56
-        }
-    }
-}

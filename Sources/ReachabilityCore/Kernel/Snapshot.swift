@@ -5,44 +5,21 @@
 /// It is everything an evaluation depends on: written down, it can be evaluated again anywhere.
 package struct Snapshot: Sendable, Equatable {
     /// One question with its answer.
-    package struct Entry: Sendable, Equatable {
-        package let question: KernelQuestion
-        package let answer: KernelAnswer
-    }
+    package typealias Entry = AnswerTable.Entry
 
-    /// All entries, oldest first.
-    package private(set) var entries: [Entry] = []
-    // The questions' digests beside the entries: an evaluation has about ten, and walking over numbers is cheaper than
-    // comparing or hashing questions. A survey of many links has thousands, which are found by hashing.
-    private var digests: [UInt64] = []
-    private var positions: [KernelQuestion: Int] = [:]
-    private static let walkLimit = 16
+    private var table = AnswerTable()
 
     package init() {}
 
-    /// The answer to `question`, where it was asked.
-    package subscript(question: KernelQuestion) -> KernelAnswer? {
-        position(of: question).map { entries[$0].answer }
-    }
+    /// All entries, oldest first.
+    package var entries: [Entry] { table.entries }
 
-    private func position(of question: KernelQuestion) -> Int? {
-        if entries.count > Self.walkLimit { return positions[question] }
-        let digest = question.digest
-        for position in digests.indices
-        where digests[position] == digest && entries[position].question == question { return position }
-        return nil
-    }
+    /// The answer to `question`, where it was asked.
+    package subscript(question: KernelQuestion) -> KernelAnswer? { table[question] }
 
     /// Adds an answer; one that is there already stays.
     package mutating func add(_ question: KernelQuestion, _ answer: KernelAnswer) {
-        guard position(of: question) == nil else { return }
-        entries.append(Entry(question: question, answer: answer))
-        digests.append(question.digest)
-        if entries.count == Self.walkLimit + 1 {
-            for (position, entry) in entries.enumerated() { positions[entry.question] = position }
-        } else if entries.count > Self.walkLimit {
-            positions[question] = entries.count - 1
-        }
+        if !table.contains(question) { table.set(question, answer) }
     }
 
     package static func == (a: Snapshot, b: Snapshot) -> Bool { a.entries == b.entries }

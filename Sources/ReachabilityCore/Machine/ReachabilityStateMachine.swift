@@ -48,7 +48,8 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
         var lastEvaluation: MonotonicInstant?
         var lastEvent: MonotonicInstant?
         var lastResync: MonotonicInstant?
-        var pace: Duration
+        /// Nanoseconds between two evaluations while events keep coming.
+        var pace: Int64
         var deadlines = Deadlines()
     }
 
@@ -76,18 +77,22 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
     }
 
     // A driver's wireless events come by the hundred while it scans.
-    private static let noiseWindow: Duration = .milliseconds(100)
+    private static let noiseWindow: Int64 = 100_000_000
     // Of the CPU, an evaluation never takes more than one part in so many.
-    private static let breath = 10
-    private static let shortestBreath: Duration = .milliseconds(20)
-    private static let longestBreath: Duration = .milliseconds(500)
+    private static let breath: Int64 = 10
+    private static let shortestBreath: Int64 = 20_000_000
+    private static let longestBreath: Int64 = 500_000_000
     // The kernel rounds a route's lifetime to hundredths of a second.
-    private static let expirySlack: Duration = .milliseconds(20)
+    private static let expirySlack: Int64 = 20_000_000
 
     private let timing: ReachabilityTiming
+    private let nanoseconds: TimingNanoseconds
     private var state: State = .stopped
 
-    package init(timing: ReachabilityTiming) { self.timing = timing }
+    package init(timing: ReachabilityTiming) {
+        self.timing = timing
+        nanoseconds = TimingNanoseconds(timing)
+    }
 
     /// When ``deadlineReached(at:)`` wants to be called; nil for never.
     package var nextDeadline: MonotonicInstant? {
@@ -112,7 +117,7 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
                 damping: UpDamping(timing),
                 resync: Backoff(first: timing.resyncBackoff, limit: timing.resyncBackoffLimit),
                 retry: Backoff(first: timing.resyncBackoff, limit: timing.resyncBackoffLimit),
-                pace: timing.evaluationInterval))
+                pace: nanoseconds.evaluationInterval))
     }
 
     /// Monitoring ends: nothing more comes out.
@@ -124,7 +129,7 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
         defer { state = .running(running) }
         switch event {
         case .linkChanged(_, isWirelessNoise: true):
-            running.deadlines.evaluate(at: now + Self.noiseWindow)
+            running.deadlines.evaluate(at: now.advanced(by: Self.noiseWindow))
             return .wait
         case .resumed:
             running.history.resumed()
@@ -133,11 +138,11 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
         case .overrun, .reopened: return resync(&running, at: now)
         default: break
         }
-        let isFirst = running.lastEvent.map { now - $0 >= timing.burstGap } ?? true
+        let isFirst = running.lastEvent.map { now.nanoseconds(since: $0) >= nanoseconds.burstGap } ?? true
         running.lastEvent = now
         guard let last = running.lastEvaluation else { return .evaluate }
-        let earliest = last + running.pace
-        if earliest <= now || isFirst && running.pace == timing.evaluationInterval { return .evaluate }
+        let earliest = last.advanced(by: running.pace)
+        if earliest <= now || isFirst && running.pace == nanoseconds.evaluationInterval { return .evaluate }
         running.deadlines.evaluate(at: earliest)
         return .wait
     }
@@ -176,9 +181,9 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
 
     /// The kernel was asked: this is the path.
     ///
-    /// It took `took`, and the path holds for `expires` at most.
+    /// It took `took` nanoseconds, and the path holds for `expires` at most.
     package mutating func evaluated(
-        _ path: ReachabilityPath, expires: Duration? = nil, took: Duration = .zero, at now: MonotonicInstant
+        _ path: ReachabilityPath, expires: Duration? = nil, took: Int64 = 0, at now: MonotonicInstant
     ) -> Verdict {
         guard case .running(var running) = state else { return .ignore }
         defer { state = .running(running) }
@@ -207,7 +212,7 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
     ) -> Verdict {
         guard case .running(var running) = state else { return .ignore }
         defer { state = .running(running) }
-        settle(&running, took: .zero, expires: nil, at: now)
+        settle(&running, took: 0, expires: nil, at: now)
         running.deadlines.evaluate(at: now + running.retry.pause())
         running.path.isStale = true
         guard running.status == nil else { return .refresh(running.path) }
@@ -217,7 +222,7 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
     }
 
     /// The kernel was asked, but nothing can be said yet: a name is still being resolved.
-    package mutating func evaluationPostponed(took: Duration = .zero, at now: MonotonicInstant) {
+    package mutating func evaluationPostponed(took: Int64 = 0, at now: MonotonicInstant) {
         guard case .running(var running) = state else { return }
         settle(&running, took: took, expires: nil, at: now)
         running.deadlines.loss = nil
@@ -226,15 +231,19 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
     }
 
     private func settle(
-        _ running: inout Running, took: Duration, expires: Duration?, at now: MonotonicInstant
+        _ running: inout Running, took: Int64, expires: Duration?, at now: MonotonicInstant
     ) {
         running.lastEvaluation = now
         // Being pushed aside by other programs for a moment does not make an evaluation expensive.
-        let breath = min(took * Self.breath, Self.longestBreath)
-        running.pace = max(timing.evaluationInterval, breath > Self.shortestBreath ? breath : .zero)
+        let breath = min(max(took, 0), Self.longestBreath) * Self.breath
+        running.pace = max(
+            nanoseconds.evaluationInterval,
+            breath > Self.shortestBreath ? min(breath, Self.longestBreath) : 0)
         running.deadlines.evaluation = nil
-        running.deadlines.expiry = expires.map { now + max($0, Self.expirySlack) + Self.expirySlack }
-        running.deadlines.safety = timing.safetyInterval.map { now + $0 }
+        running.deadlines.expiry = expires.map {
+            now.advanced(by: max($0.inNanoseconds, Self.expirySlack) &+ Self.expirySlack)
+        }
+        running.deadlines.safety = nanoseconds.safetyInterval.map { now.advanced(by: $0) }
     }
 
     /// The status to commit, if it is time; sets and clears the deadlines of grace and damping.
@@ -249,7 +258,7 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
             running.deadlines.loss = nil
             return nil
         case (.wifi, .unreachable), (.wired, .unreachable):
-            let deadline = running.deadlines.loss ?? now + timing.lossGrace
+            let deadline = running.deadlines.loss ?? now.advanced(by: nanoseconds.lossGrace)
             guard deadline <= now else {
                 running.deadlines.loss = deadline
                 return nil

@@ -37,7 +37,7 @@ package struct FamilyPath: Sendable, Hashable {
             ? "default route" : "route to \(prefix?.description ?? destination.description)"
         let hop = gateway.map { " via \($0)" } ?? ""
         let carried = underlay.map { ", carried by \($0.name)" } ?? ""
-        return "\(what)\(hop) on \(link.name) (metric \(metric))\(carried)"
+        return "\(what)\(hop) on \(link.name) (metric \(metric.decimal))\(carried)"
     }
 }
 

@@ -8,7 +8,8 @@ package struct Inquiry: ~Copyable {
     private let snapshot: Snapshot
     /// Questions that came up without an answer, each once, in the order they came up.
     package private(set) var missing: [KernelQuestion] = []
-    private var known: Set<KernelQuestion> = []
+    // Beyond a few, questions are found by hashing.
+    private var known: Set<KernelQuestion>?
     /// The steps for `--explain`; nil where nobody asks for them.
     package private(set) var steps: [EvaluationStep]?
     // What was concluded about the ports of a bridge or bond; nil while an answer is missing. Without it, bridges that
@@ -51,7 +52,12 @@ package struct Inquiry: ~Copyable {
     }
 
     private mutating func miss(_ question: KernelQuestion) {
-        if known.insert(question).inserted { missing.append(question) }
+        if known == nil, missing.count < 32 {
+            if !missing.contains(question) { missing.append(question) }
+            return
+        }
+        if known == nil { known = Set(missing) }
+        if known?.insert(question).inserted == true { missing.append(question) }
     }
 
     /// The route, or the errno of the refusal.

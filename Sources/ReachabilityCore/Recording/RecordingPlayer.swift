@@ -79,10 +79,10 @@ package struct RecordingPlayer: ~Copyable, Sendable {
             }
             self.snapshot = snapshot
             guard let path = path(found) else {
-                machine.evaluationPostponed(took: took, at: now)
+                machine.evaluationPostponed(took: took.inNanoseconds, at: now)
                 return nil
             }
-            verdict = machine.evaluated(path, expires: expires, took: took, at: now)
+            verdict = machine.evaluated(path, expires: expires, took: took.inNanoseconds, at: now)
             if header.configuration.reportsLinks, case .publish = verdict,
                 case .reports(let reports) = LinkSurvey(evaluator: evaluator).survey(snapshot)
             {

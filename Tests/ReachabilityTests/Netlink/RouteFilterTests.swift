@@ -113,7 +113,7 @@ struct RouteFilterTests {
 
     @Test("many hosts of a family open the whole family, and the program still fits")
     func limits() throws {
-        let limit = try #require(RouteFilter.hostLimits[.ipv4])
+        let limit = RouteFilter.hostLimit(.ipv4)
         let full = RouteFilter(hosts: (0..<limit).map { IPAddress(v4: 0x0B00_0000 + UInt32($0)) })
         let over = RouteFilter(hosts: (0...limit).map { IPAddress(v4: 0x0B00_0000 + UInt32($0)) })
         let elsewhere = try #require(IPPrefix("192.0.2.0/24"))
