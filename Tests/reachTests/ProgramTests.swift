@@ -31,7 +31,10 @@ struct ProgramTests {
         init(_ arguments: [String], input: String? = nil) throws {
             process.executableURL = ProgramTests.program
             process.arguments = arguments
-            process.environment = ["LANG": "C.UTF-8", "PATH": "/usr/bin:/bin"]
+            // Nothing of what this process was given, but what the sanitizers need.
+            process.environment = ProcessInfo.processInfo.environment
+                .filter { $0.key.hasSuffix("SAN_OPTIONS") || $0.key == "LD_PRELOAD" }
+                .merging(["LANG": "C.UTF-8", "PATH": "/usr/bin:/bin"]) { $1 }
             process.standardOutput = output
             process.standardError = errors
             let pipe = Pipe()
