@@ -101,7 +101,7 @@ struct RouteScenarios {
                 addr del 2001:db8::2/64 dev v0
                 addr add 10.0.0.2/32 dev v0
                 addr add fe80::2/64 dev v0 nodad
-                route add default via inet6 fe80::1 dev v0
+                route add 0.0.0.0/0 via inet6 fe80::1 dev v0
                 """)
         await scenario.start(expecting: .wired, on: "v0")
         #expect(scenario.path.gateway == IPAddress("fe80::1"))
