@@ -13,10 +13,7 @@ extension WirelessState {
         while let attribute = attributes.next(in: bytes) {
             switch attribute.type {
             case Int(NL80211_ATTR_IFTYPE.rawValue): mode = bytes.integer(UInt32.self, in: attribute.payload)
-            // Up to 32 bytes without a NUL at the end; a hidden network's name is empty or all zero.
-            case Int(NL80211_ATTR_SSID.rawValue):
-                let name = bytes.bytes(in: attribute.payload)
-                if name.contains(where: { $0 != 0 }) { ssid = String(decoding: name, as: UTF8.self) }
+            case Int(NL80211_ATTR_SSID.rawValue): ssid = bytes.networkName(in: attribute.payload)
             default: break
             }
         }
@@ -24,22 +21,158 @@ extension WirelessState {
         self.init(mode: mode, ssid: ssid)
     }
 
-    /// Reads the access point and the signal from an NL80211_CMD_NEW_STATION message; malformed ones say nothing.
-    package mutating func readStation(_ body: Range<Int>, in bytes: RawSpan) {
-        guard body.count >= NetlinkLayout.generic else { return }
+    /// Takes access point and signal from an NL80211_CMD_NEW_STATION message, and returns what else it says.
+    ///
+    /// Malformed messages say nothing, and neither do those about other clients (TDLS) or before association.
+    @discardableResult
+    package mutating func readStation(_ body: Range<Int>, in bytes: RawSpan) -> WirelessStation? {
+        guard let station = WirelessStation(body, in: bytes), !station.isPeer, station.isAssociated
+        else { return nil }
+        accessPoint = station.address
+        signal = station.signal
+        return station
+    }
+}
+
+/// The other end of a connection (NL80211_CMD_NEW_STATION): of a client's, its access point.
+package struct WirelessStation: Sendable, Hashable {
+    /// Its hardware address: six bytes.
+    package var address: [UInt8]
+    /// Signal strength in dBm.
+    package var signal: Int8?
+    /// When the association began, in nanoseconds of CLOCK_BOOTTIME; Linux 5.3, not with every driver.
+    package var associatedAt: UInt64?
+    /// For how many seconds the association has lasted.
+    package var connectedTime: UInt32?
+    /// Whether it is another client, to which a direct link is set up (TDLS, IEEE 802.11z).
+    package var isPeer = false
+    /// Whether the association stands; while it is being made, the station is there already.
+    package var isAssociated = true
+
+    /// Reads the body of the message; nil where it is malformed or names no station.
+    package init?(_ body: Range<Int>, in bytes: RawSpan) {
+        guard body.count >= NetlinkLayout.generic else { return nil }
+        var address: [UInt8]?
+        var details: Range<Int>?
         var attributes = NetlinkAttributes(body, skipping: NetlinkLayout.generic)
         while let attribute = attributes.next(in: bytes) {
             switch attribute.type {
-            case Int(NL80211_ATTR_MAC.rawValue) where attribute.payload.count == 6:
-                accessPoint = bytes.bytes(in: attribute.payload)
-            case Int(NL80211_ATTR_STA_INFO.rawValue):
-                var details = NetlinkAttributes(attribute.payload)
-                while let detail = details.next(in: bytes) {
-                    guard detail.type == Int(NL80211_STA_INFO_SIGNAL.rawValue) else { continue }
-                    signal = bytes.integer(Int8.self, in: detail.payload)
-                }
+            case Int(NL80211_ATTR_MAC.rawValue): address = bytes.hardwareAddress(in: attribute.payload)
+            case Int(NL80211_ATTR_STA_INFO.rawValue): details = attribute.payload
             default: break
             }
         }
+        guard !attributes.isMalformed, let address else { return nil }
+        self.address = address
+        if let details { read(NetlinkAttributes(details), in: bytes) }
+    }
+
+    private mutating func read(_ attributes: consuming NetlinkAttributes, in bytes: RawSpan) {
+        while let attribute = attributes.next(in: bytes) {
+            let payload = attribute.payload
+            switch attribute.type {
+            case Int(NL80211_STA_INFO_SIGNAL.rawValue): signal = bytes.integer(Int8.self, in: payload)
+            case Int(NL80211_STA_INFO_ASSOC_AT_BOOTTIME.rawValue):
+                associatedAt = bytes.integer(UInt64.self, in: payload)
+            case Int(NL80211_STA_INFO_CONNECTED_TIME.rawValue):
+                connectedTime = bytes.integer(UInt32.self, in: payload)
+            // struct nl80211_sta_flag_update: which flags are known, which of them are set.
+            case Int(NL80211_STA_INFO_STA_FLAGS.rawValue) where payload.count >= 8:
+                let known = bytes.integer(UInt32.self, at: payload.lowerBound) ?? 0
+                let set = bytes.integer(UInt32.self, at: payload.lowerBound + 4) ?? 0
+                isPeer = set & 1 << NL80211_STA_FLAG_TDLS_PEER.rawValue != 0
+                isAssociated = known & ~set & 1 << NL80211_STA_FLAG_ASSOCIATED.rawValue == 0
+            default: break
+            }
+        }
+    }
+
+    /// Whether this is still the association that `earlier` was about, and not a new one to the same station.
+    package func continues(_ earlier: WirelessStation) -> Bool {
+        address == earlier.address && associatedAt == earlier.associatedAt
+            && (connectedTime ?? 0) >= (earlier.connectedTime ?? 0)
+    }
+}
+
+/// The network a client is associated with, as an entry of the scan results says (NL80211_CMD_NEW_SCAN_RESULTS).
+package struct WirelessNetwork: Sendable, Hashable {
+    /// The access point (BSSID): six bytes.
+    package var accessPoint: [UInt8]
+    /// The device this access point is one radio of (Wi-Fi 7): six bytes.
+    package var device: [UInt8]?
+    /// The name as text; nil where it is hidden.
+    package var ssid: String?
+
+    /// Reads the body of the message; nil where it is malformed or about any other network.
+    package init?(_ body: Range<Int>, in bytes: RawSpan) {
+        guard body.count >= NetlinkLayout.generic else { return nil }
+        var entry: Range<Int>?
+        var attributes = NetlinkAttributes(body, skipping: NetlinkLayout.generic)
+        while let attribute = attributes.next(in: bytes) {
+            if attribute.type == Int(NL80211_ATTR_BSS.rawValue) { entry = attribute.payload }
+        }
+        guard !attributes.isMalformed, let entry else { return nil }
+        var status: UInt32?
+        var elements: Range<Int>?
+        var beacon: Range<Int>?
+        attributes = NetlinkAttributes(entry)
+        var accessPoint: [UInt8]?
+        while let attribute = attributes.next(in: bytes) {
+            let payload = attribute.payload
+            switch attribute.type {
+            case Int(NL80211_BSS_BSSID.rawValue): accessPoint = bytes.hardwareAddress(in: payload)
+            case Int(NL80211_BSS_INFORMATION_ELEMENTS.rawValue): elements = payload
+            case Int(NL80211_BSS_BEACON_IES.rawValue): beacon = payload
+            case Int(NL80211_BSS_STATUS.rawValue): status = bytes.integer(UInt32.self, in: payload)
+            case Self.deviceAddress: device = bytes.hardwareAddress(in: payload)
+            default: break
+            }
+        }
+        guard !attributes.isMalformed, status == NL80211_BSS_STATUS_ASSOCIATED.rawValue, let accessPoint
+        else { return nil }
+        self.accessPoint = accessPoint
+        // A beacon can hide what the answer to a probe tells.
+        for place in [elements, beacon] where ssid == nil {
+            if let place { ssid = bytes.networkName(amongElements: place) }
+        }
+    }
+
+    /// Whether `station` is this access point.
+    package func isServed(by station: [UInt8]) -> Bool { accessPoint == station || device == station }
+
+    // NL80211_BSS_MLD_ADDR; headers before Linux 6.0 have no name for it.
+    private static let deviceAddress = 22
+}
+
+extension RawSpan {
+    /// The six bytes of a hardware address that `range` holds; nil where it holds anything else.
+    package func hardwareAddress(in range: Range<Int>) -> [UInt8]? {
+        guard range.count == 6 else { return nil }
+        let address = bytes(in: range)
+        return address.count == 6 ? address : nil
+    }
+
+    /// The network's name in `range`: up to 32 bytes without a NUL at the end (IEEE 802.11, 9.4.2.2).
+    ///
+    /// Nil where it is hidden: empty or all zero. Bytes that are not UTF-8 are replaced; control characters stay.
+    package func networkName(in range: Range<Int>) -> String? {
+        guard range.count <= 32 else { return nil }
+        let name = bytes(in: range)
+        return name.contains { $0 != 0 } ? String(decoding: name, as: UTF8.self) : nil
+    }
+
+    /// The network's name among the information elements in `range`, each of which is a number, a length and so
+    /// many bytes; one that is cut off ends the search.
+    package func networkName(amongElements range: Range<Int>) -> String? {
+        var offset = range.lowerBound
+        while offset < range.upperBound - 1,
+            let number = integer(UInt8.self, at: offset), let count = integer(UInt8.self, at: offset + 1)
+        {
+            let end = offset + 2 + Int(count)
+            guard end <= range.upperBound else { return nil }
+            if number == 0 { return networkName(in: offset + 2..<end) }
+            offset = end
+        }
+        return nil
     }
 }

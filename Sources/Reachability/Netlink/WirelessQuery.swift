@@ -7,33 +7,43 @@ package import ReachabilityCore
 ///
 /// It never fails as a whole: Wi-Fi's details are an extra, so what cannot be asked is an answer too.
 package final class WirelessQuery {
-    private let open: () throws(NetlinkError) -> any NetlinkTransport
-    private var transport: (any NetlinkTransport)?
+    /// How often the scan results are read because they changed meanwhile.
+    private static let scanAttempts = 3
+    /// Interfaces whose network is remembered; adapters that are plugged in again get a new index each time.
+    private static let memoryLimit = 16
+
+    private struct Association {
+        var station: WirelessStation
+        let ssid: String?
+        /// Whether the station was gone meanwhile: the next one is a new association.
+        var isOver = false
+    }
+
+    private let channel: GenericChannel
     private var family: UInt16?
-    // Grown where a reply does not fit.
-    private var buffer = [UInt8](repeating: 0, count: 8192)
-    private var request = NetlinkRequest()
-    private var sequence: UInt32 = 0
+    /// The network's name costs reading all scan results, so it is asked once for each association.
+    private var associations: [Int32: Association] = [:]
 
     /// Asks over what `open` opens, when it is needed and again when it broke.
-    package init(open: @escaping () throws(NetlinkError) -> any NetlinkTransport) { self.open = open }
+    package init(open: @escaping () throws(NetlinkError) -> any NetlinkTransport) {
+        channel = GenericChannel(open: open)
+    }
 
     /// What nl80211 says of the interface: ENOENT where the kernel has no nl80211 (loaded), ENODEV where the
     /// interface is not Wi-Fi.
     package func state(of index: Int32) -> KernelAnswer {
-        do throws(Refusal) {
+        do throws(GenericChannel.Refusal) {
             let family = try familyNumber()
             var state: WirelessState?
-            try ask(family, UInt8(NL80211_CMD_GET_INTERFACE.rawValue), index) { body, bytes in
-                state = WirelessState(interface: body, in: bytes) ?? state
+            try ask(family, NL80211_CMD_GET_INTERFACE, index) { message, bytes in
+                state = WirelessState(interface: message.body, in: bytes) ?? state
             }
             guard var state else { return .failure(EBADMSG) }
             // An access point has many stations; a client has one: its access point.
-            if state.mode == 2 || state.mode == 8 {
-                try? ask(family, UInt8(NL80211_CMD_GET_STATION.rawValue), index, flags: NLM_F_DUMP) {
-                    body, bytes in
-                    state.readStation(body, in: bytes)
-                }
+            if state.mode == NL80211_IFTYPE_STATION.rawValue
+                || state.mode == NL80211_IFTYPE_P2P_CLIENT.rawValue
+            {
+                askConnection(family, index, &state)
             }
             return .wireless(state)
         } catch {
@@ -43,94 +53,88 @@ package final class WirelessQuery {
         }
     }
 
-    private struct Refusal: Error {
-        let errno: Int32
+    /// Asks what a client is connected to; what is refused stays unknown.
+    private func askConnection(_ family: UInt16, _ index: Int32, _ state: inout WirelessState) {
+        var station: WirelessStation?
+        _ = try? ask(family, NL80211_CMD_GET_STATION, index, flags: NLM_F_DUMP) { message, bytes in
+            station = state.readStation(message.body, in: bytes) ?? station
+        }
+        guard let station else { return askLostConnection(family, index, &state) }
+        if let known = associations[index], !known.isOver, station.continues(known.station) {
+            associations[index]?.station = station
+            state.ssid = state.ssid ?? known.ssid
+            return
+        }
+        associations[index] = nil
+        // Up to Linux 6.1 at least, the interface names the network only where the kernel itself manages the
+        // connection (NL80211_CMD_CONNECT); wpa_supplicant does that only with drivers which leave no choice.
+        if state.ssid == nil {
+            guard let network = network(family, index, station) else { return }
+            state.ssid = network.ssid
+            // Where it has just roamed, the name may be the old network's: asked again with the next question.
+            guard network.isServed(by: station.address) else { return }
+        }
+        if associations.count >= Self.memoryLimit { associations.removeAll() }
+        associations[index] = Association(station: station, ssid: state.ssid)
     }
 
-    private func familyNumber() throws(Refusal) -> UInt16 {
+    /// No station: a connection comes or goes, or the driver tells of no stations.
+    private func askLostConnection(_ family: UInt16, _ index: Int32, _ state: inout WirelessState) {
+        if let known = associations[index] {
+            // The link tells of the loss itself, a moment later. Until then the path is what it was: a path without
+            // an access point would look like one more change.
+            associations[index]?.isOver = true
+            state.accessPoint = known.station.address
+            state.ssid = state.ssid ?? known.ssid
+        } else if state.ssid == nil, let network = network(family, index, nil) {
+            state.accessPoint = network.accessPoint
+            state.ssid = network.ssid
+        }
+    }
+
+    /// The network the interface is associated with, from the scan results; it stays there as long as it is used.
+    private func network(_ family: UInt16, _ index: Int32, _ station: WirelessStation?) -> WirelessNetwork? {
+        for _ in 0..<Self.scanAttempts {
+            var found: WirelessNetwork?
+            let isWhole = try? ask(family, NL80211_CMD_GET_SCAN, index, flags: NLM_F_DUMP) { message, bytes in
+                guard let network = WirelessNetwork(message.body, in: bytes) else { return }
+                // After a change in between, two can be marked.
+                if found == nil || network.accessPoint == station?.address { found = network }
+            }
+            // One entry is sound even where the dump as a whole is not.
+            if found != nil || isWhole != false { return found }
+        }
+        return nil
+    }
+
+    private func familyNumber() throws(GenericChannel.Refusal) -> UInt16 {
         if let family { return family }
-        sequence &+= 1
-        request.clear()
-        GenericFamily.ask("nl80211", sequence: sequence, in: &request)
         var found: UInt16?
-        try exchange(isDump: false) { body, bytes in found = GenericFamily(body, in: bytes)?.number ?? found }
-        guard let found else { throw Refusal(errno: EBADMSG) }
+        try channel.exchange(isDump: false) { request, sequence in
+            GenericFamily.ask("nl80211", sequence: sequence, in: &request)
+        } _: { message, bytes in
+            found = GenericFamily(message.body, in: bytes)?.number ?? found
+        }
+        guard let found else { throw GenericChannel.Refusal(errno: EBADMSG) }
         family = found
         return found
     }
 
+    /// Asks about an interface; false where a dump was interrupted.
+    @discardableResult
     private func ask(
-        _ family: UInt16, _ command: UInt8, _ index: Int32, flags: Int32 = 0,
-        _ read: (Range<Int>, RawSpan) -> Void
-    ) throws(Refusal) {
-        sequence &+= 1
-        request.clear()
-        request.begin(family, flags: flags, sequence: sequence)
-        request.append(command)
-        request.append(UInt8(0))
-        request.append(UInt16(0))
-        request.attribute(Int(NL80211_ATTR_IFINDEX.rawValue), index)
-        request.end()
-        try exchange(isDump: flags & NLM_F_DUMP != 0, read)
-    }
-
-    /// Sends the request and reads the reply: one message, or a dump up to its end.
-    private func exchange(isDump: Bool, _ read: (Range<Int>, RawSpan) -> Void) throws(Refusal) {
-        do throws(NetlinkError) {
-            let transport = if let transport { transport } else { try open() }
-            self.transport = transport
-            try transport.send(request.bytes)
-        } catch {
-            transport = nil
-            throw Refusal(errno: error.errno == 0 ? EIO : error.errno)
+        _ family: UInt16, _ command: nl80211_commands, _ index: Int32, flags: Int32 = 0,
+        _ read: (NetlinkMessage, RawSpan) -> Void
+    ) throws(GenericChannel.Refusal) -> Bool {
+        try channel.exchange(isDump: flags & NLM_F_DUMP != 0) { request, sequence in
+            request.begin(family, flags: flags, sequence: sequence)
+            request.append(UInt8(truncatingIfNeeded: command.rawValue))
+            request.append(UInt8(0))
+            request.append(UInt16(0))
+            request.attribute(Int(NL80211_ATTR_IFINDEX.rawValue), index)
+            request.end()
+        } _: { message, bytes in
+            read(message, bytes)
         }
-        for _ in 0..<1024 {
-            switch transport?.receive(into: &buffer) {
-            case .datagram(let byteCount):
-                switch Self.take(
-                    buffer.span.bytes.extracting(0..<byteCount), sequence, isDump: isDump, read)
-                {
-                case .more: break
-                case .over: return
-                case .refused(let errno): throw Refusal(errno: errno)
-                }
-            case .foreign: break
-            case .truncated(let needed):
-                buffer = [UInt8](repeating: 0, count: NetlinkSocket.grown(buffer.count, needed: needed))
-                transport = nil
-                throw Refusal(errno: EMSGSIZE)
-            case .nothing, .overrun, .broken, nil:
-                transport = nil
-                throw Refusal(errno: ETIMEDOUT)
-            }
-        }
-        transport = nil
-        throw Refusal(errno: ETIMEDOUT)
-    }
-
-    private enum Progress {
-        case more, over
-        case refused(errno: Int32)
-    }
-
-    /// Reads one datagram of the reply.
-    private static func take(
-        _ bytes: RawSpan, _ sequence: UInt32, isDump: Bool, _ read: (Range<Int>, RawSpan) -> Void
-    ) -> Progress {
-        var walk = NetlinkMessages()
-        while let message = walk.next(in: bytes) {
-            // A late reply to an earlier question.
-            guard message.sequence == sequence else { continue }
-            switch Int32(message.type) {
-            case NLMSG_DONE: return .over
-            case NLMSG_ERROR:
-                let number = message.errorNumber(in: bytes) ?? EBADMSG
-                return number == 0 ? .over : .refused(errno: number)
-            default:
-                read(message.body, bytes)
-                if !isDump { return .over }
-            }
-        }
-        return .more
     }
 }
