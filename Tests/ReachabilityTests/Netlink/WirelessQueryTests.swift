@@ -113,7 +113,7 @@ struct WirelessQueryTests {
         let air = Air()
         air.connect(Self.first, "lab")
         #expect(air.state()?.accessPoint == Self.first)
-        air.connect(Self.second, "lab", associatedAt: 2_000_000_000)
+        air.connect(Self.second, "lab")
         #expect(air.state()?.accessPoint == Self.second)
         #expect(air.scans == 2)
     }
