@@ -30,7 +30,7 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
     private let environment: MonitorEnvironment
     private let queue: DeliveryQueue
     private let hub = ReachabilityHub()
-    private let monitor = Mutex<ReachabilityMonitor?>(nil)
+    private let monitor = Mutex<MonitorHandle?>(nil)
     private let statusBlock = Mutex<ReachabilityObservation?>(nil)
 
     /// A manager for the general path: whether there is a way out to anywhere.
@@ -95,7 +95,7 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
             return
         }
         let hub = hub
-        let monitor = ReachabilityMonitor(
+        let monitor = MonitorHandle(
             subject: subject, configuration: configuration, environment: environment, reactor: reactor,
             outlet: MonitorOutlet(
                 publish: { hub.publish($0, session: session) }, refresh: { hub.refresh($0, session: session) },
@@ -118,7 +118,7 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
     /// It waits for a block that is running on another thread; so do not call it while holding what that block waits
     /// for. Inside a block it returns at once. Blocks and observers stay, for the next start.
     public func stopMonitoring() {
-        let running = monitor.withLock { monitor -> ReachabilityMonitor? in
+        let running = monitor.withLock { monitor -> MonitorHandle? in
             defer { monitor = nil }
             return monitor
         }

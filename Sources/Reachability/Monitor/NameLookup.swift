@@ -42,9 +42,10 @@ extension ReachabilityMonitor {
 
     private func perform(_ action: NameResolutionStateMachine.Action?) {
         guard action == .resolve, let name = lookup?.name else { return }
-        let reactor = reactor
-        environment.resolver.resolve(name, in: configuration.networkNamespace) { [weak self] result in
-            reactor.perform { [weak self] in self?.assumeIsolated { $0.answered(name, result) } }
+        // Kept until the answer is there; a monitor that has ended meanwhile ignores it.
+        let monitor = LoopBound(self, to: reactor)
+        environment.resolver.resolve(name, in: configuration.networkNamespace) { result in
+            monitor.perform { $0.answered(name, result) }
         }
     }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import EventLoop
-package import ReachabilityCore
+import EventLoop
+import ReachabilityCore
 
 /// The thin shell around the machines: events and deadlines go in, questions to the kernel and updates come out.
 ///
-/// It lives on the loop's thread; so an event is seen before the next request is started there.
-package actor ReachabilityMonitor {
+/// It lives on the loop's thread; so an event is seen before the next request is started there. Other threads hold a
+/// ``MonitorHandle``.
+final class ReachabilityMonitor {
     let reactor: Reactor
     let configuration: ReachabilityConfiguration
     let environment: MonitorEnvironment
@@ -30,9 +31,7 @@ package actor ReachabilityMonitor {
     // Without events the kernel is asked now and then (containers that refuse multicast groups).
     private static let pollInterval: Duration = .seconds(10)
 
-    package nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.asUnownedSerialExecutor() }
-
-    package init(
+    init(
         subject: MonitorSubject, configuration: ReachabilityConfiguration, environment: MonitorEnvironment,
         reactor: Reactor, outlet: MonitorOutlet
     ) {
@@ -44,45 +43,8 @@ package actor ReachabilityMonitor {
         machine = ReachabilityStateMachine(timing: configuration.timing)
     }
 
-    // MARK: - From any thread
-
-    /// Starts, and returns when the first evaluation is done.
-    package nonisolated func startAndWait() { onLoop { $0.start() } }
-
-    /// Stops, and returns when the sockets are closed.
-    package nonisolated func stop() { onLoop { $0.end() } }
-
-    /// Has the kernel asked again.
-    package nonisolated func request() {
-        reactor.perform { self.assumeIsolated { $0.handle([.requested]) } }
-    }
-
-    /// Has the kernel asked, and calls back on the loop when everything that follows has been told.
-    package nonisolated func whenSettled(_ body: @escaping @Sendable () -> Void) {
-        reactor.perform {
-            self.assumeIsolated { monitor in
-                monitor.awaitingSettlement.append(body)
-                if monitor.isRunning { monitor.handle([.requested]) } else { monitor.release() }
-            }
-        }
-    }
-
-    private nonisolated func onLoop(_ body: @escaping @Sendable (isolated ReachabilityMonitor) -> Void) {
-        if reactor.isCurrent {
-            assumeIsolated { body($0) }
-            return
-        }
-        let done = ConditionLock(false)
-        reactor.perform {
-            self.assumeIsolated { body($0) }
-            done.withLock { $0 = true }
-        }
-        done.wait { $0 }
-    }
-
-    // MARK: - On the loop
-
-    private func start() {
+    /// Begins to watch; when it returns, the first evaluation is done.
+    func start() {
         guard !isRunning else { return }
         isRunning = true
         // Listen first, then look: a change in between leads to an event.
@@ -104,9 +66,7 @@ package actor ReachabilityMonitor {
     private func openSource() -> Bool {
         do {
             let source = try environment.makeSource(reactor, configuration)
-            try source.start { [weak self] events in
-                self?.assumeIsolated { $0.handle(events) }
-            }
+            try source.start { [weak self] events in self?.handle(events) }
             // Routes that only one of these takes are let through as well as the default routes.
             source.watch(evaluator?.destinations.map(\.address) ?? configuration.sentinels)
             self.source = source
@@ -118,7 +78,8 @@ package actor ReachabilityMonitor {
         }
     }
 
-    private func end() {
+    /// Ends; when it returns, the sockets are closed.
+    func end() {
         guard isRunning else { return }
         isRunning = false
         environment.recorder?(.stopped(at: now))
@@ -131,6 +92,12 @@ package actor ReachabilityMonitor {
         if let timer { reactor.cancel(timer) }
         timer = nil
         release()
+    }
+
+    /// Has the kernel asked, and calls back when everything that follows has been told.
+    func whenSettled(_ body: @escaping @Sendable () -> Void) {
+        awaitingSettlement.append(body)
+        if isRunning { handle([.requested]) } else { release() }
     }
 
     private func release() {
@@ -252,10 +219,8 @@ package actor ReachabilityMonitor {
                 // Moved.
             } else {
                 timer = reactor.schedule(at: next.nanoseconds) { [weak self] in
-                    self?.assumeIsolated { monitor in
-                        monitor.timer = nil
-                        monitor.deadlineReached()
-                    }
+                    self?.timer = nil
+                    self?.deadlineReached()
                 }
             }
         } else if let timer {

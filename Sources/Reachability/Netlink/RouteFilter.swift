@@ -17,30 +17,40 @@ package struct RouteFilter: Sendable, Equatable {
     /// the kernel's own translation has to fit net.core.optmem_max too, 20 KiB on older kernels.
     package static func hostLimit(_ family: IPAddress.Family) -> Int { family == .ipv4 ? 128 : 48 }
 
-    /// The watched hosts, each once and in order.
+    /// The watched hosts, each once.
     package let hosts: [IPAddress]
     /// Families all of whose routes pass.
-    package let openFamilies: Set<IPAddress.Family>
+    package let openFamilies: [IPAddress.Family]
 
     /// A filter for these hosts.
     package init(hosts: [IPAddress] = []) {
         var unique: [IPAddress] = []
-        for host in hosts.sorted() where host != unique.last { unique.append(host) }
+        // Few are compared with each other; sorting is for many.
+        if hosts.count <= 16 {
+            for host in hosts where !unique.contains(host) { unique.append(host) }
+        } else {
+            for host in hosts.sorted() where host != unique.last { unique.append(host) }
+        }
         let open = IPAddress.Family.allCases.filter { family in
             unique.count { $0.family == family } > Self.hostLimit(family)
         }
         self.hosts = unique.filter { !open.contains($0.family) }
-        openFamilies = Set(open)
+        openFamilies = open
     }
 
     /// A filter that lets all routes of these families pass.
-    package init(openFamilies: Set<IPAddress.Family>) {
+    package init(openFamilies: [IPAddress.Family]) {
         hosts = []
         self.openFamilies = openFamilies
     }
 
     /// The same without single hosts: every route of their families passes, and the program is short.
-    package var coarse: RouteFilter { RouteFilter(openFamilies: openFamilies.union(hosts.map(\.family))) }
+    package var coarse: RouteFilter { 
+        RouteFilter(
+            openFamilies: IPAddress.Family.allCases.filter { family in
+                openFamilies.contains(family) || hosts.contains { $0.family == family }
+            })
+     }
 
     /// The predicate: whether a route to `prefix` matters.
     package func passes(_ prefix: IPPrefix) -> Bool {

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import EventLoop
+package import ReachabilityCore
+
+/// A monitor as other threads see it.
+package struct MonitorHandle: Sendable {
+    private let monitor: LoopBound<ReachabilityMonitor>
+
+    package init(
+        subject: MonitorSubject, configuration: ReachabilityConfiguration, environment: MonitorEnvironment,
+        reactor: Reactor, outlet: MonitorOutlet
+    ) {
+        monitor = LoopBound(
+            ReachabilityMonitor(
+                subject: subject, configuration: configuration, environment: environment, reactor: reactor,
+                outlet: outlet),
+            to: reactor)
+    }
+
+    /// Starts, and returns when the first evaluation is done.
+    package func startAndWait() { performAndWait { $0.start() } }
+
+    /// Stops, and returns when the sockets are closed.
+    package func stop() { performAndWait { $0.end() } }
+
+    /// Has the kernel asked again.
+    package func request() { monitor.perform { $0.handle([.requested]) } }
+
+    /// Has the kernel asked, and calls back on the loop when everything that follows has been told.
+    package func whenSettled(_ body: @escaping @Sendable () -> Void) { monitor.perform { $0.whenSettled(body) } }
+
+    private func performAndWait(_ body: @escaping @Sendable (ReachabilityMonitor) -> Void) {
+        if monitor.reactor.isCurrent {
+            monitor.here(body)
+            return
+        }
+        let done = ConditionLock(false)
+        monitor.perform {
+            body($0)
+            done.withLock { $0 = true }
+        }
+        done.wait { $0 }
+    }
+}
