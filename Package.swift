@@ -36,6 +36,10 @@ let package = Package(
         // Pure decisions: imports nothing but the standard library.
         .target(name: "ReachabilityCore", swiftSettings: strict),
 
+        // What enters a monitor as lines of text, and back. Only `reach` records: a program that watches does not
+        // carry the 250 KB.
+        .target(name: "ReachabilityRecording", dependencies: ["ReachabilityCore"], swiftSettings: strict),
+
         // The kernel's side: sockets, lookups, the manager.
         .target(
             name: "Reachability",
@@ -44,7 +48,7 @@ let package = Package(
         .executableTarget(
             name: "reach",
             dependencies: [
-                "Reachability",
+                "Reachability", "ReachabilityRecording",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -55,6 +59,9 @@ let package = Package(
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "ReachabilityCoreTests", dependencies: ["ReachabilityCore", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ReachabilityRecordingTests", dependencies: ["ReachabilityRecording", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "ReachabilityTests", dependencies: ["Reachability", "TestSupport"],

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ReachabilityCore
+import ReachabilityRecording
 
 /// One input of the fuzzer: the bytes of a recording, read and played.
 ///

@@ -3,17 +3,20 @@
 // The kernel's answers in the words of ip-route(8) and ip-link(8), for `--explain`.
 
 extension RouteAnswer {
-    /// "via 192.0.2.1 dev #2 src 192.0.2.2 metric 100".
-    package func text(metric: UInt32?) -> String {
+    /// "via 192.0.2.1 dev eth0 src 192.0.2.2 metric 100".
+    ///
+    /// - Parameter name: The name of the interface with this index; nil where it is not known, then it is "#2".
+    package func text(metric: UInt32?, name: (Int32) -> String? = { _ in nil }) -> String {
+        func text(_ index: Int32) -> String { name(index) ?? "#\(index)" }
         var words: [String] = []
         if kind != .unicast { words.append("\(kind)") }
         if let gateway { words.append("via \(gateway)") }
-        if let interface { words.append("dev #\(interface)") }
+        if let interface { words.append("dev \(text(interface))") }
         if let source { words.append("src \(source)") }
         if let metric { words.append("metric \(metric)") }
         if table != 254, table != 0 { words.append("table \(table)") }
         if let nexthop { words.append("nhid \(nexthop)") }
-        if !legs.isEmpty { words.append("legs \(legs.map { "#\($0.interface)" }.joined(separator: ","))") }
+        if !legs.isEmpty { words.append("legs \(legs.map { text($0.interface) }.joined(separator: ","))") }
         return words.joined(separator: " ")
     }
 }

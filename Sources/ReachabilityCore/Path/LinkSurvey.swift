@@ -117,6 +117,19 @@ package struct LinkSurvey: Sendable {
             return because(.noRoute, "\(name) has carrier and is a port of \(masterName)")
         }
         let good = all.filter { $0.isUsable && !$0.address.isLinkLocal }
+        for own in good {
+            // The kernel's own choice is what tells: bound to the link, an IPv4 lookup is answered with EHOSTUNREACH
+            // whether a route refuses or there is none (ip_route_output_key_hash_rcu(), net/ipv4/route.c).
+            let family = own.address.family
+            guard evaluator.configuration.family ?? family == family,
+                let first = evaluator.destinations.first(where: { $0.zone == nil && $0.address.family == family }),
+                case .failure(let refusal) = try inquiry.route(evaluator.lookup(first.address))
+            else { continue }
+            let failure = PathFailure(refusal: refusal)
+            guard failure.code == .noRoute else {
+                return because(failure.code, "\(name) has carrier and \(own.text) but \(failure.conclusion)")
+            }
+        }
         if let address = good.first {
             let wanted =
                 switch evaluator.target {

@@ -156,33 +156,36 @@ package struct PathEvaluator: Sendable {
             // Asked together with the link, which is needed next.
             try inquiry.require([.route(entryLookup)] + (route.interface.map { [.link($0)] } ?? []))
             let entry = try? inquiry.route(entryLookup).get()
-            let result = try follow(route, entry: entry, to: destination, &inquiry)
-            inquiry.note(step(destination, route.text(metric: entry?.metric), result))
-            return result
+            let link = try route.interface.flatMap { index throws(Inquiry.Incomplete) in try inquiry.link(index) }
+            let start = start(route, entry: entry, link, to: destination)
+            inquiry.note(step(destination, route, entry, link, start))
+            guard case .success(let path) = start, path.code != .local else { return start }
+            return try follow(path, source: route.source, entry: entry, &inquiry)
         }
     }
 
     private func step(
-        _ destination: ReachabilityDestination, _ answer: String, _ result: Result<FamilyPath, PathFailure>
+        _ destination: ReachabilityDestination, _ route: RouteAnswer, _ entry: RouteAnswer?, _ link: LinkState?,
+        _ result: Result<FamilyPath, PathFailure>
     ) -> EvaluationStep {
         let asked = "route to \(destination.text)"
+        let answer = route.text(metric: entry?.metric) { $0 == link?.index ? link?.name : nil }
         switch result {
+        case .success(let path) where path.code == .local:
+            return EvaluationStep(asked, answer, "it is this machine", code: path.code)
         case .success(let path):
-            return EvaluationStep(asked, answer, "\(path.link.name) carries it", code: path.code)
+            return EvaluationStep(asked, answer, "it leads to \(path.link.name)")
         case .failure(let failure):
             return EvaluationStep(asked, answer, failure.conclusion, code: failure.code)
         }
     }
 
-    /// Goes from a route to the link it leaves through, and checks everything on the way.
-    private func follow(
-        _ route: RouteAnswer, entry: RouteAnswer?, to destination: ReachabilityDestination,
-        _ inquiry: inout Inquiry
-    ) throws(Inquiry.Incomplete) -> Result<FamilyPath, PathFailure> {
+    /// What the route alone comes to: where it leads, or why it leads nowhere.
+    private func start(
+        _ route: RouteAnswer, entry: RouteAnswer?, _ link: LinkState?, to destination: ReachabilityDestination
+    ) -> Result<FamilyPath, PathFailure> {
         if let refused = PathFailure(kind: route.kind, isHost: isHost) { return .failure(refused) }
-        guard let index = route.interface, let link = try inquiry.link(index) else {
-            return .failure(PathFailure(.noRoute, link: nil))
-        }
+        guard let link else { return .failure(PathFailure(.noRoute, link: nil)) }
         var path = FamilyPath(
             destination: destination.address, link: link, source: route.source, gateway: route.gateway,
             metric: entry?.metric ?? route.metric, prefixLength: entry?.prefixLength ?? route.prefixLength,
@@ -197,8 +200,21 @@ package struct PathEvaluator: Sendable {
             return .failure(PathFailure(.linkLocalOnly, link: link))
         }
         path.code = path.prefixLength <= 1 && !isHost ? .defaultRoute : path.prefixLength == 0 ? .defaultRoute : .hostRoute
+        return .success(path)
+    }
+
+    /// Goes from a route to the link it leaves through, and checks everything on the way.
+    private func follow(
+        _ start: FamilyPath, source: IPAddress?, entry: RouteAnswer?, _ inquiry: inout Inquiry
+    ) throws(Inquiry.Incomplete) -> Result<FamilyPath, PathFailure> {
+        var path = start
+        let link = path.link
         let usability = try inquiry.usability(of: link)
-        inquiry.note(EvaluationStep("link \(link.name)", link.stateText, usability.sentence(link.name)))
+        let isDecided = usability != .usable && entry?.legs.isEmpty != false
+        inquiry.note(
+            EvaluationStep(
+                "link \(link.name)", link.stateText, usability.sentence(link.name),
+                code: isDecided ? usability.code : nil))
         if usability != .usable {
             guard let leg = try usableLeg(of: entry, &inquiry) else {
                 return .failure(PathFailure(usability.code, link: link, usability: usability))
@@ -206,7 +222,7 @@ package struct PathEvaluator: Sendable {
             path.link = leg.link
             path.gateway = leg.gateway
             let own = lookup(destination.address, interface: leg.link.index)
-            path.source = (try? inquiry.route(own).get())?.source ?? source
+            path.source = (try? inquiry.route(own).get())?.source ?? start.source
             try inquiry.require([.route(own)])
         }
         return try underneath(path, &inquiry)
@@ -248,7 +264,12 @@ package struct PathEvaluator: Sendable {
             return .success(path)
         }
         guard let own = try ownPath(to: path.destination, besides: path.link, &inquiry) else {
-            return .failure(PathFailure(.tunnelWithoutUnderlay, link: path.link))
+            let failure = PathFailure(.tunnelWithoutUnderlay, link: path.link)
+            inquiry.note(
+                EvaluationStep(
+                    "what carries \(path.link.name)", "no path of another interface", failure.conclusion,
+                    code: failure.code))
+            return .failure(failure)
         }
         path.underlay = own
         path.carrier = try inquiry.carrier(of: own, expensive: expensive).seen(as: .tunnel)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Reachability
+import ReachabilityRecording
 
 /// From the bytes of a recording to the lines of `reach watch`.
 struct ReplaySession: ~Copyable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Reachability
+import ReachabilityRecording
 import Synchronization
 
 /// Writes what enters a monitor to a file as it happens: a crash loses nothing that came before.

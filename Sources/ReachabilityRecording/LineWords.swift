@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ReachabilityCore
+
 /// The words of one line of a recording, taken one after the other.
 ///
 /// Every word has to be understood: one that is left over is an error, so that a typing mistake in a file edited by

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import ReachabilityCore
+
 /// Reads what ``RecordingWriter`` wrote, line by line; safe on any input.
 ///
 /// An item may have indented lines below it, so it is handed out when the next item begins, or by ``finish()``.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ReachabilityCore
+
 // The words that recordings use for the kernel's numbers. The reader and the writer share them.
 
 extension LinkState.Flags {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ReachabilityCore
+
 extension RecordingReader {
     static func header(_ words: inout LineWords) throws(LineWords.Problem) -> RecordingHeader {
         let wallText = try words.required("wall", try words.value("wall"))

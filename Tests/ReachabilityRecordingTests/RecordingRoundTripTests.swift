@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ReachabilityCore
+import ReachabilityRecording
 import Testing
 
 @Suite("What is recorded is what is read")

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ReachabilityCore
+
 // How the kernel's questions and answers become words.
 
 extension TextLine {

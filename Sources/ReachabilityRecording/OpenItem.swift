@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ReachabilityCore
+
 /// An item of a recording whose indented lines are still being read.
 struct OpenItem: Sendable {
     private enum Content: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ReachabilityCore
+import ReachabilityRecording
 
 /// Makes any value that a recording can hold, the same ones for the same seed.
 struct RecordingGenerator {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import ReachabilityCore
+
 /// Writes what enters a monitor as lines of text: one line for each event and for each of the kernel's answers.
 ///
 /// A line that begins with a time is an item; indented lines below it belong to it. An answer equal to the one

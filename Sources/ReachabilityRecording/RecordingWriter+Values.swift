@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ReachabilityCore
+
 // How the values of a recording become words. Every function that writes keys begins with a space.
 
 extension TextLine {

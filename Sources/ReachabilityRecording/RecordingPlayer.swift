@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import ReachabilityCore
+
 /// Lets a fresh machine and a fresh evaluation live through a recording, on its instants.
 ///
 /// What comes out is what the monitor said then, if program and recording are of one mind; where they are not,

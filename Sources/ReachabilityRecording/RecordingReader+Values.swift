@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ReachabilityCore
+
 // How words become the values of a recording: the inverse of RecordingWriter+Values and RecordingWriter+Answers.
 
 extension LineWords {
