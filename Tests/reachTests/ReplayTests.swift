@@ -2,6 +2,7 @@
 
 import EventLoop
 import Reachability
+import ReachabilityRecording
 import ReachabilityCore
 import Synchronization
 import TestSupport

@@ -65,6 +65,38 @@ public struct ReachabilityPath: Sendable, Hashable {
 
     package init() {}
 
+    /// A path of your own making, for a ``ReachabilityProvider`` in a test or for another source of reachability.
+    ///
+    /// - Parameters:
+    ///   - status: `wifi` and `wired` make a usable path, `unreachable` none, `unknown` says nothing.
+    ///   - interface: The egress interface.
+    ///   - medium: Its kind.
+    ///   - source: The source address of connections.
+    ///   - gateway: The next router.
+    ///   - isExpensive: Whether traffic costs money or quota.
+    ///   - generation: A number that grows whenever earlier connections should no longer be trusted.
+    ///   - reason: Why.
+    public init(
+        status: ReachabilityStatus, interface: String? = nil, medium: Medium? = nil, source: IPAddress? = nil,
+        gateway: IPAddress? = nil, isExpensive: Bool = false, generation: UInt64 = 1,
+        reason: ReachabilityReason? = nil
+    ) {
+        isOnline = status.isReachable
+        instantStatus = status
+        self.interface = interface
+        self.medium = medium
+        self.source = source
+        self.gateway = gateway
+        self.isExpensive = isExpensive
+        self.generation = generation
+        if let source {
+            hasIPv4 = source.family == .ipv4
+            hasIPv6 = source.family == .ipv6
+        }
+        let code: ReachabilityReason.Code = status.isReachable ? .defaultRoute : .noRoute
+        self.reason = reason ?? ReachabilityReason(code, interface: interface, sentence: status.localizationKey)
+    }
+
     /// The path before monitoring starts and after it stops.
     public static let notMonitoring = ReachabilityPath()
 }
