@@ -156,11 +156,12 @@ package struct PathEvaluator: Sendable {
             // Asked together with the link, which is needed next.
             try inquiry.require([.route(entryLookup)] + (route.interface.map { [.link($0)] } ?? []))
             let entry = try? inquiry.route(entryLookup).get()
-            let link = try route.interface.flatMap { index throws(Inquiry.Incomplete) in try inquiry.link(index) }
-            let start = start(route, entry: entry, link, to: destination)
-            inquiry.note(step(destination, route, entry, link, start))
-            guard case .success(let path) = start, path.code != .local else { return start }
-            return try follow(path, source: route.source, entry: entry, &inquiry)
+            var link: LinkState?
+            if let index = route.interface { link = try inquiry.link(index) }
+            let outcome = start(route, entry: entry, link, to: destination)
+            inquiry.note(step(destination, route, entry, link, outcome))
+            guard case .success(let path) = outcome, path.code != .local else { return outcome }
+            return try follow(path, entry: entry, &inquiry)
         }
     }
 
@@ -205,7 +206,7 @@ package struct PathEvaluator: Sendable {
 
     /// Goes from a route to the link it leaves through, and checks everything on the way.
     private func follow(
-        _ start: FamilyPath, source: IPAddress?, entry: RouteAnswer?, _ inquiry: inout Inquiry
+        _ start: FamilyPath, entry: RouteAnswer?, _ inquiry: inout Inquiry
     ) throws(Inquiry.Incomplete) -> Result<FamilyPath, PathFailure> {
         var path = start
         let link = path.link
@@ -221,7 +222,7 @@ package struct PathEvaluator: Sendable {
             }
             path.link = leg.link
             path.gateway = leg.gateway
-            let own = lookup(destination.address, interface: leg.link.index)
+            let own = lookup(path.destination, interface: leg.link.index)
             path.source = (try? inquiry.route(own).get())?.source ?? start.source
             try inquiry.require([.route(own)])
         }
