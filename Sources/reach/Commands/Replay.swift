@@ -26,26 +26,34 @@ struct Replay: ParsableCommand {
     func run() throws {
         let input = try InputFile(file)
         var session = ReplaySession(format: output.json ? .json : .text(output.style), statusOnly: statusOnly)
+        var outcome = StandardStream.Outcome.written
+        func print(_ bytes: [UInt8]) -> Bool {
+            if outcome == .written { outcome = StandardStream.output.write(bytes) }
+            return outcome == .written
+        }
         do throws(RecordingError) {
-            while true {
+            while outcome == .written {
                 let piece: [UInt8]
                 do { piece = try input.next() } catch { throw RecordingError(line: 0, problem: "") }
                 if piece.isEmpty { break }
-                try session.read(piece) { StandardStream.output.write($0) }
+                try session.read(piece, print)
             }
-            try session.finish { StandardStream.output.write($0) }
+            if outcome == .written { try session.finish(print) }
         } catch {
             guard error.line > 0 else { throw ExitCode.inputOutput }
             complain("\(file): \(error)")
             throw ExitCode.usage
         }
+        try outcome.check()
+        guard outcome == .written else { return }
         if session.incomplete > 0 {
             complain(
                 "\(file): \(session.incomplete) evaluations lack answers and were left out; "
                     + "another version of reach made this recording")
         }
         if explains, !output.json {
-            StandardStream.output.write("\n" + StatusView.explanation(session.steps, output.style))
+            try StandardStream.output.write("\n" + StatusView.explanation(session.steps, output.style))
+                .check()
         }
     }
 }

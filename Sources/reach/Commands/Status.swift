@@ -29,20 +29,20 @@ struct Status: ParsableCommand {
                 steps: explains ? found.steps : nil)
         } catch {
             let code = complain(error)
-            if output.json, code == .cannotMonitor { print(unknown(error)) }
+            if output.json, code == .cannotMonitor { try print(unknown(error)) }
             throw code
         }
-        print(report)
+        try print(report)
         throw ExitCode(report.status)
     }
 
-    private func print(_ report: Report) {
+    private func print(_ report: Report) throws(ExitCode) {
         if output.json {
             var line = TextLine()
             ReportJSON.write(report, to: &line)
-            StandardStream.output.write(line.bytes)
+            try StandardStream.output.write(line.bytes).check()
         } else {
-            StandardStream.output.write(StatusView.text(report, output.style, showsAll: showsAll))
+            try StandardStream.output.write(StatusView.text(report, output.style, showsAll: showsAll)).check()
         }
     }
 

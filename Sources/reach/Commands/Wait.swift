@@ -97,11 +97,16 @@ struct Wait: ParsableCommand {
         guard
             let link = report.links.first(where: { $0.name == interface && $0.name != report.path.interface })
         else {
-            StandardStream.output.write(Headline(report).line(style) + "\n")
+            print(Headline(report).line(style))
             return
         }
         // Not the path in use: the link speaks for itself.
-        StandardStream.output.write(style.text(link.reason.sentence) + "\n")
+        print(style.text(link.reason.sentence))
+    }
+
+    /// Prints a line; whoever waits goes by the exit code, which says what holds even where the disk of a log is full.
+    private func print(_ line: String) {
+        try? StandardStream.output.write(line + "\n").check()
     }
 
     private func reportUnmet(_ report: Report) {

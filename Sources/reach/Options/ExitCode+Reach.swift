@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Glibc
 import Reachability
 
 extension ExitCode {
@@ -31,6 +32,17 @@ func complain(_ sentence: String) {
 func complain(_ error: ReachabilityError) -> ExitCode {
     complain(error.description)
     return error.code == .invalidInput ? .usage : .cannotMonitor
+}
+
+extension StandardStream.Outcome {
+    /// Where writing to standard output failed, says so on standard error and throws the exit code.
+    ///
+    /// A reader who left has what he wanted.
+    func check() throws(ExitCode) {
+        guard case .failed(let errno) = self else { return }
+        complain("standard output: \(String(cString: strerror(errno)))")
+        throw .inputOutput
+    }
 }
 
 /// Starts to monitor; where the kernel cannot be asked at all, says so and throws the exit code.

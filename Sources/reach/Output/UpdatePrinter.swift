@@ -11,12 +11,17 @@ final class UpdatePrinter: Sendable {
     }
 
     private let state: Mutex<State>
+    // Beside the state, which is locked while a write waits for a reader.
+    private let written = Mutex(StandardStream.Outcome.written)
     private let vigil: Vigil
 
     init(lines: ReportLines, count: Int?, vigil: Vigil) {
         state = Mutex(State(lines: lines, left: count ?? .max))
         self.vigil = vigil
     }
+
+    /// What became of the last line.
+    var outcome: StandardStream.Outcome { written.withLock { $0 } }
 
     /// Prints; ends the program's wait after the last line, or when nobody reads any more.
     func print(_ update: ReachabilityUpdate) {
@@ -25,7 +30,11 @@ final class UpdatePrinter: Sendable {
             let bytes = state.lines.bytes(update) { Clock.wall }
             if bytes.isEmpty { return false }
             state.left -= 1
-            if !StandardStream.output.write(bytes) { state.left = 0 }
+            let outcome = StandardStream.output.write(bytes)
+            if outcome != .written {
+                written.withLock { $0 = outcome }
+                state.left = 0
+            }
             return state.left == 0
         }
         if isLast { vigil.finish() }

@@ -30,7 +30,10 @@ final class OutputFile: Sendable {
 
     /// Writes all of it; gives the reason where that fails, and "" where nobody reads any more.
     func write(_ bytes: [UInt8]) -> String? {
-        if stream.write(bytes) { return nil }
-        return errno == EPIPE || errno == EBADF ? "" : String(cString: strerror(errno))
+        switch stream.write(bytes) {
+        case .written: nil
+        case .readerLeft: ""
+        case .failed(let errno): String(cString: strerror(errno))
+        }
     }
 }

@@ -10,32 +10,43 @@ struct StandardStream: Sendable {
 
     let descriptor: Int32
 
-    /// Writes all of it.
-    ///
-    /// - Returns: False where nobody reads any more, or nothing can be written; then there is no use in going on.
+    /// What became of a write.
+    enum Outcome: Sendable, Hashable {
+        case written
+        /// Nobody reads any more (EPIPE), or the descriptor was closed from the start (EBADF).
+        case readerLeft
+        /// It failed with this errno(3): a full disk, a broken one.
+        case failed(Int32)
+
+        fileprivate init(errno: Int32) {
+            self = errno == EPIPE || errno == EBADF ? .readerLeft : .failed(errno)
+        }
+    }
+
+    /// Writes all of it; what comes after anything but `written` is of no use.
     @discardableResult
-    func write(_ bytes: [UInt8]) -> Bool {
+    func write(_ bytes: [UInt8]) -> Outcome {
         bytes.withUnsafeBytes { buffer in
             var rest = buffer[...]
             while !rest.isEmpty {
                 let count = Glibc.write(
                     descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                if count > 0 {
+                if count >= 0 {
                     rest = rest.dropFirst(count)
                 } else if errno == EAGAIN {
                     // Somebody made our terminal or pipe non-blocking.
                     var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                    guard poll(&wait, 1, -1) >= 0 || errno == EINTR else { return false }
+                    guard poll(&wait, 1, -1) >= 0 || errno == EINTR else { return Outcome(errno: errno) }
                 } else if errno != EINTR {
-                    return false
+                    return Outcome(errno: errno)
                 }
             }
-            return true
+            return .written
         }
     }
 
     @discardableResult
-    func write(_ text: String) -> Bool { write(Array(text.utf8)) }
+    func write(_ text: String) -> Outcome { write(Array(text.utf8)) }
 
     /// Makes sure that 0, 1 and 2 are open, so that no socket is given one of these numbers and written to by mistake;
     /// and that a closed pipe is an error and no signal.
