@@ -95,6 +95,28 @@ enum CannedReports {
             ], since: moment)
     }
 
+    /// The tunnel is dead, and the cable beside it is not used in its place.
+    static var deadTunnel: Report {
+        var path = ReachabilityPath()
+        path.instantStatus = .unreachable
+        path.generation = 2
+        path.reason = ReachabilityReason(.linkDown, interface: "tun0", sentence: "tun0: no carrier")
+        return Report(
+            status: .unreachable, path: path,
+            links: [
+                eth0, link("tun0", 5, .tunnel, .linkDown, "tun0: no carrier", addresses: ["10.9.0.2/24"]),
+            ])
+    }
+
+    /// A name that does not exist, on a machine with a way out.
+    static var noSuchName: Report {
+        var path = ReachabilityPath()
+        path.instantStatus = .unreachable
+        path.reason = ReachabilityReason(
+            .unresolved, interface: "eth0", sentence: "nothing.invalid: Name or service not known")
+        return Report(status: .unreachable, path: path, links: [eth0, wlan0], host: "nothing.invalid")
+    }
+
     /// A container host: one cable without an address, and sixty virtual links.
     static var sixtyLinks: Report {
         var path = ReachabilityPath()
@@ -127,9 +149,10 @@ enum CannedReports {
     }
 
     static let steps = [
+        EvaluationStep(
+            "route to 12.0.0.1", "via 192.0.2.1 dev eth0 src 192.0.2.2 metric 100", "it leads to eth0"),
         EvaluationStep("link eth0", "<UP,LOWER_UP,RUNNING> state up", "eth0 has carrier"),
         EvaluationStep(
-            "route to 12.0.0.1", "via 192.0.2.1 dev #2 src 192.0.2.2 metric 100", "eth0 carries it",
-            code: .defaultRoute),
+            "status", "default route via 192.0.2.1 on eth0 (metric 100)", "wired", code: .defaultRoute),
     ]
 }

@@ -26,7 +26,11 @@ struct ChangeLogTests {
 
     @Test(
         "golden",
-        arguments: [("plain", Style()), ("color", Style(hasColor: true)), ("ascii", Style(isUnicode: false))])
+        arguments: [
+            ("plain", Style()), ("color", Style(hasColor: true)), ("ascii", Style(isUnicode: false)),
+            ("60", Style(width: 60)), ("60-color", Style(hasColor: true, width: 60)),
+            ("20", Style(width: 20)),
+        ])
     func golden(name: String, style: Style) throws {
         var log = ChangeLog(lossGrace: .milliseconds(500))
         let wired = CannedReports.wired
@@ -53,5 +57,45 @@ struct ChangeLogTests {
         var text = ""
         for report in reports { text += log.line(report, time: "12:03:04.123", style) + "\n" }
         try Golden.check(text, "watch-\(name).txt")
+        if let width = style.width, width > 40, !style.hasColor {
+            #expect(text.split(separator: "\n").allSatisfy { SafeText.width(String($0)) <= width })
+        }
+    }
+
+    @Test("an interface that was deleted is said to be gone, however its absence is known")
+    func gone() {
+        func lines(isPresent: (@Sendable (String) -> Bool)?, links: [LinkReport]) -> [String] {
+            var log = ChangeLog(lossGrace: .milliseconds(500), isPresent: isPresent)
+            log.remember(CannedReports.wired.path)
+            var lost = CannedReports.wired
+            lost.links = links
+            lost.path = ReachabilityPath()
+            lost.path.instantStatus = .unreachable
+            lost.path.reason = ReachabilityReason(
+                .linkDown, interface: "br0", sentence: "br0 is switched off")
+            lost.change = Report.Change(event: .path, previous: .wired)
+            var told = lost
+            told.status = .unreachable
+            told.change = Report.Change(event: .status, previous: .wired)
+            return [lost, told].map { log.line($0, time: "12:03:04.123", Style()) }
+        }
+        let gone = [
+            "12:03:04.123 eth0 is gone – status follows in 500 ms",
+            "12:03:04.123 unreachable  eth0 is gone; br0 is switched off (was wired)",
+        ]
+        let there = [
+            "12:03:04.123 br0 is switched off – status follows in 500 ms (was on eth0)",
+            "12:03:04.123 unreachable  br0 is switched off (was wired on eth0)",
+        ]
+        #expect(lines(isPresent: { $0 != "eth0" }, links: []) == gone)
+        #expect(lines(isPresent: nil, links: [CannedReports.wlan0]) == gone)
+        #expect(lines(isPresent: { $0 == "eth0" }, links: []) == there)
+        #expect(lines(isPresent: nil, links: [CannedReports.eth0, CannedReports.wlan0]) == there)
+    }
+
+    @Test("this machine's interfaces")
+    func names() {
+        #expect(InterfaceName.exists("lo"))
+        #expect(!InterfaceName.exists("nosuch0"))
     }
 }

@@ -2,8 +2,8 @@
 
 import EventLoop
 import Reachability
-import ReachabilityRecording
 import ReachabilityCore
+import ReachabilityRecording
 import Synchronization
 import TestSupport
 import Testing

@@ -17,7 +17,8 @@ struct StatusViewTests {
     private static let reports: [(name: String, report: Report)] = [
         ("wired", CannedReports.wired), ("hostile-wifi", CannedReports.hostileWiFi),
         ("rescue", CannedReports.rescue), ("sixty-links", CannedReports.sixtyLinks),
-        ("unknown", CannedReports.unknown),
+        ("unknown", CannedReports.unknown), ("dead-tunnel", CannedReports.deadTunnel),
+        ("no-such-name", CannedReports.noSuchName),
     ]
 
     @Test("each situation in each style", arguments: reports.map(\.name), styles.map(\.name))
@@ -73,7 +74,25 @@ struct StatusViewTests {
             CannedReports.wired, WaitCondition(goal: .wifi, interface: "wlan7"), stable: .zero,
             waited: .seconds(5),
             Style())
+        var waiting = CannedReports.wired
+        waiting.status = .unreachable
+        for report in [waiting, CannedReports.wired, CannedReports.noSuchName] {
+            text += UnmetView.text(
+                report, WaitCondition(goal: .wifi), stable: .zero, waited: .seconds(2), Style())
+        }
+        text += UnmetView.text(
+            CannedReports.hostileWiFi, WaitCondition(goal: .wired), stable: .zero, waited: .seconds(2),
+            Style())
         try Golden.check(text, "wait-unmet.txt")
+    }
+
+    @Test("the name of the host is said once")
+    func hostOnce() {
+        var report = CannedReports.noSuchName
+        #expect(Headline(report).text == "Name or service not known")
+        report.path.reason = ReachabilityReason(
+            .unresolved, interface: "eth0", sentence: "cannot resolve nothing.invalid: eth0: no carrier")
+        #expect(Headline(report).text == "cannot resolve it: eth0: no carrier")
     }
 }
 

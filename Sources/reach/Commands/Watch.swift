@@ -36,7 +36,7 @@ struct Watch: ParsableCommand {
             lines: ReportLines(
                 format: output.json ? .json : .text(output.style), host: subject.host?.text,
                 lossGrace: configuration.timing.lossGrace, statusOnly: statusOnly,
-                firstLinks: output.json ? [] : linksNow()),
+                firstLinks: output.json ? [] : linksNow(), isPresent: InterfaceName.exists),
             count: count, vigil: vigil)
         let manager = subject.manager(configuration)
         let observation = manager.observeReachability { printer.print($0) }
@@ -45,6 +45,7 @@ struct Watch: ParsableCommand {
         // Ends from here: stopping would wait for the loop, which may be stuck in a write that nobody reads.
         withExtendedLifetime((manager, observation)) {
             _ = vigil.wait(watchesOutput: true, until: { deadline })
+            do throws(ExitCode) { try printer.outcome.check() } catch { Self.exit(withError: error) }
             Self.exit(withError: nil)
         }
     }

@@ -8,56 +8,93 @@ import Reachability
 struct ChangeLog: Sendable {
     private var before = ReachabilityPath()
     private var lastInterface: String?
+    private var wasLoopback = false
     /// How long a loss is held back from the status.
     private let lossGrace: Duration
+    private let isPresent: (@Sendable (String) -> Bool)?
 
-    init(lossGrace: Duration) { self.lossGrace = lossGrace }
+    /// The width of "12:03:04.123 ": what does not fit into a line of the terminal goes on below the words.
+    private static let indent = 13
+
+    /// - Parameters:
+    ///   - lossGrace: How long a loss is held back from the status.
+    ///   - isPresent: Whether there is an interface of that name; nil where the reports carry the links.
+    init(lossGrace: Duration, isPresent: (@Sendable (String) -> Bool)? = nil) {
+        self.lossGrace = lossGrace
+        self.isPresent = isPresent
+    }
 
     /// The line without a line feed; `time` is the local time.
     mutating func line(_ report: Report, time: String, _ style: Style) -> String {
         defer { remember(report.path) }
-        let words = report.change?.event == .path ? pathWords(report, style) : statusWords(report, style)
-        return style.text(time, .minor) + " " + words
+        let words = report.change?.event == .path ? pathWords(report) : statusWords(report)
+        return style.line([(time, .minor), (" ", .plain)] + words, indent: Self.indent)
     }
 
     /// Takes in a report that was shown in another way.
     mutating func remember(_ path: ReachabilityPath) {
         before = path
-        if let interface = path.interface { lastInterface = interface }
+        guard let interface = path.interface else { return }
+        lastInterface = interface
+        wasLoopback = path.medium == .loopback
     }
 
-    private func statusWords(_ report: Report, _ style: Style) -> String {
-        var was = ""
-        if let previous = report.change?.previous {
-            let on = previous.isReachable ? lastInterface.map { " on \($0)" } ?? "" : ""
-            was = " (was \(previous)\(on))"
+    private func statusWords(_ report: Report) -> [Style.Piece] {
+        // The links come with some updates only, and lines are to be the same with them and without.
+        var bare = report
+        bare.links = []
+        let headline = Headline(bare)
+        guard let previous = report.change?.previous else { return headline.words }
+        if previous.isReachable, !report.path.isOnline, let name = goneInterface(report) {
+            return [
+                (headline.word, headline.tone), ("  \(name) is gone; \(headline.text)", .plain),
+                (" (was \(previous))", .minor),
+            ]
         }
-        return Headline(report).plain(style) + style.text(was, .minor)
+        let on = previous.isReachable ? lastInterface.map { " on \($0)" } ?? "" : ""
+        return headline.words + [(" (was \(previous)\(on))", .minor)]
     }
 
-    private func pathWords(_ report: Report, _ style: Style) -> String {
+    private func pathWords(_ report: Report) -> [Style.Piece] {
         let path = report.path
-        guard path.isOnline else {
-            // Only the first line of a loss says how long it is held.
-            let isHeld = report.status.isReachable && before.isOnline
-            let hold = isHeld ? " – holding for \(lossGrace.inNanoseconds / 1_000_000) ms" : ""
-            return style.text(path.reason.sentence, .doubtful) + style.text(hold)
-                + style.text(isHeld ? formerInterface(path) : "", .minor)
-        }
+        guard path.isOnline else { return lossWords(report) }
         let name = path.interface ?? "the path"
         if !before.isOnline {
             let verb = report.status == .unreachable ? "has a path, waiting for it to be stable" : "is back"
-            return style.text("\(name) \(verb)", .good) + style.text(": \(path.reason.sentence)")
+            return [("\(name) \(verb)", .good), (": \(path.reason.sentence)", .plain)]
         }
         let changes = changes(to: path)
         guard !changes.isEmpty else {
-            return style.text(
-                "\(name): connections made before are worthless (generation \(path.generation))")
+            return [
+                ("\(name): connections made before are worthless (generation \(path.generation))", .plain)
+            ]
         }
-        return style.text("path", .strong) + style.text("  " + changes.joined(separator: ", "))
+        return [("path", .strong), ("  " + changes.joined(separator: ", "), .plain)]
     }
 
-    /// Names the interface that was lost where the sentence speaks of another one: it may not even exist any more.
+    private func lossWords(_ report: Report) -> [Style.Piece] {
+        let sentence = report.path.reason.sentence
+        // Only the first line of a loss says when the status follows.
+        guard before.isOnline else { return [(sentence, .doubtful)] }
+        let isHeld = report.status.isReachable
+        let grace = isHeld ? " – status follows in \(lossGrace.inNanoseconds / 1_000_000) ms" : ""
+        if let name = goneInterface(report) { return [("\(name) is gone", .doubtful), (grace, .plain)] }
+        return [(sentence, .doubtful), (grace, .plain), (isHeld ? formerInterface(report.path) : "", .minor)]
+    }
+
+    /// The interface of the last path, where it does not exist any more and the sentence speaks of another one.
+    private func goneInterface(_ report: Report) -> String? {
+        guard let lastInterface, !wasLoopback, report.path.instantStatus != .unknown,
+            report.path.reason.interface != lastInterface
+        else { return nil }
+        // No links at all says nothing: not every report carries them.
+        let isThere =
+            isPresent?(lastInterface)
+            ?? (report.links.isEmpty || report.links.contains { $0.name == lastInterface })
+        return isThere ? nil : lastInterface
+    }
+
+    /// Names the interface that was lost where the sentence speaks of another one.
     private func formerInterface(_ path: ReachabilityPath) -> String {
         guard let lastInterface, path.reason.interface != lastInterface else { return "" }
         return " (was on \(lastInterface))"

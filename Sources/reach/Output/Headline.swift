@@ -10,6 +10,8 @@ struct Headline {
     let word: String
     /// "eth0  192.0.2.2 → 192.0.2.1", or the sentence that says what is missing.
     let text: String
+    /// Whether the text is the path's reason, in whatever words.
+    let isReason: Bool
 
     init(_ report: Report) {
         let path = report.path
@@ -18,20 +20,48 @@ struct Headline {
         case .wifi, .wired:
             guard path.isOnline else {
                 // The grace runs: the status still stands, the path is already gone.
-                self.init(.failed, .doubtful, host + report.status.description, path.reason.sentence)
+                self.init(
+                    .failed, .doubtful, host + report.status.description, Self.reason(report), isReason: true)
                 return
             }
-            self.init(.online, .good, host + report.status.description, Self.way(path))
-        case .unreachable: self.init(.failed, .bad, host + "unreachable", path.reason.sentence)
-        case .unknown: self.init(.unknown, .doubtful, host + "unknown", path.reason.sentence)
+            self.init(.online, .good, host + report.status.description, Self.way(path), isReason: false)
+        case .unreachable: self.init(.failed, .bad, host + "unreachable", Self.reason(report), isReason: true)
+        case .unknown: self.init(.unknown, .doubtful, host + "unknown", Self.reason(report), isReason: true)
         }
     }
 
-    private init(_ mark: Style.Mark, _ tone: Style.Tone, _ word: String, _ text: String) {
+    private init(_ mark: Style.Mark, _ tone: Style.Tone, _ word: String, _ text: String, isReason: Bool) {
         self.mark = mark
         self.tone = tone
         self.word = word
         self.text = text
+        self.isReason = isReason
+    }
+
+    /// The path's reason behind the name of the host, which is not said again.
+    static func reason(_ report: Report) -> String {
+        var sentence = report.path.reason.sentence
+        if let host = report.host {
+            let unresolved = "cannot resolve \(host): "
+            if sentence.hasPrefix("\(host): ") {
+                sentence.removeFirst(host.count + 2)
+            } else if sentence.hasPrefix(unresolved) {
+                sentence = "cannot resolve it: " + sentence.dropFirst(unresolved.count)
+            }
+        }
+        return sentence
+            + (unusedLink(report).map { "; \($0) has a path but is not used in place of a tunnel" } ?? "")
+    }
+
+    /// A link with a path of its own while the kernel's choice is a dead tunnel, which nothing may stand in for.
+    private static func unusedLink(_ report: Report) -> String? {
+        let path = report.path
+        guard !path.isOnline, path.alternative == nil, path.reason.code != .noRoute,
+            report.links.contains(where: {
+                $0.name == path.reason.interface && $0.medium == .tunnel && !$0.isOnline
+            })
+        else { return nil }
+        return report.links.first { $0.isOnline && $0.medium != .tunnel }?.name
     }
 
     /// "wlan0 (\"office\", -52 dBm) 192.0.2.2 → 192.0.2.1".
@@ -61,14 +91,10 @@ struct Headline {
 
     /// The line as text, without a line feed.
     func line(_ style: Style) -> String {
-        let start =
-            "\(style.text(style.mark(mark), tone)) \(style.text(word, tone == .good ? .good : tone))  "
-        let indent = 2 + SafeText.width(word) + 2
-        let hanging = indent * 2 > style.width ?? .max ? 4 : indent
-        let lines = style.wrap(text, indent: indent)
-        return start + lines.joined(separator: "\n" + String(repeating: " ", count: hanging))
+        let pieces: [Style.Piece] = [(style.mark(mark), tone), (" ", .plain)] + words
+        return style.line(pieces, indent: 2 + SafeText.width(word) + 2)
     }
 
-    /// The line for a log: no mark, not broken.
-    func plain(_ style: Style) -> String { "\(style.text(word, tone))  \(style.text(text))" }
+    /// The line for a log: no mark.
+    var words: [Style.Piece] { [(word, tone), ("  " + text, .plain)] }
 }

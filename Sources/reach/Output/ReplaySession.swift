@@ -43,9 +43,12 @@ struct ReplaySession: ~Copyable {
         guard let header = reader.header else { return }
         if player == nil { player = RecordingPlayer(header) }
         if lines == nil {
+            // Without the links a recording does not tell which are there.
+            let anyInterface: @Sendable (String) -> Bool = { _ in true }
             lines = ReportLines(
                 format: format, host: header.host, lossGrace: header.configuration.timing.lossGrace,
-                statusOnly: statusOnly)
+                statusOnly: statusOnly,
+                isPresent: header.configuration.reportsLinks ? nil : anyInterface)
         }
         guard let moment = player?.play(item), let bytes = lines?.bytes(moment.update, { moment.wall }),
             !bytes.isEmpty

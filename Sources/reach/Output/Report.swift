@@ -3,9 +3,9 @@
 import Reachability
 
 /// Everything that is printed about one moment.
-struct Report: Sendable, Hashable {
+struct Report: Sendable, Equatable {
     /// What `watch` adds: why this line is printed.
-    struct Change: Sendable, Hashable {
+    struct Change: Sendable, Equatable {
         var event: ReachabilityUpdate.Event
         var previous: ReachabilityStatus?
     }

@@ -18,15 +18,18 @@ struct ReportLines: Sendable {
     private var log: ChangeLog
     private var line = TextLine()
 
-    /// - Parameter firstLinks: The links to show in the first view, where updates do not carry them.
+    /// - Parameters:
+    ///   - firstLinks: The links to show in the first view, where updates do not carry them.
+    ///   - isPresent: Whether there is an interface of that name; nil where updates carry the links.
     init(
-        format: Format, host: String?, lossGrace: Duration, statusOnly: Bool, firstLinks: [LinkReport] = []
+        format: Format, host: String?, lossGrace: Duration, statusOnly: Bool, firstLinks: [LinkReport] = [],
+        isPresent: (@Sendable (String) -> Bool)? = nil
     ) {
         self.firstLinks = firstLinks
         self.format = format
         self.host = host
         self.statusOnly = statusOnly
-        log = ChangeLog(lossGrace: lossGrace)
+        log = ChangeLog(lossGrace: lossGrace, isPresent: isPresent)
     }
 
     /// The bytes to print for an update, with line feeds; empty where nothing is to be printed.

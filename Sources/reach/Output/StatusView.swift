@@ -9,7 +9,7 @@ enum StatusView {
         let headline = Headline(report)
         var text = headline.line(style) + "\n"
         let path = report.path
-        if headline.text != path.reason.sentence { text += paragraph(path.reason.sentence, style) }
+        if !headline.isReason { text += paragraph(path.reason.sentence, style) }
         for note in notes(report) { text += paragraph(note, style) }
         if !report.links.isEmpty {
             text += "\n" + LinkTable(report, showsAll: showsAll).text(style)
@@ -38,7 +38,8 @@ enum StatusView {
 
     /// The steps of an evaluation: the question, the kernel's answer, and what follows.
     static func explanation(_ steps: [EvaluationStep], _ style: Style) -> String {
-        var text = style.text("how this was found out:", .strong) + "\n"
+        let heading = "how this was found out (addresses are looked up, nothing is sent to them):"
+        var text = style.wrap(heading, indent: 0).map { style.text($0, .strong) + "\n" }.joined()
         let arrow = style.isUnicode ? "→" : "->"
         for step in steps {
             let conclusion = step.conclusion + (step.code.map { " [\($0)]" } ?? "")

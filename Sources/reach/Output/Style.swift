@@ -35,6 +35,91 @@ struct Style: Sendable, Hashable {
         return "\u{1B}[\(tone.code)m\(safe)\u{1B}[0m"
     }
 
+    /// A part of a line in one tone.
+    typealias Piece = (text: String, tone: Tone)
+
+    /// A line of pieces, broken at spaces where the terminal is too narrow for it; no line feed at its end.
+    ///
+    /// - Parameter indent: The spaces before what goes on below; a narrow terminal has fewer.
+    func line(_ pieces: [Piece], indent: Int) -> String {
+        guard let width else { return pieces.map { text($0.text, $0.tone) }.joined() }
+        var layout = Layout(style: self, width: width, indent: indent * 2 > width ? 4 : indent)
+        for piece in pieces { layout.append(piece) }
+        return layout.finish()
+    }
+
+    /// Where words and the spaces between them are put; a word may consist of pieces in different tones.
+    private struct Layout {
+        let style: Style
+        let width: Int
+        let indent: Int
+        private var result = ""
+        private var run: Piece = ("", .plain)
+        private var gap: [Piece] = []
+        private var word: [Piece] = []
+        private var column = 0
+        private var isAtStart = true
+
+        init(style: Style, width: Int, indent: Int) {
+            self.style = style
+            self.width = width
+            self.indent = indent
+        }
+
+        mutating func append(_ piece: Piece) {
+            var rest = SafeText.clean(piece.text, unicode: style.isUnicode)[...]
+            while let first = rest.first {
+                let isGap = first == " "
+                let part = rest.prefix { ($0 == " ") == isGap }
+                if isGap {
+                    placeWord()
+                    gap.append((String(part), piece.tone))
+                } else {
+                    word.append((String(part), piece.tone))
+                }
+                rest = rest[part.endIndex...]
+            }
+        }
+
+        mutating func finish() -> String {
+            placeWord()
+            endRun()
+            return result
+        }
+
+        private mutating func placeWord() {
+            guard !word.isEmpty else { return }
+            let (space, length) = (Self.width(gap), Self.width(word))
+            if !isAtStart, column + space + length > width {
+                endRun()
+                result += "\n" + String(repeating: " ", count: indent)
+                column = indent
+            } else {
+                for piece in gap { extend(piece) }
+                column += space
+            }
+            for piece in word { extend(piece) }
+            column += length
+            isAtStart = false
+            gap = []
+            word = []
+        }
+
+        private mutating func extend(_ piece: Piece) {
+            if piece.tone != run.tone { endRun() }
+            run = (run.text + piece.text, piece.tone)
+        }
+
+        private mutating func endRun() {
+            result += style.text(run.text, run.tone)
+            run = ("", run.tone)
+        }
+
+        private static func width(_ pieces: [Piece]) -> Int {
+            pieces.reduce(0) { $0 + SafeText.width($1.text) }
+        }
+    }
+
     /// The marks beside statuses and links.
     enum Mark: Sendable { case online, offline, failed, unknown }
 

@@ -11,7 +11,7 @@ enum UnmetView {
         let host = report.host.map { "\($0) " } ?? ""
         let holds = stable > .zero ? " for \(seconds(stable)) on end" : ""
         let sentence =
-            "reach: \(host)not \(condition.words)\(holds) after \(seconds(waited)): \(report.path.reason.sentence)"
+            "reach: \(host)not \(condition.words)\(holds) after \(seconds(waited)): \(instead(report))"
         var text = style.wrap(sentence, indent: 0).joined(separator: "\n  ") + "\n"
         let links =
             condition.interface.map { name in report.links.filter { $0.name == name } } ?? report.links
@@ -30,6 +30,20 @@ enum UnmetView {
         }
         if isHiding { text += "  and \(noise.count) virtual links without a path\n" }
         return text
+    }
+
+    /// What holds instead of the condition: the way that there is, or why there is none.
+    private static func instead(_ report: Report) -> String {
+        let path = report.path
+        guard path.isOnline, path.reason.code != .local, let interface = path.interface else {
+            return Headline.reason(report)
+        }
+        let over = path.underlay.map { " over \($0)" } ?? ""
+        switch report.status {
+        case .wired: return "wired through \(interface)\(over)"
+        case .wifi: return "Wi-Fi through \(interface)\(over)"
+        case .unreachable, .unknown: return "\(interface) has a path, waiting for it to be stable"
+        }
     }
 
     /// "30 s", "0.5 s".
