@@ -9,7 +9,7 @@ struct Reach: ParsableCommand {
         commandName: "reach",
         abstract: "Tells whether the network can be reached, which way, and if not, what is missing.",
         discussion: """
-            Without a subcommand it is 'reach status'. It asks the kernel's routing table and sends no packet.
+            It asks the kernel's routing table and sends no packet.
 
             Exit codes: 0 reachable, or the condition is met; 1 unreachable or unknown; 2 timed out; \
             3 the kernel cannot be asked; 64 wrong usage; 130 interrupted. JSON and exit codes are stable, text for \
@@ -23,6 +23,34 @@ struct Reach: ParsableCommand {
 
     static func main() {
         StandardStream.prepare()
-        main(nil)
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        if let word = unknownSubcommand(arguments) {
+            complain("no subcommand '\(word)'; see reach --help")
+            exit(withError: ExitCode.usage)
+        }
+        do {
+            var command = try parseAsRoot(arguments)
+            try command.run()
+        } catch {
+            guard exitCode(for: error) == .success, fullMessage(for: error) == helpMessage() else {
+                exit(withError: error)
+            }
+            do { try StandardStream.output.write(help() + "\n").check() } catch { exit(withError: error) }
+        }
+    }
+
+    /// The help for the program itself, which has to say where the options of the standard subcommand are found.
+    static func help(columns: Int? = nil) -> String {
+        helpMessage(columns: columns)
+            + "\n  Without a subcommand it is 'reach status'.\n  See 'reach help status' for its options."
+    }
+
+    /// The first argument where it is the place of a subcommand and there is none of that name.
+    ///
+    /// The parser would take it for an argument of `reach status`.
+    static func unknownSubcommand(_ arguments: [String]) -> String? {
+        guard let word = arguments.first, !word.hasPrefix("-") else { return nil }
+        let known = configuration.subcommands.map { $0._commandName } + ["help"]
+        return known.contains(word) ? nil : word
     }
 }

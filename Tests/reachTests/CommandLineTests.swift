@@ -10,7 +10,7 @@ import Testing
 struct CommandLineTests {
     @Test("help")
     func help() throws {
-        try Golden.check(Reach.helpMessage(columns: 80), "help.txt")
+        try Golden.check(Reach.help(columns: 80), "help.txt")
         try Golden.check(Reach.helpMessage(for: Status.self, columns: 80), "help-status.txt")
         try Golden.check(Reach.helpMessage(for: Watch.self, columns: 80), "help-watch.txt")
         try Golden.check(Reach.helpMessage(for: Wait.self, columns: 80), "help-wait.txt")
@@ -29,6 +29,16 @@ struct CommandLineTests {
         #expect(configuration.mark == 16)
         #expect(configuration.user == 0)
         #expect(configuration.reportsLinks)
+    }
+
+    @Test("a first word that is no subcommand")
+    func unknownSubcommand() {
+        #expect(Reach.unknownSubcommand(["wat", "--json"]) == "wat")
+        #expect(Reach.unknownSubcommand(["example.com"]) == "example.com")
+        #expect(Reach.unknownSubcommand([""])?.isEmpty == true)
+        for arguments in [[], ["-4"], ["--host", "a"], ["status"], ["watch"], ["wait"], ["help", "wait"]] {
+            #expect(Reach.unknownSubcommand(arguments) == nil, "\(arguments)")
+        }
     }
 
     @Test("values are read as written")

@@ -96,6 +96,39 @@ struct ProgramTests {
         }
     }
 
+    @Test("a word that is no subcommand; help that ends with where to find more")
+    func words() throws {
+        let unknown = try run("wat")
+        #expect(unknown.code == 64)
+        #expect(unknown.output.isEmpty)
+        #expect(unknown.errors == "reach: no subcommand 'wat'; see reach --help\n")
+        for arguments in [["--help"], ["-h"], ["help"]] {
+            let help = try Run(arguments).end()
+            #expect(help.code == 0)
+            #expect(help.output.hasSuffix("See 'reach help status' for its options.\n"))
+        }
+    }
+
+    @Test(
+        "a full disk is never success",
+        arguments: ["watch --count 1", "watch --json", "status", "status --json", "replay -", "--help"])
+    func fullDisk(arguments: String) throws {
+        let process = Process()
+        let errors = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        let recorded = arguments == "replay -" ? try run("record", "--timeout", "0.1").output : ""
+        process.arguments = [
+            "-c", "printf %s \"$1\" | exec \"$0\" \(arguments) >/dev/full", Self.program.path, recorded,
+        ]
+        process.standardError = errors
+        try process.run()
+        let words = errors.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 74)
+        #expect(
+            String(decoding: words, as: UTF8.self) == "reach: standard output: No space left on device\n")
+    }
+
     @Test("watch: first line at once, --count, --timeout")
     func watch() throws {
         let counted = try run("watch", "--json", "--count", "1", "--host", "127.0.0.1")
