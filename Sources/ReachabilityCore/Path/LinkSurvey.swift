@@ -122,7 +122,9 @@ package struct LinkSurvey: Sendable {
             // whether a route refuses or there is none (ip_route_output_key_hash_rcu(), net/ipv4/route.c).
             let family = own.address.family
             guard evaluator.configuration.family ?? family == family,
-                let first = evaluator.destinations.first(where: { $0.zone == nil && $0.address.family == family }),
+                let first = evaluator.destinations.first(where: {
+                    $0.zone == nil && $0.address.family == family
+                }),
                 case .failure(let refusal) = try inquiry.route(evaluator.lookup(first.address))
             else { continue }
             let failure = PathFailure(refusal: refusal)

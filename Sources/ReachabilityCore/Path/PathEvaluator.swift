@@ -166,8 +166,8 @@ package struct PathEvaluator: Sendable {
     }
 
     private func step(
-        _ destination: ReachabilityDestination, _ route: RouteAnswer, _ entry: RouteAnswer?, _ link: LinkState?,
-        _ result: Result<FamilyPath, PathFailure>
+        _ destination: ReachabilityDestination, _ route: RouteAnswer, _ entry: RouteAnswer?,
+        _ link: LinkState?, _ result: Result<FamilyPath, PathFailure>
     ) -> EvaluationStep {
         let asked = "route to \(destination.text)"
         let answer = route.text(metric: entry?.metric) { $0 == link?.index ? link?.name : nil }
