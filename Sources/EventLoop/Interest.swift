@@ -6,7 +6,7 @@ import CLinux
 ///
 /// Errors and hang-ups are always reported, whatever is waited for (epoll_ctl(2)); an empty interest parks the
 /// descriptor: the kernel is not asked about it at all.
-package struct Interest: OptionSet, Sendable, Hashable {
+package struct Interest: OptionSet, Sendable, Equatable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
@@ -23,7 +23,7 @@ package struct Interest: OptionSet, Sendable, Hashable {
 }
 
 /// What happened to a watched descriptor.
-package struct Readiness: OptionSet, Sendable, Hashable {
+package struct Readiness: OptionSet, Sendable, Equatable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 

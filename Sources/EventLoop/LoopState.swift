@@ -3,7 +3,7 @@
 import CLinux
 
 /// Names a hook of one loop.
-package struct HookID: Sendable, Hashable {
+package struct HookID: Sendable, Equatable {
     let number: Int
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What a loop has done since its start.
-package struct ReactorCounters: Sendable, Hashable {
+package struct ReactorCounters: Sendable, Equatable {
     /// Turns: one at the start and one for each return from the wait.
     ///
     /// An idle loop makes none.

@@ -3,7 +3,7 @@
 import Glibc
 
 /// Why a loop cannot be started or cannot watch a descriptor.
-package struct ReactorError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct ReactorError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The system call or step that failed, by name.
     package let operation: String
     /// The errno(3).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Names a timer of one loop; of no use once the timer has fired or been cancelled.
-package struct TimerID: Sendable, Hashable {
+package struct TimerID: Sendable, Equatable {
     let slot: Int32
     let generation: UInt32
 }

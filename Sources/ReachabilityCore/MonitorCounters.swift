@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How often things happened since monitoring started; for diagnosis and metrics.
-public struct MonitorCounters: Sendable, Hashable {
+public struct MonitorCounters: Sendable, Equatable {
     /// Events that the kernel sent and the filter let through.
     public package(set) var events: UInt64 = 0
     /// Times the kernel was asked anew.

@@ -3,7 +3,7 @@
 /// What to watch and how.
 ///
 /// The defaults suit nearly every device.
-public struct ReachabilityConfiguration: Sendable, Hashable {
+public struct ReachabilityConfiguration: Sendable, Equatable {
     /// The times.
     public var timing = ReachabilityTiming()
     /// Representative addresses of "anywhere".

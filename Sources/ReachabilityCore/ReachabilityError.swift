@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why reachability cannot be told, with what to do about it.
-public struct ReachabilityError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct ReachabilityError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kind of failure.
     ///
     /// More may come.
-    public struct Code: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    public struct Code: RawRepresentable, Sendable, Equatable, CustomStringConvertible {
         /// The word.
         public let rawValue: String
         /// A code with this word.

@@ -3,7 +3,7 @@
 /// The times after which things happen.
 ///
 /// The defaults suit a device in the field; tests shorten them.
-public struct ReachabilityTiming: Sendable, Hashable {
+public struct ReachabilityTiming: Sendable, Equatable {
     /// How long a loss has to last before the *status* says so.
     ///
     /// Default 500 ms; the path says so at once.

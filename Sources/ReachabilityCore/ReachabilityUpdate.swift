@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What has changed, as observers get it.
-public struct ReachabilityUpdate: Sendable, Hashable {
+public struct ReachabilityUpdate: Sendable, Equatable {
     /// What kind of change this is.
-    public enum Event: String, Sendable, Hashable, CaseIterable {
+    public enum Event: String, Sendable, Equatable, CaseIterable {
         /// The first report of a subscription: how things are.
         case initial
         /// The status changed; the path may have changed with it.

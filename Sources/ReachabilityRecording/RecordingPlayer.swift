@@ -8,7 +8,7 @@ package import ReachabilityCore
 /// the difference is a change of behaviour.
 package struct RecordingPlayer: ~Copyable, Sendable {
     /// One thing the monitor said, and when.
-    package struct Moment: Sendable, Hashable {
+    package struct Moment: Sendable, Equatable {
         /// What it said.
         package let update: ReachabilityUpdate
         /// What the wall clock showed.

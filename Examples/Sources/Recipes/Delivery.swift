@@ -5,7 +5,8 @@ import Reachability
 
 /// Blocks on a dispatch queue.
 func onDispatchQueue() -> ReachabilityManager {
-    ReachabilityManager(deliveryQueue: .dispatch(DispatchQueue(label: "network")))
+    let queue = DispatchQueue(label: "network")
+    return ReachabilityManager(deliveryQueue: .custom { queue.async(execute: $0) })
 }
 
 /// Blocks on whatever runs closures, for example a loop that the program has anyway.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Dispatch
 package import EventLoop
 import ReachabilityCore
 import Synchronization
@@ -19,14 +18,10 @@ public struct DeliveryQueue: Sendable {
         return DeliveryQueue { thread.perform($0) }
     }
 
-    /// A dispatch queue, for example `.main` in a program that runs the main queue.
+    /// Anything that runs closures: `submit` is handed each call and may run it on any thread, later.
     ///
-    /// A concurrent queue serves as well: one observer is never called twice at a time.
-    public static func dispatch(_ queue: DispatchQueue) -> DeliveryQueue {
-        DeliveryQueue { work in queue.async(execute: DispatchWorkItem(block: work)) }
-    }
-
-    /// Anything else that runs closures: `submit` is handed each call and may run it on any thread, later.
+    /// A dispatch queue is one: `.custom { queue.async(execute: $0) }`. A concurrent queue serves as well, since one
+    /// observer is never called twice at a time.
     public static func custom(
         _ submit: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
     ) -> DeliveryQueue {

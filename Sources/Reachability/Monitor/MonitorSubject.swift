@@ -3,7 +3,7 @@
 package import ReachabilityCore
 
 /// What a monitor watches.
-package enum MonitorSubject: Sendable, Hashable {
+package enum MonitorSubject: Sendable, Equatable {
     /// The way out to anywhere.
     case general
     /// Addresses that need no resolver.

@@ -41,6 +41,7 @@ package struct AnswerMemory: Sendable {
         switch question {
         case .route(let lookup):
             if !Self.isPassing(answer) { routes[lookup.destination.family].set(question, answer) }
+        case .device where Self.isRadio(answer): break  // nothing tells of an rfkill switch while the link is down
         case .link, .linkNamed, .links, .ports, .device:
             if Self.isLasting(answer) { links.set(question, answer) }
         case .addresses:
@@ -61,11 +62,10 @@ package struct AnswerMemory: Sendable {
         switch event {
         // A driver's event says nothing about the link; a change brings a message of its own.
         case .linkChanged(_, isWirelessNoise: true): break
-        case .linkChanged, .linkRemoved:
+        case .linkChanged, .linkRemoved, .wirelessChanged:
             links.removeAll()
             wireless.removeAll()
         case .addressAdded, .addressRemoved: addresses = nil
-        case .wirelessChanged: wireless.removeAll()
         case .overrun, .reopened, .resumed, .requested: self = AnswerMemory()
         case .routeAdded, .routeRemoved, .ruleChanged, .nexthopChanged, .destinationsChanged: break
         }
@@ -81,6 +81,10 @@ package struct AnswerMemory: Sendable {
     /// (ENOENT), not supported.
     private static func isLasting(_ answer: KernelAnswer) -> Bool {
         if case .failure(let errno) = answer { [2, 19, 95].contains(errno) } else { true }
+    }
+
+    private static func isRadio(_ answer: KernelAnswer) -> Bool {
+        if case .device(let facts) = answer { facts.hasPhy80211 } else { false }
     }
 
     /// Whether a lookup failed for a reason of the moment: interrupted, no memory, no buffer, unreadable.

@@ -3,7 +3,7 @@
 internal import CNetlink
 
 /// One instruction of a classic socket filter (`struct sock_filter`, linux/filter.h).
-package struct FilterInstruction: Sendable, Hashable {
+package struct FilterInstruction: Sendable, Equatable {
     package var code: UInt16
     package var jumpTrue: UInt8
     package var jumpFalse: UInt8

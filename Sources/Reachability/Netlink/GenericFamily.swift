@@ -3,7 +3,7 @@
 internal import CNetlink
 
 /// A family of generic netlink: its number and groups are given when its module is loaded (linux/genetlink.h).
-package struct GenericFamily: Sendable, Hashable {
+package struct GenericFamily: Sendable, Equatable {
     /// The name: "nl80211".
     package var name: String
     /// The message type to use.

@@ -4,7 +4,7 @@ internal import CNetlink
 package import ReachabilityCore
 
 /// What an RTM_NEWLINK or RTM_DELLINK message says (rtnetlink(7), linux/if_link.h).
-package struct LinkMessage: Sendable, Hashable {
+package struct LinkMessage: Sendable, Equatable {
     /// The family: only messages of AF_UNSPEC speak of the link itself.
     ///
     /// With AF_BRIDGE the message is about a bridge port ("deleted" is a port that left), with AF_INET6 about

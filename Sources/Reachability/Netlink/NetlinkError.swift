@@ -5,7 +5,7 @@ internal import Glibc
 package import ReachabilityCore
 
 /// Why something on a netlink socket did not work.
-package struct NetlinkError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct NetlinkError: Error, Sendable, Equatable, CustomStringConvertible {
     /// What was tried: "open a route socket", "join group 33".
     package let action: String
     /// The errno(3) underneath; 0 where libnl alone refused.

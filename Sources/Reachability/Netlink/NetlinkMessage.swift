@@ -3,7 +3,7 @@
 internal import CNetlink
 
 /// One message of a datagram: its header (`struct nlmsghdr`, netlink(7)) and where its body lies.
-package struct NetlinkMessage: Sendable, Hashable {
+package struct NetlinkMessage: Sendable, Equatable {
     /// What it is: RTM_*, or NLMSG_ERROR, NLMSG_DONE, NLMSG_NOOP, NLMSG_OVERRUN.
     package let type: UInt16
     /// NLM_F_*.
@@ -55,7 +55,7 @@ package struct NetlinkMessages {
 }
 
 /// One attribute: its type and where its payload lies (`struct nlattr`, netlink(7)).
-package struct NetlinkAttribute: Sendable, Hashable {
+package struct NetlinkAttribute: Sendable, Equatable {
     /// The type without NLA_F_NESTED and NLA_F_NET_BYTEORDER.
     package let type: Int
     /// The payload without padding.

@@ -4,7 +4,7 @@ internal import CNetlink
 internal import Glibc
 
 /// What one receive brought.
-package enum NetlinkReception: Sendable, Hashable {
+package enum NetlinkReception: Sendable, Equatable {
     /// A datagram of so many bytes lies in the buffer.
     case datagram(byteCount: Int)
     /// Nothing is there, or the time is up.

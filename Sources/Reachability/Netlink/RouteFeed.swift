@@ -8,7 +8,7 @@ package import ReachabilityCore
 /// It knows nothing of the loop: whoever waits for its descriptor drains it.
 package final class RouteFeed {
     /// How a drain ended.
-    package enum Outcome: Sendable, Hashable {
+    package enum Outcome: Sendable, Equatable {
         /// Everything that was there has been read.
         case drained
         /// There may be more; so many datagrams have been read as were allowed.

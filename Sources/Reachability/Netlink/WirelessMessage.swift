@@ -35,7 +35,7 @@ extension WirelessState {
 }
 
 /// The other end of a connection (NL80211_CMD_NEW_STATION): of a client's, its access point.
-package struct WirelessStation: Sendable, Hashable {
+package struct WirelessStation: Sendable, Equatable {
     /// Its hardware address: six bytes.
     package var address: [UInt8]
     /// Signal strength in dBm.
@@ -95,7 +95,7 @@ package struct WirelessStation: Sendable, Hashable {
 }
 
 /// The network a client is associated with, as an entry of the scan results says (NL80211_CMD_NEW_SCAN_RESULTS).
-package struct WirelessNetwork: Sendable, Hashable {
+package struct WirelessNetwork: Sendable, Equatable {
     /// The access point (BSSID): six bytes.
     package var accessPoint: [UInt8]
     /// The device this access point is one radio of (Wi-Fi 7): six bytes.

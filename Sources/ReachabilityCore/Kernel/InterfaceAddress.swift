@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// An address that an interface owns (RTM_NEWADDR, rtnetlink(7)).
-package struct InterfaceAddress: Sendable, Hashable {
+package struct InterfaceAddress: Sendable, Equatable {
     /// Flags of `struct ifaddrmsg` and IFA_FLAGS that count here (linux/if_addr.h).
-    package struct Flags: OptionSet, Sendable, Hashable {
+    package struct Flags: OptionSet, Sendable, Equatable {
         package let rawValue: UInt32
         package init(rawValue: UInt32) { self.rawValue = rawValue }
         /// IFA_F_TEMPORARY (IPv6): a privacy address (RFC 8981).

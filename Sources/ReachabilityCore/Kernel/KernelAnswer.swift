@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What the kernel said to a ``KernelQuestion``.
-package enum KernelAnswer: Sendable, Hashable {
+package enum KernelAnswer: Sendable, Equatable {
     case route(RouteAnswer)
     case link(LinkState)
     /// To `links` and `ports`.
@@ -14,7 +14,7 @@ package enum KernelAnswer: Sendable, Hashable {
 }
 
 /// What nl80211 says of an 802.11 interface (NL80211_CMD_GET_INTERFACE, NL80211_CMD_GET_STATION).
-package struct WirelessState: Sendable, Hashable {
+package struct WirelessState: Sendable, Equatable {
     /// The mode (enum nl80211_iftype, linux/nl80211.h): 2 is station, 3 access point, 6 monitor.
     package var mode: UInt32
     /// The network's name as text; bytes that are not UTF-8 are replaced.
@@ -56,7 +56,7 @@ package struct WirelessState: Sendable, Hashable {
 }
 
 /// What a device says of itself outside netlink.
-package struct DeviceFacts: Sendable, Hashable {
+package struct DeviceFacts: Sendable, Equatable {
     /// DEVTYPE of the uevent file ("wlan", "wwan", "bluetooth", "bridge" …).
     package var type: String?
     /// Whether sysfs links a `phy80211`.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What the kernel says of one network interface (RTM_NEWLINK, rtnetlink(7)).
-package struct LinkState: Sendable, Hashable {
+package struct LinkState: Sendable, Equatable {
     /// The operational state of RFC 2863, as the kernel numbers it (IF_OPER_*, linux/if.h).
-    package enum OperationalState: UInt8, Sendable, Hashable {
+    package enum OperationalState: UInt8, Sendable, Equatable {
         case unknown = 0, notPresent, down, lowerLayerDown, testing, dormant, up
     }
 
     /// Flags of `struct ifinfomsg` that count here (netdevice(7)).
-    package struct Flags: OptionSet, Sendable, Hashable {
+    package struct Flags: OptionSet, Sendable, Equatable {
         package let rawValue: UInt32
         package init(rawValue: UInt32) { self.rawValue = rawValue }
         /// IFF_UP: somebody switched the interface on.

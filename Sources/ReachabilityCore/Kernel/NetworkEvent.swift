@@ -3,7 +3,7 @@
 /// Something happened to the network.
 ///
 /// A trigger to ask the kernel again, never the truth itself.
-package enum NetworkEvent: Sendable, Hashable {
+package enum NetworkEvent: Sendable, Equatable {
     /// A link appeared or changed. `isWirelessNoise` marks messages that carry only a driver's wireless event.
     case linkChanged(LinkState, isWirelessNoise: Bool)
     /// A link is gone, or was moved into another network namespace.

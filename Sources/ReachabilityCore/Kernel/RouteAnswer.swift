@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What the kernel answers to "how would you send to this address" (RTM_GETROUTE, rtnetlink(7)).
-package struct RouteAnswer: Sendable, Hashable {
+package struct RouteAnswer: Sendable, Equatable {
     /// The route types (RTN_*, linux/rtnetlink.h); a number of a later kernel is kept as `other`.
-    package enum Kind: Sendable, Hashable {
+    package enum Kind: Sendable, Equatable {
         case unicast, local, broadcast, anycast, multicast, blackhole, unreachable, prohibit, `throw`
         case other(UInt8)
     }
 
     /// One of the next hops of a multipath route.
-    package struct Leg: Sendable, Hashable {
+    package struct Leg: Sendable, Equatable {
         /// The output interface.
         package var interface: Int32
         /// The next router; nil where the destination is on the link.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Pauses that double up to a limit.
-package struct Backoff: Sendable, Hashable {
+package struct Backoff: Sendable, Equatable {
     private let first: Duration
     private let limit: Duration
     private var next: Duration

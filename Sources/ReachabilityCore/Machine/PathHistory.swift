@@ -3,7 +3,7 @@
 /// Numbers the paths: connections made under an older generation should not be trusted any more.
 package struct PathHistory: Sendable {
     // What a connection depends on: another interface, source, router, access point, or a carrier that was away.
-    private struct Identity: Hashable {
+    private struct Identity: Equatable {
         let interface: Int32
         let source: IPAddress?
         let gateway: IPAddress?

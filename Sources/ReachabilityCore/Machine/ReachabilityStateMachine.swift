@@ -6,7 +6,7 @@
 /// path and after the grace as a status, so cable bounces and hand-overs never show as `unreachable`.
 package struct ReachabilityStateMachine: ~Copyable, Sendable {
     /// What follows from an event.
-    package enum Reaction: Sendable, Hashable {
+    package enum Reaction: Sendable, Equatable {
         /// Nothing to do.
         case ignore
         /// Ask the kernel now.
@@ -16,7 +16,7 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
     }
 
     /// What follows from a deadline.
-    package enum Due: Sendable, Hashable {
+    package enum Due: Sendable, Equatable {
         /// It was somebody else's, or has been overtaken.
         case nothing
         /// Ask the kernel; `afresh` also for what is remembered about links and addresses.
@@ -24,7 +24,7 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
     }
 
     /// What follows from an evaluation.
-    package enum Verdict: Sendable, Hashable {
+    package enum Verdict: Sendable, Equatable {
         /// Monitoring was stopped meanwhile.
         case ignore
         /// Nothing worth telling; this is the path now.

@@ -31,7 +31,7 @@ package enum RecordedItem: Sendable, Equatable {
 }
 
 /// What a recording begins with: what was watched and when.
-package struct RecordingHeader: Sendable, Hashable {
+package struct RecordingHeader: Sendable, Equatable {
     /// The version of the format that this program writes.
     package static let version = 1
 
@@ -58,7 +58,7 @@ package struct RecordingHeader: Sendable, Hashable {
 }
 
 /// Why a recording cannot be read.
-package struct RecordingError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct RecordingError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The line, counted from 1.
     package var line: Int
     /// What is wrong with it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The times that the machine compares at every event, as plain numbers of nanoseconds.
-struct TimingNanoseconds: Sendable, Hashable {
+struct TimingNanoseconds: Sendable, Equatable {
     let lossGrace: Int64
     let evaluationInterval: Int64
     let burstGap: Int64

@@ -3,7 +3,7 @@
 /// Slows down the report of returns on a link that flaps.
 ///
 /// Losses are never slowed down.
-package struct UpDamping: Sendable, Hashable {
+package struct UpDamping: Sendable, Equatable {
     private let timing: ReachabilityTiming
     private var returns: [MonotonicInstant] = []
     private var hold: Duration?

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why a name has no address.
-package enum NameFailure: Error, Sendable, Hashable {
+package enum NameFailure: Error, Sendable, Equatable {
     /// No name server answered, or none can be reached: it may work later (EAI_AGAIN, getaddrinfo(3)).
     case temporary(String)
     /// The name servers say that there is no such name, or that it has no address.
@@ -21,14 +21,14 @@ package enum NameFailure: Error, Sendable, Hashable {
 /// and now and then, because addresses expire.
 package struct NameResolutionStateMachine: ~Copyable, Sendable {
     /// What to do next.
-    package enum Action: Sendable, Hashable {
+    package enum Action: Sendable, Equatable {
         case nothing
         /// Ask for the addresses now.
         case resolve
     }
 
     /// What an answer means.
-    package enum Outcome: Sendable, Hashable {
+    package enum Outcome: Sendable, Equatable {
         /// The same addresses as before, or a failure while earlier addresses are still good.
         case unchanged
         /// These are the addresses now.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What carries the packets of a link in the end.
-package struct Carrier: Sendable, Hashable {
+package struct Carrier: Sendable, Equatable {
     /// The link's own kind.
     package var medium: Medium
     /// Whether Wi-Fi carries it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One step of an evaluation: what the kernel was asked, what it said, and what follows.
-public struct EvaluationStep: Sendable, Hashable {
+public struct EvaluationStep: Sendable, Equatable {
     /// The question, in the words of ip-route(8): "route to 12.0.0.1".
     public let question: String
     /// The kernel's answer: "via 192.0.2.1 dev eth0 src 192.0.2.2".

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The usable path of one address family.
-package struct FamilyPath: Sendable, Hashable {
+package struct FamilyPath: Sendable, Equatable {
     package var destination: IPAddress
     package var link: LinkState
     package var source: IPAddress?

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One interface as a field engineer sees it: is it online, and if not, what is missing.
-public struct LinkReport: Sendable, Hashable {
+public struct LinkReport: Sendable, Equatable {
     /// The name.
     public package(set) var name: String
     /// The interface index.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Whether packets can leave through a link, and the first thing that is in the way.
-package enum LinkUsability: Sendable, Hashable {
+package enum LinkUsability: Sendable, Equatable {
     case usable
     /// Nobody switched it on.
     case switchedOff

@@ -3,7 +3,7 @@
 /// What kind of link each driver makes: one table for everything that depends on IFLA_INFO_KIND.
 package enum MediumRules {
     /// What a kind means for the way of the packets.
-    package enum Role: Sendable, Hashable {
+    package enum Role: Sendable, Equatable {
         /// Encapsulates and needs another path underneath.
         case tunnel
         /// Stacked upon one link (IFLA_LINK).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why a lookup does not make a path.
-package struct PathFailure: Error, Sendable, Hashable {
+package struct PathFailure: Error, Sendable, Equatable {
     package let code: ReachabilityReason.Code
     /// The link that is to blame.
     package let link: LinkState?

@@ -3,7 +3,7 @@
 /// The way that traffic takes at this instant, or why there is none.
 ///
 /// A value: it does not change behind your back. ``generation`` tells two paths with equal fields apart.
-public struct ReachabilityPath: Sendable, Hashable {
+public struct ReachabilityPath: Sendable, Equatable {
     /// Whether the path is usable at this instant.
     ///
     /// A loss shows here at once, in the status only when it has lasted for ``ReachabilityTiming/lossGrace``.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What an evaluation asks the way to.
-package enum ReachabilityTarget: Sendable, Hashable {
+package enum ReachabilityTarget: Sendable, Equatable {
     /// Anywhere: looked up through representative addresses, which are never contacted.
     case general(sentinels: [IPAddress])
     /// One host; its addresses in the order of preference.
@@ -9,7 +9,7 @@ package enum ReachabilityTarget: Sendable, Hashable {
 }
 
 /// One address of a watched host.
-package struct ReachabilityDestination: Sendable, Hashable {
+package struct ReachabilityDestination: Sendable, Equatable {
     /// The address.
     package var address: IPAddress
     /// The interface name behind `%` of a link-local address (RFC 4007 §11).

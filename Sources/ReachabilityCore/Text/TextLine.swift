@@ -3,7 +3,7 @@
 /// A line of text that is being put together, as the bytes that will be written.
 ///
 /// Its memory is kept from line to line, so that a line of output costs no allocation.
-package struct TextLine: Sendable, Hashable {
+package struct TextLine: Sendable, Equatable {
     /// The UTF-8 bytes so far.
     package private(set) var bytes: [UInt8] = []
 

@@ -3,7 +3,7 @@
 /// A moment on the wall clock, in UTC.
 ///
 /// Written and read as RFC 3339 §5.6 says, without the help of a calendar library.
-package struct WallTime: Sendable, Hashable, Comparable {
+package struct WallTime: Sendable, Equatable, Comparable {
     /// Nanoseconds since 1970-01-01T00:00:00Z; reaches from 1677 to 2262.
     package var nanoseconds: Int64
 

@@ -32,7 +32,8 @@ def build_swift(package, product, build):
     """The path of a product of a Swift package, built in release mode with a static standard library; None without it."""
     if not os.path.exists(os.path.join(package, 'Package.swift')):
         return None
-    command = ['nice', 'swift', 'build', '-c', 'release', '--static-swift-stdlib', '--package-path', package]
+    command = ['nice', 'swift', 'build', '-c', 'release', '--static-swift-stdlib', '-Xlinker', '--no-export-dynamic',
+               '--package-path', package]
     if build:
         print(f'Building {product} ...', file=sys.stderr)
         result = subprocess.run([*command, '--product', product], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

@@ -47,7 +47,9 @@ private func readReplies(_ bytes: [UInt8]) {
         sheet.read(bytes.span.bytes)
         _ = sheet.answer
     }
+    walk = NetlinkMessages()
     while let message = walk.next(in: bytes.span.bytes) {
+        _ = WirelessNetwork(message.body, in: bytes.span.bytes)
         guard var state = WirelessState(interface: message.body, in: bytes.span.bytes) else { continue }
         state.readStation(message.body, in: bytes.span.bytes)
     }

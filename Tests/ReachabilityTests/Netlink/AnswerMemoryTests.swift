@@ -37,7 +37,7 @@ struct AnswerMemoryTests {
             (.linkRemoved(index: 2), [false, false, false, true, false]),
             (.addressAdded(address), [true, true, true, false, true]),
             (.addressRemoved(address), [true, true, true, false, true]),
-            (.wirelessChanged(index: 2), [true, true, true, true, false]),
+            (.wirelessChanged(index: 2), [false, false, false, true, false]),
             (.overrun, [false, false, false, false, false]),
             (.reopened, [false, false, false, false, false]),
             (.resumed(after: .seconds(9)), [false, false, false, false, false]),
