@@ -56,7 +56,8 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["CLinux", "EventLoop", "ReachabilityCore", "Reachability"],
             path: "Tests/TestSupport", swiftSettings: strict),
-        .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "ReachabilityCoreTests", dependencies: ["ReachabilityCore", "TestSupport"],
             swiftSettings: strict),

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension UInt32 {
-    /// The number in decimal. `description` does the same through generic code that is 200 KB in memory.
+    /// The number in decimal.
+    ///
+    /// `description` does the same through generic code that is 200 KB in memory.
     var decimal: String {
         String(unsafeUninitializedCapacity: 10) { text in
             var digits = 1

@@ -182,7 +182,10 @@ struct PathEvaluatorTests {
             for question in questions { snapshot.add(question, network.answer(question)) }
         }
         let steps = PathEvaluator.general.explain(snapshot)
-        #expect(steps.contains { $0.question.hasPrefix("route to 12.0.0.1") && $0.answer.contains("via 192.0.2.1") })
+        #expect(
+            steps.contains {
+                $0.question.hasPrefix("route to 12.0.0.1") && $0.answer.contains("via 192.0.2.1")
+            })
         #expect(steps.last?.code == .defaultRoute)
     }
 }

@@ -236,7 +236,8 @@ struct ReachabilityStateMachineTests {
         var path = Marbles.path("e")
         _ = machine.evaluated(path, at: .init(nanoseconds: 0))
         path.carrierDownCount += 1
-        guard case .publish(let update) = machine.evaluated(path, at: .init(nanoseconds: 1_000_000_000)) else {
+        guard case .publish(let update) = machine.evaluated(path, at: .init(nanoseconds: 1_000_000_000))
+        else {
             Issue.record("nothing was told")
             return
         }

@@ -27,7 +27,9 @@ struct HostManagerTests {
 
     private func settled() async { try? await reactor.result(of: {}) }
 
-    @Test("RS-086 a literal address never meets the resolver", arguments: ["192.0.2.77", "::1", "[2001:db8::1]", "fe80::1%eth0"])
+    @Test(
+        "RS-086 a literal address never meets the resolver",
+        arguments: ["192.0.2.77", "::1", "[2001:db8::1]", "fe80::1%eth0"])
     func literal(_ host: String) {
         let manager = manager(host)
         manager.startMonitoring()

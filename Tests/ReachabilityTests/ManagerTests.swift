@@ -252,15 +252,19 @@ struct ManagerTests {
 
     @Test("RB-16 without multicast groups the kernel is asked now and then, and the failure is named")
     func withoutEvents() {
-        kernel.refuseEvents(ReachabilityError(.netlinkRefused, errno: 1, context: "groups refused", advice: ""))
+        kernel.refuseEvents(
+            ReachabilityError(.netlinkRefused, errno: 1, context: "groups refused", advice: ""))
         let manager = manager()
         manager.startMonitoring()
         #expect(manager.status == .wired)
         #expect(manager.failure?.code == .netlinkRefused)
     }
 
-    @Test("RB-16 where the kernel refuses everything the status is unknown, with the reason") func refused() async {
-        kernel.refuse(ReachabilityError(.netlinkRefused, errno: 1, context: "netlink refused", advice: "try this"))
+    @Test("RB-16 where the kernel refuses everything the status is unknown, with the reason") func refused()
+        async
+    {
+        kernel.refuse(
+            ReachabilityError(.netlinkRefused, errno: 1, context: "netlink refused", advice: "try this"))
         let manager = manager()
         manager.setStatusChangeBlock { [log] in log.append($0) }
         manager.startMonitoring()

@@ -11,7 +11,8 @@ package final class FakeKernel: Sendable {
         var network: FakeNetwork
         var failure: ReachabilityError?
         var onOpen: (@Sendable (FakeKernel) -> Void)?
-        var resolutions: [(name: String, answer: @Sendable (Result<[ReachabilityDestination], NameFailure>) -> Void)] = []
+        var resolutions:
+            [(name: String, answer: @Sendable (Result<[ReachabilityDestination], NameFailure>) -> Void)] = []
         var watched: [IPAddress] = []
         var sourceFailure: ReachabilityError?
         var deliver: (@Sendable ([NetworkEvent]) -> Void)?
@@ -43,7 +44,9 @@ package final class FakeKernel: Sendable {
     }
 
     /// Changes the network and tells of it.
-    package func change(_ event: NetworkEvent = .ruleChanged(.ipv4), _ body: @Sendable (inout FakeNetwork) -> Void) {
+    package func change(
+        _ event: NetworkEvent = .ruleChanged(.ipv4), _ body: @Sendable (inout FakeNetwork) -> Void
+    ) {
         state.withLock { body(&$0.network) }
         tell([event])
     }
@@ -66,7 +69,9 @@ package final class FakeKernel: Sendable {
     package func refuseEvents(_ error: ReachabilityError?) { state.withLock { $0.sourceFailure = error } }
 
     /// Runs `body` when somebody has begun to listen and has not looked yet.
-    package func whenOpened(_ body: @escaping @Sendable (FakeKernel) -> Void) { state.withLock { $0.onOpen = body } }
+    package func whenOpened(_ body: @escaping @Sendable (FakeKernel) -> Void) {
+        state.withLock { $0.onOpen = body }
+    }
 
     /// Names the resolver was asked for and has not been answered.
     package var pendingNames: [String] { state.withLock { $0.resolutions.map(\.name) } }

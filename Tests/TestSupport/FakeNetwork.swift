@@ -32,7 +32,8 @@ package struct FakeNetwork: Sendable {
     /// A link with carrier; its index is the next one.
     @discardableResult
     package mutating func addLink(
-        _ name: String, kind: String? = nil, hardwareType: UInt16 = 1, lower: Int32? = nil, master: Int32? = nil,
+        _ name: String, kind: String? = nil, hardwareType: UInt16 = 1, lower: Int32? = nil,
+        master: Int32? = nil,
         up: Bool = true
     ) -> Int32 {
         let index = (links.map(\.index).max() ?? 0) + 1
@@ -45,7 +46,8 @@ package struct FakeNetwork: Sendable {
     }
 
     /// An address in `address/length` notation; it brings its connected route along.
-    package mutating func addAddress(_ text: String, to interface: Int32, flags: InterfaceAddress.Flags = []) {
+    package mutating func addAddress(_ text: String, to interface: Int32, flags: InterfaceAddress.Flags = [])
+    {
         let parts = text.split(separator: "/")
         guard let address = IPAddress(String(parts[0])), let length = Int(parts[1]),
             let prefix = IPPrefix(address, length: length)
@@ -122,7 +124,8 @@ package struct FakeNetwork: Sendable {
 
     private func route(_ lookup: RouteLookup) -> KernelAnswer {
         if addresses.contains(where: { $0.address == lookup.destination }) || lookup.destination.isLoopback {
-            return .route(RouteAnswer(kind: .local, interface: 1, source: lookup.destination, prefixLength: 32))
+            return .route(
+                RouteAnswer(kind: .local, interface: 1, source: lookup.destination, prefixLength: 32))
         }
         let candidates = routes.filter { route in
             route.prefix.contains(lookup.destination)
@@ -148,9 +151,11 @@ package struct FakeNetwork: Sendable {
         let whole = lookup.wantsEntry && !best.legs.isEmpty
         return .route(
             RouteAnswer(
-                kind: best.kind, interface: whole ? nil : interface, gateway: whole ? nil : leg?.gateway ?? best.gateway,
+                kind: best.kind, interface: whole ? nil : interface,
+                gateway: whole ? nil : leg?.gateway ?? best.gateway,
                 source: lookup.wantsEntry ? best.source : best.source ?? own?.address,
-                prefixLength: lookup.wantsEntry ? best.prefix.length : lookup.destination.family == .ipv4 ? 32 : 128,
+                prefixLength: lookup.wantsEntry
+                    ? best.prefix.length : lookup.destination.family == .ipv4 ? 32 : 128,
                 metric: lookup.wantsEntry ? best.metric : 0, legs: lookup.wantsEntry ? best.legs : [],
                 expires: lookup.wantsEntry ? best.expires : nil))
     }

@@ -44,7 +44,9 @@ package struct KernelEvaluation: Sendable {
         return []
     }
 
-    private mutating func ask(_ questions: [KernelQuestion], _ kernel: any KernelQuerying) throws(ReachabilityError) {
+    private mutating func ask(_ questions: [KernelQuestion], _ kernel: any KernelQuerying)
+        throws(ReachabilityError)
+    {
         guard !questions.isEmpty else { return }
         let answers = try kernel.answers(to: questions)
         for (question, answer) in zip(questions, answers) { snapshot.add(question, answer) }

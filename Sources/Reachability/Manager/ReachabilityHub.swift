@@ -101,7 +101,8 @@ final class ReachabilityHub: Sendable {
             if state.hasReported {
                 mailbox.put(
                     ReachabilityUpdate(
-                        event: .initial, status: state.status, previous: nil, path: state.path, links: state.links))
+                        event: .initial, status: state.status, previous: nil, path: state.path,
+                        links: state.links))
             }
             return token
         }

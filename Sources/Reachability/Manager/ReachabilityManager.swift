@@ -49,14 +49,16 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
     /// A name is resolved in the background, and again when the path has changed. Until it has been resolved for the
     /// first time there is no report. A literal, with a zone too (`fe80::1%eth0`), never meets the resolver.
     public convenience init(
-        hostName: String, configuration: ReachabilityConfiguration = .init(), deliveryQueue: DeliveryQueue = .own
+        hostName: String, configuration: ReachabilityConfiguration = .init(),
+        deliveryQueue: DeliveryQueue = .own
     ) {
         self.init(MonitorSubject(hostName), configuration, deliveryQueue, .kernel)
     }
 
     /// A manager for one address, for example a device on the same link which no default route leads to.
     public convenience init(
-        address: IPAddress, configuration: ReachabilityConfiguration = .init(), deliveryQueue: DeliveryQueue = .own
+        address: IPAddress, configuration: ReachabilityConfiguration = .init(),
+        deliveryQueue: DeliveryQueue = .own
     ) {
         self.init(.addresses([ReachabilityDestination(address)]), configuration, deliveryQueue, .kernel)
     }
@@ -98,7 +100,8 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
         let monitor = MonitorHandle(
             subject: subject, configuration: configuration, environment: environment, reactor: reactor,
             outlet: MonitorOutlet(
-                publish: { hub.publish($0, session: session) }, refresh: { hub.refresh($0, session: session) },
+                publish: { hub.publish($0, session: session) },
+                refresh: { hub.refresh($0, session: session) },
                 note: { hub.note($0, $1, session: session) }))
         self.monitor.withLock { $0 = monitor }
         monitor.startAndWait()
@@ -108,7 +111,9 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
         hub.note(MonitorCounters(), error, session: session)
         var path = ReachabilityPath()
         path.reason = ReachabilityReason(.kernelRefused, sentence: error.description)
-        hub.publish(ReachabilityUpdate(event: .initial, status: .unknown, previous: nil, path: path), session: session)
+        hub.publish(
+            ReachabilityUpdate(event: .initial, status: .unknown, previous: nil, path: path), session: session
+        )
     }
 
     /// Stops watching.

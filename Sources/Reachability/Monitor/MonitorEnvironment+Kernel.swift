@@ -11,7 +11,8 @@ extension MonitorEnvironment {
                 return try Reactor.shared
             } catch {
                 throw ReachabilityError(
-                    .outOfResources, errno: error.errno, context: "cannot start the event loop: \(error)", advice: "")
+                    .outOfResources, errno: error.errno, context: "cannot start the event loop: \(error)",
+                    advice: "")
             }
         },
         makeSource: { reactor, configuration throws(ReachabilityError) in

@@ -11,7 +11,8 @@ package struct MonitorEnvironment: Sendable {
     package var makeSource:
         @Sendable (Reactor, ReachabilityConfiguration) throws(ReachabilityError) -> any EventSource
     /// Makes the one who answers; called on the loop's thread.
-    package var makeKernel: @Sendable (ReachabilityConfiguration) throws(ReachabilityError) -> any KernelQuerying
+    package var makeKernel:
+        @Sendable (ReachabilityConfiguration) throws(ReachabilityError) -> any KernelQuerying
     /// Resolves names, off the loop.
     package var resolver: any NameResolving
     /// Is told everything that goes into the machine, on the loop's thread; for `reach record`.
@@ -19,9 +20,11 @@ package struct MonitorEnvironment: Sendable {
 
     package init(
         reactor: @escaping @Sendable () throws(ReachabilityError) -> Reactor,
-        makeSource: @escaping @Sendable (Reactor, ReachabilityConfiguration) throws(ReachabilityError) ->
+        makeSource:
+            @escaping @Sendable (Reactor, ReachabilityConfiguration) throws(ReachabilityError) ->
             any EventSource,
-        makeKernel: @escaping @Sendable (ReachabilityConfiguration) throws(ReachabilityError) -> any KernelQuerying,
+        makeKernel:
+            @escaping @Sendable (ReachabilityConfiguration) throws(ReachabilityError) -> any KernelQuerying,
         resolver: any NameResolving
     ) {
         self.reactor = reactor

@@ -28,7 +28,9 @@ package struct MonitorHandle: Sendable {
     package func request() { monitor.perform { $0.handle([.requested]) } }
 
     /// Has the kernel asked, and calls back on the loop when everything that follows has been told.
-    package func whenSettled(_ body: @escaping @Sendable () -> Void) { monitor.perform { $0.whenSettled(body) } }
+    package func whenSettled(_ body: @escaping @Sendable () -> Void) {
+        monitor.perform { $0.whenSettled(body) }
+    }
 
     private func performAndWait(_ body: @escaping @Sendable (ReachabilityMonitor) -> Void) {
         if monitor.reactor.isCurrent {

@@ -179,7 +179,9 @@ final class ReachabilityMonitor {
     }
 
     /// The name has no address yet: without a way out that is a fact, with one it is only a matter of time.
-    private func evaluateUnresolved(_ kernel: any KernelQuerying, _ began: MonotonicInstant) throws(ReachabilityError) {
+    private func evaluateUnresolved(_ kernel: any KernelQuerying, _ began: MonotonicInstant)
+        throws(ReachabilityError)
+    {
         let general = evaluator(for: .general(sentinels: configuration.sentinels))
         var evaluation = try KernelEvaluation(general, kernel)
         let took = now.nanoseconds(since: began)

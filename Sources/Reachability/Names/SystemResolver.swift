@@ -46,7 +46,8 @@ package struct SystemResolver: NameResolving {
         let code = getaddrinfo(name, nil, &hints, &list)
         guard code == 0 else {
             let sentence = "\(name): \(String(cString: gai_strerror(code)))"
-            return .failure(code == EAI_NONAME || code == eaiNoData ? .noSuchName(sentence) : .temporary(sentence))
+            return .failure(
+                code == EAI_NONAME || code == eaiNoData ? .noSuchName(sentence) : .temporary(sentence))
         }
         defer { freeaddrinfo(list) }
         var found: [ReachabilityDestination] = []

@@ -41,7 +41,8 @@ package struct AnswerMemory: Sendable {
         switch question {
         case .route(let lookup):
             if !Self.isPassing(answer) { routes[lookup.destination.family].set(question, answer) }
-        case .device where Self.isRadio(answer): break  // nothing tells of an rfkill switch while the link is down
+        // Nothing tells of an rfkill switch while the interface is down.
+        case .device where Self.isRadio(answer): break
         case .link, .linkNamed, .links, .ports, .device:
             if Self.isLasting(answer) { links.set(question, answer) }
         case .addresses:

@@ -45,12 +45,12 @@ package struct RouteFilter: Sendable, Equatable {
     }
 
     /// The same without single hosts: every route of their families passes, and the program is short.
-    package var coarse: RouteFilter { 
+    package var coarse: RouteFilter {
         RouteFilter(
             openFamilies: IPAddress.Family.allCases.filter { family in
                 openFamilies.contains(family) || hosts.contains { $0.family == family }
             })
-     }
+    }
 
     /// The predicate: whether a route to `prefix` matters.
     package func passes(_ prefix: IPPrefix) -> Bool {

@@ -19,7 +19,9 @@ package struct RouteAnswer: Sendable, Equatable {
         /// RTNH_F_LINKDOWN: its interface has no carrier.
         package var isLinkDown: Bool
 
-        package init(interface: Int32, gateway: IPAddress? = nil, isDead: Bool = false, isLinkDown: Bool = false) {
+        package init(
+            interface: Int32, gateway: IPAddress? = nil, isDead: Bool = false, isLinkDown: Bool = false
+        ) {
             self.interface = interface
             self.gateway = gateway
             self.isDead = isDead
@@ -53,7 +55,8 @@ package struct RouteAnswer: Sendable, Equatable {
 
     package init(
         kind: Kind, interface: Int32? = nil, gateway: IPAddress? = nil, source: IPAddress? = nil,
-        prefixLength: Int = 0, metric: UInt32 = 0, table: UInt32 = 254, legs: [Leg] = [], expires: Int32? = nil,
+        prefixLength: Int = 0, metric: UInt32 = 0, table: UInt32 = 254, legs: [Leg] = [],
+        expires: Int32? = nil,
         nexthop: UInt32? = nil
     ) {
         self.kind = kind

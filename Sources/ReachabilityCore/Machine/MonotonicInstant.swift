@@ -16,8 +16,12 @@ package struct MonotonicInstant: Sendable, Hashable, Comparable {
 
     package static func - (a: Self, b: Self) -> Duration { .nanoseconds(a.nanoseconds &- b.nanoseconds) }
 
-    /// Later by nanoseconds. The machine counts in these: a `Duration` is a 128-bit number.
-    package func advanced(by nanoseconds: Int64) -> Self { Self(nanoseconds: self.nanoseconds &+ nanoseconds) }
+    /// Later by nanoseconds.
+    ///
+    /// The machine counts in these: a `Duration` is a 128-bit number.
+    package func advanced(by nanoseconds: Int64) -> Self {
+        Self(nanoseconds: self.nanoseconds &+ nanoseconds)
+    }
 
     /// How many nanoseconds have passed since `earlier`.
     package func nanoseconds(since earlier: Self) -> Int64 { nanoseconds &- earlier.nanoseconds }

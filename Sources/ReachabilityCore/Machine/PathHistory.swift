@@ -53,7 +53,8 @@ extension ReachabilityPath {
     package func differs(from other: ReachabilityPath) -> Bool {
         isOnline != other.isOnline || interface != other.interface || interfaceIndex != other.interfaceIndex
             || medium != other.medium || source != other.source || gateway != other.gateway
-            || hasIPv4 != other.hasIPv4 || hasIPv6 != other.hasIPv6 || isTunnel != other.isTunnel || underlay != other.underlay
+            || hasIPv4 != other.hasIPv4 || hasIPv6 != other.hasIPv6 || isTunnel != other.isTunnel
+            || underlay != other.underlay
             || isExpensive != other.isExpensive || isPartial != other.isPartial || ssid != other.ssid
             || alternative != other.alternative || generation != other.generation
     }

@@ -196,7 +196,8 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
         running.path = path
         guard let status = running.status else {
             running.status = path.instantStatus
-            return .publish(ReachabilityUpdate(event: .initial, status: path.instantStatus, previous: nil, path: path))
+            return .publish(
+                ReachabilityUpdate(event: .initial, status: path.instantStatus, previous: nil, path: path))
         }
         if let next = commit(path.instantStatus, over: status, &running, at: now) {
             running.status = next
@@ -218,7 +219,8 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
         guard running.status == nil else { return .refresh(running.path) }
         running.status = .unknown
         running.path.reason = ReachabilityReason(.kernelRefused, sentence: error.description)
-        return .publish(ReachabilityUpdate(event: .initial, status: .unknown, previous: nil, path: running.path))
+        return .publish(
+            ReachabilityUpdate(event: .initial, status: .unknown, previous: nil, path: running.path))
     }
 
     /// The kernel was asked, but nothing can be said yet: a name is still being resolved.

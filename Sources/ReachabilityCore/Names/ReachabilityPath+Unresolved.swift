@@ -13,7 +13,8 @@ extension ReachabilityPath {
         var path = ReachabilityPath()
         path.instantStatus = .unreachable
         path.alternative = general.alternative
-        let sentence = general.isOnline ? failure.sentence : "cannot resolve \(name): \(general.reason.sentence)"
+        let sentence =
+            general.isOnline ? failure.sentence : "cannot resolve \(name): \(general.reason.sentence)"
         path.reason = ReachabilityReason(.unresolved, interface: general.reason.interface, sentence: sentence)
         return path
     }

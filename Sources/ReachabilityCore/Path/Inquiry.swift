@@ -61,7 +61,9 @@ package struct Inquiry: ~Copyable {
     }
 
     /// The route, or the errno of the refusal.
-    package mutating func route(_ lookup: RouteLookup) throws(Incomplete) -> Result<RouteAnswer, KernelRefusal> {
+    package mutating func route(_ lookup: RouteLookup) throws(Incomplete) -> Result<
+        RouteAnswer, KernelRefusal
+    > {
         switch try answer(.route(lookup)) {
         case .route(let route): .success(route)
         case .failure(let errno): .failure(KernelRefusal(errno: errno))

@@ -27,7 +27,9 @@ package struct LinkSurvey: Sendable {
         }
         for link in links.sorted(by: { $0.index < $1.index }) where !link.isLoopback {
             // All links are visited even where answers are missing: then all can ask at once.
-            if let report = try? report(on: link, addresses(of: link.index), &inquiry) { reports.append(report) }
+            if let report = try? report(on: link, addresses(of: link.index), &inquiry) {
+                reports.append(report)
+            }
         }
         return inquiry.missing.isEmpty ? .reports(reports) : .needs(inquiry.missing)
     }
@@ -147,7 +149,8 @@ package struct LinkSurvey: Sendable {
             return because(.noAddress, "\(name): \(tentative.text) is still being checked for duplicates")
         }
         if let local = all.first(where: { $0.address.isLinkLocal && $0.address.family == .ipv4 }) {
-            return because(.linkLocalOnly, "\(name) has carrier but only the link-local address \(local.text)")
+            return because(
+                .linkLocalOnly, "\(name) has carrier but only the link-local address \(local.text)")
         }
         return because(.noAddress, "\(name) has carrier but no address")
     }
@@ -172,7 +175,8 @@ package struct LinkSurvey: Sendable {
             return link.flags.contains(.up) ? 1 : 0
         }
         var best: LinkState?
-        for link in hardware.isEmpty ? candidates : hardware where best.map({ progress(link) > progress($0) }) ?? true {
+        for link in hardware.isEmpty ? candidates : hardware
+        where best.map({ progress(link) > progress($0) }) ?? true {
             best = link
         }
         return best

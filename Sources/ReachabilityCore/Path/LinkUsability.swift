@@ -72,7 +72,8 @@ extension Inquiry {
         }
     }
 
-    private mutating func usabilityOfPorts(of link: LinkState, depth: Int) throws(Incomplete) -> LinkUsability {
+    private mutating func usabilityOfPorts(of link: LinkState, depth: Int) throws(Incomplete) -> LinkUsability
+    {
         let place = PortsPlace(master: link.index, depth: depth)
         if let concluded = portsUsability[place] {
             guard let concluded else { throw Incomplete() }

@@ -25,7 +25,8 @@ package enum MediumRules {
     static func role(of link: LinkState) -> Role {
         if link.isLoopback { return .standalone(.loopback) }
         switch link.kind {
-        case "wireguard", "ipip", "gre", "gretap", "erspan", "ip6gre", "ip6gretap", "ip6erspan", "sit", "ip6tnl",
+        case "wireguard", "ipip", "gre", "gretap", "erspan", "ip6gre", "ip6gretap", "ip6erspan", "sit",
+            "ip6tnl",
             "vti", "vti6", "xfrm", "vxlan", "geneve", "fou", "gtp", "bareudp", "ovpn", "ovpn-dco", "amt":
             return .tunnel
         case "tun":

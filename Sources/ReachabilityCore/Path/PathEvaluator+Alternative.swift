@@ -10,7 +10,8 @@ extension PathEvaluator {
     ) throws(Inquiry.Incomplete) -> LinkState? {
         try inquiry.require([.links])
         let candidates = try inquiry.links().filter { link in
-            guard link.index != excluded.index, link.hasUsableState, !link.isLoopback, link.master == nil else {
+            guard link.index != excluded.index, link.hasUsableState, !link.isLoopback, link.master == nil
+            else {
                 return false
             }
             if case .tunnel = link.role { return false }
@@ -25,7 +26,9 @@ extension PathEvaluator {
             })
         var best: (link: LinkState, metric: UInt32)?
         for link in candidates {
-            guard let entry = try? inquiry.route(lookup(destination, interface: link.index, wantsEntry: true)).get(),
+            guard
+                let entry = try? inquiry.route(lookup(destination, interface: link.index, wantsEntry: true))
+                    .get(),
                 entry.kind == .unicast, best.map({ entry.metric < $0.metric }) ?? true,
                 let source = (try? inquiry.route(lookup(destination, interface: link.index)).get())?.source,
                 !source.isLinkLocal || destination.isLinkLocal,

@@ -53,7 +53,8 @@ extension PathEvaluator {
         for failure in failures where failure.rank > decisive.rank { decisive = failure }
         let alternative = try alternative(for: failures, &inquiry)
         path.alternative = alternative?.name
-        let (interface, sentence) = try unreachableSentence(decisive, alternative: alternative?.name, &inquiry)
+        let (interface, sentence) = try unreachableSentence(
+            decisive, alternative: alternative?.name, &inquiry)
         path.reason = ReachabilityReason(decisive.code, interface: interface, sentence: sentence)
         inquiry.note(EvaluationStep("status", sentence, "unreachable", code: decisive.code))
         return path
@@ -62,7 +63,8 @@ extension PathEvaluator {
     private func unreachableSentence(
         _ failure: PathFailure, alternative: String?, _ inquiry: inout Inquiry
     ) throws(Inquiry.Incomplete) -> (interface: String?, sentence: String) {
-        let instead = alternative.map { ", but the kernel still prefers it; \($0) has a path of its own" } ?? ""
+        let instead =
+            alternative.map { ", but the kernel still prefers it; \($0) has a path of its own" } ?? ""
         if let link = failure.link {
             let what = failure.conclusion
             // Lack of an address on a link with carrier: say that the cable is not what is wrong.
@@ -79,7 +81,9 @@ extension PathEvaluator {
         switch failure.code {
         case .noRoute: return try missingRouteSentence(&inquiry)
         case .prohibited, .blackhole, .unreachableRoute:
-            return (nil, "\(failure.conclusion) (see: ip rule; ip route get \(destinations.first?.text ?? ""))")
+            return (
+                nil, "\(failure.conclusion) (see: ip rule; ip route get \(destinations.first?.text ?? ""))"
+            )
         default: return (nil, failure.conclusion)
         }
     }

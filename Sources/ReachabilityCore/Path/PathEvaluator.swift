@@ -28,7 +28,8 @@ package struct PathEvaluator: Sendable {
         // The first destination of each family is wanted for certain, the entry only of a route that exists.
         var questions: [KernelQuestion] = []
         for family in IPAddress.Family.allCases where configuration.family ?? family == family {
-            guard let first = destinations.first(where: { $0.zone == nil && $0.address.family == family }) else {
+            guard let first = destinations.first(where: { $0.zone == nil && $0.address.family == family })
+            else {
                 continue
             }
             questions.append(.route(lookup(first.address)))
@@ -141,7 +142,9 @@ package struct PathEvaluator: Sendable {
     ) throws(Inquiry.Incomplete) -> Result<FamilyPath, PathFailure> {
         let zone = try zoneIndex(destination, &inquiry)
         if zone < 0 {
-            return .failure(PathFailure(.noRoute, link: nil, detail: "interface \(destination.zone ?? "") does not exist"))
+            return .failure(
+                PathFailure(.noRoute, link: nil, detail: "interface \(destination.zone ?? "") does not exist")
+            )
         }
         let plain = lookup(destination.address, interface: zone)
         let entryLookup = lookup(destination.address, interface: zone, wantsEntry: true)
@@ -200,7 +203,9 @@ package struct PathEvaluator: Sendable {
         if source.isLinkLocal, !destination.address.isLinkLocal {
             return .failure(PathFailure(.linkLocalOnly, link: link))
         }
-        path.code = path.prefixLength <= 1 && !isHost ? .defaultRoute : path.prefixLength == 0 ? .defaultRoute : .hostRoute
+        path.code =
+            path.prefixLength <= 1 && !isHost
+            ? .defaultRoute : path.prefixLength == 0 ? .defaultRoute : .hostRoute
         return .success(path)
     }
 
@@ -275,7 +280,9 @@ package struct PathEvaluator: Sendable {
         path.underlay = own
         path.carrier = try inquiry.carrier(of: own, expensive: expensive).seen(as: .tunnel)
         if expensive.contains(path.link.name) { path.carrier.isExpensive = true }
-        inquiry.note(EvaluationStep("what carries \(path.link.name)", "a path of \(own.name)", "\(own.name) is the underlay"))
+        inquiry.note(
+            EvaluationStep(
+                "what carries \(path.link.name)", "a path of \(own.name)", "\(own.name) is the underlay"))
         return .success(path)
     }
 }

@@ -60,7 +60,8 @@ package struct PathFailure: Error, Sendable, Equatable {
     /// Only where the kernel's choice is dead by accident: a refusing route is somebody's decision, and a dead
     /// tunnel must not be bypassed, or private traffic would leave unprotected.
     package var allowsAlternative: Bool {
-        guard let link, code == .linkDown || code == .noPorts || code == .noAddress || code == .linkLocalOnly else {
+        guard let link, code == .linkDown || code == .noPorts || code == .noAddress || code == .linkLocalOnly
+        else {
             return false
         }
         if case .tunnel = link.role { return false }
@@ -78,7 +79,8 @@ package struct PathFailure: Error, Sendable, Equatable {
         case .prohibited: return "a route or rule of type prohibit refuses it"
         case .blackhole: return "a route or rule of type blackhole swallows it"
         case .unreachableRoute: return "a route or rule of type unreachable refuses it"
-        case .tunnelWithoutUnderlay: return "\(name) is a tunnel, and no other interface has a path to carry it"
+        case .tunnelWithoutUnderlay:
+            return "\(name) is a tunnel, and no other interface has a path to carry it"
         default: return "no route"
         }
     }

@@ -53,7 +53,8 @@ public struct ReachabilityPath: Sendable, Equatable {
     /// Grows whenever connections made over an earlier path should no longer be trusted.
     public package(set) var generation: UInt64 = 0
     /// Why.
-    public package(set) var reason = ReachabilityReason(.notMonitoring, sentence: "monitoring has not started")
+    public package(set) var reason = ReachabilityReason(
+        .notMonitoring, sentence: "monitoring has not started")
     /// Whether the kernel did not answer the last question and these are earlier facts.
     public package(set) var isStale: Bool = false
 
@@ -94,7 +95,8 @@ public struct ReachabilityPath: Sendable, Equatable {
             hasIPv6 = source.family == .ipv6
         }
         let code: ReachabilityReason.Code = status.isReachable ? .defaultRoute : .noRoute
-        self.reason = reason ?? ReachabilityReason(code, interface: interface, sentence: status.localizationKey)
+        self.reason =
+            reason ?? ReachabilityReason(code, interface: interface, sentence: status.localizationKey)
     }
 
     /// The path before monitoring starts and after it stops.

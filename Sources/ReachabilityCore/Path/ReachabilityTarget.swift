@@ -29,7 +29,9 @@ package struct ReachabilityDestination: Sendable, Equatable {
             return
         }
         // IFNAMSIZ (linux/if.h) leaves 15 bytes for a name.
-        guard address.isLinkLocal, address.family == .ipv6, (1...15).contains(parts[1].utf8.count) else { return nil }
+        guard address.isLinkLocal, address.family == .ipv6, (1...15).contains(parts[1].utf8.count) else {
+            return nil
+        }
         self.init(address, zone: String(parts[1]))
     }
 

@@ -8,7 +8,9 @@ import Testing
 /// Addresses that come, go, and change.
 @Suite(.enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
 struct AddressScenarios {
-    @Test("RS-029 the last address goes, and the default route with it, silently") func lastAddress() async throws {
+    @Test("RS-029 the last address goes, and the default route with it, silently") func lastAddress()
+        async throws
+    {
         let scenario = try await Scenario(.f1)
         await scenario.start(expecting: .wired, on: "v0")
         try await scenario.near.ip("addr del 10.0.0.2/24 dev v0")
@@ -81,7 +83,9 @@ struct AddressScenarios {
         await scenario.expect([.unreachable, .wired], on: "v0")
     }
 
-    @Test("RS-040 an IPv6 address counts when duplicate address detection is over") func detection() async throws {
+    @Test("RS-040 an IPv6 address counts when duplicate address detection is over") func detection()
+        async throws
+    {
         let scenario = try await Scenario(.f6)
         try await scenario.near.ip("addr del 2001:db8::2/64 dev v0")
         try await scenario.near.sysctl("net.ipv6.conf.v0.accept_dad", "1")
@@ -139,10 +143,12 @@ struct AddressScenarios {
         await scenario.expect([], on: "v0")
         #expect(scenario.path.source == source)
         let sources = [source] + scenario.pathUpdates.map(\.source)
-        #expect(zip(sources, sources.dropFirst()).allSatisfy { $0 != $1 }, "an update only for another source")
+        #expect(
+            zip(sources, sources.dropFirst()).allSatisfy { $0 != $1 }, "an update only for another source")
     }
 
-    @Test("RS-046 with optimistic detection an address counts as soon as the kernel chooses it") func optimistic() async throws {
+    @Test("RS-046 with optimistic detection an address counts as soon as the kernel chooses it")
+    func optimistic() async throws {
         let scenario = try await Scenario(.f6)
         try await scenario.near.ip("addr del 2001:db8::2/64 dev v0")
         try await scenario.near.sysctl("net.ipv6.conf.v0.accept_dad", "1")

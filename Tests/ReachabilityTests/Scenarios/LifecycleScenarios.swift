@@ -58,7 +58,9 @@ struct LifecycleScenarios {
         #expect(seen.map(\.status) == [.wired, .unreachable])
     }
 
-    @Test("RS-129 a request in flight fails with ENETUNREACH: the kernel is asked at once") func reevaluate() async throws {
+    @Test("RS-129 a request in flight fails with ENETUNREACH: the kernel is asked at once") func reevaluate()
+        async throws
+    {
         // Nothing listens for events here: only the request's failure can tell.
         let scenario = try await Scenario(.f1) { $0.timing.lossGrace = .zero }
         await scenario.start(expecting: .wired, on: "v0")

@@ -9,7 +9,8 @@ import Testing
 /// Links that go down, come back, vanish, and change their names.
 @Suite(.enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
 struct LinkScenarios {
-    @Test("RS-012 RS-013 the carrier goes although the routes stay, and returns") func carrier() async throws {
+    @Test("RS-012 RS-013 the carrier goes although the routes stay, and returns") func carrier() async throws
+    {
         let scenario = try await Scenario(.f1)
         await scenario.start(expecting: .wired, on: "v0")
         try await scenario.far.ip("link set p0 down")
@@ -79,7 +80,9 @@ struct LinkScenarios {
         let scenario = try await Scenario(.f1) { $0.timing.lossGrace = .seconds(30) }
         await scenario.start(expecting: .wired, on: "v0")
         try await scenario.far.ip("link set p0 down")
-        try await scenario.near.ip("link show v0") { $0.contains("state DOWN") || $0.contains("LOWERLAYERDOWN") }
+        try await scenario.near.ip("link show v0") {
+            $0.contains("state DOWN") || $0.contains("LOWERLAYERDOWN")
+        }
         await scenario.wait { !$0.isOnline }
         scenario.manager.reevaluate()
         try await scenario.reactor.result(of: {})
@@ -132,7 +135,9 @@ struct LinkScenarios {
         await scenario.expect([.wired], on: "v0")
     }
 
-    @Test("RS-117 fast flaps are hidden, slow flaps are damped, and the last word is right") func flaps() async throws {
+    @Test("RS-117 fast flaps are hidden, slow flaps are damped, and the last word is right") func flaps()
+        async throws
+    {
         let scenario = try await Scenario(.f1) {
             // A tenth of the usual times: the proportions are what counts.
             $0.timing.lossGrace = .milliseconds(50)

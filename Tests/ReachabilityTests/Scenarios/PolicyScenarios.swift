@@ -8,7 +8,9 @@ import Testing
 /// Policy rules, multipath routes and nexthop objects.
 @Suite(.enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
 struct PolicyScenarios {
-    @Test("RS-058 RS-059 RS-060 the default lies in a table; a rule leads there, and goes") func table() async throws {
+    @Test("RS-058 RS-059 RS-060 the default lies in a table; a rule leads there, and goes") func table()
+        async throws
+    {
         let scenario = try await Scenario(.f1)
         try await scenario.near.ip(batch: "route del default\nroute add default via 10.0.0.1 table 100")
         await scenario.start(expecting: .unreachable)
@@ -28,7 +30,9 @@ struct PolicyScenarios {
         await scenario.expect([.unreachable, .wired], on: "v0")
     }
 
-    @Test("RS-065 a default for one user alone", .enabled(if: UserNamespace.mapsUser(1000), "user 1000 is not mapped here"))
+    @Test(
+        "RS-065 a default for one user alone",
+        .enabled(if: UserNamespace.mapsUser(1000), "user 1000 is not mapped here"))
     func user() async throws {
         let scenario = try await Scenario(.f1)
         try await scenario.near.ip(
@@ -87,7 +91,9 @@ struct PolicyScenarios {
         await scenario.expect([], on: left)
     }
 
-    @Test("RS-069 the nexthop of the default is deleted, silently for IPv4") func nexthopDeleted() async throws {
+    @Test("RS-069 the nexthop of the default is deleted, silently for IPv4") func nexthopDeleted()
+        async throws
+    {
         let scenario = try await Scenario(.f1)
         try await scenario.near.ip(
             batch: "nexthop add id 1 via 10.0.0.1 dev v0\nroute replace default nhid 1")

@@ -45,7 +45,9 @@ struct RouteScenarios {
         #expect(scenario.pathUpdates.count == 1)
     }
 
-    @Test("RS-053 the carrier of the better link goes, and the kernel still prefers it") func deadChoice() async throws {
+    @Test("RS-053 the carrier of the better link goes, and the kernel still prefers it") func deadChoice()
+        async throws
+    {
         let scenario = try await Scenario(.f2)
         await scenario.start(expecting: .wired, on: "a0")
         try await scenario.far.ip("link set pa down")
@@ -56,7 +58,8 @@ struct RouteScenarios {
                 == "a0: no carrier, but the kernel still prefers it; b0 has a path of its own")
     }
 
-    @Test("RS-054 the same where the kernel ignores routes without carrier") func ignoredChoice() async throws {
+    @Test("RS-054 the same where the kernel ignores routes without carrier") func ignoredChoice() async throws
+    {
         let scenario = try await Scenario(.f2)
         for interface in ["all", "a0", "b0"] {
             try await scenario.near.sysctl("net.ipv4.conf.\(interface).ignore_routes_with_linkdown", "1")
@@ -67,7 +70,8 @@ struct RouteScenarios {
         await scenario.expect([], on: "b0")
     }
 
-    @Test("RS-056 an unreachable default of the worst metric changes nothing") func worstMetric() async throws {
+    @Test("RS-056 an unreachable default of the worst metric changes nothing") func worstMetric() async throws
+    {
         let scenario = try await Scenario(.f1)
         try await scenario.near.ip("route add unreachable default metric 4278198272")
         await scenario.start(expecting: .wired, on: "v0")
@@ -124,12 +128,16 @@ struct RouteScenarios {
         await scenario.expect([.unreachable])
     }
 
-    @Test("RS-078 an IPv6 default expires: told when it does, not when the kernel collects it") func expiry() async throws {
+    @Test("RS-078 an IPv6 default expires: told when it does, not when the kernel collects it") func expiry()
+        async throws
+    {
         let scenario = try await Scenario(.f6)
         try await scenario.near.ip("-6 route replace default via 2001:db8::1 dev v0 expires 2")
         await scenario.start(expecting: .wired, on: "v0")
         await scenario.expect([.unreachable], within: .seconds(10))
-        #expect(try await scenario.near.ip("-6 route show default").contains("default"), "the dump still shows it")
+        #expect(
+            try await scenario.near.ip("-6 route show default").contains("default"), "the dump still shows it"
+        )
     }
 
     @Test("RS-081 a hundred thousand routes that do not matter come and go") func fullTable() async throws {

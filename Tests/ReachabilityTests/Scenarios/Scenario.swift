@@ -71,7 +71,8 @@ final class Scenario: Sendable {
     ) async {
         let seen = await log.wait(within: limit) { $0.last.map { predicate($0.path) } ?? false }
         #expect(
-            seen.last.map { predicate($0.path) } ?? false, "the path never came to that: \(manager.path.reason)",
+            seen.last.map { predicate($0.path) } ?? false,
+            "the path never came to that: \(manager.path.reason)",
             sourceLocation: sourceLocation)
     }
 

@@ -100,7 +100,9 @@ struct StackedScenarios {
         await scenario.expect([.unreachable], code: .tunnelWithoutUnderlay)
     }
 
-    @Test("RS-062 a tunnel by mark, table and suppressed default, as wg-quick sets it up") func policyTunnel() async throws {
+    @Test("RS-062 a tunnel by mark, table and suppressed default, as wg-quick sets it up") func policyTunnel()
+        async throws
+    {
         let scenario = try await Scenario(.f1)
         let tun = try await TunDevice(in: scenario.near)
         try await tun.attach()
