@@ -53,8 +53,10 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        .target(name: "CTestSupport", path: "Tests/CTestSupport"),
         .target(
-            name: "TestSupport", dependencies: ["CLinux", "EventLoop", "ReachabilityCore", "Reachability"],
+            name: "TestSupport",
+            dependencies: ["CTestSupport", "CLinux", "EventLoop", "ReachabilityCore", "Reachability"],
             path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(
             name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"], swiftSettings: strict),

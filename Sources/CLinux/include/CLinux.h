@@ -64,4 +64,3 @@ static inline int64_t clinux_monotonic_nanoseconds(void) {
 // The calling thread's name; the kernel keeps 15 bytes.
 static inline void clinux_name_thread(const char *name) { prctl(PR_SET_NAME, name); }
 
-#include "CLinuxLab.h"

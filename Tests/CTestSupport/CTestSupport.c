@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #define _GNU_SOURCE
-#include "CLinuxLab.h"
+#include "CTestSupport.h"
 
 #include <fcntl.h>
 #include <linux/if_tun.h>
