@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReachabilityCore
+import TestSupport
+import Testing
+
+/// When the state machine wants to be woken, to the nanosecond.
+struct StateMachineDeadlineTests {
+    private let start = MonotonicInstant(nanoseconds: 0)
+    private let error = ReachabilityError(.timedOut, context: "no answer", advice: "")
+
+    private static func event() throws -> NetworkEvent { .routeAdded(try #require(IPPrefix("0.0.0.0/0"))) }
+
+    /// A machine that has told of a wired path at the beginning.
+    private func machine(
+        _ configure: (inout ReachabilityTiming) -> Void = { $0.safetyInterval = nil }
+    ) -> ReachabilityStateMachine {
+        var timing = ReachabilityTiming()
+        configure(&timing)
+        var machine = ReachabilityStateMachine(timing: timing)
+        machine.started()
+        _ = machine.evaluated(Marbles.path("e"), at: start)
+        return machine
+    }
+
+    @Test func graceBeginsWithTheLossAndIsNotProlonged() {
+        var machine = machine()
+        _ = machine.evaluated(Marbles.path("x"), at: start + .seconds(1))
+        #expect(machine.nextDeadline == start + .milliseconds(1500))
+        _ = machine.evaluated(Marbles.path("x"), at: start + .milliseconds(1400))
+        #expect(machine.nextDeadline == start + .milliseconds(1500))
+    }
+
+    @Test func graceEndsWithTheHandOver() {
+        var machine = machine()
+        _ = machine.evaluated(Marbles.path("x"), at: start + .seconds(1))
+        _ = machine.evaluated(Marbles.path("w"), at: start + .milliseconds(1100))
+        #expect(machine.nextDeadline == nil)
+        let isSettled = machine.isSettled
+        #expect(isSettled)
+    }
+
+    @Test func graceEndsWhileANameIsResolved() {
+        var machine = machine()
+        _ = machine.evaluated(Marbles.path("x"), at: start + .seconds(1))
+        machine.evaluationPostponed(at: start + .milliseconds(1100))
+        #expect(machine.nextDeadline == nil)
+    }
+
+    @Test("an evaluation that takes long is followed by a pause ten times as long, half a second at most")
+    func pace() throws {
+        for (took, pause) in [(0, 10), (1, 10), (5, 50), (40, 400), (3000, 500)] as [(Int64, Int)] {
+            var machine = machine()
+            let event = try Self.event()
+            _ = machine.observed(event, at: start)
+            _ = machine.evaluated(Marbles.path("e"), took: took * 1_000_000, at: start)
+            #expect(machine.observed(event, at: start + .microseconds(100)) == .wait)
+            #expect(machine.nextDeadline == start + .milliseconds(pause), "\(took) ms")
+        }
+    }
+
+    @Test func firstEventAfterAQuietMomentCountsAtOnce() throws {
+        var machine = machine()
+        let event = try Self.event()
+        _ = machine.observed(event, at: start)
+        _ = machine.evaluated(Marbles.path("e"), at: start)
+        #expect(machine.observed(event, at: start + .milliseconds(2)) == .evaluate)
+        #expect(machine.observed(event, at: start + .milliseconds(2)) == .wait)
+    }
+
+    @Test func wirelessNoiseDoesNotPutOffWhatWasPlanned() throws {
+        var machine = machine()
+        let event = try Self.event()
+        _ = machine.observed(event, at: start)
+        _ = machine.observed(event, at: start)
+        let noise = NetworkEvent.linkChanged(LinkState(index: 2, name: "wlan0"), isWirelessNoise: true)
+        #expect(machine.observed(noise, at: start) == .wait)
+        #expect(machine.nextDeadline == start + .milliseconds(10))
+    }
+
+    @Test func safetyCheckAsksAfresh() {
+        var machine = machine { _ in }
+        #expect(machine.nextDeadline == start + .seconds(300))
+        let isSettled = machine.isSettled
+        #expect(isSettled)
+        #expect(machine.deadlineReached(at: start + .seconds(300)) == .evaluate(afresh: true))
+    }
+
+    @Test("RB-02 after lost events everything is asked afresh, and after a quiet time at once again")
+    func resync() {
+        var machine = machine()
+        #expect(machine.observed(.overrun, at: start) == .evaluate)
+        #expect(machine.observed(.overrun, at: start + .milliseconds(1)) == .wait)
+        #expect(machine.nextDeadline == start + .milliseconds(250))
+        #expect(machine.deadlineReached(at: start + .milliseconds(250)) == .evaluate(afresh: true))
+        #expect(machine.observed(.overrun, at: start + .milliseconds(251)) == .wait)
+        #expect(machine.nextDeadline == start + .milliseconds(750))
+        #expect(machine.deadlineReached(at: start + .milliseconds(750)) == .evaluate(afresh: true))
+        // Twice the longest pause without a loss: the pauses begin with the first one.
+        let later = start + .milliseconds(750) + .seconds(10)
+        #expect(machine.observed(.overrun, at: later) == .evaluate)
+        #expect(machine.observed(.overrun, at: later) == .wait)
+        #expect(machine.nextDeadline == later + .milliseconds(250))
+    }
+
+    @Test("RB-10 an answer sets the pauses back")
+    func retry() {
+        var machine = machine()
+        for pause in [250, 500, 1000] {
+            _ = machine.evaluationFailed(error, at: start)
+            #expect(machine.nextDeadline == start + .milliseconds(pause))
+        }
+        _ = machine.evaluated(Marbles.path("e"), at: start)
+        #expect(machine.nextDeadline == nil)
+        _ = machine.evaluationFailed(error, at: start)
+        #expect(machine.nextDeadline == start + .milliseconds(250))
+    }
+
+    @Test func returnsOutsideTheWindowDoNotCount() {
+        var damping = UpDamping(.init())
+        for i in 0..<10 {
+            let now = start + .seconds(11 * i)  // three of them in any 30 seconds
+            damping.flapped(at: now)
+            #expect(damping.holdForReturn(at: now) == nil)
+            damping.returned(at: now)
+        }
+    }
+}
