@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ReachabilityCore
+import TestSupport
 import Testing
 
 struct NameResolutionTests {
@@ -45,5 +46,51 @@ struct NameResolutionTests {
         _ = machine.answered(.success(addresses), at: start)
         _ = machine.networkChanged()
         #expect(machine.answered(.failure(.noSuchName("gone")), at: start) == .unchanged)
+    }
+
+    @Test func addressesAreAskedForAgainAfterFiveMinutes() {
+        var machine = NameResolutionStateMachine()
+        _ = machine.started()
+        _ = machine.answered(.success(addresses), at: start)
+        let armed = machine.nextDeadline
+        #expect(armed == start + .seconds(300))
+    }
+
+    @Test("an answer and another network both set the pauses back")
+    func pausesBeginAnew() {
+        let failure = NameFailure.temporary("EAI_AGAIN")
+        for isNetwork in [true, false] {
+            var machine = NameResolutionStateMachine()
+            _ = machine.started()
+            _ = machine.answered(.failure(failure), at: start)
+            if isNetwork {
+                _ = machine.networkChanged()
+            } else {
+                _ = machine.deadlineReached(at: start + .seconds(1))
+                _ = machine.answered(.success(addresses), at: start)
+                _ = machine.deadlineReached(at: start + .seconds(300))
+            }
+            _ = machine.answered(.failure(failure), at: start)
+            let armed = machine.nextDeadline
+            #expect(armed == start + .seconds(1))
+        }
+    }
+
+    @Test("a name without an address: what is known with a way out, and what without")
+    func unresolved() {
+        let temporary = NameFailure.temporary("no name server answers")
+        let online = FakeNetwork.wired.evaluate(.general)
+        #expect(ReachabilityPath.unresolved("a.example", temporary, general: online) == nil)
+        let noSuchName = ReachabilityPath.unresolved(
+            "a.example", .noSuchName("no such name"), general: online)
+        #expect(noSuchName?.reason.sentence == "no such name")
+        var network = FakeNetwork.wiredAndWiFi
+        network.setCarrier(network.index("eth0"), false)
+        let offline = ReachabilityPath.unresolved(
+            "a.example", temporary, general: network.evaluate(.general))
+        #expect(offline?.instantStatus == .unreachable)
+        #expect(offline?.alternative == "wlan0")
+        #expect(offline?.reason.code == .unresolved)
+        #expect(offline?.reason.sentence.hasPrefix("cannot resolve a.example: eth0: no carrier") == true)
     }
 }

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReachabilityCore
+import TestSupport
+import Testing
+
+/// Each link for itself: the first thing it lacks, and which link a person would look at first.
+struct LinkSurveyTests {
+    private static func survey(_ network: FakeNetwork) -> [String: LinkReport] {
+        var snapshot = Snapshot()
+        let survey = LinkSurvey(evaluator: .general)
+        for _ in 0..<40 {
+            switch survey.survey(snapshot) {
+            case .reports(let reports): return Dictionary(uniqueKeysWithValues: reports.map { ($0.name, $0) })
+            case .needs(let questions):
+                for question in questions { snapshot.add(question, network.answer(question)) }
+            }
+        }
+        return [:]
+    }
+
+    @Test("the first thing that a link lacks")
+    func wants() {
+        var network = FakeNetwork.wired
+        let bridge = network.addLink("br0", kind: "bridge")
+        network.addLink("port", master: bridge)
+        network.addLink("bare")
+        for (name, text, flags) in [
+            ("twice", "10.1.0.2/24", .duplicate), ("new", "10.2.0.2/24", .tentative),
+            ("alone", "169.254.3.3/16", []), ("idle", "10.4.0.2/24", []),
+        ] as [(String, String, InterfaceAddress.Flags)] {
+            network.addAddress(text, to: network.addLink(name), flags: flags)
+        }
+        let reports = Self.survey(network)
+        #expect(reports["eth0"]?.isOnline == true)
+        for (name, sentence) in [
+            ("port", "port has carrier and is a port of br0"),
+            ("bare", "bare has carrier but no address"),
+            ("twice", "twice: 10.1.0.2/24 is also used by somebody else on the link"),
+            ("new", "new: 10.2.0.2/24 is still being checked for duplicates"),
+            ("alone", "alone has carrier but only the link-local address 169.254.3.3/16"),
+            ("idle", "idle has carrier and 10.4.0.2/24 but no default route"),
+        ] {
+            #expect(reports[name]?.isOnline == false)
+            #expect(reports[name]?.reason.sentence == sentence)
+        }
+    }
+
+    @Test func portIsNotOnlineByItselfEvenWithARoute() {
+        var network = FakeNetwork.wired
+        let bridge = network.addLink("br0", kind: "bridge")
+        network.change(network.index("eth0")) { $0.master = bridge }
+        #expect(Self.survey(network)["eth0"]?.isOnline == false)
+    }
+
+    @Test func nearestUplinkIsTheOneThatIsFurthest() {
+        var network = FakeNetwork()
+        network.addLink("docker0", kind: "dummy")
+        network.addLink("unplugged", up: false)
+        #expect(network.evaluate(.general).reason.interface == "unplugged", "hardware before virtual")
+        network.addLink("bare")
+        #expect(network.evaluate(.general).reason.interface == "bare")
+        network.addAddress("10.0.0.2/24", to: network.addLink("addressed"))
+        #expect(network.evaluate(.general).reason.interface == "addressed")
+        network.addLink("late")
+        #expect(network.evaluate(.general).reason.interface == "addressed")
+    }
+}
