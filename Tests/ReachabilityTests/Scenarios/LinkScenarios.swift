@@ -156,7 +156,9 @@ struct LinkScenarios {
         await scenario.manager.settle()
         // Four returns are told at once, and then only those that lasted for 200, 400, 800 … ms.
         var (returns, hold, held) = (4, Duration.milliseconds(200), Duration.milliseconds(200))
-        while held <= ContinuousClock.now - began { (returns, hold, held) = (returns + 1, hold * 2, held + hold * 2) }
+        while held <= ContinuousClock.now - began {
+            (returns, hold, held) = (returns + 1, hold * 2, held + hold * 2)
+        }
         #expect(scenario.statuses.count <= 2 * returns)
         #expect(scenario.statuses.last ?? .wired == .wired)
         #expect(scenario.manager.status == .wired)
