@@ -106,7 +106,16 @@ package final class FakeKernel: Sendable {
         state.withLock { $0.onOpen }?(self)
     }
 
-    fileprivate func closeSource() { state.withLock { $0.deliver = nil } }
+    fileprivate func closeSource() {
+        // A real resolver answers in the end; what this one never answers would keep the monitor for good.
+        let unanswered = state.withLock { state in
+            state.deliver = nil
+            defer { state.resolutions = [] }
+            return state.resolutions
+        }
+        withExtendedLifetime(unanswered) {}
+    }
+
     fileprivate func watch(_ addresses: [IPAddress]) { state.withLock { $0.watched = addresses } }
 
     fileprivate func ask(
