@@ -10,11 +10,7 @@ package final class NetlinkSource: EventSource {
     /// So many datagrams are read before the loop gets its turn again.
     private static let batchLimit = 64
 
-    /// Nanoseconds without a message after which the next one is the first of its kind.
-    private static let quiet: Int64 = 1_000_000
-
     private let reactor: Reactor
-    private var lastReading: Int64 = 0
     private let feed: RouteFeed
     private let wireless: WirelessFeed?
     private var deliver: (([NetworkEvent]) -> Void)?
@@ -92,12 +88,7 @@ package final class NetlinkSource: EventSource {
     /// An overrun shows as an error of the socket and as one failing read; both are dealt with by reading.
     private func feedIsReady(isRefused: Bool) {
         events.removeAll(keepingCapacity: true)
-        // After a quiet moment the first message is handed on before it is asked whether there are more.
-        let now = Reactor.now
-        let isFirst = now &- lastReading >= Self.quiet
-        lastReading = now
-        let limit = isFirst ? 1 : Self.batchLimit
-        let outcome = isRefused ? .broken(errno: 0) : feed.drain(limit: limit, into: &events)
+        let outcome = isRefused ? .broken(errno: 0) : feed.drain(limit: Self.batchLimit, into: &events)
         counters.discarded = feed.discarded
         switch outcome {
         case .drained, .more: if !events.isEmpty { reopening.reset() }
