@@ -27,6 +27,9 @@ package final class RouteFeed {
     /// The groups that an old kernel lacks: nexthop objects came with Linux 5.3.
     package static let optionalGroups = [Int32(RTNLGRP_NEXTHOP.rawValue)]
 
+    // More than a receive buffer holds; a limit only for a kernel that keeps on sending.
+    private static let overrunLimit = 1 << 16
+
     private let namespace: NamespaceEntry?
     private let receiveBufferSize: Int
     private let optionalGroups: [Int32]
@@ -89,10 +92,16 @@ package final class RouteFeed {
         }
     }
 
-    /// Reads at most `limit` datagrams and appends their events.
+    /// Reads at most `limit` datagrams and appends their events; after an overrun, all that are there.
+    ///
+    /// The kernel tells of an overrun once and then drops what comes, silently, until the queue has been read to
+    /// its end (NETLINK_S_CONGESTED, net/netlink/af_netlink.c). Whoever asks what became of the network before
+    /// that would miss the last change. Nothing is added meanwhile, so the buffer's size bounds the reading.
     package func drain(limit: Int, into events: inout [NetworkEvent]) -> Outcome {
         var hasOverrun = false
-        for _ in 0..<limit {
+        var left = limit
+        while left > 0 {
+            left -= 1
             switch receive() {
             case .datagram(let byteCount):
                 decoder.decode(buffer.span.bytes.extracting(0..<byteCount), into: &events)
@@ -105,6 +114,7 @@ package final class RouteFeed {
                 events.append(.overrun)
             case .overrun:
                 // Only new messages were lost; those queued before still come.
+                if !hasOverrun { left = max(left, Self.overrunLimit) }
                 hasOverrun = true
                 events.append(.overrun)
             case .broken(let errno): return .broken(errno: errno)

@@ -133,6 +133,20 @@ struct RouteFeedTests {
         #expect(try routes(eventsSoFar(feed, in: namespace)) == ["-0.0.0.0/0"])
     }
 
+    @Test("RB-01 after an overrun nothing is lost unsaid, however little was to be read at a time")
+    func overrunReadInPieces() throws {
+        let namespace = try TestNamespace.withDefaultRoute()
+        let feed = RouteFeed(namespace: namespace.entry, receiveBufferSize: 16384)
+        try feed.open()
+        try namespace.shell("for i in $(seq 1 60); do ip link set v0 alias a$i; done")
+        var events: [NetworkEvent] = []
+        #expect(feed.drain(limit: 1, into: &events) == .overran)
+        // The queue held several; as long as one is left in it the kernel drops what comes and says nothing.
+        #expect(events.count > 2)
+        try namespace.shell("ip route del default")
+        #expect(try routes(eventsSoFar(feed, in: namespace)) == ["-0.0.0.0/0"])
+    }
+
     @Test("RB-05 a message longer than the buffer counts as lost, and the next one fits")
     func truncation() throws {
         let namespace = try TestNamespace.withDefaultRoute()
