@@ -99,6 +99,8 @@ final class Loop: Sendable {
         for index in letters.indices {
             switch letters[index] {
             case .job(let job): job.runSynchronously(on: executor)
+            case .taskJob(let job, let preference):
+                job.runSynchronously(on: preference.asUnownedTaskExecutor())
             case .work(let work): work()
             }
         }

@@ -4,6 +4,7 @@
 struct Mailbox: Sendable {
     enum Letter: Sendable {
         case job(UnownedJob)
+        case taskJob(UnownedJob, LoopTaskExecutor)
         case work(@Sendable () -> Void)
     }
 

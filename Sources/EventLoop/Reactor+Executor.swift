@@ -21,7 +21,7 @@ extension Reactor {
 
     package func isIsolatingCurrentContext() -> Bool? { isCurrent }
 
-    private func post(_ letter: Mailbox.Letter) {
+    func post(_ letter: Mailbox.Letter) {
         loop.fulfil(loop.mailbox.withLock { $0.post(letter, to: self) })
     }
 }

@@ -50,6 +50,15 @@ public struct ReachabilityTiming: Sendable, Equatable {
     ///
     /// Default 300 s.
     public var safetyInterval: Duration? = .seconds(300)
+    /// The same where the kernel does not tell of every change (``MonitorLimitations/partialEvents``), if that is
+    /// shorter; nil for ``safetyInterval`` alone.
+    ///
+    /// Default 60 s.
+    public var partialSafetyInterval: Duration? = .seconds(60)
+    /// The same where the kernel tells of no change at all (``MonitorLimitations/noEvents``).
+    ///
+    /// Default 10 s.
+    public var pollInterval: Duration? = .seconds(10)
     /// A sleep of the machine longer than this counts as a new start for connections.
     ///
     /// Default 2 s.

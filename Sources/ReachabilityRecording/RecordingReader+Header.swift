@@ -37,7 +37,7 @@ extension RecordingReader {
             if let duration = try words.duration(word) { timing[keyPath: path] = duration }
         }
         if let threshold: Int = try words.number("dampingThreshold") { timing.dampingThreshold = threshold }
-        timing.safetyInterval = try words.duration("safetyInterval")
+        for (word, path) in ReachabilityTiming.intervals { timing[keyPath: path] = try words.duration(word) }
         try words.finish()
         return timing
     }

@@ -14,9 +14,10 @@ extension LineWords {
         case "linkRemoved": return .linkRemoved(index: try index())
         case "addressAdded": return .addressAdded(try interfaceAddress())
         case "addressRemoved": return .addressRemoved(try interfaceAddress())
-        case "routeAdded": return .routeAdded(try prefix())
-        case "routeRemoved": return .routeRemoved(try prefix())
+        case "routeAdded": return .routeAdded(try prefix(), through: try number("dev"))
+        case "routeRemoved": return .routeRemoved(try prefix(), through: try number("dev"))
         case "ruleChanged": return .ruleChanged(try family(try next("a family")))
+        case "settingChanged": return .settingChanged(try family(try next("a family")))
         case "nexthopChanged": return .nexthopChanged(try Self.number(try next("a number"), "nexthop"))
         case "wirelessChanged": return .wirelessChanged(index: try index())
         case "overrun": return .overrun

@@ -55,6 +55,14 @@ extension ReachabilityTiming {
             ("resumeThreshold", \.resumeThreshold),
         ]
     }
+
+    /// Those that can be switched off; they are left out then.
+    static var intervals: [(word: String, path: WritableKeyPath<Self, Duration?>)] {
+        [
+            ("safetyInterval", \.safetyInterval), ("partialSafetyInterval", \.partialSafetyInterval),
+            ("pollInterval", \.pollInterval),
+        ]
+    }
 }
 
 /// How text from outside becomes one word of a line: everything that is not plain is written `%` and two digits.

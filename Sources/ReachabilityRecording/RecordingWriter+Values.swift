@@ -102,14 +102,19 @@ extension TextLine {
         case .addressRemoved(let address):
             append("addressRemoved")
             append(address)
-        case .routeAdded(let prefix):
+        case .routeAdded(let prefix, let interface):
             append("routeAdded ")
             append(prefix)
-        case .routeRemoved(let prefix):
+            if let interface { key("dev", interface) }
+        case .routeRemoved(let prefix, let interface):
             append("routeRemoved ")
             append(prefix)
+            if let interface { key("dev", interface) }
         case .ruleChanged(let family):
             append("ruleChanged ")
+            append(family.rawValue)
+        case .settingChanged(let family):
+            append("settingChanged ")
             append(family.rawValue)
         case .nexthopChanged(let number):
             append("nexthopChanged ")

@@ -41,8 +41,11 @@ package struct RecordingWriter: Sendable {
             line.append(timing[keyPath: path])
         }
         line.key("dampingThreshold", timing.dampingThreshold)
-        if let interval = timing.safetyInterval {
-            line.append(" safetyInterval=")
+        for (word, path) in ReachabilityTiming.intervals {
+            guard let interval = timing[keyPath: path] else { continue }
+            line.append(" ")
+            line.append(word)
+            line.append("=")
             line.append(interval)
         }
         line.append("\n")

@@ -53,6 +53,42 @@ struct LinkSurveyTests {
         #expect(Self.survey(network)["eth0"]?.isOnline == false)
     }
 
+    @Test(
+        "a usable link is named before dead hardware; what leads to containers is not, unless it is all there is"
+    )
+    func nearestUplinkBeforeHardware() {
+        var container = FakeNetwork()
+        container.addLink("wlan0", up: false)
+        container.addAddress("10.0.0.2/24", to: container.addLink("eth0", kind: "veth"))
+        #expect(container.evaluate(.general).reason.sentence.hasPrefix("eth0 has carrier and 10.0.0.2/24"))
+
+        var host = FakeNetwork()
+        host.addLink("wlan0", up: false)
+        let docker = host.addLink("docker0", kind: "bridge")
+        host.addAddress("172.17.0.1/16", to: docker)
+        host.addLink("veth1", kind: "veth", master: docker)
+        #expect(host.evaluate(.general).reason.sentence == "wlan0: no carrier")
+        host.links.removeAll { $0.name == "wlan0" }
+        #expect(host.evaluate(.general).reason.interface == "docker0")
+    }
+
+    @Test("of equals hardware is named first") func nearestUplinkOfEquals() {
+        var network = FakeNetwork()
+        network.addLink("veth0", kind: "veth", up: false)
+        network.addLink("eth0", up: false)
+        #expect(network.evaluate(.general).reason.interface == "eth0")
+    }
+
+    @Test("an access point is no way out, whatever its carrier and address") func nearestUplinkOfRadios() {
+        var network = FakeNetwork()
+        let wlan0 = network.addLink("wlan0")
+        network.addAddress("192.168.4.1/24", to: wlan0)
+        network.wireless[wlan0] = WirelessState(mode: 3)
+        #expect(network.evaluate(.general).reason.interface == "wlan0")
+        network.addLink("eth0", up: false)
+        #expect(network.evaluate(.general).reason.sentence == "eth0: no carrier")
+    }
+
     @Test func nearestUplinkIsTheOneThatIsFurthest() {
         var network = FakeNetwork()
         network.addLink("docker0", kind: "dummy")

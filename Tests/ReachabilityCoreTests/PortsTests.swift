@@ -72,7 +72,7 @@ struct PortsTests {
         return PathEvaluator.general.evaluate(snapshot)
     }
 
-    @Test("bridges of bridges cost no more than what was written down of them", .timeLimit(.minutes(1)))
+    @Test("bridges of bridges cost no more than what was written down of them", .timeLimit(.minutes(10)))
     func nestedBridges() {
         let cable = LinkState(index: 99, name: "e", flags: [.up, .lowerUp, .running], kind: "veth")
         guard case .path(let path, _) = Self.evaluateNested(last: .links([cable])) else {
@@ -83,7 +83,7 @@ struct PortsTests {
         #expect(path.medium == .bridge)
     }
 
-    @Test("so they do where no port is usable", .timeLimit(.minutes(1))) func nestedBridgesWithoutPorts() {
+    @Test("so they do where no port is usable", .timeLimit(.minutes(10))) func nestedBridgesWithoutPorts() {
         guard case .path(let path, _) = Self.evaluateNested(last: .links([])) else {
             Issue.record("it came to no end")
             return
@@ -91,7 +91,8 @@ struct PortsTests {
         #expect(path.reason.code == .noPorts)
     }
 
-    @Test("and where the last answer is missing", .timeLimit(.minutes(1))) func nestedBridgesWithoutAnswer() {
+    @Test("and where the last answer is missing", .timeLimit(.minutes(10))) func nestedBridgesWithoutAnswer()
+    {
         guard case .needs(let missing) = Self.evaluateNested(last: nil) else {
             Issue.record("something was concluded from nothing")
             return

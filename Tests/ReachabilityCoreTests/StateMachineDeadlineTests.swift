@@ -86,6 +86,50 @@ struct StateMachineDeadlineTests {
         #expect(machine.deadlineReached(at: start + .seconds(300)) == .evaluate(afresh: true))
     }
 
+    @Test(
+        "RB-14 RB-16 the less the kernel tells, the sooner it is asked; what it did not tell shows then",
+        arguments: [
+            ([], 30), (.unfiltered, 30), (.partialEvents, 6), ([.partialEvents, .unfiltered], 6),
+            (.noEvents, 1),
+        ] as [(MonitorLimitations, Int)])
+    func recheck(limitations: MonitorLimitations, step: Int) {
+        var marbles = Marbles()
+        marbles.step = .seconds(10)
+        marbles.timing.lossGrace = .seconds(15)
+        marbles.limitations = limitations
+        let quiet = String(repeating: "-", count: step - 1)
+        #expect(marbles.run("eX" + String(repeating: "-", count: step)) == "e\(quiet)·x")
+    }
+
+    @Test("RB-14 the re-check moves as soon as something is missing, and back") func limited() {
+        var machine = machine { _ in }
+        #expect(machine.nextDeadline == start + .seconds(300))
+        machine.limited(by: .partialEvents)
+        #expect(machine.nextDeadline == start + .seconds(60))
+        #expect(machine.deadlineReached(at: start + .seconds(60)) == .evaluate(afresh: true))
+        _ = machine.evaluated(Marbles.path("e"), at: start + .seconds(60))
+        #expect(machine.nextDeadline == start + .seconds(120))
+        machine.limited(by: .noEvents)
+        #expect(machine.nextDeadline == start + .seconds(70))
+        machine.limited(by: [])
+        #expect(machine.nextDeadline == start + .seconds(360))
+    }
+
+    @Test("RB-14 a longer re-check never replaces a shorter one; each can be switched off") func recheckOff()
+    {
+        var short = machine { $0.safetyInterval = .seconds(5) }
+        short.limited(by: [.partialEvents, .noEvents])
+        #expect(short.nextDeadline == start + .seconds(5))
+        var off = machine {
+            $0.safetyInterval = nil
+            $0.partialSafetyInterval = nil
+        }
+        off.limited(by: .partialEvents)
+        #expect(off.nextDeadline == nil)
+        off.limited(by: .noEvents)
+        #expect(off.nextDeadline == start + .seconds(10))
+    }
+
     @Test("RB-02 after lost events everything is asked afresh, and after a quiet time at once again")
     func resync() {
         var machine = machine()

@@ -81,13 +81,13 @@ struct RecordingGenerator {
     }
 
     mutating func event() -> NetworkEvent {
-        switch below(14) {
+        switch below(15) {
         case 0: .linkChanged(link(), isWirelessNoise: flag())
         case 1: .linkRemoved(index: number())
         case 2: .addressAdded(interfaceAddress())
         case 3: .addressRemoved(interfaceAddress())
-        case 4: .routeAdded(prefix())
-        case 5: .routeRemoved(prefix())
+        case 4: .routeAdded(prefix(), through: maybe { $0.number() })
+        case 5: .routeRemoved(prefix(), through: maybe { $0.number() })
         case 6: .ruleChanged(flag() ? .ipv4 : .ipv6)
         case 7: .nexthopChanged(number())
         case 8: .wirelessChanged(index: number())
@@ -95,6 +95,7 @@ struct RecordingGenerator {
         case 10: .reopened
         case 11: .resumed(after: duration())
         case 12: .destinationsChanged
+        case 13: .settingChanged(flag() ? .ipv4 : .ipv6)
         default: .requested
         }
     }
@@ -197,6 +198,8 @@ struct RecordingGenerator {
         header.configuration.timing.lossGrace = duration()
         header.configuration.timing.dampingThreshold = below(10)
         header.configuration.timing.safetyInterval = maybe { $0.duration() }
+        header.configuration.timing.partialSafetyInterval = maybe { $0.duration() }
+        header.configuration.timing.pollInterval = maybe { $0.duration() }
         return header
     }
 }

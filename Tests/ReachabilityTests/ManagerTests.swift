@@ -258,6 +258,32 @@ struct ManagerTests {
         manager.startMonitoring()
         #expect(manager.status == .wired)
         #expect(manager.failure?.code == .netlinkRefused)
+        #expect(manager.limitations == .noEvents)
+    }
+
+    @Test("RB-13 what the kernel refuses is told once, and again after a new start") func limitations() async
+    {
+        let told = EventLog<MonitorLimitations>()
+        let manager = manager()
+        kernel.limit(.unfiltered)
+        manager.setLimitationBlock { told.append($0) }
+        manager.startMonitoring()
+        #expect(manager.limitations == .unfiltered)
+        unplug()
+        plug()
+        kernel.limit([.unfiltered, .partialEvents])
+        unplug()
+        await settled()
+        #expect(await told.wait(forCount: 2) == [.unfiltered, .partialEvents])
+        #expect(manager.limitations == [.unfiltered, .partialEvents])
+        let late = EventLog<MonitorLimitations>()
+        manager.setLimitationBlock { late.append($0) }
+        #expect(await late.wait(forCount: 1) == [[.unfiltered, .partialEvents]])
+        manager.stopMonitoring()
+        #expect(manager.limitations == [])
+        manager.startMonitoring()
+        #expect(await late.wait(forCount: 2).last == [.unfiltered, .partialEvents])
+        #expect(told.elements.count == 2)
     }
 
     @Test("RB-16 where the kernel refuses everything the status is unknown, with the reason") func refused()

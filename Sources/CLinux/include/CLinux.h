@@ -3,6 +3,7 @@
 #pragma once
 // Without _GNU_SOURCE: Swift's Glibc module is built without it, and the two must agree on every type they share.
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/sched.h>
 #include <poll.h>
@@ -64,3 +65,11 @@ static inline int64_t clinux_monotonic_nanoseconds(void) {
 // The calling thread's name; the kernel keeps 15 bytes.
 static inline void clinux_name_thread(const char *name) { prctl(PR_SET_NAME, name); }
 
+// renameat2(2) with RENAME_NOREPLACE: fails with EEXIST where something has the new name.
+static inline int clinux_rename_new(const char *source, const char *target) {
+    return (int)syscall(SYS_renameat2, AT_FDCWD, source, AT_FDCWD, target, 1u);
+}
+// copy_file_range(2), from the current position of both.
+static inline ssize_t clinux_copy_range(int source, int target, size_t count) {
+    return syscall(SYS_copy_file_range, source, (void *)0, target, (void *)0, count, 0u);
+}

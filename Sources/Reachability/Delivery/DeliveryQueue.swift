@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// No main queue and no run loop is needed.
 public struct DeliveryQueue: Sendable {
-    let submit: @Sendable (@escaping @Sendable () -> Void) -> Void
+    package let submit: @Sendable (@escaping @Sendable () -> Void) -> Void
 
     /// A thread of the manager's own, started when the first block is to be called.
     ///

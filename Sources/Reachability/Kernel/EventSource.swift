@@ -19,4 +19,7 @@ package protocol EventSource: AnyObject {
 
     /// Messages dropped since the start because they were malformed or not the kernel's.
     var discarded: UInt64 { get }
+
+    /// What its events lack at this moment.
+    var limitations: MonitorLimitations { get }
 }

@@ -18,7 +18,7 @@ package struct KernelEvaluation: Sendable {
     package init(_ evaluator: PathEvaluator, _ kernel: any KernelQuerying) throws(ReachabilityError) {
         try ask(evaluator.openingQuestions, kernel)
         for _ in 0..<Self.roundLimit {
-            switch evaluator.evaluate(snapshot) {
+            switch evaluator.evaluate(&snapshot, recalling: kernel.memory) {
             case .path(let path, let expires):
                 self.path = path
                 self.expires = expires
@@ -36,7 +36,7 @@ package struct KernelEvaluation: Sendable {
         _ evaluator: PathEvaluator, _ kernel: any KernelQuerying
     ) throws(ReachabilityError) -> [LinkReport] {
         for _ in 0..<Self.roundLimit {
-            switch LinkSurvey(evaluator: evaluator).survey(snapshot) {
+            switch LinkSurvey(evaluator: evaluator).survey(&snapshot, recalling: kernel.memory) {
             case .reports(let reports): return reports
             case .needs(let questions): try ask(questions, kernel)
             }

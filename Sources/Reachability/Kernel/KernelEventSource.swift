@@ -13,6 +13,7 @@ final class KernelEventSource: EventSource {
     }
 
     var discarded: UInt64 { route.discarded }
+    var limitations: MonitorLimitations { route.limitations }
 
     func start(deliver: @escaping ([NetworkEvent]) -> Void) throws(ReachabilityError) {
         try route.start(deliver: deliver)

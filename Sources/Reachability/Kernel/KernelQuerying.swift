@@ -12,6 +12,9 @@ package protocol KernelQuerying: AnyObject {
     /// `timedOut`, or `netlinkRefused` where the socket cannot be opened.
     func answers(to questions: [KernelQuestion]) throws(ReachabilityError) -> [KernelAnswer]
 
+    /// What was said before and still holds; an evaluation takes it without asking.
+    var memory: AnswerMemory { get }
+
     /// Learns what happened, so that remembered answers about links and addresses are asked again.
     func noticed(_ event: NetworkEvent)
 

@@ -21,6 +21,10 @@ final class ReachabilityHub: Sendable {
         var links: [LinkReport] = []
         var counters = MonitorCounters()
         var failure: ReachabilityError?
+        var limitations: MonitorLimitations = []
+        /// Those the block has been told since the start.
+        var toldLimitations: MonitorLimitations = []
+        var limitationBlock: (@Sendable (MonitorLimitations) -> Void)?
         var observers: [Observer] = []
         var nextToken: UInt64 = 1
     }
@@ -32,6 +36,7 @@ final class ReachabilityHub: Sendable {
     var current: (ReachabilityStatus, ReachabilityPath) { state.withLock { ($0.status, $0.path) } }
     var counters: MonitorCounters { state.withLock { $0.counters } }
     var failure: ReachabilityError? { state.withLock { $0.failure } }
+    var limitations: MonitorLimitations { state.withLock { $0.limitations } }
     var isMonitoring: Bool { state.withLock { $0.isMonitoring } }
 
     /// Begins a session; nil where one is running.
@@ -42,6 +47,8 @@ final class ReachabilityHub: Sendable {
             state.session += 1
             state.counters = MonitorCounters()
             state.failure = nil
+            state.limitations = []
+            state.toldLimitations = []
             return state.session
         }
     }
@@ -55,6 +62,7 @@ final class ReachabilityHub: Sendable {
             state.status = .unknown
             state.path = .notMonitoring
             state.links = []
+            state.limitations = []
             return state.observers.map(\.mailbox)
         }
         for mailbox in mailboxes { mailbox.empty(forGood: false) }
@@ -84,12 +92,37 @@ final class ReachabilityHub: Sendable {
         }
     }
 
-    func note(_ counters: MonitorCounters, _ failure: ReachabilityError?, session: UInt64) {
-        state.withLock { state in
-            guard state.session == session else { return }
+    func note(
+        _ counters: MonitorCounters, _ failure: ReachabilityError?, _ limitations: MonitorLimitations,
+        session: UInt64
+    ) {
+        let call = state.withLock { state -> (@Sendable () -> Void)? in
+            guard state.session == session else { return nil }
             state.counters = counters
             state.failure = failure
+            guard state.isMonitoring else { return nil }
+            state.limitations = limitations
+            return Self.limitationCall(&state)
         }
+        call?()
+    }
+
+    /// Replaces the block that is told of limitations; it hears at once of those that are there.
+    func setLimitationBlock(_ block: (@Sendable (MonitorLimitations) -> Void)?) {
+        let call = state.withLock { state -> (@Sendable () -> Void)? in
+            state.limitationBlock = block
+            state.toldLimitations = []
+            return Self.limitationCall(&state)
+        }
+        call?()
+    }
+
+    /// The call that is due, to be made outside the lock; nil where the block knows everything.
+    private static func limitationCall(_ state: inout State) -> (@Sendable () -> Void)? {
+        let fresh = state.limitations.subtracting(state.toldLimitations)
+        guard !fresh.isEmpty, let block = state.limitationBlock else { return nil }
+        state.toldLimitations.formUnion(fresh)
+        return { block(fresh) }
     }
 
     /// Adds an observer, which gets how things are if that is known, and otherwise with the first report.

@@ -102,13 +102,13 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
             outlet: MonitorOutlet(
                 publish: { hub.publish($0, session: session) },
                 refresh: { hub.refresh($0, session: session) },
-                note: { hub.note($0, $1, session: session) }))
+                note: { hub.note($0, $1, $2, session: session) }))
         self.monitor.withLock { $0 = monitor }
         monitor.startAndWait()
     }
 
     private func reportFailure(_ error: ReachabilityError, _ session: UInt64) {
-        hub.note(MonitorCounters(), error, session: session)
+        hub.note(MonitorCounters(), error, .noEvents, session: session)
         var path = ReachabilityPath()
         path.reason = ReachabilityReason(.kernelRefused, sentence: error.description)
         hub.publish(
@@ -156,6 +156,8 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
     public var isMonitoring: Bool { hub.isMonitoring }
     /// Why the kernel cannot be watched, or only by asking it now and then; nil where all is well.
     public var failure: ReachabilityError? { hub.failure }
+    /// What the monitoring has to do without on this machine; empty where it has everything.
+    public var limitations: MonitorLimitations { hub.limitations }
     /// What happened since the start.
     public var counters: MonitorCounters { hub.counters }
 
@@ -184,6 +186,17 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
             return current
         }
         previous?.cancel()
+    }
+
+    /// Sets the block that hears what the monitoring has to do without, for a log; it replaces the one before, nil
+    /// clears it.
+    ///
+    /// It is called on the delivery queue once for each limitation that arises between a start and a stop, and a call
+    /// that is under way may end after the stop.
+    public func setLimitationBlock(_ block: (@Sendable (MonitorLimitations) -> Void)?) {
+        guard let block else { return hub.setLimitationBlock(nil) }
+        let queue = queue
+        hub.setLimitationBlock { limitations in queue.submit { block(limitations) } }
     }
 
     /// Adds an observer of statuses and paths; any number may be there.

@@ -41,12 +41,12 @@ package struct MonitorOutlet: Sendable {
     /// The path is this, but nobody needs to be told.
     package var refresh: @Sendable (ReachabilityPath) -> Void
     /// The counters, and what is wrong with the monitoring itself.
-    package var note: @Sendable (MonitorCounters, ReachabilityError?) -> Void
+    package var note: @Sendable (MonitorCounters, ReachabilityError?, MonitorLimitations) -> Void
 
     package init(
         publish: @escaping @Sendable (ReachabilityUpdate) -> Void,
         refresh: @escaping @Sendable (ReachabilityPath) -> Void,
-        note: @escaping @Sendable (MonitorCounters, ReachabilityError?) -> Void
+        note: @escaping @Sendable (MonitorCounters, ReachabilityError?, MonitorLimitations) -> Void
     ) {
         self.publish = publish
         self.refresh = refresh

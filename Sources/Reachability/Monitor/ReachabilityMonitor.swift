@@ -20,6 +20,7 @@ final class ReachabilityMonitor {
     private var timer: TimerID?
     private var counters = MonitorCounters()
     private var failure: ReachabilityError?
+    private var limitations: MonitorLimitations = []
     private var isRunning = false
     private var awaitingSettlement: [@Sendable () -> Void] = []
 
@@ -27,9 +28,6 @@ final class ReachabilityMonitor {
     var evaluator: PathEvaluator?
     /// The name to resolve, where the subject is one.
     var lookup: NameLookup?
-
-    // Without events the kernel is asked now and then (containers that refuse multicast groups).
-    private static let pollInterval: Duration = .seconds(10)
 
     init(
         subject: MonitorSubject, configuration: ReachabilityConfiguration, environment: MonitorEnvironment,
@@ -48,11 +46,8 @@ final class ReachabilityMonitor {
         guard !isRunning else { return }
         isRunning = true
         // Listen first, then look: a change in between leads to an event.
-        if !openSource() {
-            var timing = configuration.timing
-            timing.safetyInterval = min(timing.safetyInterval ?? Self.pollInterval, Self.pollInterval)
-            machine = ReachabilityStateMachine(timing: timing)
-        }
+        openSource()
+        noticeLimitations()
         machine.started()
         switch subject {
         case .general: evaluator = evaluator(for: .general(sentinels: configuration.sentinels))
@@ -63,7 +58,7 @@ final class ReachabilityMonitor {
         settle()
     }
 
-    private func openSource() -> Bool {
+    private func openSource() {
         do {
             let source = try environment.makeSource(reactor, configuration)
             try source.start { [weak self] events in self?.handle(events) }
@@ -71,11 +66,17 @@ final class ReachabilityMonitor {
             source.watch(evaluator?.destinations.map(\.address) ?? configuration.sentinels)
             self.source = source
             failure = nil
-            return true
         } catch {
             failure = error
-            return false
         }
+    }
+
+    /// Without events, or with some of them missing, the kernel is asked now and then.
+    private func noticeLimitations() {
+        let limitations = source?.limitations ?? .noEvents
+        guard limitations != self.limitations else { return }
+        self.limitations = limitations
+        machine.limited(by: limitations)
     }
 
     /// Ends; when it returns, the sockets are closed.
@@ -142,7 +143,7 @@ final class ReachabilityMonitor {
             if afresh {
                 counters.resyncs += 1
                 kernel?.noticed(.requested)
-                if source == nil { _ = openSource() }
+                if source == nil { openSource() }
             }
             evaluate()
         }
@@ -215,6 +216,7 @@ final class ReachabilityMonitor {
     /// Arms the timer for the next deadline and passes the counters on.
     private func settle() {
         guard isRunning else { return }
+        noticeLimitations()
         let next = [machine.nextDeadline, lookup?.machine.nextDeadline].compactMap { $0 }.min()
         if let next {
             if let timer, reactor.reschedule(timer, at: next.nanoseconds) {
@@ -230,7 +232,7 @@ final class ReachabilityMonitor {
             self.timer = nil
         }
         counters.discarded = source?.discarded ?? 0
-        outlet.note(counters, failure)
+        outlet.note(counters, failure, limitations)
         if machine.isSettled { release() }
     }
 

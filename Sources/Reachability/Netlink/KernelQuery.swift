@@ -10,7 +10,7 @@ package final class KernelQuery: KernelQuerying {
     private let channel: QueryChannel
     private let wireless: WirelessQuery
     private let probe: DeviceProbe
-    private var memory = AnswerMemory()
+    package let memory = AnswerMemory()
 
     /// Asks about `namespace`, else about the network namespace of the thread that asks first.
     ///
@@ -18,9 +18,9 @@ package final class KernelQuery: KernelQuerying {
     package init(namespace: NamespaceEntry? = nil) {
         channel = QueryChannel { () throws(NetlinkError) in try KernelTransport(.route, namespace: namespace)
         }
-        wireless = WirelessQuery { () throws(NetlinkError) in
+        wireless = WirelessQuery(open: { () throws(NetlinkError) in
             try KernelTransport(.generic, namespace: namespace)
-        }
+        })
         probe = DeviceProbe(namespace: namespace)
     }
 
@@ -31,25 +31,44 @@ package final class KernelQuery: KernelQuerying {
     package var refusal: String? { channel.refusal }
 
     package func answers(to questions: [KernelQuestion]) throws(ReachabilityError) -> [KernelAnswer] {
-        var answers: [KernelAnswer?] = questions.map { memory[$0] }
-        let open = questions.indices.filter { answers[$0] == nil }
-        let single = open.filter { questions[$0].isSingle }
+        var answers: [KernelAnswer] = []
+        answers.reserveCapacity(questions.count)
+        // What one message answers is asked together; the answers come into the places kept here.
+        var single: [KernelQuestion] = []
+        var places: [Int] = []
+        var dumps: [Int] = []
+        for question in questions {
+            if let answer = memory[question] {
+                answers.append(answer)
+                continue
+            }
+            if question.isSingle {
+                single.append(question)
+                places.append(answers.count)
+            } else {
+                dumps.append(answers.count)
+            }
+            answers.append(.failure(0))
+        }
         if !single.isEmpty {
-            let replies = try channel.answers(to: single.map { questions[$0] })
-            for (index, reply) in zip(single, replies) {
-                answers[index] = reply
-                memory.remember(questions[index], reply)
+            let replies = try channel.answers(to: single)
+            for index in replies.indices {
+                answers[places[index]] = replies[index]
+                memory.remember(single[index], replies[index])
             }
         }
-        for index in open where !questions[index].isSingle {
+        for place in dumps {
             // The same question may be there twice.
-            let known = memory[questions[index]]
-            answers[index] = if let known { known } else { try ask(questions[index]) }
+            let known = memory[questions[place]]
+            answers[place] = if let known { known } else { try ask(questions[place]) }
         }
-        return answers.map { $0 ?? .failure(0) }
+        return answers
     }
 
-    package func noticed(_ event: NetworkEvent) { memory.notice(event) }
+    package func noticed(_ event: NetworkEvent) {
+        memory.notice(event)
+        wireless.noticed(event)
+    }
 
     package func forgetRoutes() { memory.forgetRoutes() }
 

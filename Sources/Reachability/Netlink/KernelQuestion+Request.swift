@@ -68,14 +68,14 @@ extension KernelQuestion {
 extension RouteLookup {
     fileprivate func write(into request: inout NetlinkRequest, sequence: UInt32) {
         request.begin(UInt16(RTM_GETROUTE), sequence: sequence)
-        request.append(AddressFamily.number(destination.family))
-        request.append(UInt8(destination.bitWidth))
-        request.append(UInt16(0))
-        request.append(UInt32(0))
         var flags: UInt32 = wantsEntry ? UInt32(RTM_F_FIB_MATCH) : 0
         // IPv4 names the main table whatever the truth is, unless asked; IPv6 refuses to be asked.
         if destination.family == .ipv4 { flags |= UInt32(RTM_F_LOOKUP_TABLE) }
-        request.append(flags)
+        request.append(
+            rtmsg(
+                rtm_family: AddressFamily.number(destination.family),
+                rtm_dst_len: UInt8(destination.bitWidth), rtm_src_len: 0, rtm_tos: 0, rtm_table: 0,
+                rtm_protocol: 0, rtm_scope: 0, rtm_type: 0, rtm_flags: flags))
         request.attribute(RTA_DST.number, destination)
         if interface != 0 { request.attribute(RTA_OIF.number, interface) }
         if mark != 0 { request.attribute(RTA_MARK.number, mark) }

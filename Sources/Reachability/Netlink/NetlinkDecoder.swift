@@ -43,9 +43,12 @@ package struct NetlinkDecoder: Sendable {
         let body = message.body
         switch Int(message.type) {
         case RTM_NEWROUTE, RTM_DELROUTE:
-            guard let prefix = IPPrefix(route: body, in: bytes) else { return isForeign(body, bytes) }
-            guard filter.passes(prefix) else { return .nothing }
-            return .event(Int(message.type) == RTM_NEWROUTE ? .routeAdded(prefix) : .routeRemoved(prefix))
+            guard let change = RouteChange(message, in: bytes) else { return isForeign(body, bytes) }
+            guard filter.passes(change.prefix) else { return .nothing }
+            return .event(
+                Int(message.type) == RTM_NEWROUTE
+                    ? .routeAdded(change.prefix, through: change.interface)
+                    : .routeRemoved(change.prefix, through: change.interface))
         case RTM_NEWLINK, RTM_DELLINK:
             guard let change = LinkMessage(body, in: bytes) else { return .malformed }
             guard change.family == AddressFamily.unspecified else { return .nothing }
@@ -63,6 +66,7 @@ package struct NetlinkDecoder: Sendable {
             return AddressFamily.family(family).map { .event(.ruleChanged($0)) } ?? .nothing
         case RTM_NEWNEXTHOP, RTM_DELNEXTHOP:
             return Self.nexthop(body, in: bytes)
+        case RTM_NEWNETCONF: return Self.setting(body, in: bytes)
         case Int(NLMSG_OVERRUN): return .event(.overrun)
         default: return .nothing
         }
@@ -72,6 +76,26 @@ package struct NetlinkDecoder: Sendable {
     private func isForeign(_ body: Range<Int>, _ bytes: RawSpan) -> Reading {
         guard let family = bytes.integer(UInt8.self, in: body) else { return .malformed }
         return AddressFamily.family(family) == nil ? .nothing : .malformed
+    }
+
+    /// One setting of an interface, of all of them or of those to come.
+    ///
+    /// A message with all settings is about an interface that has just appeared, which its link message tells too.
+    private static func setting(_ body: Range<Int>, in bytes: RawSpan) -> Reading {
+        guard let family = bytes.integer(UInt8.self, in: body) else { return .malformed }
+        var counts = false
+        var isNewcomer = false
+        var attributes = NetlinkAttributes(body, skipping: NetlinkLayout.setting)
+        while let attribute = attributes.next(in: bytes) {
+            switch attribute.type {
+            case NETCONFA_FORWARDING, NETCONFA_IGNORE_ROUTES_WITH_LINKDOWN: counts = true
+            case NETCONFA_PROXY_NEIGH: isNewcomer = true
+            default: break
+            }
+        }
+        guard !attributes.isMalformed else { return .malformed }
+        guard counts, !isNewcomer, let family = AddressFamily.family(family) else { return .nothing }
+        return .event(.settingChanged(family))
     }
 
     private static func nexthop(_ body: Range<Int>, in bytes: RawSpan) -> Reading {

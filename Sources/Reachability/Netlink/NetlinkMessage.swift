@@ -110,6 +110,8 @@ package enum NetlinkLayout {
     package static let rule = 12
     /// `struct nhmsg`.
     package static let nexthop = 8
+    /// `struct netconfmsg`, one byte, with what follows it up to the next attribute.
+    package static let setting = 4
     /// `struct rtnexthop`.
     package static let leg = 8
     /// `struct genlmsghdr`.

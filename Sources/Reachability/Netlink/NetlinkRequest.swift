@@ -23,23 +23,26 @@ package struct NetlinkRequest {
     /// Begins a message; NLM_F_REQUEST is added to `flags`.
     package mutating func begin(_ type: UInt16, flags: Int32 = 0, sequence: UInt32) {
         start = bytes.count
-        append(UInt32(0))
-        append(type)
-        append(UInt16(truncatingIfNeeded: flags | NLM_F_REQUEST))
-        append(sequence)
-        append(UInt32(0))
+        append(
+            nlmsghdr(
+                nlmsg_len: 0, nlmsg_type: type,
+                nlmsg_flags: UInt16(truncatingIfNeeded: flags | NLM_F_REQUEST), nlmsg_seq: sequence,
+                nlmsg_pid: 0))
     }
 
-    /// Appends an integer in host order.
-    package mutating func append<T: FixedWidthInteger>(_ value: T) {
+    /// Appends an integer in host order, or a structure of the kernel's.
+    package mutating func append<T: BitwiseCopyable>(_ value: T) {
         withUnsafeBytes(of: value) { bytes.append(contentsOf: $0) }
     }
 
     /// Appends an attribute that is an integer in host order.
-    package mutating func attribute<T: FixedWidthInteger>(_ type: Int, _ value: T) {
-        appendHeader(type, payload: MemoryLayout<T>.size)
-        append(value)
-        pad()
+    package mutating func attribute<T: FixedWidthInteger & BitwiseCopyable>(_ type: Int, _ value: T) {
+        guard MemoryLayout<T>.size == 4 else {
+            appendHeader(type, payload: MemoryLayout<T>.size)
+            append(value)
+            return pad()
+        }
+        append((Self.header(type, payload: 4), value))
     }
 
     /// Appends an attribute that is an address.
@@ -66,13 +69,18 @@ package struct NetlinkRequest {
     /// Ends the message: its length is known now.
     package mutating func end() {
         let length = UInt32(truncatingIfNeeded: bytes.count - start)
-        withUnsafeBytes(of: length) { bytes.replaceSubrange(start..<start + 4, with: $0) }
+        bytes.withUnsafeMutableBytes { $0.storeBytes(of: length, toByteOffset: start, as: UInt32.self) }
         pad()
     }
 
     private mutating func appendHeader(_ type: Int, payload: Int) {
-        append(UInt16(truncatingIfNeeded: NetlinkLayout.attributeHeader + payload))
-        append(UInt16(truncatingIfNeeded: type))
+        append(Self.header(type, payload: payload))
+    }
+
+    private static func header(_ type: Int, payload: Int) -> nlattr {
+        nlattr(
+            nla_len: UInt16(truncatingIfNeeded: NetlinkLayout.attributeHeader + payload),
+            nla_type: UInt16(truncatingIfNeeded: type))
     }
 
     private mutating func pad() {

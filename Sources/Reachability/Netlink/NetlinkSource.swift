@@ -15,9 +15,7 @@ package final class NetlinkSource: EventSource {
     private let wireless: WirelessFeed?
     private var deliver: (([NetworkEvent]) -> Void)?
     private var events: [NetworkEvent] = []
-    private var reopening = Backoff(first: .milliseconds(10), limit: .seconds(5))
-    private var overrunPause = Backoff(first: .milliseconds(10), limit: .milliseconds(320))
-    private var lastOverrun: Int64?
+    private var machine = FeedStateMachine()
     private var timer: TimerID?
     /// What happened so far: events, overruns, discarded, reopenings.
     package private(set) var counters = MonitorCounters()
@@ -34,8 +32,7 @@ package final class NetlinkSource: EventSource {
         wireless = watchesWireless ? WirelessFeed(namespace: namespace) : nil
     }
 
-    /// Whether route changes that do not matter are dropped in the kernel (false where it refused the filter).
-    package var isFiltered: Bool { feed.isFiltered }
+    package var limitations: MonitorLimitations { feed.limitations }
 
     /// The descriptor of the route socket; nil while stopped.
     package var descriptor: Int32? { feed.descriptor }
@@ -50,6 +47,7 @@ package final class NetlinkSource: EventSource {
             throw error.asReachabilityError
         }
         self.deliver = deliver
+        machine.opened()
         do throws(ReactorError) {
             try watchFeed()
         } catch {
@@ -65,7 +63,7 @@ package final class NetlinkSource: EventSource {
         deliver = nil
         if let timer { reactor.cancel(timer) }
         timer = nil
-        lastOverrun = nil
+        machine.closed()
         closeFeed()
         closeWireless()
     }
@@ -90,14 +88,36 @@ package final class NetlinkSource: EventSource {
         events.removeAll(keepingCapacity: true)
         let outcome = isRefused ? .broken(errno: 0) : feed.drain(limit: Self.batchLimit, into: &events)
         counters.discarded = feed.discarded
-        switch outcome {
-        case .drained, .more: if !events.isEmpty { reopening.reset() }
-        case .overran: pauseAfterOverrun()
-        case .broken:
-            closeFeed()
-            scheduleReopening()
-        }
+        perform(machine.drained(outcome, hasEvents: !events.isEmpty, at: Reactor.now))
         handOn()
+    }
+
+    private func perform(_ action: FeedStateMachine.Action) {
+        switch action {
+        case .listen, .ignore: break
+        case .rest(let until):
+            if let descriptor = feed.descriptor { reactor.change(descriptor, to: []) }
+            arm(until)
+        case .reopen(let instant):
+            closeFeed()
+            arm(instant)
+        }
+    }
+
+    private func arm(_ instant: Int64) {
+        if let timer { reactor.cancel(timer) }
+        timer = reactor.schedule(at: instant) { [weak self] in
+            self?.timer = nil
+            self?.deadlineReached()
+        }
+    }
+
+    private func deadlineReached() {
+        switch machine.deadlineReached() {
+        case .listen: if let descriptor = feed.descriptor { reactor.change(descriptor, to: .readable) }
+        case .reopen: reopen()
+        case .nothing: break
+        }
     }
 
     private func handOn() {
@@ -107,50 +127,22 @@ package final class NetlinkSource: EventSource {
         deliver?(events)
     }
 
-    /// Lets the socket rest after the second overrun in a second.
-    ///
-    /// Reading on while the kernel sends faster than that only costs time. Nothing more is lost by it, since
-    /// everything is going to be asked anyway.
-    private func pauseAfterOverrun() {
-        let now = Reactor.now
-        defer { lastOverrun = now }
-        guard let last = lastOverrun, now &- last < 1_000_000_000 else {
-            overrunPause.reset()
-            return
-        }
-        guard timer == nil, let descriptor = feed.descriptor else { return }
-        reactor.change(descriptor, to: [])
-        timer = reactor.schedule(at: now &+ overrunPause.pause().inNanoseconds) { [weak self] in
-            guard let self else { return }
-            timer = nil
-            if let descriptor = feed.descriptor { reactor.change(descriptor, to: .readable) }
-        }
-    }
-
     private func closeFeed() {
         if let descriptor = feed.descriptor { reactor.unwatch(descriptor) }
         feed.close()
     }
 
     /// A broken socket is opened again with the same filter and groups; then everything has to be asked.
-    private func scheduleReopening() {
-        if let timer { reactor.cancel(timer) }
-        timer = reactor.schedule(at: Reactor.now &+ reopening.pause().inNanoseconds) { [weak self] in
-            self?.timer = nil
-            self?.reopen()
-        }
-    }
-
     private func reopen() {
         guard deliver != nil else { return }
         do {
             try feed.open()
             try watchFeed()
         } catch {
-            feed.close()
-            scheduleReopening()
+            perform(machine.openingFailed(at: Reactor.now))
             return
         }
+        machine.opened()
         counters.reopenings &+= 1
         counters.events &+= 1
         deliver?([.reopened])

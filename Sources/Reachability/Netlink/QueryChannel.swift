@@ -32,6 +32,7 @@ package final class QueryChannel {
 
     /// The answers to single questions (`isSingle`), in their order.
     package func answers(to questions: [KernelQuestion]) throws(ReachabilityError) -> [KernelAnswer] {
+        if questions.count <= Self.batchLimit { return try batch(questions) }
         var answers: [KernelAnswer] = []
         answers.reserveCapacity(questions.count)
         var start = 0
@@ -68,33 +69,31 @@ package final class QueryChannel {
             guard sheet.isInterrupted else { return (sheet.answer, true) }
             interruptions += 1
             if interruptions > Self.repetitions { return (sheet.answer, false) }
+            // The kernel tells no event for "the table is quiet now". Half a millisecond, then one, then more, lets the
+            // change that interrupted the dump pass; asking again at once would meet it again (RB-04).
             usleep(UInt32.random(in: 100...500) * UInt32(interruptions))
         }
     }
 
     private func batch(_ questions: [KernelQuestion]) throws(ReachabilityError) -> [KernelAnswer] {
-        var answers: [KernelAnswer?] = Array(repeating: nil, count: questions.count)
-        for _ in 0..<Self.attempts {
-            let open = answers.indices.filter { answers[$0] == nil }
-            let first = take(UInt32(open.count))
-            var sheet = ReplySheet(open.map { questions[$0] }, first: first)
+        var sheet = ReplySheet(questions, first: take(UInt32(questions.count)))
+        for attempt in 0..<Self.attempts {
+            // What has been answered is not asked again.
+            if attempt > 0 { sheet.renumber(take(UInt32(questions.count))) }
             request.clear()
-            for (offset, index) in open.enumerated() {
-                questions[index].write(into: &request, sequence: first &+ UInt32(offset))
-            }
+            sheet.write(into: &request)
             if try send() {
                 _ = collect { bytes in
                     sheet.read(bytes)
                     return sheet.missing == 0
                 }
             }
-            discarded &+= sheet.discarded
-            refusal = sheet.words ?? refusal
-            for (offset, index) in open.enumerated() { answers[index] = sheet.answers[offset] }
-            let complete = answers.compactMap(\.self)
-            if complete.count == questions.count { return complete }
+            if sheet.missing == 0 { break }
         }
-        throw silence
+        discarded &+= sheet.discarded
+        refusal = sheet.words ?? refusal
+        guard let answers = sheet.complete else { throw silence }
+        return answers
     }
 
     /// Takes so many numbers for requests; they come again after 2^32.

@@ -7,7 +7,7 @@ package import ReachabilityCore
 ///
 /// A reply that comes late belongs to a request whose number is not on the sheet, and is left out.
 package struct ReplySheet {
-    private let first: UInt32
+    private var first: UInt32
     private let questions: [KernelQuestion]
     /// The answers so far, in the order of the questions.
     package private(set) var answers: [KernelAnswer?]
@@ -22,8 +22,29 @@ package struct ReplySheet {
     package init(_ questions: [KernelQuestion], first: UInt32) {
         self.first = first
         self.questions = questions
-        answers = Array(repeating: nil, count: questions.count)
+        answers = []
+        answers.reserveCapacity(questions.count)
+        for _ in questions { answers.append(nil) }
         missing = questions.count
+    }
+
+    /// Numbers the questions anew, so that no late reply to the requests before is taken for one to the next.
+    mutating func renumber(_ first: UInt32) { self.first = first }
+
+    /// Appends a request for each question that has no answer yet.
+    func write(into request: inout NetlinkRequest) {
+        for position in questions.indices where answers[position] == nil {
+            questions[position].write(into: &request, sequence: first &+ UInt32(position))
+        }
+    }
+
+    /// The answers, where none is missing.
+    var complete: [KernelAnswer]? {
+        guard missing == 0 else { return nil }
+        var complete: [KernelAnswer] = []
+        complete.reserveCapacity(answers.count)
+        for case .some(let answer) in answers { complete.append(answer) }
+        return complete
     }
 
     /// Enters the replies in one datagram.

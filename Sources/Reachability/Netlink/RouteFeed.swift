@@ -3,7 +3,7 @@
 internal import CNetlink
 package import ReachabilityCore
 
-/// The socket on which the kernel tells what changed about links, addresses, routes, rules and nexthops.
+/// The socket on which the kernel tells what changed about links, addresses, routes, rules, nexthops and settings.
 ///
 /// It knows nothing of the loop: whoever waits for its descriptor drains it.
 package final class RouteFeed {
@@ -24,8 +24,10 @@ package final class RouteFeed {
         RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE,
         RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE,
     ].map { Int32($0.rawValue) }
-    /// The groups that an old kernel lacks: nexthop objects came with Linux 5.3.
-    package static let optionalGroups = [Int32(RTNLGRP_NEXTHOP.rawValue)]
+    /// The groups that an old kernel lacks: nexthop objects came with Linux 5.3, settings with 3.8.
+    package static let optionalGroups = [
+        RTNLGRP_NEXTHOP, RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF,
+    ].map { Int32($0.rawValue) }
 
     // More than a receive buffer holds; a limit only for a kernel that keeps on sending.
     private static let overrunLimit = 1 << 16
@@ -38,10 +40,8 @@ package final class RouteFeed {
     private var decoder = NetlinkDecoder()
     private var foreign: UInt64 = 0
     private var overruns: UInt64 = 0
-    /// Whether the kernel filters; without it every route change wakes the process (RB-13).
-    package private(set) var isFiltered = false
-    /// Whether the kernel tells of nexthop objects (RB-14).
-    package private(set) var hasNexthops = false
+    /// What the kernel refused when the socket was opened or the filter replaced.
+    package private(set) var limitations: MonitorLimitations = []
 
     /// A feed from `namespace`, or from the calling thread's; closed yet.
     package init(
@@ -70,12 +70,13 @@ package final class RouteFeed {
         let socket = try NetlinkSocket(.route, namespace: namespace)
         try socket.setNonBlocking()
         socket.setReceiveBuffer(byteCount: receiveBufferSize)
-        isFiltered = Self.attach(decoder.filter, to: socket)
+        note(.unfiltered, unless: Self.attach(decoder.filter, to: socket))
         for group in Self.groups { try socket.join(group: group) }
-        hasNexthops = true
+        var hasAll = true
         for group in optionalGroups {
-            do { try socket.join(group: group) } catch { hasNexthops = false }
+            do { try socket.join(group: group) } catch { hasAll = false }
         }
+        note(.partialEvents, unless: hasAll)
         self.socket = consume socket
     }
 
@@ -87,7 +88,7 @@ package final class RouteFeed {
         guard filter != decoder.filter else { return }
         decoder.filter = filter
         switch socket {
-        case .some(let socket): isFiltered = Self.attach(filter, to: socket)
+        case .some(let socket): note(.unfiltered, unless: Self.attach(filter, to: socket))
         case nil: break
         }
     }
@@ -121,6 +122,10 @@ package final class RouteFeed {
             }
         }
         return hasOverrun ? .overran : .more
+    }
+
+    private func note(_ limitation: MonitorLimitations, unless isFine: Bool) {
+        if isFine { limitations.remove(limitation) } else { limitations.insert(limitation) }
     }
 
     private func receive() -> NetlinkReception {

@@ -5,7 +5,8 @@ package import ReachabilityCore
 
 /// Which route messages matter, as a program that runs in the kernel and as a plain predicate.
 ///
-/// Messages about links, addresses, rules and nexthops pass. Of the routes pass the default ones and the halves
+/// Messages about links, addresses, rules and nexthops pass, and those about a setting that lookups depend on: of the
+/// settings of new interfaces a container host sends two or three for each. Of the routes pass the default ones and the halves
 /// (`0.0.0.0/0`, `0.0.0.0/1`, `::/0` …) and those that cover a watched host. On a router with a full table nothing
 /// else reaches the process: no wake-up, and no overrun either.
 ///
@@ -66,9 +67,15 @@ package struct RouteFilter: Sendable, Equatable {
         var all: [FilterInstruction] = [
             // nlmsg_type
             .loadHalf(4),
-            .ifEqual(Self.turned(RTM_NEWROUTE), 2, else: 0),
-            .ifEqual(Self.turned(RTM_DELROUTE), 1, else: 0),
+            .ifEqual(Self.turned(RTM_NEWROUTE), UInt8(5 + Self.settings.count), else: 0),
+            .ifEqual(Self.turned(RTM_DELROUTE), UInt8(4 + Self.settings.count), else: 0),
+            .ifEqual(Self.turned(RTM_NEWNETCONF), 3, else: 0),
+            .ifEqual(Self.turned(RTM_DELNETCONF), 1, else: 0),
             .pass,
+            .drop,
+        ]
+        all += Self.settings
+        all += [
             // rtm_dst_len
             .loadByte(17),
             .ifGreater(1, 1, else: 0),
@@ -95,6 +102,19 @@ package struct RouteFilter: Sendable, Equatable {
             .drop
         ]
     }
+
+    /// Passes messages about forwarding or ignore_routes_with_linkdown alone; NETCONFA_PROXY_NEIGH is among them only
+    /// where a new interface tells everything.
+    private static let settings: [FilterInstruction] = {
+        func find(_ attribute: Int) -> [FilterInstruction] {
+            [
+                .load(UInt32(NetlinkLayout.header + NetlinkLayout.setting)), .loadX(UInt32(attribute)),
+                .findAttribute, .ifEqual(0, 1, else: 0),
+            ]
+        }
+        return find(NETCONFA_PROXY_NEIGH) + [.drop] + find(NETCONFA_FORWARDING) + [.pass]
+            + find(NETCONFA_IGNORE_ROUTES_WITH_LINKDOWN) + [.pass, .drop]
+    }()
 
     /// Scratch words 0…3 = the words of RTA_DST.
     private static func destination(words: Int) -> [FilterInstruction] {

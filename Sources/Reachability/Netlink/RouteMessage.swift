@@ -3,29 +3,6 @@
 internal import CNetlink
 package import ReachabilityCore
 
-extension IPPrefix {
-    /// The destination of an RTM_NEWROUTE or RTM_DELROUTE message (rtnetlink(7)); nil where it is malformed or of
-    /// a family other than IPv4 and IPv6.
-    package init?(route body: Range<Int>, in bytes: RawSpan) {
-        guard body.count >= NetlinkLayout.route,
-            let number = bytes.integer(UInt8.self, at: body.lowerBound),
-            let length = bytes.integer(UInt8.self, at: body.lowerBound + 1),
-            let family = AddressFamily.family(number)
-        else { return nil }
-        var destination = family == .ipv4 ? IPAddress(v4: 0) : IPAddress(v6High: 0, low: 0)
-        var isComplete = length == 0
-        var attributes = NetlinkAttributes(body, skipping: NetlinkLayout.route)
-        while let attribute = attributes.next(in: bytes) {
-            guard attribute.type == RTA_DST.number else { continue }
-            guard let address = bytes.address(family: number, in: attribute.payload) else { return nil }
-            destination = address
-            isComplete = true
-        }
-        guard !attributes.isMalformed, isComplete else { return nil }
-        self.init(destination, length: Int(length))
-    }
-}
-
 extension RouteAnswer {
     /// Reads the body of the answer to a lookup; nil where it is malformed.
     package init?(_ body: Range<Int>, in bytes: RawSpan) {

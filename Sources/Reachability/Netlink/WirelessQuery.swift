@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CNetlink
+internal import EventLoop
 package import ReachabilityCore
 
 /// Asks nl80211 about an interface (linux/nl80211.h).
@@ -23,11 +24,21 @@ package final class WirelessQuery {
     private var family: UInt16?
     /// The network's name costs reading all scan results, so it is asked once for each association.
     private var associations: [Int32: Association] = [:]
+    private var scans = ScanMemory()
+    private let now: () -> Int64
 
     /// Asks over what `open` opens, when it is needed and again when it broke.
-    package init(open: @escaping () throws(NetlinkError) -> any NetlinkTransport) {
+    ///
+    /// - Parameter now: The monotonic clock in nanoseconds; nil for the kernel's.
+    package init(
+        open: @escaping () throws(NetlinkError) -> any NetlinkTransport, now: (() -> Int64)? = nil
+    ) {
         channel = GenericChannel(open: open)
+        self.now = now ?? { Reactor.now }
     }
+
+    /// Learns what happened, so that scan results are read again where they may say something else.
+    package func noticed(_ event: NetworkEvent) { scans.notice(event) }
 
     /// What nl80211 says of the interface: ENOENT where the kernel has no nl80211 (loaded), ENODEV where the
     /// interface is not Wi-Fi.
@@ -74,6 +85,7 @@ package final class WirelessQuery {
             // Where it has just roamed, the name may be the old network's: asked again with the next question.
             guard network.isServed(by: station.address) else { return }
         }
+        scans.forget(index)
         if associations.count >= Self.memoryLimit { associations.removeAll() }
         associations[index] = Association(station: station, ssid: state.ssid)
     }
@@ -94,6 +106,14 @@ package final class WirelessQuery {
 
     /// The network the interface is associated with, from the scan results; it stays there as long as it is used.
     private func network(_ family: UInt16, _ index: Int32, _ station: WirelessStation?) -> WirelessNetwork? {
+        let now = now()
+        if let known = scans.network(index, of: station, at: now) { return known }
+        let network = scan(family, index, station)
+        scans.keep(network, index, of: station, at: now)
+        return network
+    }
+
+    private func scan(_ family: UInt16, _ index: Int32, _ station: WirelessStation?) -> WirelessNetwork? {
         for _ in 0..<Self.scanAttempts {
             var found: WirelessNetwork?
             let isWhole = try? ask(family, NL80211_CMD_GET_SCAN, index, flags: NLM_F_DUMP) { message, bytes in

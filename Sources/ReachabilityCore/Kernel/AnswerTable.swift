@@ -34,13 +34,16 @@ package struct AnswerTable: Sendable {
             entries[position].answer = answer
             return
         }
+        if entries.isEmpty {
+            entries.reserveCapacity(16)
+            digests.reserveCapacity(16)
+        }
         entries.append(Entry(question: question, answer: answer))
         digests.append(question.digest)
         if positions != nil {
             positions?[question] = entries.count - 1
         } else if entries.count > Self.walkLimit {
-            positions = Dictionary(
-                uniqueKeysWithValues: entries.enumerated().map { ($0.element.question, $0.offset) })
+            index()
         }
     }
 
@@ -49,6 +52,21 @@ package struct AnswerTable: Sendable {
         entries.removeAll(keepingCapacity: positions == nil)
         digests.removeAll(keepingCapacity: positions == nil)
         positions = nil
+    }
+
+    /// Forgets some of the answers.
+    package mutating func removeAll(where isGone: (Entry) -> Bool) {
+        guard entries.contains(where: isGone) else { return }
+        entries.removeAll(where: isGone)
+        digests = entries.map(\.question.digest)
+        if positions != nil { index() }
+    }
+
+    private mutating func index() {
+        positions =
+            entries.count > Self.walkLimit
+            ? Dictionary(uniqueKeysWithValues: entries.enumerated().map { ($0.element.question, $0.offset) })
+            : nil
     }
 
     private func position(of question: KernelQuestion) -> Int? {

@@ -2,13 +2,13 @@
 
 /// What the kernel said to a ``KernelQuestion``.
 package enum KernelAnswer: Sendable, Equatable {
-    case route(RouteAnswer)
-    case link(LinkState)
+    indirect case route(RouteAnswer)
+    indirect case link(LinkState)
     /// To `links` and `ports`.
     case links([LinkState])
     case addresses([InterfaceAddress])
-    case wireless(WirelessState)
-    case device(DeviceFacts)
+    indirect case wireless(WirelessState)
+    indirect case device(DeviceFacts)
     /// The kernel refused, with this errno(3): ENETUNREACH, ENODEV, EACCES …
     case failure(Int32)
 }

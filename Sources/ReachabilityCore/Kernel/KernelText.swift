@@ -5,15 +5,18 @@
 extension RouteAnswer {
     /// "via 192.0.2.1 dev eth0 src 192.0.2.2 metric 100".
     ///
-    /// - Parameter name: The name of the interface with this index; nil where it is not known, then it is "#2".
-    package func text(metric: UInt32?, name: (Int32) -> String? = { _ in nil }) -> String {
-        func text(_ index: Int32) -> String { name(index) ?? "#\(index)" }
+    /// - Parameters:
+    ///   - entry: The entry of the table behind this answer, which alone tells metric and legs.
+    ///   - names: The names of interfaces; one without is "#2".
+    package func text(entry: RouteAnswer?, names: [Int32: String]) -> String {
+        func text(_ index: Int32) -> String { names[index] ?? "#\(index)" }
+        let legs = entry?.legs ?? legs
         var words: [String] = []
         if kind != .unicast { words.append("\(kind)") }
         if let gateway { words.append("via \(gateway)") }
         if let interface { words.append("dev \(text(interface))") }
         if let source { words.append("src \(source)") }
-        if let metric { words.append("metric \(metric)") }
+        if let metric = entry?.metric { words.append("metric \(metric)") }
         if table != 254, table != 0 { words.append("table \(table)") }
         if let nexthop { words.append("nhid \(nexthop)") }
         if !legs.isEmpty { words.append("legs \(legs.map { text($0.interface) }.joined(separator: ","))") }
@@ -39,6 +42,7 @@ extension KernelRefusal {
         case Self.accessDenied: "EACCES (prohibited)"
         case Self.invalid: "EINVAL (blackhole)"
         case Self.networkUnreachable: "ENETUNREACH (no route)"
+        case Self.unsupported: "EOPNOTSUPP (not told by this kernel)"
         case Self.hostUnreachable: "EHOSTUNREACH (unreachable)"
         case Self.noDevice: "ENODEV (no such interface)"
         default: "errno \(errno)"

@@ -11,10 +11,16 @@ package enum NetworkEvent: Sendable, Equatable {
     case addressAdded(InterfaceAddress)
     case addressRemoved(InterfaceAddress)
     /// A route that may matter was added, replaced or removed.
-    case routeAdded(IPPrefix)
-    case routeRemoved(IPPrefix)
+    ///
+    /// `through` is the one interface that it leads out of, where nothing but lookups of that interface and of none
+    /// can be answered otherwise now; nil where that is not so, or is not known.
+    case routeAdded(IPPrefix, through: Int32? = nil)
+    case routeRemoved(IPPrefix, through: Int32? = nil)
     /// A policy rule was added or removed.
     case ruleChanged(IPAddress.Family)
+    /// A setting that lookups depend on was changed: forwarding, or whether routes over a link without carrier are
+    /// ignored (ip-netconf(8)).
+    case settingChanged(IPAddress.Family)
     /// A nexthop object was added, replaced or removed.
     case nexthopChanged(UInt32)
     /// nl80211 told of a connection, a disconnection or roaming.

@@ -22,5 +22,11 @@ package struct Snapshot: Sendable, Equatable {
         if !table.contains(question) { table.set(question, answer) }
     }
 
+    /// Hands the answers over and is empty afterwards, so that whoever has them now need not copy them to add some.
+    package mutating func take() -> Snapshot {
+        defer { self = Snapshot() }
+        return self
+    }
+
     package static func == (a: Snapshot, b: Snapshot) -> Bool { a.entries == b.entries }
 }

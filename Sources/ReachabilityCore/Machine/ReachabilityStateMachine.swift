@@ -87,11 +87,14 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
 
     private let timing: ReachabilityTiming
     private let nanoseconds: TimingNanoseconds
+    /// Nanoseconds until the kernel is asked again though nothing happened; nil for never.
+    private var recheck: Int64?
     private var state: State = .stopped
 
     package init(timing: ReachabilityTiming) {
         self.timing = timing
         nanoseconds = TimingNanoseconds(timing)
+        recheck = nanoseconds.recheck(under: [])
     }
 
     /// When ``deadlineReached(at:)`` wants to be called; nil for never.
@@ -123,9 +126,17 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
     /// Monitoring ends: nothing more comes out.
     package mutating func stopped() { state = .stopped }
 
+    /// What the events lack from now on: the less is told, the sooner the kernel is asked again.
+    package mutating func limited(by limitations: MonitorLimitations) {
+        recheck = nanoseconds.recheck(under: limitations)
+        guard case .running(var running) = state, let last = running.lastEvaluation else { return }
+        running.deadlines.safety = recheck.map { last.advanced(by: $0) }
+        state = .running(running)
+    }
+
     /// Something happened to the network.
     package mutating func observed(_ event: NetworkEvent, at now: MonotonicInstant) -> Reaction {
-        guard case .running(var running) = state else { return .ignore }
+        guard case .running(var running) = exchange(&state, with: .stopped) else { return .ignore }
         defer { state = .running(running) }
         switch event {
         case .linkChanged(_, isWirelessNoise: true):
@@ -166,7 +177,8 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
 
     /// A deadline has come.
     package mutating func deadlineReached(at now: MonotonicInstant) -> Due {
-        guard case .running(var running) = state else { return .nothing }
+        guard case .running(var running) = exchange(&state, with: .stopped) else { return .nothing }
+        defer { state = .running(running) }
         guard let next = running.deadlines.next, next <= now else { return .nothing }
         var afresh = false
         if let resync = running.deadlines.resync, resync <= now {
@@ -175,7 +187,6 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
             afresh = true
         }
         if let safety = running.deadlines.safety, safety <= now { afresh = true }
-        state = .running(running)
         return .evaluate(afresh: afresh)
     }
 
@@ -185,7 +196,7 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
     package mutating func evaluated(
         _ path: ReachabilityPath, expires: Duration? = nil, took: Int64 = 0, at now: MonotonicInstant
     ) -> Verdict {
-        guard case .running(var running) = state else { return .ignore }
+        guard case .running(var running) = exchange(&state, with: .stopped) else { return .ignore }
         defer { state = .running(running) }
         settle(&running, took: took, expires: expires, at: now)
         running.retry.reset()
@@ -211,7 +222,7 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
     package mutating func evaluationFailed(
         _ error: ReachabilityError, at now: MonotonicInstant
     ) -> Verdict {
-        guard case .running(var running) = state else { return .ignore }
+        guard case .running(var running) = exchange(&state, with: .stopped) else { return .ignore }
         defer { state = .running(running) }
         settle(&running, took: 0, expires: nil, at: now)
         running.deadlines.evaluate(at: now + running.retry.pause())
@@ -225,7 +236,7 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
 
     /// The kernel was asked, but nothing can be said yet: a name is still being resolved.
     package mutating func evaluationPostponed(took: Int64 = 0, at now: MonotonicInstant) {
-        guard case .running(var running) = state else { return }
+        guard case .running(var running) = exchange(&state, with: .stopped) else { return }
         settle(&running, took: took, expires: nil, at: now)
         running.deadlines.loss = nil
         running.deadlines.gain = nil
@@ -245,7 +256,7 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
         running.deadlines.expiry = expires.map {
             now.advanced(by: max($0.inNanoseconds, Self.expirySlack) &+ Self.expirySlack)
         }
-        running.deadlines.safety = nanoseconds.safetyInterval.map { now.advanced(by: $0) }
+        running.deadlines.safety = recheck.map { now.advanced(by: $0) }
     }
 
     /// The status to commit, if it is time; sets and clears the deadlines of grace and damping.

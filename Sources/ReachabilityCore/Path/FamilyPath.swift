@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The usable path of one address family.
-package struct FamilyPath: Sendable, Equatable {
-    package var destination: IPAddress
+///
+/// One object, completed while the evaluation goes on: as a value it would be copied at every step.
+package final class FamilyPath {
+    package let destination: IPAddress
     package var link: LinkState
     package var source: IPAddress?
     package var gateway: IPAddress?
-    package var metric: UInt32
-    package var prefixLength: Int
-    package var expires: Int32?
+    /// Nil where the kernel does not tell it (before Linux 4.13).
+    package let metric: UInt32?
+    /// The length of the route's own prefix; nil where the kernel does not tell it.
+    package let prefixLength: Int?
+    package let expires: Int32?
     package var code: ReachabilityReason.Code = .defaultRoute
     package var carrier = Carrier(medium: .loopback)
     package var underlay: LinkState?
     package var isPartial = false
+    /// Whether the link is a tunnel and nobody could say what carries it.
+    package var isTunnelUnchecked = false
 
     package init(
-        destination: IPAddress, link: LinkState, source: IPAddress?, gateway: IPAddress?, metric: UInt32,
-        prefixLength: Int, expires: Int32?
+        destination: IPAddress, link: LinkState, source: IPAddress?, gateway: IPAddress?, metric: UInt32?,
+        prefixLength: Int?, expires: Int32?
     ) {
         self.destination = destination
         self.link = link
@@ -31,18 +37,40 @@ package struct FamilyPath: Sendable, Equatable {
     /// "default route via 192.0.2.1 on eth0 (metric 100)".
     package var sentence: String {
         if code == .local { return "\(destination) is this machine" }
-        let prefix = IPPrefix(destination, length: prefixLength)
-        let what =
-            code == .defaultRoute && prefixLength == 0
-            ? "default route" : "route to \(prefix?.description ?? destination.description)"
-        let hop = gateway.map { " via \($0)" } ?? ""
-        let carried = underlay.map { ", carried by \($0.name)" } ?? ""
-        return "\(what)\(hop) on \(link.name) (metric \(metric.decimal))\(carried)"
+        var line = TextLine()
+        appendDestination(to: &line)
+        if let gateway {
+            line.append(literal: " via ")
+            line.append(gateway)
+        }
+        line.append(literal: " on ")
+        line.append(link.name)
+        if let metric {
+            line.append(literal: " (metric ")
+            line.append(metric)
+            line.append(literal: ")")
+        }
+        if let underlay {
+            line.append(literal: ", carried by ")
+            line.append(underlay.name)
+        }
+        return line.text
+    }
+
+    private func appendDestination(to line: inout TextLine) {
+        guard let prefixLength else {
+            line.append(literal: "route")
+            if code != .defaultRoute { line.append(" to \(destination)") }
+            return
+        }
+        if code == .defaultRoute, prefixLength == 0 { return line.append(literal: "default route") }
+        line.append(literal: "route to ")
+        line.append(IPPrefix(destination, length: prefixLength)?.description ?? destination.description)
     }
 }
 
 /// What one address family comes to: a path or a failure; neither where no destination has the family.
-package struct FamilyResult: Sendable {
+package struct FamilyResult {
     package let family: IPAddress.Family
     package let path: FamilyPath?
     package let failure: PathFailure?

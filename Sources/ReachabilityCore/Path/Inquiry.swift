@@ -5,11 +5,13 @@ package struct Inquiry: ~Copyable {
     /// Thrown where the next conclusion needs an answer that is not there yet.
     package struct Incomplete: Error {}
 
-    private let snapshot: Snapshot
+    /// What is known.
+    private(set) var snapshot: Snapshot
+    private let memory: AnswerMemory?
     /// Questions that came up without an answer, each once, in the order they came up.
     package private(set) var missing: [KernelQuestion] = []
     // Beyond a few, questions are found by hashing.
-    private var known: Set<KernelQuestion>?
+    private var missed: Set<KernelQuestion>?
     /// The steps for `--explain`; nil where nobody asks for them.
     package private(set) var steps: [EvaluationStep]?
     // What was concluded about the ports of a bridge or bond; nil while an answer is missing. Without it, bridges that
@@ -28,8 +30,9 @@ package struct Inquiry: ~Copyable {
         }
     }
 
-    package init(_ snapshot: Snapshot, explains: Bool = false) {
+    package init(_ snapshot: Snapshot, recalling memory: AnswerMemory? = nil, explains: Bool = false) {
         self.snapshot = snapshot
+        self.memory = memory
         steps = explains ? [] : nil
     }
 
@@ -38,26 +41,46 @@ package struct Inquiry: ~Copyable {
     /// Questions that come together are asked together: one system call instead of one for each.
     package mutating func require(_ questions: [KernelQuestion]) throws(Incomplete) {
         var complete = true
-        for question in questions where snapshot[question] == nil {
+        for question in questions where known(question) == nil {
             complete = false
             miss(question)
         }
         guard complete else { throw Incomplete() }
     }
 
+    /// The same for one or two, which are most, without an array.
+    package mutating func require(_ first: KernelQuestion, _ second: KernelQuestion? = nil) throws(Incomplete)
+    {
+        let isFirstKnown = known(first) != nil
+        if !isFirstKnown { miss(first) }
+        if let second, known(second) == nil {
+            miss(second)
+            throw Incomplete()
+        }
+        guard isFirstKnown else { throw Incomplete() }
+    }
+
     private mutating func answer(_ question: KernelQuestion) throws(Incomplete) -> KernelAnswer {
-        if let answer = snapshot[question] { return answer }
+        if let answer = known(question) { return answer }
         miss(question)
         throw Incomplete()
     }
 
+    /// The answer as far as it is known or remembered.
+    private mutating func known(_ question: KernelQuestion) -> KernelAnswer? {
+        if let answer = snapshot[question] { return answer }
+        guard let answer = memory?[question] else { return nil }
+        snapshot.add(question, answer)
+        return answer
+    }
+
     private mutating func miss(_ question: KernelQuestion) {
-        if known == nil, missing.count < 32 {
+        if missed == nil, missing.count < 32 {
             if !missing.contains(question) { missing.append(question) }
             return
         }
-        if known == nil { known = Set(missing) }
-        if known?.insert(question).inserted == true { missing.append(question) }
+        if missed == nil { missed = Set(missing) }
+        if missed?.insert(question).inserted == true { missing.append(question) }
     }
 
     /// The route, or the errno of the refusal.
@@ -77,6 +100,12 @@ package struct Inquiry: ~Copyable {
         return route
     }
 
+    /// Whether the kernel tells the FIB entry that `lookup` asks for (RTM_F_FIB_MATCH).
+    package mutating func tellsEntry(_ lookup: RouteLookup) throws(Incomplete) -> Bool {
+        guard case .failure(let refusal) = try route(lookup) else { return true }
+        return refusal.errno != KernelRefusal.unsupported
+    }
+
     /// The interface; nil where there is none (any more).
     package mutating func link(_ index: Int32) throws(Incomplete) -> LinkState? {
         guard case .link(let link) = try answer(.link(index)) else { return nil }
@@ -87,6 +116,18 @@ package struct Inquiry: ~Copyable {
     package mutating func link(named name: String) throws(Incomplete) -> LinkState? {
         guard case .link(let link) = try answer(.linkNamed(name)) else { return nil }
         return link
+    }
+
+    /// The names of those of these interfaces that have come up already, for people; asks nothing.
+    package borrowing func names(of indexes: [Int32]) -> [Int32: String] {
+        var names: [Int32: String] = [:]
+        for index in indexes {
+            if case .link(let link) = snapshot[.link(index)] { names[index] = link.name }
+        }
+        if case .links(let links) = snapshot[.links] {
+            for link in links where indexes.contains(link.index) { names[link.index] = link.name }
+        }
+        return names
     }
 
     /// All interfaces.
@@ -121,6 +162,9 @@ package struct Inquiry: ~Copyable {
         return facts
     }
 
+    /// Whether somebody wants the steps.
+    package var isExplaining: Bool { steps != nil }
+
     /// Notes a step, where somebody wants to know how the conclusion came about.
     package mutating func note(_ step: @autoclosure () -> EvaluationStep) {
         guard steps != nil else { return }
@@ -139,6 +183,8 @@ package struct KernelRefusal: Error, Sendable, Hashable {
     package static let noDevice: Int32 = 19
     package static let invalid: Int32 = 22
     package static let nonsense: Int32 = 74
+    /// What was asked for is newer than the kernel: RTM_F_FIB_MATCH before Linux 4.13.
+    package static let unsupported: Int32 = 95
     package static let networkUnreachable: Int32 = 101
     package static let hostUnreachable: Int32 = 113
 }

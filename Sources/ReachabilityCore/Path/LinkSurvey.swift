@@ -15,8 +15,19 @@ package struct LinkSurvey: Sendable {
     /// The reports on all interfaces but loopback, in the order of their indexes.
     package func survey(_ snapshot: Snapshot) -> Outcome {
         var inquiry = Inquiry(snapshot)
+        return survey(&inquiry)
+    }
+
+    /// The same with answers that are remembered; what is taken from `memory` is in the snapshot afterwards.
+    package func survey(_ snapshot: inout Snapshot, recalling memory: AnswerMemory) -> Outcome {
+        var inquiry = Inquiry(snapshot.take(), recalling: memory)
+        defer { snapshot = inquiry.snapshot }
+        return survey(&inquiry)
+    }
+
+    private func survey(_ inquiry: inout Inquiry) -> Outcome {
         var reports: [LinkReport] = []
-        guard (try? inquiry.require([.links, .addresses])) != nil, let links = try? inquiry.links() else {
+        guard (try? inquiry.require(.links, .addresses)) != nil, let links = try? inquiry.links() else {
             return .needs(inquiry.missing)
         }
         let all = (try? inquiry.addresses()) ?? []
@@ -25,13 +36,23 @@ package struct LinkSurvey: Sendable {
         func addresses(of index: Int32) -> [InterfaceAddress] {
             all.count > 32 ? grouped[index] ?? [] : all.filter { $0.interface == index }
         }
-        for link in links.sorted(by: { $0.index < $1.index }) where !link.isLoopback {
+        for link in Self.inOrder(links) where !link.isLoopback {
             // All links are visited even where answers are missing: then all can ask at once.
             if let report = try? report(on: link, addresses(of: link.index), &inquiry) {
                 reports.append(report)
             }
         }
         return inquiry.missing.isEmpty ? .reports(reports) : .needs(inquiry.missing)
+    }
+
+    /// By index: the kernel lists them so as long as there are few.
+    private static func inOrder(_ links: [LinkState]) -> [LinkState] {
+        var last = Int32.min
+        for link in links {
+            if link.index < last { return links.sorted { $0.index < $1.index } }
+            last = link.index
+        }
+        return links
     }
 
     private func report(
@@ -61,18 +82,39 @@ package struct LinkSurvey: Sendable {
     ) throws(Inquiry.Incomplete) -> FamilyPath? {
         for address in evaluator.surveyed where try canSend(link, to: address, addresses, &inquiry) {
             let (entryLookup, plainLookup) = lookups(address, link, inquiry)
-            try inquiry.require([.route(entryLookup), .route(plainLookup)])
+            try inquiry.require(.route(entryLookup), .route(plainLookup))
+            if try !inquiry.tellsEntry(entryLookup) {
+                guard let path = try chosenPath(of: link, to: address, &inquiry) else { continue }
+                return path
+            }
             guard let entry = try? inquiry.route(entryLookup).get(), entry.kind == .unicast,
                 let plain = try? inquiry.route(plainLookup).get(),
                 let source = plain.source, !source.isLinkLocal || address.isLinkLocal
             else { continue }
-            var path = FamilyPath(
+            let path = FamilyPath(
                 destination: address, link: link, source: source, gateway: plain.gateway ?? entry.gateway,
                 metric: entry.metric, prefixLength: entry.prefixLength, expires: nil)
             path.code = entry.prefixLength <= 1 ? .defaultRoute : .hostRoute
             return path
         }
         return nil
+    }
+
+    /// The path where the kernel's own choice is this link: of the others an old kernel tells nothing.
+    private func chosenPath(
+        of link: LinkState, to address: IPAddress, _ inquiry: inout Inquiry
+    ) throws(Inquiry.Incomplete) -> FamilyPath? {
+        guard let route = try? inquiry.route(evaluator.lookup(address)).get(), route.interface == link.index,
+            let source = route.source, !source.isLinkLocal || address.isLinkLocal
+        else {
+            try inquiry.require(.route(evaluator.lookup(address)))
+            return nil
+        }
+        let path = FamilyPath(
+            destination: address, link: link, source: source, gateway: route.gateway, metric: nil,
+            prefixLength: nil, expires: nil)
+        if case .host = evaluator.target { path.code = .hostRoute }
+        return path
     }
 
     /// Where the kernel's own choice is this link, its answers serve: nothing needs to be asked again.
@@ -118,29 +160,30 @@ package struct LinkSurvey: Sendable {
             let masterName = try inquiry.links().first { $0.index == master }?.name ?? "another link"
             return because(.noRoute, "\(name) has carrier and is a port of \(masterName)")
         }
-        let good = all.filter { $0.isUsable && !$0.address.isLinkLocal }
-        for own in good {
-            // The kernel's own choice is what tells: bound to the link, an IPv4 lookup is answered with EHOSTUNREACH
-            // whether a route refuses or there is none (ip_route_output_key_hash_rcu(), net/ipv4/route.c).
-            let family = own.address.family
-            guard evaluator.configuration.family ?? family == family,
-                let first = evaluator.destinations.first(where: {
-                    $0.zone == nil && $0.address.family == family
-                }),
-                case .failure(let refusal) = try inquiry.route(evaluator.lookup(first.address))
-            else { continue }
-            let failure = PathFailure(refusal: refusal)
-            guard failure.code == .noRoute else {
-                return because(failure.code, "\(name) has carrier and \(own.text) but \(failure.conclusion)")
+        let wanted = evaluator.configuration.family
+        let all = wanted == nil ? all : all.filter { wanted == $0.address.family }
+        func isGood(_ own: InterfaceAddress) -> Bool { own.isUsable && !own.address.isLinkLocal }
+        for own in all where isGood(own) {
+            if let failure = try refusal(of: link, own.address.family, &inquiry) {
+                return because(
+                    failure.code,
+                    TextLine.text(name, " has carrier and ", own.text, " but ", failure.conclusion))
             }
         }
-        if let address = good.first {
-            let wanted =
+        if let address = all.first(where: isGood) {
+            if let first = evaluator.surveyed.first(where: { $0.family == address.address.family }),
+                try !inquiry.tellsEntry(evaluator.lookup(first, wantsEntry: true)),
+                case .success = try inquiry.route(evaluator.lookup(first))
+            {
+                return because(
+                    .noRoute, "\(name) has carrier and \(address.text), but the kernel chose another link")
+            }
+            let missing =
                 switch evaluator.target {
                 case .general: "no default route"
                 case .host(let hosts): "no route to \(hosts.first?.text ?? "the host")"
                 }
-            return because(.noRoute, "\(name) has carrier and \(address.text) but \(wanted)")
+            return because(.noRoute, TextLine.text(name, " has carrier and ", address.text, " but ", missing))
         }
         if let duplicate = all.first(where: { $0.flags.contains(.duplicate) }) {
             return because(.noAddress, "\(name): \(duplicate.text) is also used by somebody else on the link")
@@ -152,21 +195,44 @@ package struct LinkSurvey: Sendable {
             return because(
                 .linkLocalOnly, "\(name) has carrier but only the link-local address \(local.text)")
         }
-        return because(.noAddress, "\(name) has carrier but no address")
+        let kind = wanted.map { $0 == .ipv4 ? "IPv4 " : "IPv6 " } ?? ""
+        return because(.noAddress, "\(name) has carrier but no \(kind)address")
     }
 
-    /// Of all links the one a person would look at first: nearest to being of use, hardware before virtual.
+    /// The route or rule that refuses to send through the link; nil where none does, or where it cannot be told.
+    private func refusal(
+        of link: LinkState, _ family: IPAddress.Family, _ inquiry: inout Inquiry
+    ) throws(Inquiry.Incomplete) -> PathFailure? {
+        guard
+            let first = evaluator.destinations.first(where: {
+                $0.zone == nil && $0.address.family == family
+            })
+        else { return nil }
+        let plain = evaluator.lookup(first.address)
+        // A rule for this link alone shows only to a lookup that is bound to it. Bound to a link, an IPv4 lookup is
+        // answered with EHOSTUNREACH whether something refuses or there is no route (ip_route_output_key_hash_rcu(),
+        // net/ipv4/route.c), so there the kernel's own choice is all that tells.
+        if family == .ipv6 {
+            let bound = evaluator.lookup(first.address, interface: link.index)
+            try inquiry.require(.route(bound), .route(plain))
+            if let failure = try refusal(bound, &inquiry) { return failure }
+        }
+        return try refusal(plain, &inquiry)
+    }
+
+    private func refusal(
+        _ lookup: RouteLookup, _ inquiry: inout Inquiry
+    ) throws(Inquiry.Incomplete) -> PathFailure? {
+        guard case .failure(let refusal) = try inquiry.route(lookup) else { return nil }
+        let failure = PathFailure(refusal: refusal)
+        return failure.code == .noRoute ? nil : failure
+    }
+
+    /// Of all links the one a person would look at first: the nearest to being of use.
+    ///
+    /// What leads inwards, to containers and guests on this machine, counts only where there is nothing else.
     package func nearestUplink(_ inquiry: inout Inquiry) throws(Inquiry.Incomplete) -> LinkState? {
         let links = try inquiry.links()
-        let candidates = links.filter { !$0.isLoopback && $0.master == nil }
-        let hardware = candidates.filter { link in
-            switch link.role {
-            case .device, .stacked: return true
-            case .aggregate: return links.contains { $0.master == link.index && $0.kind == nil }
-            case .standalone(let medium): return medium != .virtual
-            case .tunnel: return false
-            }
-        }
         let addressed = Set(
             try inquiry.addresses().filter { $0.isUsable && !$0.address.isLinkLocal }.map(\.interface))
         func progress(_ link: LinkState) -> Int {
@@ -174,11 +240,40 @@ package struct LinkSurvey: Sendable {
             if link.flags.contains(.lowerUp) { return 2 }
             return link.flags.contains(.up) ? 1 : 0
         }
-        var best: LinkState?
-        for link in hardware.isEmpty ? candidates : hardware
-        where best.map({ progress(link) > progress($0) }) ?? true {
-            best = link
+        var ranked: [(link: LinkState, direction: Direction, progress: Int)] = []
+        for link in links where !link.isLoopback && link.master == nil {
+            ranked.append((link, Direction(of: link, among: links), progress(link)))
         }
-        return best
+        if ranked.contains(where: { $0.direction != .inwards }) {
+            ranked.removeAll { $0.direction == .inwards }
+        }
+        // Of equals hardware first, and then the kernel's order.
+        ranked.sort {
+            ($1.progress, $0.direction.rawValue, $0.link.index)
+                < ($0.progress, $1.direction.rawValue, $1.link.index)
+        }
+        // A radio that is an access point has carrier and an address, and yet is no way out.
+        for candidate in ranked where candidate.progress >= 3 {
+            if try inquiry.usability(of: candidate.link) == .usable { return candidate.link }
+        }
+        return ranked.first { $0.progress < 3 }?.link ?? ranked.first?.link
+    }
+
+    /// Where a link leads as far as its kind tells.
+    private enum Direction: Int {
+        case hardware, virtual, inwards
+
+        init(of link: LinkState, among links: [LinkState]) {
+            switch link.role {
+            case .device, .stacked: self = .hardware
+            case .aggregate:
+                self = links.contains { $0.master == link.index && $0.kind == nil } ? .hardware : .inwards
+            // In a container the way out is one of these.
+            case .standalone(.virtual):
+                self = link.kind == "veth" || link.kind == "netkit" ? .virtual : .inwards
+            case .standalone: self = .hardware
+            case .tunnel: self = .inwards
+            }
+        }
     }
 }

@@ -8,7 +8,7 @@ extension PathEvaluator {
     package func ownPath(
         to destination: IPAddress, besides excluded: LinkState, _ inquiry: inout Inquiry
     ) throws(Inquiry.Incomplete) -> LinkState? {
-        try inquiry.require([.links])
+        try inquiry.require(.links)
         let candidates = try inquiry.links().filter { link in
             guard link.index != excluded.index, link.hasUsableState, !link.isLoopback, link.master == nil
             else {

@@ -26,6 +26,7 @@ extension PathEvaluator {
         path.gateway = chosen.gateway
         path.metric = chosen.metric
         path.isTunnel = chosen.carrier.medium == .tunnel
+        path.isTunnelUnchecked = chosen.isTunnelUnchecked
         path.underlay = chosen.underlay?.name
         path.underlayIndex = chosen.underlay?.index ?? 0
         path.isExpensive = chosen.carrier.isExpensive
@@ -92,7 +93,7 @@ extension PathEvaluator {
     private func missingRouteSentence(
         _ inquiry: inout Inquiry
     ) throws(Inquiry.Incomplete) -> (interface: String?, sentence: String) {
-        try inquiry.require([.links, .addresses])
+        try inquiry.require(.links, .addresses)
         let survey = LinkSurvey(evaluator: self)
         guard let link = try survey.nearestUplink(&inquiry) else {
             return (nil, "there is no network interface but loopback")

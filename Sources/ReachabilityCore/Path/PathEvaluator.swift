@@ -14,17 +14,32 @@ package struct PathEvaluator: Sendable {
     }
 
     /// Whether there is a path to what.
-    package var target: ReachabilityTarget
+    package let target: ReachabilityTarget
     /// Mark, user, family, expensive interfaces.
     package let configuration: ReachabilityConfiguration
+    /// The addresses asked for, whatever the target.
+    package let destinations: [ReachabilityDestination]
+    /// The addresses that each link is asked for on its own: of the sentinels one of each family is enough.
+    package let surveyed: [IPAddress]
+    /// Questions that every evaluation starts with: asked together they cost one system call.
+    package let openingQuestions: [KernelQuestion]
 
     package init(target: ReachabilityTarget, configuration: ReachabilityConfiguration) {
         self.target = target
         self.configuration = configuration
-    }
-
-    /// Questions that every evaluation starts with: asked together they cost one system call.
-    package var openingQuestions: [KernelQuestion] {
+        var addresses: [IPAddress]
+        switch target {
+        case .general(let sentinels):
+            destinations = sentinels.map { ReachabilityDestination($0) }
+            addresses = IPAddress.Family.allCases.compactMap { family in
+                sentinels.first { $0.family == family }
+            }
+        case .host(let hosts):
+            destinations = hosts
+            addresses = hosts.map(\.address)
+        }
+        addresses.removeAll { configuration.family ?? $0.family != $0.family }
+        surveyed = addresses
         // The first destination of each family is wanted for certain, the entry only of a route that exists.
         var questions: [KernelQuestion] = []
         for family in IPAddress.Family.allCases where configuration.family ?? family == family {
@@ -32,15 +47,26 @@ package struct PathEvaluator: Sendable {
             else {
                 continue
             }
-            questions.append(.route(lookup(first.address)))
-            if questions.count == 1 { questions.append(.route(lookup(first.address, wantsEntry: true))) }
+            questions.append(.route(configuration.lookup(first.address)))
+            if questions.count == 1 {
+                questions.append(.route(configuration.lookup(first.address, wantsEntry: true)))
+            }
         }
-        return questions
+        openingQuestions = questions
     }
 
     /// The path that the answers in `snapshot` make.
     package func evaluate(_ snapshot: Snapshot) -> Evaluation {
         var inquiry = Inquiry(snapshot)
+        return evaluate(&inquiry)
+    }
+
+    /// The path that the answers in `snapshot` make together with those that are remembered.
+    ///
+    /// What is taken from `memory` is in the snapshot afterwards.
+    package func evaluate(_ snapshot: inout Snapshot, recalling memory: AnswerMemory) -> Evaluation {
+        var inquiry = Inquiry(snapshot.take(), recalling: memory)
+        defer { snapshot = inquiry.snapshot }
         return evaluate(&inquiry)
     }
 
@@ -63,31 +89,10 @@ package struct PathEvaluator: Sendable {
         return .path(path, expires: expires.map { .milliseconds(10 * Int64($0)) })
     }
 
-    /// The addresses asked for, whatever the target.
-    package var destinations: [ReachabilityDestination] {
-        switch target {
-        case .general(let sentinels): sentinels.map { ReachabilityDestination($0) }
-        case .host(let destinations): destinations
-        }
-    }
-
-    /// The addresses that each link is asked for on its own: of the sentinels one of each family is enough.
-    package var surveyed: [IPAddress] {
-        let addresses =
-            switch target {
-            case .general(let sentinels):
-                IPAddress.Family.allCases.compactMap { family in sentinels.first { $0.family == family } }
-            case .host(let destinations): destinations.map(\.address)
-            }
-        return addresses.filter { configuration.family ?? $0.family == $0.family }
-    }
-
     package func lookup(
         _ destination: IPAddress, interface: Int32 = 0, wantsEntry: Bool = false
     ) -> RouteLookup {
-        RouteLookup(
-            destination: destination, interface: interface, wantsEntry: wantsEntry, mark: configuration.mark,
-            user: configuration.user)
+        configuration.lookup(destination, interface: interface, wantsEntry: wantsEntry)
     }
 
     // MARK: - One family
@@ -101,7 +106,7 @@ package struct PathEvaluator: Sendable {
         for destination in destinations where destination.address.family == family {
             if let path {
                 // A further sentinel only tells whether the whole address space has a route; a default route has it.
-                guard case .general = target, path.prefixLength > 0 else { break }
+                guard case .general = target, path.prefixLength != 0 else { break }
                 let outcome = try route(to: destination, &inquiry)
                 if case .success(let route) = outcome, route.kind == .unicast { continue }
                 isPartial = true
@@ -115,7 +120,7 @@ package struct PathEvaluator: Sendable {
                 if failure.rank > best?.rank ?? -1 { best = failure }
             }
         }
-        if var path {
+        if let path {
             path.isPartial = isPartial
             return FamilyResult(family: family, path: path, failure: nil)
         }
@@ -157,12 +162,14 @@ package struct PathEvaluator: Sendable {
             return .failure(failure)
         case .success(let route):
             // Asked together with the link, which is needed next.
-            try inquiry.require([.route(entryLookup)] + (route.interface.map { [.link($0)] } ?? []))
+            try inquiry.require(.route(entryLookup), route.interface.map { .link($0) })
             let entry = try? inquiry.route(entryLookup).get()
             var link: LinkState?
             if let index = route.interface { link = try inquiry.link(index) }
             let outcome = start(route, entry: entry, link, to: destination)
-            inquiry.note(step(destination, route, entry, link, outcome))
+            let legs = (entry?.legs ?? route.legs).map(\.interface)
+            let names = inquiry.isExplaining ? inquiry.names(of: legs + [route.interface ?? 0]) : [:]
+            inquiry.note(step(destination, route, entry, names, outcome))
             guard case .success(let path) = outcome, path.code != .local else { return outcome }
             return try follow(path, entry: entry, &inquiry)
         }
@@ -170,10 +177,10 @@ package struct PathEvaluator: Sendable {
 
     private func step(
         _ destination: ReachabilityDestination, _ route: RouteAnswer, _ entry: RouteAnswer?,
-        _ link: LinkState?, _ result: Result<FamilyPath, PathFailure>
+        _ names: [Int32: String], _ result: Result<FamilyPath, PathFailure>
     ) -> EvaluationStep {
         let asked = "route to \(destination.text)"
-        let answer = route.text(metric: entry?.metric) { $0 == link?.index ? link?.name : nil }
+        let answer = route.text(entry: entry, names: names)
         switch result {
         case .success(let path) where path.code == .local:
             return EvaluationStep(asked, answer, "it is this machine", code: path.code)
@@ -190,10 +197,9 @@ package struct PathEvaluator: Sendable {
     ) -> Result<FamilyPath, PathFailure> {
         if let refused = PathFailure(kind: route.kind, isHost: isHost) { return .failure(refused) }
         guard let link else { return .failure(PathFailure(.noRoute, link: nil)) }
-        var path = FamilyPath(
+        let path = FamilyPath(
             destination: destination.address, link: link, source: route.source, gateway: route.gateway,
-            metric: entry?.metric ?? route.metric, prefixLength: entry?.prefixLength ?? route.prefixLength,
-            expires: entry?.expires)
+            metric: entry?.metric, prefixLength: entry?.prefixLength, expires: entry?.expires)
         if route.kind == .local {
             path.code = .local
             return .success(path)
@@ -203,9 +209,9 @@ package struct PathEvaluator: Sendable {
         if source.isLinkLocal, !destination.address.isLinkLocal {
             return .failure(PathFailure(.linkLocalOnly, link: link))
         }
-        path.code =
-            path.prefixLength <= 1 && !isHost
-            ? .defaultRoute : path.prefixLength == 0 ? .defaultRoute : .hostRoute
+        // To anywhere, an untold prefix counts as a default route: the sentinels have no routes of their own.
+        let longest = isHost ? 0 : 1
+        path.code = path.prefixLength ?? (isHost ? .max : 0) <= longest ? .defaultRoute : .hostRoute
         return .success(path)
     }
 
@@ -213,7 +219,7 @@ package struct PathEvaluator: Sendable {
     private func follow(
         _ start: FamilyPath, entry: RouteAnswer?, _ inquiry: inout Inquiry
     ) throws(Inquiry.Incomplete) -> Result<FamilyPath, PathFailure> {
-        var path = start
+        let path = start
         let link = path.link
         let usability = try inquiry.usability(of: link)
         let isDecided = usability != .usable && entry?.legs.isEmpty != false
@@ -229,7 +235,7 @@ package struct PathEvaluator: Sendable {
             path.gateway = leg.gateway
             let own = lookup(path.destination, interface: leg.link.index)
             path.source = (try? inquiry.route(own).get())?.source ?? start.source
-            try inquiry.require([.route(own)])
+            try inquiry.require(.route(own))
         }
         return try underneath(path, &inquiry)
     }
@@ -263,10 +269,19 @@ package struct PathEvaluator: Sendable {
     private func underneath(
         _ path: FamilyPath, _ inquiry: inout Inquiry
     ) throws(Inquiry.Incomplete) -> Result<FamilyPath, PathFailure> {
-        var path = path
         let expensive = configuration.expensiveInterfaces
         guard case .tunnel = path.link.role else {
             path.carrier = try inquiry.carrier(of: path.link, expensive: expensive)
+            return .success(path)
+        }
+        guard try inquiry.tellsEntry(lookup(path.destination, wantsEntry: true)) else {
+            // Without the FIB entry IPv4 claims a path for every interface: better no check than a wrong one.
+            path.isTunnelUnchecked = true
+            path.carrier = Carrier(medium: .tunnel, isExpensive: expensive.contains(path.link.name))
+            inquiry.note(
+                EvaluationStep(
+                    "what carries \(path.link.name)", "not told by this kernel (Linux before 4.13)",
+                    "\(path.link.name) counts as a path, unchecked"))
             return .success(path)
         }
         guard let own = try ownPath(to: path.destination, besides: path.link, &inquiry) else {
@@ -284,5 +299,15 @@ package struct PathEvaluator: Sendable {
             EvaluationStep(
                 "what carries \(path.link.name)", "a path of \(own.name)", "\(own.name) is the underlay"))
         return .success(path)
+    }
+}
+
+extension ReachabilityConfiguration {
+    /// The lookup of a destination for the traffic that is configured.
+    fileprivate func lookup(
+        _ destination: IPAddress, interface: Int32 = 0, wantsEntry: Bool = false
+    ) -> RouteLookup {
+        RouteLookup(
+            destination: destination, interface: interface, wantsEntry: wantsEntry, mark: mark, user: user)
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why a lookup does not make a path.
-package struct PathFailure: Error, Sendable, Equatable {
+package final class PathFailure: Error {
     package let code: ReachabilityReason.Code
     /// The link that is to blame.
     package let link: LinkState?
@@ -21,7 +21,7 @@ package struct PathFailure: Error, Sendable, Equatable {
     }
 
     /// The failure behind an errno of a lookup (rtnetlink(7); measured on Linux 6.18 for both families).
-    package init(refusal: KernelRefusal) {
+    package convenience init(refusal: KernelRefusal) {
         switch refusal.errno {
         case KernelRefusal.accessDenied: self.init(.prohibited, link: nil)
         case KernelRefusal.invalid: self.init(.blackhole, link: nil)
@@ -31,7 +31,7 @@ package struct PathFailure: Error, Sendable, Equatable {
     }
 
     /// The failure that a route type means; nil for the types that lead somewhere.
-    package init?(kind: RouteAnswer.Kind, isHost: Bool) {
+    package convenience init?(kind: RouteAnswer.Kind, isHost: Bool) {
         switch kind {
         case .unicast: return nil
         case .local where isHost: return nil

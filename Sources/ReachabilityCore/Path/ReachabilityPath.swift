@@ -32,6 +32,8 @@ public struct ReachabilityPath: Sendable, Equatable {
     }
     /// Whether the egress interface is a tunnel.
     public package(set) var isTunnel: Bool = false
+    /// Whether nobody could say what carries the tunnel, so that it counts without a check: Linux before 4.13.
+    public package(set) var isTunnelUnchecked: Bool = false
     /// The interface that carries the tunnel.
     public package(set) var underlay: String?
     /// Whether traffic costs money or quota: cellular, Bluetooth, or named so in the configuration.

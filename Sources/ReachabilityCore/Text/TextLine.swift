@@ -21,6 +21,11 @@ package struct TextLine: Sendable, Equatable {
         text.withUTF8 { bytes.append(contentsOf: $0) }
     }
 
+    /// Appends text that is written in the program; cheaper than a string.
+    package mutating func append(literal text: StaticString) {
+        text.withUTF8Buffer { bytes.append(contentsOf: $0) }
+    }
+
     /// Appends one byte.
     package mutating func append(byte: UInt8) { bytes.append(byte) }
 
@@ -36,24 +41,35 @@ package struct TextLine: Sendable, Equatable {
 
     private mutating func append(isNegative: Bool, _ magnitude: UInt64) {
         if isNegative { bytes.append(UInt8(ascii: "-")) }
-        let first = bytes.count
-        var rest = magnitude
-        repeat {
-            bytes.append(UInt8(48 + rest % 10))
+        var digits = 1
+        var rest = magnitude / 10
+        while rest > 0 {
+            digits += 1
             rest /= 10
-        } while rest > 0
-        bytes[first...].reverse()
+        }
+        append(magnitude, digits: digits)
     }
 
     /// Appends a number that is not negative in decimal, with leading zeros.
-    package mutating func append(_ number: Int64, digits: Int) {
-        let first = bytes.count
-        var rest = number.magnitude
-        for _ in 0..<digits {
-            bytes.append(UInt8(48 + rest % 10))
+    package mutating func append(_ number: Int64, digits: Int) { append(number.magnitude, digits: digits) }
+
+    private mutating func append(_ magnitude: UInt64, digits: Int) {
+        for _ in 0..<digits { bytes.append(48) }
+        var rest = magnitude
+        var position = bytes.count
+        for _ in 0..<digits where rest > 0 {
+            position -= 1
+            bytes[position] = UInt8(truncatingIfNeeded: 48 + rest % 10)
             rest /= 10
         }
-        bytes[first...].reverse()
+    }
+
+    /// Puts text together from its parts.
+    package static func text(_ parts: String...) -> String {
+        var line = TextLine()
+        line.bytes.reserveCapacity(128)
+        for part in parts { line.append(part) }
+        return line.text
     }
 
     /// Appends an address as ``IPAddress/description`` writes it.

@@ -44,19 +44,19 @@ package struct WallTime: Sendable, Equatable, Comparable {
         }
         let date = CivilDate(daysSinceEpoch: days)
         line.append(date.year, digits: 4)
-        line.append("-")
+        line.append(byte: UInt8(ascii: "-"))
         line.append(date.month, digits: 2)
-        line.append("-")
+        line.append(byte: UInt8(ascii: "-"))
         line.append(date.day, digits: 2)
-        line.append("T")
+        line.append(byte: UInt8(ascii: "T"))
         line.append(second / 3600, digits: 2)
-        line.append(":")
+        line.append(byte: UInt8(ascii: ":"))
         line.append(second / 60 % 60, digits: 2)
-        line.append(":")
+        line.append(byte: UInt8(ascii: ":"))
         line.append(second % 60, digits: 2)
-        line.append(".")
+        line.append(byte: UInt8(ascii: "."))
         line.append(fraction / Self.powersOfTen[9 - digits], digits: digits)
-        line.append("Z")
+        line.append(byte: UInt8(ascii: "Z"))
     }
 
     private static let powersOfTen: [Int64] = [

@@ -82,7 +82,7 @@ struct NetworkNamespaceTests {
     }
 
     @Test func program_IsKilledByTheKernel_WhenTheTestProcessDies() async throws {
-        let fifo = "/tmp/lab.\(getpid()).alive"
+        let fifo = "\(TemporaryFolder.path)/lab.\(getpid()).alive"
         #expect(mkfifo(fifo, 0o600) == 0)
         defer { unlink(fifo) }
         let reading = try OwnedDescriptor("fifo", open(fifo, O_RDONLY | O_NONBLOCK | O_CLOEXEC))

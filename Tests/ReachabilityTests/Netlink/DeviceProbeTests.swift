@@ -3,6 +3,7 @@
 import Glibc
 import Reachability
 import ReachabilityCore
+import TestSupport
 import Testing
 
 @Suite("What a device says of itself")
@@ -13,7 +14,7 @@ struct DeviceProbeTests {
         private var made: [String] = []
 
         init() throws {
-            var template = Array("/tmp/reach-sysfs-XXXXXX\0".utf8CString)
+            var template = Array("\(TemporaryFolder.path)/reach-sysfs-XXXXXX".utf8CString)
             root = String(cString: try #require(mkdtemp(&template)))
             made.append(root)
         }

@@ -135,15 +135,16 @@ struct NetlinkDecoderTests {
         let filter = RouteFilter(hosts: [IPAddress(v4: 0xCB00_7105)])
         let prefixes = recording.events("", filter: filter).map { event in
             switch event {
-            case .routeAdded(let prefix): "+\(prefix)"
-            case .routeRemoved(let prefix): "-\(prefix)"
+            case .routeAdded(let prefix, let interface): "+\(prefix)" + (interface.map { " #\($0)" } ?? "")
+            case .routeRemoved(let prefix, let interface): "-\(prefix)" + (interface.map { " #\($0)" } ?? "")
             default: "?"
             }
         }
         #expect(
             prefixes == [
-                "+0.0.0.0/0", "+0.0.0.0/0", "+128.0.0.0/1", "+203.0.113.0/24", "+203.0.113.5/32", "+::/0",
-                "-0.0.0.0/0",
+                // The second took another's place, and the fifth leads nowhere: then no interface is told.
+                "+0.0.0.0/0 #10", "+0.0.0.0/0", "+128.0.0.0/1 #10", "+203.0.113.0/24 #10", "+203.0.113.5/32",
+                "+::/0 #10", "-0.0.0.0/0 #10",
             ])
         #expect(recording.events("").count == 5)
     }

@@ -34,8 +34,8 @@ struct RouteFeedTests {
     private func routes(_ events: [NetworkEvent]) -> [String] {
         events.compactMap {
             switch $0 {
-            case .routeAdded(let prefix): "+\(prefix)"
-            case .routeRemoved(let prefix): "-\(prefix)"
+            case .routeAdded(let prefix, _): "+\(prefix)"
+            case .routeRemoved(let prefix, _): "-\(prefix)"
             default: nil
             }
         }
@@ -46,8 +46,7 @@ struct RouteFeedTests {
         let namespace = try TestNamespace.withDefaultRoute()
         let feed = RouteFeed(namespace: namespace.entry)
         try feed.open()
-        #expect(feed.isFiltered)
-        #expect(feed.hasNexthops)
+        #expect(feed.limitations == [])
         try namespace.shell("ip addr del 10.0.0.2/24 dev v0")
         #expect(
             try events(feed) {
@@ -232,10 +231,10 @@ struct RouteFeedTests {
         // A long program does not fit, the coarse one does.
         try namespace.shell("sysctl -qw net.core.optmem_max=2048")
         try feed.open()
-        #expect(feed.isFiltered)
+        #expect(feed.limitations == [])
         try namespace.shell("sysctl -qw net.core.optmem_max=0")
         try feed.open()
-        #expect(!feed.isFiltered)
+        #expect(feed.limitations == .unfiltered)
         try namespace.shell("ip route add 198.51.101.0/24 via 10.0.0.1; ip route del default")
         #expect(try routes(eventsSoFar(feed, in: namespace)) == ["-0.0.0.0/0"])
     }
@@ -257,9 +256,30 @@ struct RouteFeedTests {
         let namespace = try TestNamespace.withDefaultRoute()
         let feed = RouteFeed(namespace: namespace.entry, optionalGroups: [4000])
         try feed.open()
-        #expect(!feed.hasNexthops)
+        #expect(feed.limitations == .partialEvents)
         try namespace.shell("ip route del default")
         #expect(try routes(eventsSoFar(feed, in: namespace)) == ["-0.0.0.0/0"])
+    }
+
+    @Test("RB-22 settings that lookups depend on are told, others are not, nor those of new interfaces")
+    func settings() throws {
+        let namespace = try TestNamespace.withDefaultRoute()
+        let feed = RouteFeed(namespace: namespace.entry)
+        try feed.open()
+        try namespace.shell(
+            """
+            sysctl -qw net.ipv4.conf.v0.proxy_arp=1 net.ipv4.conf.v0.rp_filter=2 net.ipv6.conf.v0.proxy_ndp=1
+            ip link add d0 type veth peer name d1
+            ip link del d0
+            """)
+        let silent = try eventsSoFar(feed, in: namespace)
+        #expect(!silent.contains { if case .settingChanged = $0 { true } else { false } })
+        try namespace.shell("sysctl -qw net.ipv4.conf.v0.ignore_routes_with_linkdown=1")
+        #expect(try eventsSoFar(feed, in: namespace) == [.settingChanged(.ipv4)])
+        try namespace.shell("sysctl -qw net.ipv6.conf.v0.ignore_routes_with_linkdown=1")
+        #expect(try eventsSoFar(feed, in: namespace) == [.settingChanged(.ipv6)])
+        try namespace.shell("sysctl -qw net.ipv4.conf.v0.forwarding=1")
+        #expect(try eventsSoFar(feed, in: namespace) == [.settingChanged(.ipv4)])
     }
 
     @Test("RB-20 the descriptors are closed in other programs")

@@ -127,12 +127,39 @@ struct RouteFilterTests {
             hosts: full.hosts + (0..<48).map { IPAddress(v6High: 0x2001_0DB8 << 32, low: UInt64($0)) })
         #expect(both.openFamilies.isEmpty)
         #expect(both.program.count <= 4096)
-        #expect(both.coarse.program.count < 20)
+        #expect(both.coarse.program.count < 36)
     }
 
     @Test("two IPv4 hosts cost few instructions")
     func size() {
         let filter = RouteFilter(hosts: [IPAddress(v4: 1 << 24 | 1), IPAddress(v4: 9 << 24 | 1)])
-        #expect(filter.program.count < 64)
+        #expect(filter.program.count < 80)
+    }
+
+    @Test("RB-22 of the settings only those pass that lookups depend on, in the kernel and here")
+    func settings() throws {
+        let interpreter = FilterInterpreter(program: RouteFilter().program)
+        let (newSetting, removedSetting): (UInt16, UInt16) = (80, 81)
+        // NETCONFA_IFINDEX is 1, FORWARDING 2, PROXY_NEIGH 5, IGNORE_ROUTES_WITH_LINKDOWN 6 (linux/netconf.h).
+        for (type, attributes, expected) in [
+            (newSetting, [1, 2], true), (newSetting, [1, 6], true), (newSetting, [1, 3], false),
+            (newSetting, [1, 5], false), (newSetting, [1], false),
+            (newSetting, [1, 2, 3, 4, 5, 8, 6], false),
+            (removedSetting, [1], false), (removedSetting, [1, 2], false),
+        ] {
+            for family in IPAddress.Family.allCases {
+                var request = NetlinkRequest()
+                request.begin(type, sequence: 0)
+                request.append(UInt32(AddressFamily.number(family)))
+                for attribute in attributes { request.attribute(attribute, Int32(1)) }
+                request.end()
+                #expect(try interpreter.passes(request.bytes) == expected, "\(type) \(attributes)")
+                var decoder = NetlinkDecoder()
+                var events: [NetworkEvent] = []
+                decoder.decode(request.bytes.span.bytes, into: &events)
+                #expect(events == (expected ? [.settingChanged(family)] : []), "\(type) \(attributes)")
+                #expect(decoder.malformed == 0)
+            }
+        }
     }
 }

@@ -96,8 +96,8 @@ extension Trait where Self == ConditionTrait {
     }
 }
 
-/// Waits until the descriptor is readable; false after five seconds.
+/// Waits until the descriptor is readable; false after half a minute.
 func waitUntilReadable(_ descriptor: Int32) -> Bool {
     var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    return poll(&wanted, 1, 5000) == 1
+    return poll(&wanted, 1, 30_000) == 1
 }

@@ -39,12 +39,15 @@ struct WirelessQueryTests {
             default: Issue.record("command \(command)")
             }
         }
-        private(set) lazy var query = WirelessQuery { [unowned self] () throws(NetlinkError) in
-            opened += 1
-            // A new socket knows nothing of what the old one was to receive.
-            kernel.queue.removeAll()
-            return kernel
-        }
+        /// The clock, in milliseconds.
+        var clock: Int64 = 0
+        private(set) lazy var query = WirelessQuery(
+            open: { [unowned self] () throws(NetlinkError) in
+                opened += 1
+                // A new socket knows nothing of what the old one was to receive.
+                kernel.queue.removeAll()
+                return kernel
+            }, now: { [unowned self] in clock * 1_000_000 })
 
         /// Connects to `accessPoint`, which is the only one in the air.
         func connect(
@@ -83,6 +86,59 @@ struct WirelessQueryTests {
             #expect(air.state() == WirelessState(mode: mode))
         }
         #expect(air.scans == 0)
+    }
+
+    @Test(
+        "a driver that tells of no stations costs no dump with every question: pauses double, events end them"
+    )
+    func noStations() {
+        let air = Air()
+        air.scan = { _, sequence in
+            [.bytes(Message.scan(Self.first, status: 1, name: "lab", sequence: sequence).bytes)]
+        }
+        var read: [Int64] = []
+        for clock in 0..<1000 as Range<Int64> {
+            air.clock = clock
+            let before = air.scans
+            #expect(air.state() == WirelessState(mode: 2, ssid: "lab", accessPoint: Self.first))
+            if air.scans > before { read.append(clock) }
+        }
+        #expect(read == [0, 100, 300, 700])
+        let link = LinkState(index: 3, name: "wlan0")
+        for (event, isNews) in [
+            (.wirelessChanged(index: 3), true), (.linkChanged(link, isWirelessNoise: false), true),
+            (.linkChanged(link, isWirelessNoise: true), false), (.wirelessChanged(index: 4), false),
+            (.wirelessChanged(index: 0), true), (.linkRemoved(index: 3), true), (.requested, false),
+            (.overrun, true), (.resumed(after: .seconds(3)), true), (.ruleChanged(.ipv4), false),
+        ] as [(NetworkEvent, Bool)] {
+            let before = air.scans
+            air.query.noticed(event)
+            _ = air.state()
+            #expect((air.scans > before) == isNews, "\(event)")
+        }
+    }
+
+    @Test(
+        "a network that the scan results do not name is asked for with pauses as well, and found in the end")
+    func lateResults() {
+        let air = Air()
+        air.connect(Self.first, "lab")
+        air.scan = { _, _ in [] }
+        for clock in 0..<90 as Range<Int64> {
+            air.clock = clock
+            #expect(air.state()?.ssid == nil)
+        }
+        #expect(air.scans == 1)
+        air.connect(Self.first, "lab")
+        air.clock = 100
+        #expect(air.state()?.ssid == "lab")
+        air.clock = 5000
+        #expect(air.state()?.ssid == "lab")
+        #expect(air.scans == 2)
+        // Another association is asked for at once.
+        air.connect(Self.second, "other", associatedAt: 2_000_000_000)
+        #expect(air.state()?.ssid == "other")
+        #expect(air.scans == 3)
     }
 
     @Test("the scan results are read once for each association, the signal every time")
@@ -191,13 +247,14 @@ struct WirelessQueryTests {
         }
         #expect(air.state()?.ssid == "lab")
         #expect(air.scans == 2)
-        // Never whole: the question ends, and comes again with the next evaluation.
+        // Never whole: the question ends, and comes again with an evaluation a little later.
         let busy = Air()
         busy.connect(Self.first, "lab")
         busy.scan = { _, sequence in [other(sequence)] }
         #expect(busy.state() == WirelessState(mode: 2, accessPoint: Self.first, signal: -42))
         #expect(busy.scans == 3)
         busy.connect(Self.first, "lab")
+        busy.clock += 100
         #expect(busy.state()?.ssid == "lab")
     }
 
@@ -229,6 +286,7 @@ struct WirelessQueryTests {
         air.scan = scan
         #expect(air.state()?.accessPoint == Self.second)
         air.scan = later
+        air.clock += 100
         #expect(air.state()?.ssid == "new")
     }
 
@@ -259,6 +317,7 @@ struct WirelessQueryTests {
             // The end of the dump that nobody read any more.
             air.kernel.queue.removeAll()
             air.scan = scan
+            air.clock += 100
             #expect(air.state()?.ssid == "lab")
         }
     }

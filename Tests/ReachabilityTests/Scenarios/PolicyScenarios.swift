@@ -145,4 +145,33 @@ struct PolicyScenarios {
         await scenario.start(expecting: .unreachable)
         await scenario.expect([], code: .blackhole)
     }
+
+    @Test("an IPv6 rule that refuses one link is told, not that the link's route is missing")
+    func refusedLink()
+        async throws
+    {
+        let lab = try await NetworkLab(.f2)
+        for (name, net) in [("a0", "1"), ("b0", "2")] {
+            try await lab.near.sysctl("net.ipv6.conf.\(name).disable_ipv6", "0")
+            try await lab.near.ip("-6 addr add 2001:db8:\(net)::2/64 dev \(name) nodad")
+            try await lab.near.ip("-6 route add default via 2001:db8:\(net)::1 dev \(name) metric \(net)00")
+        }
+        try await lab.near.ip("-6 rule add oif b0 prohibit pref 900")
+        var configuration = ReachabilityConfiguration()
+        configuration.networkNamespace = lab.near.path
+        configuration.family = .ipv6
+        let report = try ReachabilityManager.check(configuration: configuration)
+        #expect(report.path.interface == "a0")
+        let refused = report.links.first { $0.name == "b0" }
+        #expect(refused?.isOnline == false)
+        #expect(refused?.reason.code == .prohibited)
+        #expect(
+            refused?.reason.sentence
+                == "b0 has carrier and 2001:db8:2::2/64 but a route or rule of type prohibit refuses it")
+
+        // Asked for IPv6 alone, a link without it is not said to have an address.
+        try await lab.near.ip("-6 addr flush dev b0 scope global")
+        let bare = try ReachabilityManager.check(configuration: configuration).links.first { $0.name == "b0" }
+        #expect(bare?.reason.sentence == "b0 has carrier but no IPv6 address")
+    }
 }

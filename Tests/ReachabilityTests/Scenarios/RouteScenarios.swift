@@ -70,6 +70,33 @@ struct RouteScenarios {
         await scenario.expect([], on: "b0")
     }
 
+    @Test(
+        "RB-22 the kernel is told to ignore routes without carrier, and no longer",
+        arguments: ["ipv4", "ipv6"])
+    func switchedAtRunTime(family: String) async throws {
+        let scenario = try await Scenario(.f2)
+        if family == "ipv6" {
+            for (name, net) in [("a0", "1"), ("b0", "2")] {
+                try await scenario.near.sysctl("net.ipv6.conf.\(name).disable_ipv6", "0")
+                try await scenario.near.ip("-6 addr add 2001:db8:\(net)::2/64 dev \(name) nodad")
+                try await scenario.near.ip(
+                    "-6 route add default via 2001:db8:\(net)::1 dev \(name) metric \(net)00")
+            }
+            try await scenario.near.ip("-4 route flush default")
+        }
+        await scenario.start(expecting: .wired, on: "a0")
+        try await scenario.far.ip("link set pa down")
+        await scenario.expect([.unreachable], code: .linkDown)
+        // No link, address or route changes with it.
+        let setting = "net.\(family).conf.all.ignore_routes_with_linkdown"
+        try await scenario.near.sysctl(setting, "1")
+        await scenario.wait { $0.interface == "b0" }
+        await scenario.expect([.unreachable, .wired], on: "b0")
+        try await scenario.near.sysctl(setting, "0")
+        await scenario.wait { !$0.isOnline }
+        await scenario.expect([.unreachable, .wired, .unreachable], code: .linkDown)
+    }
+
     @Test("RS-056 an unreachable default of the worst metric changes nothing") func worstMetric() async throws
     {
         let scenario = try await Scenario(.f1)
@@ -145,6 +172,10 @@ struct RouteScenarios {
         await scenario.start(expecting: .wired, on: "v0")
         await scenario.manager.settle()
         let routes = (0..<100_000).map { "172.\(16 + $0 / 65536).\($0 / 256 % 256).\($0 % 256)/32" }
+        // The memory of a whole program: that of this process belongs to every other test too.
+        let program = try await scenario.near.start(BuiltProgram.reach, "watch", "--json")
+        #expect(await program.output.wait(forCount: 1).count == 1)
+        let memory = try #require(program.residentKiB)
         let before = (scenario.reactor.counters.turns, scenario.manager.counters.events)
         try await scenario.near.ip(batch: routes.map { "route add \($0) dev v0" }.joined(separator: "\n"))
         try await scenario.near.ip(batch: routes.map { "route del \($0) dev v0" }.joined(separator: "\n"))
@@ -152,5 +183,7 @@ struct RouteScenarios {
         #expect(scenario.manager.counters.events == before.1)
         await scenario.expect([], on: "v0")
         #expect(scenario.log.elements.count == 1)
+        #expect(try #require(program.residentKiB) - memory < 1024)
+        #expect(program.output.elements.count == 1)
     }
 }

@@ -66,7 +66,7 @@ final class Scenario: Sendable {
 
     /// Waits until the path satisfies `predicate`.
     func wait(
-        within limit: Duration = .seconds(20), sourceLocation: SourceLocation = #_sourceLocation,
+        within limit: Duration = .seconds(60), sourceLocation: SourceLocation = #_sourceLocation,
         until predicate: @escaping @Sendable (ReachabilityPath) -> Bool
     ) async {
         let seen = await log.wait(within: limit) { $0.last.map { predicate($0.path) } ?? false }
@@ -79,11 +79,14 @@ final class Scenario: Sendable {
     /// Waits for as many status updates, lets everything settle, and checks that there were just these since the start.
     func expect(
         _ expected: [ReachabilityStatus], on interface: String? = nil, code: ReachabilityReason.Code? = nil,
-        within limit: Duration = .seconds(20), sourceLocation: SourceLocation = #_sourceLocation
+        within limit: Duration = .seconds(60), sourceLocation: SourceLocation = #_sourceLocation
     ) async {
-        await log.wait(within: limit) { updates in
+        let isComplete: @Sendable ([ReachabilityUpdate]) -> Bool = { updates in
             updates.lazy.filter { $0.event == .status }.count >= expected.count
         }
+        let told = await log.wait(within: limit, until: isComplete)
+        // Settling asks the kernel: what nobody told of would come to light then.
+        #expect(isComplete(told), "not told by itself: \(statuses)", sourceLocation: sourceLocation)
         await manager.settle()
         #expect(statuses == expected, "\(manager.path.reason)", sourceLocation: sourceLocation)
         #expect(path.interface == interface, sourceLocation: sourceLocation)

@@ -11,7 +11,7 @@ struct AnswerMemoryTests {
     private let address = InterfaceAddress(interface: 2, address: IPAddress(v4: 1), prefixLength: 24)
 
     private var filled: AnswerMemory {
-        var memory = AnswerMemory()
+        let memory = AnswerMemory()
         memory.remember(.link(2), .link(link))
         memory.remember(.links, .links([link]))
         memory.remember(.device(2, name: "eth0"), .device(DeviceFacts()))
@@ -32,6 +32,7 @@ struct AnswerMemoryTests {
             (.routeRemoved(prefix), [true, true, true, true, true]),
             (.ruleChanged(.ipv4), [true, true, true, true, true]),
             (.nexthopChanged(1), [true, true, true, true, true]),
+            (.settingChanged(.ipv4), [true, true, true, true, true]),
             (.linkChanged(link, isWirelessNoise: true), [true, true, true, true, true]),
             (.linkChanged(link, isWirelessNoise: false), [false, false, false, true, false]),
             (.linkRemoved(index: 2), [false, false, false, true, false]),
@@ -44,7 +45,7 @@ struct AnswerMemoryTests {
             (.requested, [false, false, false, false, false]),
         ]
         for (event, expected) in cases {
-            var memory = filled
+            let memory = filled
             #expect(held(memory) == [true, true, true, true, true])
             memory.notice(event)
             #expect(held(memory) == expected, "\(event)")
@@ -53,7 +54,7 @@ struct AnswerMemoryTests {
 
     @Test("the state of a Wi-Fi interface and passing failures are never remembered")
     func neverRemembered() {
-        var memory = AnswerMemory()
+        let memory = AnswerMemory()
         let route = KernelQuestion.route(RouteLookup(destination: IPAddress(v4: 1)))
         for errno in [EINTR, EAGAIN, ENOMEM, ENOBUFS, EBADMSG] {
             memory.remember(route, .failure(errno))
@@ -80,20 +81,62 @@ struct AnswerMemoryTests {
             (.linkChanged(link, isWirelessNoise: true), [false, false]),
             (.linkRemoved(index: 2), [false, false]), (.addressAdded(address), [false, false]),
             (.addressRemoved(address), [false, false]), (.ruleChanged(.ipv4), [false, false]),
+            (.settingChanged(.ipv4), [false, false]), (.settingChanged(.ipv6), [false, false]),
             (.nexthopChanged(1), [false, false]), (.wirelessChanged(index: 2), [false, false]),
             (.overrun, [false, false]), (.reopened, [false, false]), (.destinationsChanged, [false, false]),
             (.resumed(after: .seconds(9)), [false, false]), (.requested, [false, false]),
         ]
         for (event, expected) in cases {
-            var memory = AnswerMemory()
+            let memory = AnswerMemory()
             memory.remember(lookup, .failure(ENETUNREACH))
             memory.remember(other, .failure(EHOSTUNREACH))
             memory.notice(event)
             #expect([memory[lookup] != nil, memory[other] != nil] == expected, "\(event)")
         }
-        var memory = AnswerMemory()
+        let memory = AnswerMemory()
         memory.remember(lookup, .failure(ENETUNREACH))
         memory.forgetRoutes()
         #expect(memory[lookup] == nil)
+    }
+
+    @Test("a lookup that is bound to a link holds over changes of routes through another link alone")
+    func boundLookups() throws {
+        let prefix = try #require(IPPrefix("0.0.0.0/0"))
+        let destination = IPAddress(v4: 1)
+        let free = KernelQuestion.route(RouteLookup(destination: destination))
+        let bound = KernelQuestion.route(RouteLookup(destination: destination, interface: 2))
+        let legs = [RouteAnswer.Leg(interface: 2), RouteAnswer.Leg(interface: 3)]
+        let plain = KernelAnswer.route(RouteAnswer(kind: .unicast, interface: 2))
+        let several = KernelAnswer.route(RouteAnswer(kind: .unicast, legs: legs))
+        let vrf = LinkState(index: 9, name: "blue", kind: "vrf")
+        let cases: [(Int32?, KernelAnswer, [LinkState]?, Bool)] = [
+            (3, plain, [link], true), (3, .failure(EHOSTUNREACH), [link], true), (2, plain, [link], false),
+            (nil, plain, [link], false), (3, several, [link], false), (3, plain, [link, vrf], false),
+            (3, plain, nil, false),
+        ]
+        for (interface, answer, links, expected) in cases {
+            for event in [
+                NetworkEvent.routeAdded(prefix, through: interface),
+                .routeRemoved(prefix, through: interface),
+            ] {
+                let memory = AnswerMemory()
+                memory.remember(free, plain)
+                memory.remember(bound, answer)
+                if let links { memory.remember(.links, .links(links)) }
+                memory.notice(event)
+                #expect(memory[free] == nil)
+                #expect((memory[bound] != nil) == expected, "\(event) \(answer)")
+            }
+        }
+    }
+
+    @Test("a route that expires is asked for again: it says how long it has left")
+    func expiring() {
+        let memory = AnswerMemory()
+        let question = KernelQuestion.route(RouteLookup(destination: IPAddress(v6High: 1, low: 1)))
+        memory.remember(question, .route(RouteAnswer(kind: .unicast, interface: 2, expires: 60)))
+        #expect(memory[question] == nil)
+        memory.remember(question, .route(RouteAnswer(kind: .unicast, interface: 2, expires: 0)))
+        #expect(memory[question] != nil)
     }
 }

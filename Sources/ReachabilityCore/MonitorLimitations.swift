@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What monitoring has to do without on this machine: it works, but costs more or hears of some changes later.
+public struct MonitorLimitations: OptionSet, Sendable, Hashable {
+    /// The limitations as bits; only the constants below name them.
+    public let rawValue: UInt8
+    /// Limitations from bits.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// The kernel took no socket filter (SO_ATTACH_FILTER, socket(7)): every change of a route wakes the process.
+    public static let unfiltered = MonitorLimitations(rawValue: 1 << 0)
+    /// The kernel lacks some of the multicast groups: it is asked again after
+    /// ``ReachabilityTiming/partialSafetyInterval``.
+    public static let partialEvents = MonitorLimitations(rawValue: 1 << 1)
+    /// Nobody tells of changes: the kernel is asked again after ``ReachabilityTiming/pollInterval``.
+    public static let noEvents = MonitorLimitations(rawValue: 1 << 2)
+
+    /// A sentence for each, without a full stop, for a log.
+    public var sentences: [String] {
+        var sentences: [String] = []
+        if contains(.unfiltered) {
+            sentences.append(
+                "the kernel refuses the socket filter (is net.core.optmem_max too small?): every change of a route "
+                    + "wakes this process")
+        }
+        if contains(.partialEvents) {
+            sentences.append(
+                "the kernel does not tell of everything that can change the way out (Linux before 5.3 has no news "
+                    + "of nexthop objects): it is asked now and then as well")
+        }
+        if contains(.noEvents) {
+            sentences.append("the kernel tells of no changes here: it is asked now and then instead")
+        }
+        return sentences
+    }
+}
