@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE
+#include "CCurl.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+// Readable by packaging tools (`readelf -n`): this program opens libcurl when it needs it, so a package has to
+// depend on it although the dynamic section does not say so (ELF .note.dlopen, UAPI specifications).
+#define DLOPEN_NOTE                                                                                                 \
+    "[{\"feature\":\"http\",\"description\":\"HTTP transfers\",\"priority\":\"recommended\",\"soname\":"           \
+    "[\"libcurl.so.4\"]}]"
+__attribute__((used, aligned(4), section(".note.dlopen"))) static const struct {
+    struct {
+        uint32_t name_size, description_size, type;
+    } header;
+    char name[4];
+    __attribute__((aligned(4))) char description[sizeof DLOPEN_NOTE];
+} dlopen_note = {{4, sizeof DLOPEN_NOTE, 0x407c0c0a}, "FDO", DLOPEN_NOTE};
+
+#define FUNCTIONS(X)                                                                                               \
+    X(curl_global_init) X(curl_version_info) X(curl_easy_init) X(curl_easy_cleanup) X(curl_easy_reset)             \
+    X(curl_easy_setopt) X(curl_easy_getinfo) X(curl_easy_pause) X(curl_easy_strerror) X(curl_slist_append)         \
+    X(curl_slist_free_all) X(curl_multi_init) X(curl_multi_cleanup) X(curl_multi_setopt) X(curl_multi_add_handle)  \
+    X(curl_multi_remove_handle) X(curl_multi_socket_action) X(curl_multi_info_read) X(curl_multi_strerror)         \
+    X(curl_share_init) X(curl_share_setopt) X(curl_share_cleanup)
+
+// curl.h checks and redefines the variadic ones by macros of the same name.
+#undef curl_easy_setopt
+#undef curl_easy_getinfo
+#undef curl_multi_setopt
+#undef curl_share_setopt
+
+#define MEMBER(name) __typeof__(&name) name;
+static struct {
+    FUNCTIONS(MEMBER)
+} lib;
+
+static ccurl_load_result result;
+static char message[512];
+
+static void load(void) {
+    // Never closed: libcurl and the libraries below it leave handlers and threads' data behind.
+    void *handle = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+        snprintf(message, sizeof message, "%s", dlerror());
+        result = CCURL_NOT_FOUND;
+        return;
+    }
+#define RESOLVE(name)                                                                                              \
+    lib.name = (__typeof__(&name))dlsym(handle, #name);                                                            \
+    if (!lib.name) {                                                                                               \
+        snprintf(message, sizeof message, "libcurl.so.4 has no " #name);                                           \
+        result = CCURL_SYMBOL_MISSING;                                                                             \
+        return;                                                                                                    \
+    }
+    FUNCTIONS(RESOLVE)
+    const curl_version_info_data *version = lib.curl_version_info(CURLVERSION_NOW);
+    if (version->version_num < CCURL_MINIMUM_VERSION) {
+        snprintf(message, sizeof message, "libcurl %s is older than 7.88", version->version);
+        result = CCURL_TOO_OLD;
+        return;
+    }
+    CURLcode code = lib.curl_global_init(CURL_GLOBAL_DEFAULT);
+    if (code != CURLE_OK) {
+        snprintf(message, sizeof message, "curl_global_init: %s", lib.curl_easy_strerror(code));
+        result = CCURL_INIT_FAILED;
+        return;
+    }
+    result = CCURL_LOADED;
+}
+
+ccurl_load_result ccurl_load(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load);
+    return result;
+}
+
+const char *ccurl_load_message(void) { return message; }
+const curl_version_info_data *ccurl_version(void) { return lib.curl_version_info(CURLVERSION_NOW); }
+
+CURL *ccurl_easy_init(void) { return lib.curl_easy_init(); }
+void ccurl_easy_cleanup(CURL *easy) { lib.curl_easy_cleanup(easy); }
+void ccurl_easy_reset(CURL *easy) { lib.curl_easy_reset(easy); }
+CURLcode ccurl_set_long(CURL *easy, CURLoption option, long value) {
+    return lib.curl_easy_setopt(easy, option, value);
+}
+CURLcode ccurl_set_offset(CURL *easy, CURLoption option, int64_t value) {
+    return lib.curl_easy_setopt(easy, option, (curl_off_t)value);
+}
+CURLcode ccurl_set_pointer(CURL *easy, CURLoption option, const void *value) {
+    return lib.curl_easy_setopt(easy, option, value);
+}
+CURLcode ccurl_set_string(CURL *easy, CURLoption option, const char *value) {
+    return lib.curl_easy_setopt(easy, option, value);
+}
+CURLcode ccurl_set_blob(CURL *easy, CURLoption option, const void *bytes, size_t count) {
+    if (!bytes) return lib.curl_easy_setopt(easy, option, (struct curl_blob *)0);
+    struct curl_blob blob = {(void *)bytes, count, CURL_BLOB_COPY};
+    return lib.curl_easy_setopt(easy, option, &blob);
+}
+CURLcode ccurl_easy_pause(CURL *easy, int mask) { return lib.curl_easy_pause(easy, mask); }
+CURLcode ccurl_get_long(CURL *easy, CURLINFO info, long *value) { return lib.curl_easy_getinfo(easy, info, value); }
+CURLcode ccurl_get_offset(CURL *easy, CURLINFO info, int64_t *value) {
+    curl_off_t offset = 0;
+    CURLcode code = lib.curl_easy_getinfo(easy, info, &offset);
+    *value = offset;
+    return code;
+}
+CURLcode ccurl_get_string(CURL *easy, CURLINFO info, const char **value) {
+    return lib.curl_easy_getinfo(easy, info, value);
+}
+CURLcode ccurl_get_list(CURL *easy, CURLINFO info, struct curl_slist **value) {
+    return lib.curl_easy_getinfo(easy, info, value);
+}
+CURLcode ccurl_get_pointer(CURL *easy, CURLINFO info, void **value) {
+    return lib.curl_easy_getinfo(easy, info, value);
+}
+const char *ccurl_easy_text(CURLcode code) { return lib.curl_easy_strerror(code); }
+
+CURLcode ccurl_set_data_function(CURL *easy, CURLoption option, ccurl_data_function function) {
+    return lib.curl_easy_setopt(easy, option, function);
+}
+CURLcode ccurl_set_seek_function(CURL *easy, ccurl_seek_function function) {
+    return lib.curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, function);
+}
+CURLcode ccurl_set_open_function(CURL *easy, ccurl_open_function function) {
+    return lib.curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, function);
+}
+CURLcode ccurl_set_sockopt_function(CURL *easy, ccurl_sockopt_function function) {
+    return lib.curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, function);
+}
+CURLcode ccurl_set_close_function(CURL *easy, ccurl_close_function function) {
+    return lib.curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, function);
+}
+CURLcode ccurl_set_tls_function(CURL *easy, ccurl_tls_function function) {
+    return lib.curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, function);
+}
+
+struct curl_slist *ccurl_list_append(struct curl_slist *list, const char *text) {
+    return lib.curl_slist_append(list, text);
+}
+void ccurl_list_free(struct curl_slist *list) { lib.curl_slist_free_all(list); }
+
+CURLM *ccurl_multi_init(void) { return lib.curl_multi_init(); }
+CURLMcode ccurl_multi_cleanup(CURLM *multi) { return lib.curl_multi_cleanup(multi); }
+CURLMcode ccurl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+    return lib.curl_multi_setopt(multi, option, value);
+}
+CURLMcode ccurl_multi_set_callbacks(
+    CURLM *multi, ccurl_socket_function socket, ccurl_timer_function timer, void *user) {
+    lib.curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, user);
+    lib.curl_multi_setopt(multi, CURLMOPT_TIMERDATA, user);
+    CURLMcode code = lib.curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, socket);
+    return code ? code : lib.curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, timer);
+}
+CURLMcode ccurl_multi_add(CURLM *multi, CURL *easy) { return lib.curl_multi_add_handle(multi, easy); }
+CURLMcode ccurl_multi_remove(CURLM *multi, CURL *easy) { return lib.curl_multi_remove_handle(multi, easy); }
+CURLMcode ccurl_multi_action(CURLM *multi, curl_socket_t socket, int events, int *running) {
+    return lib.curl_multi_socket_action(multi, socket, events, running);
+}
+CURL *ccurl_multi_next_done(CURLM *multi, CURLcode *code) {
+    int left;
+    CURLMsg *done;
+    while ((done = lib.curl_multi_info_read(multi, &left))) {
+        if (done->msg != CURLMSG_DONE) continue;
+        *code = done->data.result;
+        return done->easy_handle;
+    }
+    return 0;
+}
+const char *ccurl_multi_text(CURLMcode code) { return lib.curl_multi_strerror(code); }
+
+CURLSH *ccurl_share_init(void) { return lib.curl_share_init(); }
+CURLSHcode ccurl_share_set(CURLSH *share, curl_lock_data what) {
+    return lib.curl_share_setopt(share, CURLSHOPT_SHARE, what);
+}
+CURLSHcode ccurl_share_cleanup(CURLSH *share) { return lib.curl_share_cleanup(share); }

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// libcurl for Swift: typed faces for its variadic functions, macros as constants, and the library itself found at run
+// time. Only the calls declared here exist; all but ccurl_load need a successful ccurl_load before.
+#ifndef REACH_CCURL_H
+#define REACH_CCURL_H
+
+#include <curl/curl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// The oldest libcurl whose behaviour the code counts on: 7.88.0.
+enum { CCURL_MINIMUM_VERSION = 0x075800 };
+
+typedef enum {
+    CCURL_LOADED = 0,
+    CCURL_NOT_FOUND = 1,       // no libcurl.so.4
+    CCURL_SYMBOL_MISSING = 2,  // a libcurl without a function that is needed
+    CCURL_TOO_OLD = 3,
+    CCURL_INIT_FAILED = 4,     // curl_global_init refused
+} ccurl_load_result;
+
+// Finds libcurl and initialises it, once for the process; later calls return the first result. From any thread.
+ccurl_load_result ccurl_load(void);
+// What the loader or libcurl said about a failure; empty after success. Valid for ever.
+const char *_Nonnull ccurl_load_message(void);
+
+// curl_version_info(CURLVERSION_NOW).
+const curl_version_info_data *_Nonnull ccurl_version(void);
+
+// Easy handles.
+CURL *_Nullable ccurl_easy_init(void);
+void ccurl_easy_cleanup(CURL *_Nonnull easy);
+void ccurl_easy_reset(CURL *_Nonnull easy);
+CURLcode ccurl_set_long(CURL *_Nonnull easy, CURLoption option, long value);
+CURLcode ccurl_set_offset(CURL *_Nonnull easy, CURLoption option, int64_t value);
+CURLcode ccurl_set_pointer(CURL *_Nonnull easy, CURLoption option, const void *_Nullable value);
+CURLcode ccurl_set_string(CURL *_Nonnull easy, CURLoption option, const char *_Nullable value);
+CURLcode ccurl_set_blob(CURL *_Nonnull easy, CURLoption option, const void *_Nullable bytes, size_t count);
+CURLcode ccurl_easy_pause(CURL *_Nonnull easy, int mask);
+CURLcode ccurl_get_long(CURL *_Nonnull easy, CURLINFO info, long *_Nonnull value);
+CURLcode ccurl_get_offset(CURL *_Nonnull easy, CURLINFO info, int64_t *_Nonnull value);
+CURLcode ccurl_get_string(CURL *_Nonnull easy, CURLINFO info, const char *_Nullable *_Nonnull value);
+CURLcode ccurl_get_list(CURL *_Nonnull easy, CURLINFO info, struct curl_slist *_Nullable *_Nonnull value);
+CURLcode ccurl_get_pointer(CURL *_Nonnull easy, CURLINFO info, void *_Nullable *_Nonnull value);
+const char *_Nonnull ccurl_easy_text(CURLcode code);
+
+typedef size_t (*ccurl_data_function)(char *_Nonnull bytes, size_t size, size_t count, void *_Nullable user);
+typedef int (*ccurl_seek_function)(void *_Nullable user, curl_off_t offset, int origin);
+typedef curl_socket_t (*ccurl_open_function)(
+    void *_Nullable user, curlsocktype purpose, struct curl_sockaddr *_Nonnull address);
+typedef int (*ccurl_sockopt_function)(void *_Nullable user, curl_socket_t socket, curlsocktype purpose);
+typedef int (*ccurl_close_function)(void *_Nullable user, curl_socket_t socket);
+typedef CURLcode (*ccurl_tls_function)(CURL *_Nonnull easy, void *_Nullable context, void *_Nullable user);
+CURLcode ccurl_set_data_function(CURL *_Nonnull easy, CURLoption option, ccurl_data_function _Nullable function);
+CURLcode ccurl_set_seek_function(CURL *_Nonnull easy, ccurl_seek_function _Nullable function);
+CURLcode ccurl_set_open_function(CURL *_Nonnull easy, ccurl_open_function _Nullable function);
+CURLcode ccurl_set_sockopt_function(CURL *_Nonnull easy, ccurl_sockopt_function _Nullable function);
+CURLcode ccurl_set_close_function(CURL *_Nonnull easy, ccurl_close_function _Nullable function);
+CURLcode ccurl_set_tls_function(CURL *_Nonnull easy, ccurl_tls_function _Nullable function);
+
+struct curl_slist *_Nullable ccurl_list_append(struct curl_slist *_Nullable list, const char *_Nonnull text);
+void ccurl_list_free(struct curl_slist *_Nullable list);
+
+// The multi handle.
+typedef int (*ccurl_socket_function)(
+    CURL *_Nullable easy, curl_socket_t socket, int what, void *_Nullable user, void *_Nullable socketUser);
+typedef int (*ccurl_timer_function)(CURLM *_Nonnull multi, long milliseconds, void *_Nullable user);
+CURLM *_Nullable ccurl_multi_init(void);
+CURLMcode ccurl_multi_cleanup(CURLM *_Nonnull multi);
+CURLMcode ccurl_multi_set_long(CURLM *_Nonnull multi, CURLMoption option, long value);
+CURLMcode ccurl_multi_set_callbacks(
+    CURLM *_Nonnull multi, ccurl_socket_function _Nullable socket, ccurl_timer_function _Nullable timer,
+    void *_Nullable user);
+CURLMcode ccurl_multi_add(CURLM *_Nonnull multi, CURL *_Nonnull easy);
+CURLMcode ccurl_multi_remove(CURLM *_Nonnull multi, CURL *_Nonnull easy);
+CURLMcode ccurl_multi_action(CURLM *_Nonnull multi, curl_socket_t socket, int events, int *_Nonnull running);
+// The next finished transfer: its handle, or null when there is none; its result in `result`.
+CURL *_Nullable ccurl_multi_next_done(CURLM *_Nonnull multi, CURLcode *_Nonnull result);
+const char *_Nonnull ccurl_multi_text(CURLMcode code);
+
+// What transfers of one session share; used by one thread.
+CURLSH *_Nullable ccurl_share_init(void);
+CURLSHcode ccurl_share_set(CURLSH *_Nonnull share, curl_lock_data what);
+CURLSHcode ccurl_share_cleanup(CURLSH *_Nonnull share);
+
+// Macros.
+enum {
+    CCURL_WRITE_PAUSE = CURL_WRITEFUNC_PAUSE,
+    CCURL_READ_ABORT = CURL_READFUNC_ABORT,
+    CCURL_READ_PAUSE = CURL_READFUNC_PAUSE,
+    CCURL_PAUSE_ALL = CURLPAUSE_ALL,
+    CCURL_PAUSE_RECV = CURLPAUSE_RECV,
+    CCURL_PAUSE_SEND = CURLPAUSE_SEND,
+    CCURL_PAUSE_NONE = CURLPAUSE_CONT,
+    CCURL_POLL_NONE = CURL_POLL_NONE,
+    CCURL_POLL_IN = CURL_POLL_IN,
+    CCURL_POLL_OUT = CURL_POLL_OUT,
+    CCURL_POLL_INOUT = CURL_POLL_INOUT,
+    CCURL_POLL_REMOVE = CURL_POLL_REMOVE,
+    CCURL_SELECT_IN = CURL_CSELECT_IN,
+    CCURL_SELECT_OUT = CURL_CSELECT_OUT,
+    CCURL_SELECT_ERR = CURL_CSELECT_ERR,
+    CCURL_SOCKET_TIMEOUT = CURL_SOCKET_TIMEOUT,
+    CCURL_SOCKET_BAD = CURL_SOCKET_BAD,
+};
+enum { CCURL_PIPELINING_MULTIPLEX = CURLPIPE_MULTIPLEX };
+enum {
+    CCURL_AUTH_BASIC = 1,
+    CCURL_AUTH_DIGEST = 2,
+    CCURL_AUTH_NTLM = 8,
+    CCURL_AUTH_NEGOTIATE = 4,
+};
+
+#endif

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import FoundationEssentials
+
+/// Who answers behind a URL: scheme, host and port (RFC 6454 §4, RFC 9110 §4.3.1).
+///
+/// Limits, pools of connections and the question whether credentials may follow a redirect go by it. Two spellings of one
+/// origin are equal: letters of either case, a percent-encoded host, a default port that is written out. Addresses are not
+/// reckoned: `[::1]` and `[0::1]` count as two, which never lets a secret out.
+public struct Origin: Sendable, Hashable, CustomStringConvertible {
+    /// `http` or `https`.
+    public let scheme: String
+    /// The host in lower case, an IPv6 address without its brackets.
+    public let host: String
+    /// The port, 1 to 65535; 80 or 443 where the URL names none.
+    public let port: Int
+
+    /// The origin of a URL; nil where that is neither http nor https, has no host or an impossible port.
+    public init?(_ url: URL) {
+        guard url.isSpoken, let scheme = url.scheme?.lowercased(),
+            let host = url.host(percentEncoded: false)?.lowercased(), !host.isEmpty
+        else { return nil }
+        let port = url.port ?? (scheme == "https" ? 443 : 80)
+        guard (1...65535).contains(port) else { return nil }
+        self.scheme = scheme
+        self.host = host
+        self.port = port
+    }
+
+    /// Whether TLS protects what is sent there.
+    public var isSecure: Bool { scheme == "https" }
+
+    /// As in a URL and in the field `Origin`, a default port left out: `https://example.com`.
+    public var description: String {
+        let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
+        return "\(scheme)://\(name)\(port == (isSecure ? 443 : 80) ? "" : ":\(port)")"
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Somebody wants a proof: a server or proxy of HTTP, or the handshake of TLS.
+public struct AuthenticationChallenge: Sendable {
+    /// What kind of proof.
+    public let method: AuthenticationMethod
+    /// What the credentials are for, in the server's words; anybody's text, nil where there is none (RFC 9110 §11.5).
+    public let realm: String?
+    /// The host that asks.
+    public let host: String
+    /// Its port.
+    public let port: Int
+    /// Whether it is a proxy that asks.
+    public let isProxy: Bool
+    /// How many credentials this task has had refused here.
+    public internal(set) var previousFailureCount: Int
+    /// A credential that the manager or the request has for this place; nil where there is none.
+    public var proposedCredential: Credential?
+    /// What the server wrote; nil for challenges of TLS.
+    public let httpChallenge: HTTPChallenge?
+    /// The response that asked, with status 401 or 407; nil for challenges of TLS.
+    public let response: SessionResponse?
+    /// What the server shows of itself; nil for other challenges than ``AuthenticationMethod/serverTrust``.
+    public let peerTrust: PeerTrust?
+
+    /// A challenge.
+    public init(
+        method: AuthenticationMethod, realm: String? = nil, host: String, port: Int, isProxy: Bool = false,
+        previousFailureCount: Int = 0, proposedCredential: Credential? = nil,
+        httpChallenge: HTTPChallenge? = nil,
+        response: SessionResponse? = nil, peerTrust: PeerTrust? = nil
+    ) {
+        self.method = method
+        self.realm = realm
+        self.host = host.lowercased()
+        self.port = port
+        self.isProxy = isProxy
+        self.previousFailureCount = previousFailureCount
+        self.proposedCredential = proposedCredential
+        self.httpChallenge = httpChallenge
+        self.response = response
+        self.peerTrust = peerTrust
+    }
+
+    /// What a response with status 401 or 407 offers, the strongest first; empty for any other.
+    ///
+    /// - Parameters:
+    ///   - response: the response; `WWW-Authenticate` or `Proxy-Authenticate` are read.
+    ///   - host: the host that answered, for 407 the proxy.
+    ///   - port: its port.
+    ///   - credential: what the manager or the request has for this host.
+    public static func offers(
+        in response: SessionResponse, host: String, port: Int, credential: Credential? = nil
+    ) -> [AuthenticationChallenge] {
+        guard let status = response.statusCode, status == 401 || status == 407 else { return [] }
+        let field = status == 401 ? "www-authenticate" : "proxy-authenticate"
+        let challenges = HTTPChallenge.parse(response.values(forField: field)).map { challenge in
+            AuthenticationChallenge(
+                method: AuthenticationMethod(scheme: challenge.scheme), realm: challenge.parameters["realm"],
+                host: host, port: port, isProxy: status == 407, proposedCredential: credential,
+                httpChallenge: challenge, response: response)
+        }
+        // Equal ones stay in the server's order (RFC 7616 §3.7: its preference among hash algorithms).
+        return challenges.enumerated().sorted {
+            ($0.element.method.rank, $0.offset) < ($1.element.method.rank, $1.offset)
+        }.map(\.element)
+    }
+
+    /// Whether the server says that only its number was too old, not the credential wrong (RFC 7616 §3.3).
+    package var isStale: Bool {
+        method == .digest && httpChallenge?.parameters["stale"]?.lowercased() == "true"
+    }
+}

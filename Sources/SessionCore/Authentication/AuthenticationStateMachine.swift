@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decides what answers the challenges of one task: its handler, the security policy, a proposed credential, or nothing.
+///
+/// Pure. Each question has a ticket, so that an answer that comes late or twice means nothing.
+package struct AuthenticationStateMachine: ~Copyable, Sendable {
+    /// Who is asked first.
+    package enum Handler: Sendable {
+        /// Nobody.
+        case none
+        /// The handler of tasks; where it leaves certificates to the default, the security policy judges them.
+        case task
+        /// The handler of the whole session: the security policy is not asked at all.
+        case session
+    }
+
+    /// Who judges certificates.
+    package enum Judge: Sendable, Equatable {
+        /// The manager's security policy.
+        case policy
+        /// The trusted roots of the system alone.
+        case system
+    }
+
+    /// What is to be done next.
+    package enum Step: Sendable {
+        /// Nothing: the answer was late.
+        case ignore
+        /// Put this to the handler; its answer goes to `answered`.
+        case ask(AuthenticationChallenge, ticket: Int)
+        /// Have the certificates judged; the result goes to `trustEvaluated`.
+        case evaluateTrust(Judge, ticket: Int)
+        /// Send the request again, or go on with the handshake, with this credential for this challenge.
+        case proceed(Credential, AuthenticationChallenge)
+        /// Go on without: the response is the answer, or the handshake has no certificate to show.
+        case withoutCredential
+        /// End the task.
+        case fail(any Error)
+    }
+
+    private enum State: Sendable {
+        case idle
+        case asking(AuthenticationChallenge, rest: ArraySlice<AuthenticationChallenge>, Handler)
+        case evaluating(AuthenticationChallenge)
+        case ended
+    }
+
+    /// Where a credential counts.
+    private struct Space: Hashable {
+        let method: AuthenticationMethod
+        let realm: String?
+        let host: String
+        let port: Int
+        let isProxy: Bool
+
+        init(_ challenge: AuthenticationChallenge) {
+            method = challenge.method
+            realm = challenge.realm
+            host = challenge.host
+            port = challenge.port
+            isProxy = challenge.isProxy
+        }
+    }
+
+    // A server that invents a new realm each time would be sent credentials for ever.
+    private static let mostRounds = 10
+    private static let mostStaleRounds = 2
+
+    private var state: State = .idle
+    private var ticket = 0
+    private var rounds = 0
+    private var staleRounds = 0
+    private var used: [Space: [Credential]] = [:]
+    private var rememberedError: (any Error)?
+
+    package init() {}
+
+    /// A response or a handshake asks: `offers` has what it takes, the best first.
+    package mutating func challenged(_ offers: [AuthenticationChallenge], handler: Handler) -> Step {
+        if case .ended = state { return .ignore }
+        if let stale = offers.first(where: \.isStale), staleRounds < Self.mostStaleRounds {
+            staleRounds += 1
+            used[Space(stale)] = nil
+        }
+        return next(offers[...], handler)
+    }
+
+    /// The handler has answered.
+    package mutating func answered(_ disposition: ChallengeDisposition, ticket: Int) -> Step {
+        guard case .asking(let challenge, let rest, let handler) = state, ticket == self.ticket else {
+            return .ignore
+        }
+        state = .idle
+        switch disposition {
+        case .useCredential(let credential):
+            guard credential.fits(challenge.method) else {
+                return fail(
+                    SessionError(
+                        .userAuthenticationRequired,
+                        "a \(credential) cannot answer a challenge for \(challenge.method)",
+                        advice: "use a credential of that kind, or performDefaultHandling"))
+            }
+            return send(credential, for: challenge)
+        case .performDefaultHandling: return byDefault(challenge, rest, handler)
+        case .cancel: return fail(SessionError(.cancelled, "authentication was cancelled"))
+        case .rejectProtectionSpace:
+            if challenge.method == .serverTrust {
+                return fail(
+                    SessionError(
+                        .certificateUntrusted,
+                        "the certificates of \(TextQuote(challenge.host)) were refused",
+                        domain: .security))
+            }
+            return next(rest, handler)
+        }
+    }
+
+    /// The handler has answered with an error: the task ends with that very error.
+    package mutating func answered(with error: any Error, ticket: Int) -> Step {
+        guard case .asking = state, ticket == self.ticket else { return .ignore }
+        return fail(error)
+    }
+
+    /// The certificates have been judged; nil where they are trusted.
+    package mutating func trustEvaluated(_ refusal: SessionError?, ticket: Int) -> Step {
+        guard case .evaluating(let challenge) = state, ticket == self.ticket else { return .ignore }
+        state = .idle
+        if let refusal { return fail(refusal) }
+        return .proceed(.serverTrust, challenge)
+    }
+
+    /// The task is over: nothing more is asked, and later answers mean nothing.
+    package mutating func ended() { state = .ended }
+
+    /// What the task ends with where its transfer ended with `error`: an error of authentication is what led to it.
+    package func finalError(_ error: any Error) -> any Error { rememberedError ?? error }
+
+    private mutating func next(_ offers: ArraySlice<AuthenticationChallenge>, _ handler: Handler) -> Step {
+        state = .idle
+        guard var challenge = offers.first else { return .withoutCredential }
+        challenge.previousFailureCount = used[Space(challenge)]?.count ?? 0
+        if case .none = handler { return byDefault(challenge, offers.dropFirst(), handler) }
+        ticket += 1
+        state = .asking(challenge, rest: offers.dropFirst(), handler)
+        return .ask(challenge, ticket: ticket)
+    }
+
+    private mutating func byDefault(
+        _ challenge: AuthenticationChallenge, _ rest: ArraySlice<AuthenticationChallenge>, _ handler: Handler
+    ) -> Step {
+        if challenge.method == .serverTrust {
+            ticket += 1
+            state = .evaluating(challenge)
+            if case .session = handler { return .evaluateTrust(.system, ticket: ticket) }
+            return .evaluateTrust(.policy, ticket: ticket)
+        }
+        // A proposed credential answers the best offer that it can answer.
+        for offer in [challenge] + rest {
+            guard let credential = offer.proposedCredential, credential.fits(offer.method) else { continue }
+            return send(credential, for: offer)
+        }
+        return .withoutCredential
+    }
+
+    private mutating func send(_ credential: Credential, for challenge: AuthenticationChallenge) -> Step {
+        guard challenge.method.isHTTP else { return .proceed(credential, challenge) }
+        let space = Space(challenge)
+        guard rounds < Self.mostRounds, used[space]?.contains(credential) != true else {
+            return .withoutCredential
+        }
+        rounds += 1
+        used[space, default: []].append(credential)
+        return .proceed(credential, challenge)
+    }
+
+    private mutating func fail(_ error: any Error) -> Step {
+        state = .ended
+        rememberedError = error
+        return .fail(error)
+    }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import FoundationEssentials
+import HTTPTypes
+
+/// A stored response without its content, and what tells whether it fits a request.
+public struct CacheEntry: Sendable, Equatable {
+    /// What it is stored under: the URL without fragment, user and password.
+    public let key: String
+    /// The stored response, without the fields that belong to a connection and without cookies.
+    public let response: SessionResponse
+    /// When the request was sent, by the wall clock, in whole seconds.
+    public let requestDate: Date
+    /// When the response came.
+    public let responseDate: Date
+    /// The request's values of the fields that `Vary` names, by name in lower case; nil where it had none.
+    let variants: [String: String?]
+    /// Tells the credentials of the request from others without being them; 0 where it had none.
+    let authorization: UInt32
+    /// Whether the content was decoded before it was stored.
+    let isDecoded: Bool
+    /// The length of the stored content in bytes.
+    public let contentLength: Int64
+
+    init(
+        key: String, response: SessionResponse, requestDate: Date, responseDate: Date,
+        variants: [String: String?],
+        authorization: UInt32, isDecoded: Bool, contentLength: Int64
+    ) {
+        self.key = key
+        self.response = response
+        self.requestDate = requestDate
+        self.responseDate = responseDate
+        self.variants = variants
+        self.authorization = authorization
+        self.isDecoded = isDecoded
+        self.contentLength = contentLength
+    }
+
+    /// An entry for the response to a request; whether it may be stored is not asked here.
+    package init(
+        request: SessionRequest, response: SessionResponse, requestDate: Date, responseDate: Date,
+        contentLength: Int64
+    ) {
+        self.init(
+            key: Self.key(for: request.url), response: Self.storable(response),
+            requestDate: HTTPDate(requestDate).date, responseDate: HTTPDate(responseDate).date,
+            variants: Self.variants(request, response),
+            authorization: Self.fingerprint(request, Self.variantNames(response) ?? []),
+            isDecoded: request.options.decompressesContent, contentLength: contentLength)
+    }
+
+    /// What the response to a URL is stored under.
+    public static func key(for url: URL) -> String {
+        guard let origin = Origin(url), let reference = URIReference(url.absoluteString) else {
+            return url.absoluteString
+        }
+        let path = reference.path.isEmpty ? "/" : reference.path
+        return "\(origin)\(path)\(reference.query.map { "?\($0)" } ?? "")"
+    }
+
+    /// Whether the stored response was selected by the same values of fields as this request has (RFC 9111 §4.1).
+    package func matches(_ request: SessionRequest) -> Bool {
+        key == Self.key(for: request.url) && isDecoded == request.options.decompressesContent
+            && variants.allSatisfy { Self.value($0.key, request) == $0.value }
+    }
+
+    /// Whether the request has the same credentials as the one whose response is stored.
+    ///
+    /// Not known where the response varies by cookies: the session adds them later.
+    package func hasSameAuthorization(as request: SessionRequest) -> Bool {
+        let names = Self.variantNames(response) ?? []
+        return !names.contains("cookie") && authorization == Self.fingerprint(request, names)
+    }
+
+    /// The names in `Vary`, in lower case; nil for `*`, which fits nothing.
+    static func variantNames(_ response: SessionResponse) -> [String]? {
+        var names: [String] = []
+        for value in response.values(forField: "vary") {
+            for name in value.split(separator: ",") {
+                let name = name.trimmingBlanks.lowercased()
+                if name == "*" { return nil }
+                if !name.isEmpty { names.append(name) }
+            }
+        }
+        return names
+    }
+
+    private static func variants(_ request: SessionRequest, _ response: SessionResponse) -> [String: String?]
+    {
+        var variants: [String: String?] = [:]
+        for name in variantNames(response) ?? [] where !secrets.contains(name) {
+            variants.updateValue(value(name, request), forKey: name)
+        }
+        return variants
+    }
+
+    private static func value(_ name: String, _ request: SessionRequest) -> String? {
+        let values = request.headerFields.filter { $0.name.canonicalName == name }
+            .map { String($0.value.trimmingBlanks) }
+        return values.isEmpty ? nil : values.joined(separator: ", ")
+    }
+
+    /// FNV-1a over what authenticates the request, and over secrets that the response varies by.
+    ///
+    /// It goes to disk instead of them: 32 bits are too few to find a secret by.
+    private static func fingerprint(_ request: SessionRequest, _ names: [String]) -> UInt32 {
+        let names = Set(names).filter(secrets.contains).union(["authorization"])
+        var texts = names.sorted().compactMap { value($0, request) }
+        if let user = request.url.user(percentEncoded: true) {
+            texts.append("\(user):\(request.url.password(percentEncoded: true) ?? "")")
+        }
+        guard !texts.isEmpty else { return 0 }
+        var hash: UInt32 = 2_166_136_261
+        for byte in texts.joined(separator: "\n").utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
+        return max(hash, 1)
+    }
+
+    /// Without what belongs to the connection (RFC 9111 §3.1), and without cookies, which the session keeps itself.
+    private static func storable(_ response: SessionResponse) -> SessionResponse {
+        var fields = response.headerFields
+        let named = fields.filter { $0.name.canonicalName == "connection" }
+            .flatMap { $0.value.split(separator: ",").map { $0.trimmingBlanks.lowercased() } }
+        let dropped = Self.unstored.union(named)
+        fields.removeAll { dropped.contains($0.name.canonicalName) }
+        return SessionResponse(
+            url: response.url, statusCode: response.statusCode, version: response.version,
+            headerFields: fields)
+    }
+
+    private static let secrets = SensitiveFields()
+
+    private static let unstored: Set<String> = [
+        "connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authentication-info",
+        "proxy-authorization", "te", "trailer", "transfer-encoding", "upgrade", "set-cookie",
+    ]
+}

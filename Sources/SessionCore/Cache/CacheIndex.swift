@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a cache has, from the one used longest ago to the latest, and what has to go for something new.
+///
+/// Every event takes the same short time, however much there is.
+package struct CacheIndex: ~Copyable, Sendable {
+    private struct Node: Sendable {
+        var key: String
+        var size: Int64
+        var older: Int?
+        var newer: Int?
+    }
+
+    /// The most bytes that all together may have.
+    package private(set) var capacity: Int64
+    /// The bytes that all together have.
+    package private(set) var usage: Int64 = 0
+    private var nodes: [Node] = []
+    private var free: [Int] = []
+    private var places: [String: Int] = [:]
+    private var oldest: Int?
+    private var latest: Int?
+
+    package init(capacity: Int64) { self.capacity = max(capacity, 0) }
+
+    /// How many there are.
+    package var count: Int { places.count }
+
+    /// Whether there is one with this key.
+    package func contains(_ key: String) -> Bool { places[key] != nil }
+
+    /// The keys, the one used longest ago first.
+    package var keys: [String] {
+        var keys: [String] = []
+        var next = oldest
+        while let place = next {
+            keys.append(nodes[place].key)
+            next = nodes[place].newer
+        }
+        return keys
+    }
+
+    /// Whether something of this size is taken in at all: one thing must not push out everything else.
+    package func accepts(size: Int64) -> Bool { size >= 0 && size <= capacity / 8 }
+
+    /// Something came, or has another size now: the keys of what has to go.
+    package mutating func stored(_ key: String, size: Int64) -> [String] {
+        removed(key)
+        guard size >= 0, size <= capacity else { return [key] }
+        let place = free.popLast() ?? nodes.count
+        let node = Node(key: key, size: size)
+        if place == nodes.count { nodes.append(node) } else { nodes[place] = node }
+        places[key] = place
+        usage += size
+        append(place)
+        return evicted()
+    }
+
+    /// Something was used: it goes last.
+    package mutating func used(_ key: String) {
+        guard let place = places[key] else { return }
+        unlink(place)
+        append(place)
+    }
+
+    /// Something is gone.
+    package mutating func removed(_ key: String) {
+        guard let place = places.removeValue(forKey: key) else { return }
+        unlink(place)
+        usage -= nodes[place].size
+        nodes[place].key = ""
+        free.append(place)
+    }
+
+    /// Everything is gone.
+    package mutating func removedAll() { self = CacheIndex(capacity: capacity) }
+
+    /// The cache may be larger or has to be smaller: the keys of what has to go.
+    package mutating func resized(to capacity: Int64) -> [String] {
+        self.capacity = max(capacity, 0)
+        return evicted()
+    }
+
+    private mutating func evicted() -> [String] {
+        var keys: [String] = []
+        while usage > capacity, let place = oldest {
+            let key = nodes[place].key
+            keys.append(key)
+            removed(key)
+        }
+        return keys
+    }
+
+    private mutating func append(_ place: Int) {
+        nodes[place].older = latest
+        nodes[place].newer = nil
+        if let latest { nodes[latest].newer = place } else { oldest = place }
+        latest = place
+    }
+
+    private mutating func unlink(_ place: Int) {
+        let (older, newer) = (nodes[place].older, nodes[place].newer)
+        if let older { nodes[older].newer = newer } else { oldest = newer }
+        if let newer { nodes[newer].older = older } else { latest = older }
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+
+/// A stored response as a file: a head with its own length and checksum, then the content.
+///
+/// Numbers are little-endian. Whatever is not exactly as it was written, or from another version, reads as nothing: a miss.
+package enum CacheRecord {
+    private static let magic = Array("RchC".utf8)
+    private static let version: UInt8 = 1
+    /// More head than this has no server; the head is read into memory at once.
+    package static let longestHead = 1 << 20
+    /// Magic, version and the length of the head.
+    package static let prefixLength = 9
+
+    /// The head of a file: everything before the content.
+    package static func head(_ entry: CacheEntry, contentChecksum: UInt32) -> [UInt8] {
+        var writer = RecordWriter()
+        writer.append(text: entry.key)
+        writer.append(text: entry.response.url.absoluteString)
+        writer.append(UInt16(clamping: entry.response.statusCode ?? 0))
+        writer.append(text: entry.response.version?.rawValue ?? "")
+        writer.append(UInt64(bitPattern: HTTPDate(entry.requestDate).seconds))
+        writer.append(UInt64(bitPattern: HTTPDate(entry.responseDate).seconds))
+        writer.append(entry.authorization)
+        writer.append(UInt8(entry.isDecoded ? 1 : 0))
+        writer.append(UInt16(clamping: entry.variants.count))
+        for (name, value) in entry.variants.sorted(by: { $0.key < $1.key }).prefix(Int(UInt16.max)) {
+            writer.append(text: name)
+            writer.append(UInt8(value == nil ? 0 : 1))
+            writer.append(text: value ?? "")
+        }
+        writer.append(bytes: entry.response.headerBlock)
+        writer.append(UInt64(bitPattern: entry.contentLength))
+        writer.append(contentChecksum)
+        var file = RecordWriter()
+        file.bytes = magic + [version]
+        file.append(UInt32(clamping: writer.bytes.count + 4))
+        file.bytes += writer.bytes
+        file.append(CRC32.of(file.bytes))
+        return file.bytes
+    }
+
+    /// How many bytes the whole head has, by its first ``prefixLength``; nil where no head begins so.
+    package static func headLength(_ prefix: some Collection<UInt8>) -> Int? {
+        guard prefix.count >= prefixLength, prefix.starts(with: magic + [version]) else { return nil }
+        var reader = RecordReader(prefix.dropFirst(magic.count + 1).prefix(4))
+        guard let length: UInt32 = reader.number(), length <= longestHead else { return nil }
+        return prefixLength + Int(length)
+    }
+
+    /// Reads a head; nil for anything else, or one that ends early or late.
+    package static func read(_ head: some Collection<UInt8>) -> (entry: CacheEntry, contentChecksum: UInt32)?
+    {
+        guard headLength(head) == head.count, head.count >= prefixLength + 4 else { return nil }
+        var checksum = RecordReader(head.suffix(4))
+        guard checksum.number() == CRC32.of(head.dropLast(4)) else { return nil }
+        var reader = RecordReader(head.dropFirst(prefixLength).dropLast(4))
+        guard let key = reader.text(), let address = reader.text(),
+            let url = URL(string: address, encodingInvalidCharacters: false),
+            let status: UInt16 = reader.number(),
+            let version = reader.text(), let requestSeconds: UInt64 = reader.number(),
+            let responseSeconds: UInt64 = reader.number(), let authorization: UInt32 = reader.number(),
+            let isDecoded: UInt8 = reader.number(), let count: UInt16 = reader.number()
+        else { return nil }
+        var variants: [String: String?] = [:]
+        for _ in 0..<count {
+            guard let name = reader.text(), let hasValue: UInt8 = reader.number(), let value = reader.text()
+            else {
+                return nil
+            }
+            variants.updateValue(hasValue == 0 ? nil : value, forKey: name)
+        }
+        guard let block = reader.bytes(), let length: UInt64 = reader.number(), length < UInt64(Int64.max),
+            let content: UInt32 = reader.number(), reader.isAtEnd
+        else { return nil }
+        let response = SessionResponse(
+            url: url, statusCode: status == 0 ? nil : Int(status), version: HTTPVersion(rawValue: version),
+            headerBlock: block)
+        return (
+            CacheEntry(
+                key: key, response: response,
+                requestDate: HTTPDate(seconds: Int64(bitPattern: requestSeconds)).date,
+                responseDate: HTTPDate(seconds: Int64(bitPattern: responseSeconds)).date, variants: variants,
+                authorization: authorization, isDecoded: isDecoded != 0, contentLength: Int64(length)),
+            content
+        )
+    }
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import FoundationEssentials
+import HTTPTypes
+
+/// What a private cache may store and use (RFC 9111).
+///
+/// Pure: responses and times go in, decisions come out.
+///
+/// One response is kept for each URL: the variant that was asked for last.
+package enum CacheRules {
+    /// What may be fresh without saying so (RFC 9110 §15.1).
+    static let heuristicStatuses: Set<Int> = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
+    /// Without word of the server nothing is fresh for longer than a day.
+    static let longestHeuristic: Int64 = 86_400
+    /// What may be stored where it says how long it is fresh.
+    private static let storableStatuses = heuristicStatuses.union([302, 307])
+
+    /// Whether the response to a request may be stored (RFC 9111 §3).
+    ///
+    /// Besides what the RFC excludes, responses to partial and conditional requests and to those with a body are not stored, and
+    /// what could never be used again.
+    package static func isStorable(_ request: SessionRequest, _ response: SessionResponse, at now: Date)
+        -> Bool
+    {
+        guard request.method == .get, request.body == nil, !isConditional(request),
+            let status = response.statusCode, storableStatuses.contains(status),
+            CacheEntry.variantNames(response) != nil
+        else { return false }
+        let control = CacheControl(response)
+        guard !control.noStore, !CacheControl(request).noStore else { return false }
+        if hasValidator(response) {
+            return heuristicStatuses.contains(status) || isExplicit(response, control)
+        }
+        let entry = CacheEntry(
+            request: request, response: response, requestDate: now, responseDate: now, contentLength: 0)
+        return isExplicit(response, control) && !control.noCache && CacheFreshness(entry, at: now).isFresh
+    }
+
+    /// What a request gets that finds this entry, or none.
+    package static func decide(_ request: SessionRequest, entry: CacheEntry?, at now: Date) -> CacheDecision {
+        let policy = request.options.cachePolicy
+        let wishes = CacheControl(request)
+        guard request.method == .get, request.body == nil, !isConditional(request),
+            policy != .reloadIgnoringLocalCacheData
+        else { return without(policy, wishes, request) }
+        guard let entry, entry.matches(request) else { return without(policy, wishes, request) }
+        let isOwn = entry.hasSameAuthorization(as: request)
+        switch policy {
+        case .returnCacheDataElseLoad, .returnCacheDataDontLoad:
+            return isOwn ? .use(revalidating: nil) : without(policy, wishes, request)
+        case .reloadRevalidatingCacheData:
+            return confirm(entry, request, wishes, mayUseStale: false)
+        default: break
+        }
+        let control = CacheControl(entry.response)
+        let freshness = CacheFreshness(entry, at: now)
+        let isUsable = isOwn && !control.noCache && !wishes.noStore
+        if isUsable, isAcceptable(freshness, control, wishes) { return .use(revalidating: nil) }
+        let mayBeStale = isUsable && !control.mustRevalidate && !wishes.noCache && wishes.maxAge == nil
+        if mayBeStale, wishes.minFresh == nil, let grace = control.staleWhileRevalidate,
+            freshness.staleness <= grace, !wishes.onlyIfCached
+        {
+            return .use(revalidating: conditional(request, entry))
+        }
+        let grace =
+            isUsable && !control.mustRevalidate && !wishes.noCache
+            ? control.staleIfError ?? wishes.staleIfError : nil
+        return confirm(
+            entry, request, wishes, mayUseStale: grace.map { freshness.staleness <= $0 } ?? false)
+    }
+
+    /// What the answer to a confirming request means for the entry (RFC 9111 §4.3.3).
+    ///
+    /// `request` is the one that was asked for, not the confirming one.
+    package static func validate(
+        _ entry: CacheEntry, for request: SessionRequest, with response: SessionResponse, mayUseStale: Bool,
+        requestDate: Date, responseDate: Date
+    ) -> CacheValidation {
+        guard response.statusCode == 304 else {
+            return mayUseStale && [500, 502, 503, 504].contains(response.statusCode ?? 0)
+                ? .useStale : .replaced
+        }
+        if let old = entry.response.value(forField: "etag").flatMap({ EntityTag($0) }),
+            let new = response.value(forField: "etag").flatMap({ EntityTag($0) }), !old.matchesWeakly(new)
+        {
+            return .reload
+        }
+        return .confirmed(updated(entry, request, response, requestDate, responseDate))
+    }
+
+    /// The entry after the answer to a HEAD for the same URL (RFC 9111 §4.3.5); nil where that shows it to be outdated.
+    package static func updated(
+        _ entry: CacheEntry, for request: SessionRequest, byHead response: SessionResponse, requestDate: Date,
+        responseDate: Date
+    ) -> CacheEntry? {
+        guard response.statusCode == 200, entry.matches(request) else { return entry }
+        for field in ["etag", "last-modified", "content-length"] {
+            if let new = response.value(forField: field), new != entry.response.value(forField: field) {
+                return nil
+            }
+        }
+        return updated(entry, request, response, requestDate, responseDate)
+    }
+
+    /// The keys whose entries are outdated after the answer to a request that changes something (RFC 9111 §4.4).
+    package static func invalidated(by request: SessionRequest, _ response: SessionResponse) -> Set<String> {
+        let safe: Set<HTTPRequest.Method> = [.get, .head, .options, .trace]
+        guard !safe.contains(request.method), let status = response.statusCode, (200...399).contains(status)
+        else {
+            return []
+        }
+        var keys: Set = [CacheEntry.key(for: request.url)]
+        for field in ["location", "content-location"] {
+            // Nobody may empty the cache of another origin.
+            if let text = response.value(forField: field),
+                let url = URIReference(text)?.resolved(against: request.url), let origin = Origin(url),
+                origin == Origin(request.url)
+            {
+                keys.insert(CacheEntry.key(for: url))
+            }
+        }
+        return keys
+    }
+
+    private static func without(
+        _ policy: CachePolicy, _ wishes: CacheControl, _ request: SessionRequest
+    ) -> CacheDecision {
+        guard policy == .returnCacheDataDontLoad || wishes.onlyIfCached else { return .load }
+        return .unavailable(
+            SessionError(
+                .resourceUnavailable,
+                "the cache has no response that could be used, and the network must not be asked",
+                failingURL: request.url))
+    }
+
+    /// Whether it may be used without asking (RFC 9111 §4.2, §5.2.1).
+    private static func isAcceptable(
+        _ freshness: CacheFreshness, _ control: CacheControl, _ wishes: CacheControl
+    ) -> Bool {
+        if control.isImmutable, freshness.isFresh, wishes.minFresh == nil, !wishes.noCache { return true }
+        if wishes.noCache { return false }
+        if let limit = wishes.maxAge, freshness.age > limit { return false }
+        if let rest = wishes.minFresh, freshness.lifetime - freshness.age < rest { return false }
+        if freshness.isFresh { return true }
+        guard !control.mustRevalidate, let tolerance = wishes.maxStale else { return false }
+        return freshness.staleness <= tolerance
+    }
+
+    private static func confirm(
+        _ entry: CacheEntry, _ request: SessionRequest, _ wishes: CacheControl, mayUseStale: Bool
+    ) -> CacheDecision {
+        if wishes.onlyIfCached { return without(.returnCacheDataDontLoad, wishes, request) }
+        guard hasValidator(entry.response) || mayUseStale else { return .load }
+        return .revalidate(conditional(request, entry), mayUseStale: mayUseStale)
+    }
+
+    /// The request with the conditions that confirm an entry (RFC 9111 §4.3.1); without any where it has no validator.
+    private static func conditional(_ request: SessionRequest, _ entry: CacheEntry) -> SessionRequest {
+        var request = request
+        request.headerFields[.ifNoneMatch] = entry.response.value(forField: "etag")
+        request.headerFields[.ifModifiedSince] = entry.response.value(forField: "last-modified")
+        return request
+    }
+
+    private static func hasValidator(_ response: SessionResponse) -> Bool {
+        response.value(forField: "etag") != nil || response.value(forField: "last-modified") != nil
+    }
+
+    private static func isExplicit(_ response: SessionResponse, _ control: CacheControl) -> Bool {
+        control.maxAge != nil || response.value(forField: "expires") != nil
+    }
+
+    /// Whether the caller asks for a part or under own conditions: the answer is for the caller alone.
+    private static func isConditional(_ request: SessionRequest) -> Bool {
+        let names = [
+            "range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range",
+        ]
+        return request.headerFields.contains { names.contains($0.name.canonicalName) }
+    }
+
+    /// The entry with the newer fields (RFC 9111 §3.2); what describes the stored bytes stays.
+    private static func updated(
+        _ entry: CacheEntry, _ request: SessionRequest, _ response: SessionResponse, _ requestDate: Date,
+        _ responseDate: Date
+    ) -> CacheEntry {
+        let old = entry.response
+        let kept: Set<String> = ["content-length", "content-encoding", "content-type", "content-range"]
+        let news = response.headerFields.filter { !kept.contains($0.name.canonicalName) }
+        let names = Set(news.map(\.name.canonicalName)).union(["age"])
+        var fields = old.headerFields
+        fields.removeAll { names.contains($0.name.canonicalName) }
+        fields.append(contentsOf: news)
+        return CacheEntry(
+            request: request,
+            response: SessionResponse(
+                url: old.url, statusCode: old.statusCode, version: old.version, headerFields: fields),
+            requestDate: requestDate, responseDate: responseDate, contentLength: entry.contentLength)
+    }
+}
+
+extension CacheEntry {
+    /// The stored response as it is handed out: with how old it is (RFC 9111 §5.1).
+    package func response(at now: Date) -> SessionResponse {
+        var fields = response.headerFields
+        fields[.age] = "\(min(max(CacheFreshness(self, at: now).age, 0), 1 << 31))"
+        return SessionResponse(
+            url: response.url, statusCode: response.statusCode, version: response.version,
+            headerFields: fields)
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import FoundationEssentials
+
+/// A response with its content, about to be stored.
+public struct CachedResponse: Sendable, Equatable {
+    /// The head.
+    public var response: SessionResponse
+    /// The content.
+    public var data: Data
+
+    /// A response.
+    public init(_ response: SessionResponse, data: Data) {
+        self.response = response
+        self.data = data
+    }
+}
+
+/// Has the last word about what is stored in the response cache.
+///
+/// One of a request wins over that of its manager. ``ResponseCacher`` has ready-made ones.
+public protocol CachedResponseHandler: Sendable {
+    /// What is stored: the proposed response, a changed one, or nil for nothing.
+    func store(_ proposed: CachedResponse, for request: SessionRequest) async -> CachedResponse?
+}
+
+/// Responses stored, not stored, or changed before.
+public struct ResponseCacher: CachedResponseHandler {
+    private enum Behavior: Sendable {
+        case cache
+        case doNotCache
+        case modify(@Sendable (CachedResponse, SessionRequest) async -> CachedResponse?)
+    }
+
+    private let behavior: Behavior
+
+    /// Stores what may be stored.
+    public static let cache = ResponseCacher(behavior: .cache)
+    /// Stores nothing.
+    public static let doNotCache = ResponseCacher(behavior: .doNotCache)
+    /// Stores what the closure answers.
+    public static func modify(
+        _ change: @escaping @Sendable (CachedResponse, SessionRequest) async -> CachedResponse?
+    ) -> ResponseCacher { ResponseCacher(behavior: .modify(change)) }
+
+    /// The proposed response, none, or what the closure answers.
+    public func store(_ proposed: CachedResponse, for request: SessionRequest) async -> CachedResponse? {
+        switch behavior {
+        case .cache: proposed
+        case .doNotCache: nil
+        case .modify(let change): await change(proposed, request)
+        }
+    }
+}
+
+extension CachedResponseHandler where Self == ResponseCacher {
+    /// Stores what may be stored.
+    public static var cache: ResponseCacher { .cache }
+    /// Stores nothing.
+    public static var doNotCache: ResponseCacher { .doNotCache }
+}

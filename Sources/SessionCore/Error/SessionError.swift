@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import FoundationEssentials
+
+/// Why a request could not be made, sent, answered or understood, with what lies underneath.
+///
+/// ``code`` has the number that Cocoa programs know (`NSURLError…`), so that rules for retries and messages carry over.
+public struct SessionError: Error, Sendable, CustomStringConvertible {
+    /// The kind of failure.
+    public var code: Code { contents.code }
+    /// The part that failed.
+    public var domain: Domain { contents.domain }
+    /// What happened, in a sentence without a full stop.
+    public var message: String { contents.message }
+    /// What to try; empty where there is no advice.
+    public var advice: String { contents.advice }
+    /// The URL that failed.
+    public var failingURL: URL? { contents.failingURL }
+    /// The head of the response, where there was one.
+    public var response: SessionResponse? { contents.response }
+    /// The content of the response, where there was one; at most the manager's limit for error bodies of downloads.
+    public var data: Data? { contents.data }
+    /// The error that led to this one.
+    public var underlying: (any Error)? { contents.underlying }
+    /// What libcurl said, where the failure came from it.
+    public var transport: TransportFailure? { contents.transport }
+
+    private var contents: SessionErrorContents
+
+    /// An error.
+    public init(
+        _ code: Code, _ message: String, advice: String = "", domain: Domain = .transfer,
+        failingURL: URL? = nil,
+        response: SessionResponse? = nil, data: Data? = nil, underlying: (any Error)? = nil,
+        transport: TransportFailure? = nil
+    ) {
+        contents = SessionErrorContents(
+            code: code, domain: domain, message: message, advice: advice, failingURL: failingURL,
+            response: response,
+            data: data, underlying: underlying, transport: transport)
+    }
+
+    /// The same error with other details.
+    public func with(
+        message: String? = nil, advice: String? = nil, failingURL: URL? = nil,
+        response: SessionResponse? = nil,
+        data: Data? = nil, underlying: (any Error)? = nil
+    ) -> SessionError {
+        let old = contents
+        return SessionError(
+            old.code, message ?? old.message, advice: advice ?? old.advice, domain: old.domain,
+            failingURL: failingURL ?? old.failingURL, response: response ?? old.response,
+            data: data ?? old.data,
+            underlying: underlying ?? old.underlying, transport: old.transport)
+    }
+
+    /// What, where, and what to try, in one line.
+    public var description: String {
+        var text = message
+        if let failingURL { text += " (\(failingURL.absoluteString))" }
+        if !advice.isEmpty { text += "; \(advice)" }
+        return text
+    }
+}
+
+/// What an error holds; apart, so that a result that may be an error stays small.
+private final class SessionErrorContents: Sendable {
+    let code: SessionError.Code
+    let domain: SessionError.Domain
+    let message: String
+    let advice: String
+    let failingURL: URL?
+    let response: SessionResponse?
+    let data: Data?
+    let underlying: (any Error)?
+    let transport: TransportFailure?
+
+    init(
+        code: SessionError.Code, domain: SessionError.Domain, message: String, advice: String,
+        failingURL: URL?,
+        response: SessionResponse?, data: Data?, underlying: (any Error)?, transport: TransportFailure?
+    ) {
+        self.code = code
+        self.domain = domain
+        self.message = message
+        self.advice = advice
+        self.failingURL = failingURL
+        self.response = response
+        self.data = data
+        self.underlying = underlying
+        self.transport = transport
+    }
+}
+
+/// What libcurl reported.
+public struct TransportFailure: Sendable, Equatable {
+    /// The number of libcurl-errors(3).
+    public let curlCode: Int32
+    /// libcurl's words, with the details of this transfer.
+    public let message: String
+    /// The errno(3) underneath; 0 where there is none.
+    public let errno: Int32
+
+    /// A report.
+    public init(curlCode: Int32, message: String, errno: Int32 = 0) {
+        self.curlCode = curlCode
+        self.message = message
+        self.errno = errno
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import HTTPTypes
+
+/// Sends requests again that may be sent again, after failures that may pass, with growing pauses.
+///
+/// Without `Retry-After` the pause before the nth retry is a random part of `scale · base ^ (n − 1)` seconds ("full jitter"), so
+/// that devices which lost the same server do not return all at once.
+public struct RetryPolicy: RequestInterceptor {
+    /// How the pauses are spread.
+    public enum Jitter: Sendable {
+        /// Not at all: the full pause.
+        case none
+        /// Anything between nothing and the full pause, each as likely.
+        case full
+    }
+
+    /// How often a request is sent again; 2.
+    public var retryLimit = 2
+    /// The base of the exponential; 2.
+    ///
+    /// Below 1 it counts as 1.
+    public var base = 2.0
+    /// The first pause in seconds, before jitter; 0.5.
+    public var scale = 0.5
+    /// How the pauses are spread.
+    public var jitter = Jitter.full
+    /// The longest pause; 120 s.
+    ///
+    /// Where a server asks for a longer one, the request is not sent again.
+    public var maximumDelay: Duration = .seconds(120)
+    /// Whether `Retry-After` counts (RFC 9110 §10.2.3); true.
+    ///
+    /// The pause comes on top of it.
+    public var respectsRetryAfter = true
+    /// The methods of requests that may be sent again; those that are idempotent (RFC 9110 §9.2.2).
+    ///
+    /// A request with an `Idempotency-Key` may be sent again whatever its method.
+    public var methods: Set<HTTPRequest.Method> = [.delete, .get, .head, .options, .put, .trace]
+    /// The statuses that may pass.
+    public var statusCodes: Set<Int> = [408, 500, 502, 503, 504]
+    /// The failures that may pass, by the numbers of Cocoa.
+    public var errorCodes: Set<SessionError.Code> = RetryPolicy.passingFailures
+
+    /// The policy with Alamofire's numbers, jitter and `Retry-After`.
+    public init() {}
+
+    /// What the policy says of a failed request, with random numbers from `generator`.
+    public func decide(
+        _ request: SessionRequest, state: RequestState, after error: any Error,
+        using generator: inout some RandomNumberGenerator
+    ) -> RetryDecision {
+        guard state.retryCount < retryLimit, isRepeatable(request), request.body?.isRewindable ?? true else {
+            return .doNotRetry
+        }
+        let failures = SessionError.chain(of: error)
+        let response = state.response ?? failures.lazy.compactMap(\.response).first
+        guard isPassing(failures, response) else { return .doNotRetry }
+        var delay = backoff(state.retryCount, using: &generator)
+        if respectsRetryAfter, let response,
+            let wished = RetryAfter.delay(in: response, now: HTTPDate(state.date))
+        {
+            guard wished <= maximumDelay else { return .doNotRetry }
+            delay = min(wished + delay, max(wished, maximumDelay))
+        }
+        return delay > .zero ? .retryAfter(delay) : .retry
+    }
+
+    /// What the policy says, with the system's random numbers.
+    public func retry(
+        _ request: SessionRequest, state: RequestState, after error: any Error
+    ) async -> RetryDecision {
+        var generator = SystemRandomNumberGenerator()
+        return decide(request, state: state, after: error, using: &generator)
+    }
+
+    private func isRepeatable(_ request: SessionRequest) -> Bool {
+        methods.contains(request.method)
+            || request.headerFields.contains { $0.name.canonicalName == "idempotency-key" }
+    }
+
+    /// Whether the failure may pass: an unacceptable status by its number, everything else by its kind.
+    private func isPassing(_ failures: [SessionError], _ response: SessionResponse?) -> Bool {
+        if let status = response?.statusCode, statusCodes.contains(status) { return true }
+        return failures.contains {
+            // This code is also that of every status that was not accepted, a 404 for instance.
+            errorCodes.contains($0.code) && ($0.code != .badServerResponse || response == nil)
+        }
+    }
+
+    private func backoff(_ retryCount: Int, using generator: inout some RandomNumberGenerator) -> Duration {
+        var seconds = max(scale, 0)
+        let limit =
+            Double(maximumDelay.components.seconds) + Double(maximumDelay.components.attoseconds) * 1e-18
+        // Multiplied step by step: no power overflows on the way to a limit.
+        for _ in 0..<retryCount where seconds < limit { seconds *= max(base, 1) }
+        seconds = min(seconds, max(limit, 0))
+        switch jitter {
+        case .none: return .seconds(seconds)
+        case .full:
+            // 53 random bits make each fraction as likely; `Double.random` could draw for ever from a poor generator.
+            return .seconds(seconds * Double(generator.next() >> 11) * 0x1p-53)
+        }
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Has the last word about each redirect.
+///
+/// One of a request wins over that of its manager. ``Redirector`` has ready-made ones.
+public protocol RedirectHandler: Sendable {
+    /// The request to send next: the proposed one, a changed one, or nil to take the redirect itself as the answer.
+    ///
+    /// - Parameters:
+    ///   - proposed: what ``RedirectRules`` make of the redirect.
+    ///   - request: what was sent.
+    ///   - response: what came: status 301, 302, 303, 307 or 308.
+    func redirect(
+        to proposed: SessionRequest, from request: SessionRequest, response: SessionResponse
+    ) async -> SessionRequest?
+}
+
+/// Redirects followed, not followed, or changed.
+public struct Redirector: RedirectHandler {
+    private enum Behavior: Sendable {
+        case follow
+        case doNotFollow
+        case modify(
+            @Sendable (SessionRequest, SessionRequest, SessionResponse) async -> SessionRequest?)
+    }
+
+    private let behavior: Behavior
+
+    /// Follows as proposed.
+    public static let follow = Redirector(behavior: .follow)
+    /// Takes the redirect as the answer; its status then fails the usual validation.
+    public static let doNotFollow = Redirector(behavior: .doNotFollow)
+    /// Follows to where the closure says, which gets the proposed request, the sent one and the response.
+    public static func modify(
+        _ change:
+            @escaping @Sendable (
+                _ proposed: SessionRequest, _ request: SessionRequest, _ response: SessionResponse
+            ) async -> SessionRequest?
+    ) -> Redirector { Redirector(behavior: .modify(change)) }
+
+    /// The proposed request, none, or what the closure answers.
+    public func redirect(
+        to proposed: SessionRequest, from request: SessionRequest, response: SessionResponse
+    ) async -> SessionRequest? {
+        switch behavior {
+        case .follow: proposed
+        case .doNotFollow: nil
+        case .modify(let change): await change(proposed, request, response)
+        }
+    }
+}
+
+extension RedirectHandler where Self == Redirector {
+    /// Follows as proposed.
+    public static var follow: Redirector { .follow }
+    /// Takes the redirect as the answer; its status then fails the usual validation.
+    public static var doNotFollow: Redirector { .doNotFollow }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import HTTPTypes
+
+/// How redirects are followed.
+///
+/// 301, 302, 303, 307 and 308 with a `Location` are; every other response is the answer. Only http and https are gone to, and
+/// secrets stay with the origin they were meant for: over a change of scheme, host or port they are left out, so that
+/// nothing goes from https to http.
+public struct RedirectRules: Sendable, Equatable {
+    /// How many redirects a task may follow; 16.
+    ///
+    /// With 0 the first one fails.
+    public var limit = 16
+    /// Whether 301 and 302 make a GET out of a POST, as every browser does; true.
+    ///
+    /// RFC 9110 §15.4.2 allows both. 303 always makes a GET, and 307 and 308 never do.
+    public var rewritesPost = true
+    /// Whether a redirect from https to http is followed; true.
+    ///
+    /// It goes without secrets and without `Referer`.
+    public var followsToInsecure = true
+    /// The fields that do not follow to another origin.
+    public var sensitiveFields = SensitiveFields()
+
+    /// The rules of browsers.
+    public init() {}
+
+    /// What follows from a response.
+    ///
+    /// - Parameters:
+    ///   - request: what was sent.
+    ///   - response: its answer.
+    ///   - hops: how many redirects this task has followed before.
+    public func decide(_ request: SessionRequest, response: SessionResponse, hops: Int) -> RedirectDecision {
+        guard let status = response.statusCode, [301, 302, 303, 307, 308].contains(status) else {
+            return .notARedirect
+        }
+        let locations = response.values(forField: "location")
+        guard let location = locations.first else { return .notARedirect }
+        func failure(
+            _ code: SessionError.Code, _ message: String, advice: String = ""
+        ) -> RedirectDecision {
+            .failure(
+                SessionError(
+                    code, message, advice: advice, failingURL: request.url, response: response))
+        }
+        guard hops < limit else {
+            return failure(
+                .tooManyRedirects, "more than \(limit) redirects, the last one to \(TextQuote(location))",
+                advice: "the server may send clients in a circle that lack a cookie or a login")
+        }
+        guard locations.allSatisfy({ $0 == location }) else {
+            return failure(.badURL, "the server names \(locations.count) targets for one redirect")
+        }
+        guard let url = target(of: location, from: request.url) else {
+            return failure(.badURL, "the server redirects to \(TextQuote(location)), which is no URL")
+        }
+        guard url.isSpoken else {
+            return failure(
+                .unsupportedURL,
+                "the server redirects to \(TextQuote(location)), which is neither http nor https")
+        }
+        guard let origin = Origin(url) else {
+            return failure(
+                .badURL, "the server redirects to \(TextQuote(location)), whose port is impossible")
+        }
+        let isDowngrade = !origin.isSecure && Origin(request.url)?.isSecure == true
+        if isDowngrade && !followsToInsecure {
+            return failure(
+                .secureConnectionFailed,
+                "the server redirects to \(TextQuote(location)), which nothing protects",
+                advice: "redirects from https to http are switched off")
+        }
+        return .follow(following(request, status: status, to: url, origin: origin))
+    }
+
+    /// The request that a handler of redirects answered with instead of the proposed one.
+    ///
+    /// What the handler sets itself is its own affair. But secrets of the proposal do not come along to another origin.
+    ///
+    /// - Throws: ``SessionError/Code/unsupportedURL`` where it leads elsewhere than to http or https.
+    public func admitted(
+        _ answer: SessionRequest, proposed: SessionRequest
+    ) throws(SessionError) -> SessionRequest {
+        guard let origin = Origin(answer.url) else {
+            throw SessionError(
+                .unsupportedURL, "the redirect was changed to what is no http or https URL",
+                failingURL: answer.url)
+        }
+        guard origin != Origin(proposed.url) else { return answer }
+        var answer = answer
+        answer.headerFields.removeAll {
+            sensitiveFields.contains($0.name) && proposed.headerFields[values: $0.name].contains($0.value)
+        }
+        return answer
+    }
+
+    /// The URL that a `Location` means (RFC 9110 §10.2.2): without a fragment of its own it has that of the request.
+    private func target(of location: String, from base: URL) -> URL? {
+        guard var reference = URIReference(location) else { return nil }
+        reference.inheritFragment(from: base)
+        guard let url = reference.resolved(against: base) else { return nil }
+        return url.inheritingUser(from: base)
+    }
+
+    private func following(
+        _ request: SessionRequest, status: Int, to url: URL, origin: Origin
+    ) -> SessionRequest {
+        var next = request
+        next.url = url
+        if status == 303 || ((301...302).contains(status) && request.method == .post && rewritesPost) {
+            next.method = request.method == .head ? .head : .get
+            next.body = nil
+            next.headerFields.removeAll { $0.name.isAboutContent }
+        }
+        let former = Origin(request.url)
+        if origin != former {
+            next.headerFields.removeAll {
+                sensitiveFields.contains($0.name) || $0.name.canonicalName == "host" || $0.name == .origin
+            }
+        }
+        if former?.isSecure == true, !origin.isSecure { next.headerFields[.referer] = nil }
+        return next
+    }
+}
+
+extension HTTPField.Name {
+    /// Whether a field describes a body and makes no sense without one (RFC 9110 §15.4).
+    fileprivate var isAboutContent: Bool {
+        let name = canonicalName
+        return name.hasPrefix("content-")
+            || ["transfer-encoding", "expect", "trailer", "digest", "repr-digest", "last-modified"].contains(
+                name)
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Reads a body from a file, which has to keep the size that it had at the start.
+package final class FileReader: BodyReader {
+    /// The size in bytes when the file was opened.
+    package let length: Int64
+    private let path: String
+    private let descriptor: Int32
+    private var position: Int64 = 0
+
+    /// Opens a file.
+    ///
+    /// - Parameter expected: the size that somebody has announced already.
+    /// - Throws: ``SessionError/Code/fileDoesNotExist``, ``SessionError/Code/noPermissionsToReadFile``,
+    ///   ``SessionError/Code/cannotOpenFile``, or ``SessionError/Code/requestBodyStreamExhausted`` where the size is another one.
+    package init(path: String, expected: Int64? = nil) throws(SessionError) {
+        // Not blocking: opening a FIFO would wait for its writer. Regular files do not know the difference.
+        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw FileFailure.cannotRead(path, errno) }
+        self.path = path
+        let size: Int64
+        do throws(SessionError) {
+            size = try Self.size(descriptor, path)
+        } catch {
+            // A class whose initializer throws before all is set is not deinitialized.
+            close(descriptor)
+            throw error
+        }
+        length = size
+        if let expected, expected != size { throw changed("changed its size") }
+    }
+
+    deinit { close(descriptor) }
+
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws(SessionError) -> BodyRead {
+        let wanted = min(buffer.count, Int(clamping: length - position))
+        guard wanted > 0 else {
+            try checkSize()
+            return .end
+        }
+        var count = pread(descriptor, buffer.baseAddress, wanted, off_t(position))
+        while count < 0, errno == EINTR {
+            count = pread(descriptor, buffer.baseAddress, wanted, off_t(position))
+        }
+        guard count >= 0 else { throw FileFailure.cannotRead(path, errno) }
+        guard count > 0 else { throw changed("shrank") }
+        position += Int64(count)
+        // Asked before the last bytes are handed over: whoever knows the length does not ask for the end.
+        if position == length { try checkSize() }
+        return .bytes(count)
+    }
+
+    private func checkSize() throws(SessionError) {
+        let size = try Self.size(descriptor, path)
+        if size != length { throw changed(size > length ? "grew" : "shrank") }
+    }
+
+    private static func size(_ descriptor: Int32, _ path: String) throws(SessionError) -> Int64 {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw FileFailure.cannotRead(path, errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw SessionError(
+                .fileDoesNotExist, "\(path) is no regular file",
+                advice: "send its content as a stream instead")
+        }
+        return Int64(status.st_size)
+    }
+
+    private func changed(_ how: String) -> SessionError {
+        SessionError(
+            .requestBodyStreamExhausted,
+            "\(path) \(how) while it was sent: the server has got no complete request",
+            advice: "send a copy that nobody changes")
+    }
+}

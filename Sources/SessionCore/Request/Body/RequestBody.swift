@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import FoundationEssentials
+
+/// The content of a request.
+public enum RequestBody: Sendable {
+    /// Bytes in memory.
+    case data(Data)
+    /// A file, read while it is sent; its size is taken when the transfer starts.
+    ///
+    /// A file that vanishes, shrinks or grows meanwhile ends the task with an error, never with a short body.
+    case file(path: String)
+    /// Bytes from elsewhere, for instance a multipart form or a live source.
+    case stream(any BodySource)
+
+    /// The bytes to come; nil where only the end will tell (sent chunked then) or for a file.
+    public var length: Int64? {
+        switch self {
+        case .data(let data): Int64(data.count)
+        case .file: nil
+        case .stream(let source): source.length
+        }
+    }
+}
+
+/// Something a body can be read from, perhaps several times.
+///
+/// A redirect (307, 308), an authentication challenge and a retry send the body again: each asks for a new reader.
+public protocol BodySource: Sendable {
+    /// The exact number of bytes, sent as `Content-Length`; nil for a body of unknown length, sent chunked (RFC 9112 §7.1).
+    var length: Int64? { get }
+    /// Whether `makeReader` may be called again after a reader has been used.
+    var isRewindable: Bool { get }
+    /// A reader that starts at the first byte.
+    ///
+    /// - Throws: ``SessionError/Code/requestBodyStreamExhausted`` where a source that cannot be rewound has been used already,
+    ///   or what hinders the opening.
+    func makeReader() throws(SessionError) -> any BodyReader
+}
+
+/// One pass over a body; used by one thread at a time, the one that transfers.
+public protocol BodyReader: AnyObject {
+    /// Fills the beginning of `buffer` with the next bytes.
+    ///
+    /// It must not wait: a source that has nothing yet answers ``BodyRead/notYet`` and calls what `whenReadable` was given as soon as it has.
+    ///
+    /// - Throws: whatever ends the transfer: the task fails with this error.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(SessionError) -> BodyRead
+    /// Takes what is to be called, on any thread, when a reader that answered ``BodyRead/notYet`` has something.
+    func whenReadable(_ callback: @escaping @Sendable () -> Void)
+}
+
+extension BodyReader {
+    /// For readers which always have something: nothing is kept.
+    public func whenReadable(_ callback: @escaping @Sendable () -> Void) {}
+}
+
+/// What a reader had.
+public enum BodyRead: Sendable, Equatable {
+    /// So many bytes were written, at least one.
+    case bytes(Int)
+    /// The body is complete.
+    case end
+    /// Nothing at the moment.
+    case notYet
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// A body that is read in small pieces with pauses between them.
+///
+/// During a pause its reader answers ``BodyRead/notYet``; no thread sleeps.
+public struct ThrottledBody: BodySource {
+    /// What is read.
+    public let source: any BodySource
+    private let throttle: BodyThrottle
+    private let scheduler: any BodyScheduler
+
+    /// A body that is read more slowly.
+    public init(
+        _ source: any BodySource, _ throttle: BodyThrottle,
+        scheduler: any BodyScheduler = TaskBodyScheduler()
+    ) {
+        self.source = source
+        self.throttle = throttle
+        self.scheduler = scheduler
+    }
+
+    /// The source's length.
+    public var length: Int64? { source.length }
+    /// Whether the source can be read again.
+    public var isRewindable: Bool { source.isRewindable }
+
+    /// A reader that starts at the first byte, without a pause.
+    ///
+    /// - Throws: what the source throws.
+    public func makeReader() throws(SessionError) -> any BodyReader {
+        ThrottledReader(try source.makeReader(), throttle, scheduler)
+    }
+}
+
+private final class ThrottledReader: BodyReader {
+    private let reader: any BodyReader
+    private let throttle: BodyThrottle
+    private let scheduler: any BodyScheduler
+    private let gate = ThrottleGate()
+    private var isPaused = false
+
+    init(_ reader: any BodyReader, _ throttle: BodyThrottle, _ scheduler: any BodyScheduler) {
+        self.reader = reader
+        self.throttle = throttle
+        self.scheduler = scheduler
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(SessionError) -> BodyRead {
+        isPaused = !gate.pass()
+        guard !isPaused else { return .notYet }
+        let count = min(buffer.count, throttle.maximumBytesPerRead)
+        let read = try reader.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]))
+        if case .bytes = read, throttle.delay > .zero {
+            gate.close()
+            scheduler.schedule(after: throttle.delay) { [gate] in gate.open() }
+        }
+        return read
+    }
+
+    func whenReadable(_ callback: @escaping @Sendable () -> Void) {
+        // Only who has turned the reading away: the source may have something all the while.
+        if isPaused { gate.whenOpen(callback) } else { reader.whenReadable(callback) }
+    }
+}
+
+/// Closed during a pause; who was turned away is called when it opens.
+private final class ThrottleGate: Sendable {
+    private struct State {
+        var isOpen = true
+        var callback: (@Sendable () -> Void)?
+    }
+
+    private let state = Mutex(State())
+
+    func pass() -> Bool { state.withLock { $0.isOpen } }
+
+    func close() { state.withLock { $0.isOpen = false } }
+
+    func open() {
+        change { $0.isOpen = true }
+    }
+
+    /// The pause may have ended between the answer and this: then nobody else would call.
+    func whenOpen(_ callback: @escaping @Sendable () -> Void) {
+        change { $0.callback = callback }
+    }
+
+    private func change(_ body: (inout State) -> Void) {
+        let due = state.withLock { state -> (@Sendable () -> Void)? in
+            body(&state)
+            guard state.isOpen else { return nil }
+            defer { state.callback = nil }
+            return state.callback
+        }
+        due?()
+    }
+}

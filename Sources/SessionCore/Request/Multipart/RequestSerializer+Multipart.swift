@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+
+extension RequestSerializer {
+    /// The request with a form of several parts as its body.
+    ///
+    /// `Content-Type` becomes the form's, whatever was there. The length travels as ``BodySource/length``: the transfer sends it as
+    /// `Content-Length`. Without parameters and parts the request is what ``serialize(_:parameters:)`` makes of it.
+    ///
+    /// - Parameters:
+    ///   - parameters: become the first parts, flattened and sorted like a query; data as they are.
+    ///   - encoder: how parameters are named and written.
+    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` for GET and HEAD, and where parameters cannot be written.
+    public func serialize(
+        _ request: SessionRequest, parameters: ParameterValue?, form: MultipartFormData,
+        encoder: QueryStringEncoder = QueryStringEncoder()
+    ) throws(SessionError) -> SessionRequest {
+        let method = request.method.rawValue.uppercased()
+        guard method != "GET", method != "HEAD" else {
+            throw SessionError(
+                .cannotDecodeContentData, "a multipart form cannot be sent with \(method)",
+                advice: "use POST",
+                domain: .requestSerialization, failingURL: request.url)
+        }
+        var form = form
+        if let parameters { try form.prepend(parameters, encoder) }
+        var serialized = try serialize(request, parameters: nil)
+        guard !form.isEmpty else { return serialized }
+        serialized.headerFields[.contentType] = form.contentType
+        serialized.body = .stream(form.makeBody())
+        return serialized
+    }
+
+    /// A request with a form of several parts as its body, for a method and an address written as text.
+    ///
+    /// - Parameter build: adds the parts.
+    /// - Throws: ``SessionError/Code/badURL`` as ``makeRequest(_:_:parameters:)``; what `build` throws; otherwise as
+    ///   ``serialize(_:parameters:form:encoder:)``.
+    public func makeMultipartRequest(
+        _ method: String = "POST", _ address: String, parameters: ParameterValue? = nil,
+        boundary: MultipartBoundary = MultipartBoundary(),
+        build: (inout MultipartFormData) throws(SessionError) -> Void
+    ) throws(SessionError) -> SessionRequest {
+        var form = MultipartFormData(boundary: boundary)
+        try build(&form)
+        guard !method.isEmpty, let method = HTTPRequest.Method(rawValue: method) else {
+            throw SessionError(
+                .badURL, "\(TextQuote(method)) is no method of HTTP", domain: .requestSerialization)
+        }
+        let request = try SessionRequest(address, method: method)
+        return try serialize(request, parameters: parameters, form: form)
+    }
+}

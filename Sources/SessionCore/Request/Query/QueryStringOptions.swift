@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How parameters are written into a query or form, where servers differ.
+///
+/// The defaults are those of AFNetworking: `k[]=1`, booleans as `1` and `0`, a name alone for null, `%20`, names sorted.
+public struct QueryStringOptions: Sendable, Hashable {
+    /// How the elements of an array are named; ``ArrayStyle/brackets``.
+    public var arrays = ArrayStyle.brackets
+    /// How the names of nested values are joined; ``NestingStyle/brackets``.
+    public var nesting = NestingStyle.brackets
+    /// How truth values are written; ``BoolStyle/numeric``.
+    public var bools = BoolStyle.numeric
+    /// How bytes are written; ``ParameterDataStyle/base64``.
+    public var data = ParameterDataStyle.base64
+    /// How points in time are written; ``ParameterDateStyle/iso8601``.
+    public var dates = ParameterDateStyle.iso8601
+    /// How names are changed; ``KeyStyle/unchanged``.
+    public var keys = KeyStyle.unchanged
+    /// What becomes of nulls; ``NullStyle/nameAlone``.
+    public var nulls = NullStyle.nameAlone
+    /// What becomes of spaces; ``SpaceStyle/percent``.
+    public var spaces = SpaceStyle.percent
+    /// Whether names are sorted, so that the same parameters always make the same text; true.
+    ///
+    /// Otherwise they come in the order of the dictionary, another one in each run.
+    public var sortsKeys = true
+
+    /// The defaults.
+    public init() {}
+
+    /// How the elements of an array are named.
+    public enum ArrayStyle: String, Sendable, Codable, CaseIterable {
+        /// `k[]=1&k[]=2`.
+        case brackets
+        /// `k=1&k=2`.
+        case repeated
+        /// `k[0]=1&k[1]=2`: keeps dictionaries inside arrays together.
+        case indexed
+    }
+
+    /// How the names of nested values are joined.
+    public enum NestingStyle: String, Sendable, Codable, CaseIterable {
+        /// `a[b]=1`.
+        case brackets
+        /// `a.b=1`.
+        case dots
+    }
+
+    /// How truth values are written.
+    public enum BoolStyle: String, Sendable, Codable, CaseIterable {
+        /// `1` and `0`.
+        case numeric
+        /// `true` and `false`.
+        case literal
+    }
+
+    /// What becomes of nulls.
+    public enum NullStyle: String, Sendable, Codable, CaseIterable {
+        /// `k`, without `=`.
+        case nameAlone
+        /// Nothing.
+        case dropKey
+        /// `k=`.
+        case dropValue
+        /// `k=null`.
+        case literal
+    }
+
+    /// What becomes of spaces.
+    public enum SpaceStyle: String, Sendable, Codable, CaseIterable {
+        /// `%20`.
+        case percent
+        /// `+`.
+        case plus
+    }
+}
+
+extension QueryStringOptions: Codable {
+    private enum CodingKeys: CodingKey {
+        case arrays, nesting, bools, data, dates, keys, nulls, spaces, sortsKeys
+    }
+
+    /// Reads what is there; the rest has its default.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        arrays = try values.decodeIfPresent(ArrayStyle.self, forKey: .arrays) ?? arrays
+        nesting = try values.decodeIfPresent(NestingStyle.self, forKey: .nesting) ?? nesting
+        bools = try values.decodeIfPresent(BoolStyle.self, forKey: .bools) ?? bools
+        data = try values.decodeIfPresent(ParameterDataStyle.self, forKey: .data) ?? data
+        dates = try values.decodeIfPresent(ParameterDateStyle.self, forKey: .dates) ?? dates
+        keys = try values.decodeIfPresent(KeyStyle.self, forKey: .keys) ?? keys
+        nulls = try values.decodeIfPresent(NullStyle.self, forKey: .nulls) ?? nulls
+        spaces = try values.decodeIfPresent(SpaceStyle.self, forKey: .spaces) ?? spaces
+        sortsKeys = try values.decodeIfPresent(Bool.self, forKey: .sortsKeys) ?? sortsKeys
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Under which conditions a request is sent.
+///
+/// The defaults are those of a fresh AFNetworking request: 60 s without a byte, cookies on, the protocol's own caching.
+public struct RequestOptions: Sendable, Equatable {
+    /// How long a transfer may be silent: no byte sent or received; 60 s.
+    ///
+    /// Covers looking up the name, connecting and waiting for the first byte as well, each step anew. Time in which a task is
+    /// suspended or waits for its turn does not count.
+    public var timeoutInterval: Duration = .seconds(60)
+    /// Finer limits beside ``timeoutInterval``.
+    public var timeouts = RequestTimeouts()
+    /// What the response cache may do.
+    public var cachePolicy: CachePolicy = .useProtocolCachePolicy
+    /// Whether the request may go over a link that costs by volume (cellular); true.
+    public var allowsExpensiveNetwork = true
+    /// Whether cookies are sent and stored; true.
+    public var handlesCookies = true
+    /// What the traffic is for; sets the DSCP of its packets (RFC 8837 §5).
+    public var networkServiceType: NetworkServiceType = .default
+    /// The interface that the connection is bound to (SO_BINDTODEVICE, socket(7)); nil lets the kernel choose.
+    public var interface: String?
+    /// Whether `Accept-Encoding` is sent and the content decoded; true.
+    public var decompressesContent = true
+    /// The most content in bytes, after decoding, that a response may have; nil for no limit.
+    ///
+    /// Above it a task fails with ``SessionError/Code/dataLengthExceedsMaximum``. A manager's configuration has a default for bodies in memory.
+    public var maximumContentLength: Int64?
+    /// The newest protocol version that is offered; nil lets the server choose (HTTP/2 over TLS, else HTTP/1.1).
+    public var maximumHTTPVersion: HTTPVersion?
+
+    /// The defaults.
+    public init() {}
+}
+
+/// Limits of a transfer's steps; nil where only ``RequestOptions/timeoutInterval`` holds.
+public struct RequestTimeouts: Sendable, Equatable {
+    /// From the start to a connection that can be used, name look-up and TLS included.
+    public var connect: Duration?
+    /// From the connection to the first byte of the response.
+    public var firstByte: Duration?
+    /// From the first resume to the end of the whole task, redirects and retries included.
+    public var total: Duration?
+
+    /// Limits.
+    public init(connect: Duration? = nil, firstByte: Duration? = nil, total: Duration? = nil) {
+        self.connect = connect
+        self.firstByte = firstByte
+        self.total = total
+    }
+}
+
+/// How a request uses the response cache.
+public enum CachePolicy: String, Sendable, Codable, CaseIterable {
+    /// RFC 9111 decides.
+    case useProtocolCachePolicy
+    /// The cache is neither asked nor used; what comes may still be stored.
+    case reloadIgnoringLocalCacheData
+    /// Whatever is stored is used, however old; else the network.
+    case returnCacheDataElseLoad
+    /// Whatever is stored is used; else the task fails with ``SessionError/Code/resourceUnavailable``.
+    case returnCacheDataDontLoad
+    /// What is stored is used only after the server has confirmed it.
+    case reloadRevalidatingCacheData
+}
+
+/// What traffic is for.
+public enum NetworkServiceType: String, Sendable, Codable, CaseIterable {
+    /// Nothing special.
+    case `default`
+    /// Nobody waits for it; may be slow.
+    case background
+    /// A voice or a picture that somebody hears or sees at this moment.
+    case realTime
+    /// Somebody waits for the answer.
+    case responsiveData
+}
+
+/// A version of HTTP.
+public enum HTTPVersion: String, Sendable, Codable, CaseIterable, Comparable {
+    /// HTTP/1.0 (RFC 1945).
+    case http1_0 = "HTTP/1.0"
+    /// HTTP/1.1 (RFC 9112).
+    case http1_1 = "HTTP/1.1"
+    /// HTTP/2 (RFC 9113).
+    case http2 = "HTTP/2"
+    /// HTTP/3 (RFC 9114).
+    case http3 = "HTTP/3"
+
+    /// Older versions come first.
+    public static func < (left: HTTPVersion, right: HTTPVersion) -> Bool { left.rawValue < right.rawValue }
+}

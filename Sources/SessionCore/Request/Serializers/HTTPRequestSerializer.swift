@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import FoundationEssentials
+public import HTTPTypes
+
+/// Puts parameters into the query of a URL or into a form body, and default header fields and options into every request.
+///
+/// A value: a copy has everything, and changes to it do not touch the original. Whoever shares one between threads keeps it behind a
+/// lock, as the session manager does.
+public struct HTTPRequestSerializer: RequestSerializer {
+    /// Makes the query out of parameters in its own way; what it throws fails the request.
+    public typealias QueryBlock =
+        @Sendable (_ request: SessionRequest, _ parameters: ParameterValue) throws -> String
+
+    /// What is added to each request that does not have the field yet; `Accept-Language` and `User-Agent` at first.
+    public var headerFields: HTTPFields
+    /// The conditions that are put into each request; none at first.
+    public var options = RequestOptionChanges()
+    /// The methods whose parameters go into the URL; the others have them in the body.
+    ///
+    /// GET, HEAD and DELETE at first. Write them in capitals: a request's method is compared in capitals.
+    public var methodsEncodingParametersInURI: Set<HTTPRequest.Method> = [.get, .head, .delete]
+    /// The encoding of a form's bytes and of the text parts of a multipart form; UTF-8.
+    ///
+    /// What is percent-escaped is escaped as UTF-8 whatever this says.
+    public var textEncoding = String.Encoding.utf8
+    /// How parameters are written; setting it removes ``queryBlock``.
+    public var queryStringEncoder = QueryStringEncoder() {
+        didSet { queryBlock = nil }
+    }
+    /// Takes the place of ``queryStringEncoder`` where it is set.
+    public var queryBlock: QueryBlock?
+
+    /// A serializer with the default header fields of this process.
+    public init() { headerFields = DefaultHeaderFields.current }
+
+    /// A serializer with these header fields and no others.
+    public init(headerFields: HTTPFields) { self.headerFields = headerFields }
+
+    /// The request with header fields and options, and with the parameters in its query or body.
+    ///
+    /// A method that has its parameters in the body gets a form body even without parameters, an empty one, unless the request has a body
+    /// already.
+    ///
+    /// - Throws: what ``queryBlock`` throws, as it is if it is a ``SessionError``, else as ``SessionError/underlying``;
+    ///   ``SessionError/Code/cannotDecodeContentData`` where the parameters cannot be written; ``SessionError/Code/badURL`` where the
+    ///   block's query does not fit into a URL.
+    public func serialize(
+        _ request: SessionRequest, parameters: ParameterValue?
+    ) throws(SessionError) -> SessionRequest {
+        var request = prepared(request)
+        if encodesInURI(request.method) {
+            guard let parameters else { return request }
+            let query = try query(request, parameters)
+            if !query.isEmpty {
+                request.url = try request.url.appending(query: String(decoding: query, as: UTF8.self))
+            }
+        } else if let parameters {
+            try setForm(try query(request, parameters), in: &request)
+        } else if request.body == nil {
+            try setForm([], in: &request)
+        }
+        return request
+    }
+
+    /// The request with header fields and options, parameters aside.
+    func prepared(_ request: SessionRequest) -> SessionRequest {
+        var prepared = request
+        if prepared.headerFields.isEmpty {
+            prepared.headerFields = headerFields
+        } else {
+            // Asked of the request as it came: a default may have several lines of one name.
+            for field in headerFields where !request.headerFields.contains(field.name) {
+                prepared.headerFields.append(field)
+            }
+        }
+        options.apply(to: &prepared.options)
+        return prepared
+    }
+
+    /// Whether a method's parameters belong into the URL.
+    func encodesInURI(_ method: HTTPRequest.Method) -> Bool {
+        if methodsEncodingParametersInURI.contains(method) { return true }
+        let name = method.rawValue
+        guard name.utf8.contains(where: { (0x61...0x7A).contains($0) }) else { return false }
+        return HTTPRequest.Method(rawValue: name.uppercased()).map(methodsEncodingParametersInURI.contains)
+            ?? false
+    }
+
+    private func query(_ request: SessionRequest, _ parameters: ParameterValue) throws(SessionError)
+        -> [UInt8]
+    {
+        guard let queryBlock else { return try queryStringEncoder.bytes(parameters) }
+        do {
+            return Array(try queryBlock(request, parameters).utf8)
+        } catch let error as SessionError {
+            throw error
+        } catch {
+            throw SessionError(
+                .cannotDecodeContentData, "the query block failed: \(error)", domain: .requestSerialization,
+                failingURL: request.url, underlying: error)
+        }
+    }
+
+    private func setForm(_ query: [UInt8], in request: inout SessionRequest) throws(SessionError) {
+        if !request.headerFields.contains(.contentType) {
+            request.headerFields.append(
+                HTTPField(name: .contentType, value: "application/x-www-form-urlencoded"))
+        }
+        request.body = .data(
+            textEncoding == .utf8
+                ? Data(query) : try textEncoding.data(String(decoding: query, as: UTF8.self)))
+    }
+}
+
+extension String.Encoding {
+    /// The bytes of a text.
+    ///
+    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` where the encoding lacks one of its characters.
+    func data(_ text: String) throws(SessionError) -> Data {
+        guard let data = text.data(using: self) else {
+            throw SessionError(
+                .cannotDecodeContentData, "\(TextQuote(text)) cannot be written in the chosen text encoding",
+                advice: "use UTF-8", domain: .requestSerialization)
+        }
+        return data
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The conditions that a serializer puts into requests: only those which have been set, even to their default.
+public struct RequestOptionChanges: Sendable, Equatable, Codable {
+    /// Replaces ``RequestOptions/timeoutInterval``.
+    public var timeoutInterval: Duration?
+    /// Replaces ``RequestTimeouts/connect``.
+    public var connectTimeout: Duration?
+    /// Replaces ``RequestTimeouts/firstByte``.
+    public var firstByteTimeout: Duration?
+    /// Replaces ``RequestTimeouts/total``.
+    public var totalTimeout: Duration?
+    /// Replaces ``RequestOptions/cachePolicy``.
+    public var cachePolicy: CachePolicy?
+    /// Replaces ``RequestOptions/allowsExpensiveNetwork``.
+    public var allowsExpensiveNetwork: Bool?
+    /// Replaces ``RequestOptions/handlesCookies``.
+    public var handlesCookies: Bool?
+    /// Replaces ``RequestOptions/networkServiceType``.
+    public var networkServiceType: NetworkServiceType?
+    /// Replaces ``RequestOptions/interface``.
+    public var interface: String?
+    /// Replaces ``RequestOptions/decompressesContent``.
+    public var decompressesContent: Bool?
+    /// Replaces ``RequestOptions/maximumContentLength``.
+    public var maximumContentLength: Int64?
+    /// Replaces ``RequestOptions/maximumHTTPVersion``.
+    public var maximumHTTPVersion: HTTPVersion?
+
+    /// No change.
+    public init() {}
+
+    /// Puts what has been set into a request's options.
+    public func apply(to options: inout RequestOptions) {
+        if let timeoutInterval { options.timeoutInterval = timeoutInterval }
+        if let connectTimeout { options.timeouts.connect = connectTimeout }
+        if let firstByteTimeout { options.timeouts.firstByte = firstByteTimeout }
+        if let totalTimeout { options.timeouts.total = totalTimeout }
+        if let cachePolicy { options.cachePolicy = cachePolicy }
+        if let allowsExpensiveNetwork { options.allowsExpensiveNetwork = allowsExpensiveNetwork }
+        if let handlesCookies { options.handlesCookies = handlesCookies }
+        if let networkServiceType { options.networkServiceType = networkServiceType }
+        if let interface { options.interface = interface }
+        if let decompressesContent { options.decompressesContent = decompressesContent }
+        if let maximumContentLength { options.maximumContentLength = maximumContentLength }
+        if let maximumHTTPVersion { options.maximumHTTPVersion = maximumHTTPVersion }
+    }
+}

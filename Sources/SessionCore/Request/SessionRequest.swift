@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import FoundationEssentials
+public import HTTPTypes
+
+/// What is to be sent: where, how, with which header fields and body, under which conditions.
+///
+/// A value: serializers, adapters and redirects return changed copies. Only `http` and `https` are spoken.
+public struct SessionRequest: Sendable {
+    /// Where it goes.
+    ///
+    /// A fragment is kept here and never sent (RFC 9110 §4.2.5).
+    public var url: URL
+    /// The method (RFC 9110 §9); `.get` unless said otherwise.
+    public var method: HTTPRequest.Method
+    /// What is sent besides the fields that the transfer itself needs (`Host`, `Content-Length`, …).
+    ///
+    /// A field value never contains CR, LF or NUL: `HTTPField` does not take them. Use ``setValue(_:forField:)`` to be told.
+    public var headerFields: HTTPFields
+    /// The content; nil for none at all, which differs from an empty one.
+    public var body: RequestBody?
+    /// Time-outs, cache policy, interface and the other conditions.
+    public var options: RequestOptions
+
+    /// A request.
+    public init(
+        url: URL, method: HTTPRequest.Method = .get, headerFields: HTTPFields = HTTPFields(),
+        body: RequestBody? = nil, options: RequestOptions = RequestOptions()
+    ) {
+        self.url = url
+        self.method = method
+        self.headerFields = headerFields
+        self.body = body
+        self.options = options
+    }
+
+    /// A request for an address written as text.
+    ///
+    /// - Throws: ``SessionError/Code/badURL`` where the text is no absolute `http` or `https` URL (RFC 3986). Nothing is escaped for the
+    ///   caller: a space is an error here, not `%20`.
+    public init(
+        _ address: String, method: HTTPRequest.Method = .get, headerFields: HTTPFields = HTTPFields(),
+        body: RequestBody? = nil, options: RequestOptions = RequestOptions()
+    ) throws(SessionError) {
+        self.init(
+            url: try URL(spoken: address), method: method, headerFields: headerFields, body: body,
+            options: options)
+    }
+
+    /// Replaces a header field, or removes it with nil; names are compared without regard to case.
+    ///
+    /// - Throws: ``SessionError/Code/invalidHeaderField`` where the name is no token or the value has CR, LF, NUL or another
+    ///   control byte (RFC 9110 §5.5): such a value would smuggle further fields into the request.
+    public mutating func setValue(_ value: String?, forField name: String) throws(SessionError) {
+        try headerFields.setChecked(value, forField: name)
+    }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import FoundationEssentials
+
+extension URL {
+    /// The absolute `http` or `https` URL that this text is.
+    package init(spoken text: String) throws(SessionError) {
+        guard let url = URL(string: text, encodingInvalidCharacters: false), url.isSpoken else {
+            throw SessionError(.badURL, "\(TextQuote(text)) is no http or https URL")
+        }
+        self = url
+    }
+
+    /// Whether a transfer can go there: http or https, with a host.
+    package var isSpoken: Bool {
+        guard let scheme = scheme?.lowercased(), let host = host(percentEncoded: true) else { return false }
+        return (scheme == "http" || scheme == "https") && !host.isEmpty
+    }
+
+    /// With the user and password of `former` where it has none of its own and leads to the same origin.
+    package func inheritingUser(from former: URL) -> URL {
+        guard user == nil, let name = former.user(percentEncoded: true), let here = Origin(self),
+            here == Origin(former), var reference = URIReference(absoluteString)
+        else { return self }
+        let password = former.password(percentEncoded: true).map { ":\($0)" } ?? ""
+        reference.setUserInfo(name + password)
+        return URL(string: reference.text, encodingInvalidCharacters: false) ?? self
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import FoundationEssentials
+
+/// Makes an object out of the content of a response, after judging the response.
+///
+/// Serializers are values without state and may be called from many threads at once.
+public protocol ResponseSerializer<Value>: Sendable {
+    /// What it makes.
+    associatedtype Value: Sendable
+    /// The object, the error, both or neither.
+    ///
+    /// - Parameters:
+    ///   - data: the content; nil where there was none to speak of, for instance with 204.
+    ///   - response: the head; nil where there is none.
+    func serialize(_ data: Data?, response: SessionResponse?) -> SerializedResponse<Value>
+}
+
+/// What a serializer made of a response.
+///
+/// An object and an error may come together: a body `{"error": …}` under status 500 is decoded *and* reported as a failure.
+public struct SerializedResponse<Value: Sendable>: Sendable {
+    /// The object; nil also where an acceptable response has no content.
+    public var value: Value?
+    /// Why the response is not acceptable or could not be decoded.
+    public var error: SessionError?
+
+    /// A result.
+    public init(_ value: Value?, error: SessionError? = nil) {
+        self.value = value
+        self.error = error
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import FoundationEssentials
+
+/// Reads property lists, whichever of their formats they have, into a ``PropertyListValue``.
+///
+/// No content is no object and no error.
+public struct PropertyListResponseSerializer: ValidatingResponseSerializer, Equatable, Codable {
+    /// Which responses are acceptable; `application/x-plist` unless said.
+    public var validation: ResponseValidation
+    /// The formats that are read; all unless said.
+    public var formats: Set<PropertyListValue.Format>
+
+    /// A serializer.
+    public init(
+        validation: ResponseValidation = ResponseValidation(contentTypes: ["application/x-plist"]),
+        formats: Set<PropertyListValue.Format> = Set(PropertyListValue.Format.allCases)
+    ) {
+        self.validation = validation
+        self.formats = formats
+    }
+
+    /// The document; nil for empty content.
+    public func decode(_ data: Data?, response: SessionResponse?) throws(SessionError) -> PropertyListValue? {
+        guard let data, !data.isEmpty else { return nil }
+        let format = PropertyListValue.Format(of: data)
+        guard formats.contains(format) else {
+            throw .unreadable(
+                "the content is no property list of the formats asked for, but \(format.rawValue)")
+        }
+        do {
+            return try PropertyListValue(parsing: data)
+        } catch {
+            throw .unreadable("the content is no property list: \(error)", underlying: error)
+        }
+    }
+}

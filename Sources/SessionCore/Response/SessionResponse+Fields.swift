@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import HTTPTypes
+
+extension SessionResponse {
+    /// The header fields in the order in which they came.
+    ///
+    /// Lines whose name is no token are left out; control bytes in values become spaces (RFC 9110 §5.5). Read anew with each call.
+    public var headerFields: HTTPFields {
+        var fields = HTTPFields()
+        forEachField { name, value in
+            if let name = HTTPField.Name(String(decoding: name, as: UTF8.self)) {
+                fields.append(HTTPField(name: name, lenientValue: value))
+            }
+        }
+        return fields
+    }
+
+    /// The value of a field, several joined by a comma (RFC 9110 §5.3); nil where it did not come.
+    public func value(forField name: String) -> String? {
+        var joined: String?
+        forEachField { candidate, value in
+            guard candidate.equalsIgnoringCase(name.utf8) else { return }
+            let text = String(decoding: value, as: UTF8.self)
+            if let before = joined { joined = "\(before), \(text)" } else { joined = text }
+        }
+        return joined
+    }
+
+    /// The values of a field, one for each line of it, in the order in which they came.
+    public func values(forField name: String) -> [String] {
+        var values: [String] = []
+        forEachField { candidate, value in
+            if candidate.equalsIgnoringCase(name.utf8) {
+                values.append(String(decoding: value, as: UTF8.self))
+            }
+        }
+        return values
+    }
+
+    /// The media type without parameters, lower case: `application/json`; nil where none was sent.
+    public var mimeType: String? {
+        guard let field = value(forField: "content-type") else { return nil }
+        let type = field.prefix { $0 != ";" && $0 != "," }.trimmingBlanks.lowercased()
+        return type.isEmpty ? nil : type
+    }
+
+    /// The length of the content on the wire, as the server says; nil where it does not, or nonsense.
+    public var contentLength: Int64? {
+        guard let text = value(forField: "content-length"), let length = Int64(text), length >= 0 else {
+            return nil
+        }
+        return length
+    }
+
+    /// The response in the common vocabulary of Swift's HTTP packages; nil where it is not from HTTP.
+    public var httpResponse: HTTPResponse? {
+        guard let statusCode, (100...999).contains(statusCode) else { return nil }
+        return HTTPResponse(status: HTTPResponse.Status(code: statusCode), headerFields: headerFields)
+    }
+
+    /// Calls `body` with the name and the trimmed value of each field.
+    func forEachField(_ body: (Slice<UnsafeRawBufferPointer>, Slice<UnsafeRawBufferPointer>) -> Void) {
+        headerBlock.withUnsafeBytes { block in
+            var start = 0
+            while start < block.count {
+                var end = start
+                var colon = -1
+                while end < block.count, block[end] != 0x0A {
+                    if colon < 0, block[end] == 0x3A { colon = end }
+                    end += 1
+                }
+                if colon > start {
+                    body(Slice(base: block, bounds: start..<colon), block[(colon + 1)..<end].trimmingBlanks)
+                }
+                start = end + 1
+            }
+        }
+    }
+}

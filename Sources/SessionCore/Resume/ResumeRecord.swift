@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import FoundationEssentials
+import HTTPTypes
+
+/// What is needed to go on with a download that was cut off: where it came from, how far it got, and how to tell whether
+/// the file on the server is still the same.
+///
+/// Written down with ``encoded()`` it survives the process. It holds no header fields of the request, thus no credentials,
+/// except those that stand in the URL itself.
+public struct ResumeRecord: Sendable, Equatable {
+    /// Where the bytes came from: the URL that was asked for, before redirects.
+    public let url: URL
+    /// The method; GET almost always.
+    public let method: String
+    /// The `ETag` of the response, as it came.
+    public let eTag: String?
+    /// The `Last-Modified` of the response, as it came.
+    public let lastModified: String?
+    /// The `Date` of the response, as it came: tells whether `Last-Modified` can be relied upon (RFC 9110 §8.8.2.2).
+    public let date: String?
+    /// How many bytes the partial file has.
+    public let receivedBytes: Int64
+    /// How many bytes the whole has; nil where the server did not say.
+    public let totalBytes: Int64?
+    /// The file with the bytes so far.
+    public let partialFile: String
+
+    /// A record.
+    ///
+    /// - Throws: ``SessionError/Code/badResumeRecord`` where a part is impossible: no http or https URL, a negative length,
+    ///   more bytes than there are, a validator with control characters, a file name that is empty or has a NUL.
+    public init(
+        url: URL, method: String = "GET", eTag: String? = nil, lastModified: String? = nil,
+        date: String? = nil,
+        receivedBytes: Int64, totalBytes: Int64? = nil, partialFile: String
+    ) throws(SessionError) {
+        self.url = url
+        self.method = method
+        self.eTag = eTag
+        self.lastModified = lastModified
+        self.date = date
+        self.receivedBytes = receivedBytes
+        self.totalBytes = totalBytes
+        self.partialFile = partialFile
+        try check()
+    }
+
+    /// A record of a download that has so many bytes of the content which `response` announced.
+    ///
+    /// - Throws: ``SessionError/Code/badResumeRecord``, as the other initializer.
+    public init(
+        request: SessionRequest, response: SessionResponse, receivedBytes: Int64, totalBytes: Int64?,
+        partialFile: String
+    ) throws(SessionError) {
+        try self.init(
+            url: request.url, method: request.method.rawValue, eTag: response.value(forField: "etag"),
+            lastModified: response.value(forField: "last-modified"), date: response.value(forField: "date"),
+            receivedBytes: receivedBytes, totalBytes: totalBytes, partialFile: partialFile)
+    }
+
+    /// The same download some bytes later.
+    public func with(receivedBytes: Int64) throws(SessionError) -> ResumeRecord {
+        try ResumeRecord(
+            url: url, method: method, eTag: eTag, lastModified: lastModified, date: date,
+            receivedBytes: receivedBytes, totalBytes: totalBytes, partialFile: partialFile)
+    }
+
+    private func check() throws(SessionError) {
+        guard url.isSpoken else { throw Self.bad("its URL is neither http nor https") }
+        guard HTTPRequest.Method(method) != nil else { throw Self.bad("\(TextQuote(method)) is no method") }
+        guard receivedBytes >= 0 else { throw Self.bad("it counts \(receivedBytes) bytes") }
+        if let totalBytes, totalBytes < receivedBytes {
+            throw Self.bad("it counts \(receivedBytes) bytes of \(totalBytes)")
+        }
+        for text in [eTag, lastModified, date] {
+            guard text?.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) ?? true else {
+                throw Self.bad("a validator has control characters")
+            }
+        }
+        guard !partialFile.isEmpty, !partialFile.utf8.contains(0) else {
+            throw Self.bad("it does not name the partial file")
+        }
+    }
+
+    static func bad(_ reason: String, underlying: (any Error)? = nil) -> SessionError {
+        SessionError(
+            .badResumeRecord, "the record of the download cannot be used: \(reason)",
+            advice: "download from the beginning", underlying: underlying)
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import HTTPTypes
+
+/// How a download goes on.
+package enum ResumePlan: Sendable {
+    /// Nothing is missing.
+    case complete
+    /// The missing bytes are asked for.
+    case resume(SessionRequest)
+    /// Everything is asked for: nothing has come, or nothing tells whether the file is still the same.
+    case restart(SessionRequest)
+}
+
+/// What a response to a resumed download means for the partial file.
+package enum ResumeAnswer: Sendable {
+    /// The content continues the partial file at `offset` and ends before `end`, the whole has `total` bytes.
+    case append(offset: Int64, end: Int64, total: Int64?)
+    /// The content is the whole: the partial file is emptied and written anew.
+    case restart
+    /// The content is of no use: it is asked for again, without a range.
+    case requestWhole(SessionRequest)
+    /// The partial file is the whole.
+    case complete
+    /// The task fails; the partial file and the record stay good.
+    case failure(SessionError)
+}
+
+/// Decides how a download that was cut off goes on (RFC 9110 §13.1.5, §14, §15.3.7, §15.5.17).
+package struct ResumeRules: Sendable {
+    private let record: ResumeRecord
+    private let base: SessionRequest
+
+    /// Rules for one download.
+    ///
+    /// `base` brings header fields and options; its URL and method are those of the record.
+    package init(record: ResumeRecord, base: SessionRequest? = nil) {
+        self.record = record
+        var request = base ?? SessionRequest(url: record.url)
+        request.url = record.url
+        request.method = HTTPRequest.Method(record.method) ?? .get
+        self.base = request
+    }
+
+    /// What is to be sent.
+    package var plan: ResumePlan {
+        if let total = record.totalBytes, total == record.receivedBytes { return .complete }
+        guard record.receivedBytes > 0, let validator = strongValidator else { return .restart(whole) }
+        var request = whole
+        request.headerFields[.range] = "bytes=\(record.receivedBytes)-"
+        request.headerFields[.ifRange] = validator
+        // Ranges count encoded bytes, and the partial file has decoded ones: they are the same only without an encoding.
+        request.headerFields[.acceptEncoding] = "identity"
+        request.options.decompressesContent = false
+        return .resume(request)
+    }
+
+    /// What the answer to the request of ``plan`` means.
+    package func judge(_ response: SessionResponse) -> ResumeAnswer {
+        switch response.statusCode {
+        case 206: partial(response)
+        case 416: unsatisfied(response)
+        case 200, 203: .restart
+        default:
+            .failure(
+                SessionError(
+                    .badServerResponse,
+                    "the server answers with status \(response.statusCode ?? 0) instead of the missing bytes",
+                    advice: "what has come is kept; try again later", failingURL: record.url,
+                    response: response))
+        }
+    }
+
+    /// Whether a record of this download would be worth keeping: a GET of a whole file, unencoded, with a validator to tell it by.
+    package static func canRecord(_ request: SessionRequest, response: SessionResponse) -> Bool {
+        let encoding = response.value(forField: "content-encoding")?.lowercased() ?? "identity"
+        return request.method == .get && request.headerFields[.range] == nil && response.statusCode == 200
+            && encoding == "identity"
+            && (response.value(forField: "etag") ?? response.value(forField: "last-modified")) != nil
+            && response.value(forField: "accept-ranges")?.lowercased() != "none"
+    }
+
+    private func partial(_ response: SessionResponse) -> ResumeAnswer {
+        let encoding = response.value(forField: "content-encoding").map { $0.lowercased() }
+        guard let text = response.value(forField: "content-range"), let range = ContentRange(text),
+            let bytes = range.bytes, bytes.lowerBound == record.receivedBytes,
+            encoding == nil || encoding == "identity", isSameFile(response)
+        else { return .requestWhole(whole) }
+        if let total = record.totalBytes, total != range.completeLength ?? total {
+            return .requestWhole(whole)
+        }
+        let total = range.completeLength ?? record.totalBytes
+        if let total, bytes.upperBound >= total { return .requestWhole(whole) }
+        return .append(offset: bytes.lowerBound, end: bytes.upperBound + 1, total: total)
+    }
+
+    /// The server has nothing after the bytes that are there, so either these are all, or the file has changed.
+    private func unsatisfied(_ response: SessionResponse) -> ResumeAnswer {
+        let range = response.value(forField: "content-range").flatMap { ContentRange($0) }
+        guard range?.completeLength == record.receivedBytes,
+            record.receivedBytes == record.totalBytes ?? record.receivedBytes,
+            isSameFile(response)
+        else { return .requestWhole(whole) }
+        return .complete
+    }
+
+    /// Whether no validator of the response contradicts the record.
+    private func isSameFile(_ response: SessionResponse) -> Bool {
+        if let mine = record.eTag.flatMap({ EntityTag($0) }), let text = response.value(forField: "etag") {
+            return EntityTag(text).map(mine.matchesStrongly) ?? false
+        }
+        if let mine = record.lastModified, let theirs = response.value(forField: "last-modified") {
+            return mine == theirs
+        }
+        return true
+    }
+
+    /// What `If-Range` may carry: a strong tag, or a date at least a second older than the response (RFC 9110 §8.8.2.2, §13.1.5).
+    private var strongValidator: String? {
+        if let text = record.eTag {
+            // With a weak tag a date must not be used either: the server would have said if it were strong.
+            guard let tag = EntityTag(text), !tag.isWeak else { return nil }
+            return tag.text
+        }
+        let epoch = HTTPDate(seconds: 0)
+        guard let modified = record.lastModified, let text = record.date,
+            let modifiedAt = HTTPDate(modified, now: epoch), let sentAt = HTTPDate(text, now: epoch),
+            sentAt.seconds - modifiedAt.seconds >= 1
+        else { return nil }
+        return modified
+    }
+
+    private var whole: SessionRequest {
+        var request = base
+        request.headerFields[.range] = nil
+        request.headerFields[.ifRange] = nil
+        return request
+    }
+}

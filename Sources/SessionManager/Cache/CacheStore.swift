@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import SessionCore
+
+/// Responses in memory and in a folder, each within its capacity; used by one thread at a time.
+///
+/// Nothing that happens to the folder is an error: what cannot be read is a miss, and what cannot be written is not stored.
+struct CacheStore: ~Copyable {
+    /// How long nothing is written after the disk was full or refused.
+    static let rest: Int64 = 60_000_000_000
+
+    private let directory: CacheDirectory?
+    private let write: CacheFile.Write
+    private var disk: CacheIndex
+    private var memory: CacheIndex
+    private var kept: [String: StoredResponse] = [:]
+    private var isOpen = false
+    private var writesAgain: Int64 = .min
+
+    init(directory: String?, diskCapacity: Int64, memoryCapacity: Int64, write: @escaping CacheFile.Write) {
+        self.directory = directory.map { CacheDirectory(path: $0) }
+        self.write = write
+        disk = CacheIndex(capacity: directory == nil ? 0 : diskCapacity)
+        memory = CacheIndex(capacity: memoryCapacity)
+    }
+
+    var diskUsage: Int64 { disk.usage }
+    var memoryUsage: Int64 { memory.usage }
+
+    /// Finds what an earlier process left; once.
+    mutating func open() {
+        guard !isOpen, let directory else { return }
+        isOpen = true
+        directory.create()
+        for (name, size) in directory.scan() { forget(disk.stored(name, size: size)) }
+    }
+
+    /// What there is for a key.
+    mutating func lookup(_ key: String) -> StoredResponse? {
+        open()
+        let name = CacheDirectory.name(key)
+        if let stored = kept[name], stored.entry.key == key {
+            memory.used(name)
+            disk.used(name)
+            return stored
+        }
+        guard let directory, disk.capacity > 0 else { return nil }
+        guard let (stored, size) = CacheFile(path: directory.file(name), write: write).read() else {
+            disk.removed(name)
+            return nil
+        }
+        forget(disk.stored(name, size: size))
+        guard stored.entry.key == key else { return nil }
+        keep(stored, name)
+        return stored
+    }
+
+    /// Takes a response in; in the place of an earlier one for the same key.
+    ///
+    /// - Parameter now: nanoseconds of a clock that does not jump.
+    mutating func store(_ stored: StoredResponse, at now: Int64) {
+        open()
+        let name = CacheDirectory.name(stored.entry.key)
+        discard(name)
+        keep(stored, name)
+        guard let directory, disk.accepts(size: Int64(stored.data.count)), now >= writesAgain else { return }
+        let file = CacheFile(path: directory.file(name), write: write)
+        var result = file.replace(stored, temporary: directory.temporary(name))
+        if case .failure(let failure) = result, failure.errno == ENOENT {
+            // Somebody has cleaned up the folder as well.
+            directory.create()
+            result = file.replace(stored, temporary: directory.temporary(name))
+        }
+        switch result {
+        case .success(let size): forget(disk.stored(name, size: size))
+        case .failure: writesAgain = now + Self.rest
+        }
+    }
+
+    /// Gives a stored response another head, where it is still there.
+    mutating func refresh(_ entry: CacheEntry, at now: Int64) {
+        guard let stored = lookup(entry.key), stored.entry.contentLength == entry.contentLength else {
+            return
+        }
+        store(StoredResponse(entry: entry, data: stored.data), at: now)
+    }
+
+    mutating func remove(_ key: String) {
+        open()
+        discard(CacheDirectory.name(key))
+    }
+
+    mutating func removeAll() {
+        open()
+        forget(disk.keys)
+        disk.removedAll()
+        memory.removedAll()
+        kept = [:]
+        writesAgain = .min
+    }
+
+    /// Lets go of what is in memory; the folder keeps it.
+    mutating func emptyMemory() {
+        memory.removedAll()
+        kept = [:]
+    }
+
+    private mutating func keep(_ stored: StoredResponse, _ name: String) {
+        let size = Int64(stored.data.count + stored.entry.response.headerBlockSize)
+        guard memory.accepts(size: size) else { return }
+        kept[name] = stored
+        for gone in memory.stored(name, size: size) { kept[gone] = nil }
+    }
+
+    private mutating func discard(_ name: String) {
+        memory.removed(name)
+        kept[name] = nil
+        disk.removed(name)
+        if let directory { CacheFile(path: directory.file(name), write: write).remove() }
+    }
+
+    /// Removes the files of what the index gave up.
+    private mutating func forget(_ names: [String]) {
+        for name in names {
+            memory.removed(name)
+            kept[name] = nil
+            if let directory { CacheFile(path: directory.file(name), write: write).remove() }
+        }
+    }
+}
+
+extension SessionResponse {
+    /// What the head takes in memory, more or less.
+    fileprivate var headerBlockSize: Int { headerBlock.count + 512 }
+}

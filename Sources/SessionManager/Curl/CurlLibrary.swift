@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+import SessionCore
+
+/// The libcurl of this machine.
+package struct CurlLibrary: Sendable {
+    /// libcurl's version, as `7.88.1`.
+    package let version: String
+    /// The TLS backend, as `OpenSSL/3.0.19`; empty where libcurl has none.
+    package let tlsBackend: String
+    /// Whether HTTP/2 can be spoken.
+    package let hasHTTP2: Bool
+
+    /// Finds libcurl and initialises it, once for the process.
+    package static func load() throws(SessionError) -> CurlLibrary {
+        switch ccurl_load() {
+        case CCURL_LOADED: return CurlLibrary(ccurl_version().pointee)
+        case CCURL_TOO_OLD:
+            throw missing("install libcurl 7.88 or newer")
+        case CCURL_INIT_FAILED:
+            throw missing("there may be no memory left, or the TLS library is damaged")
+        default:
+            throw missing("install libcurl, on Debian: apt install libcurl4")
+        }
+    }
+
+    private static func missing(_ advice: String) -> SessionError {
+        SessionError(
+            .missingLibrary, "libcurl cannot be used: \(String(cString: ccurl_load_message()))",
+            advice: advice)
+    }
+
+    private init(_ info: curl_version_info_data) {
+        version = info.version.map { String(cString: $0) } ?? ""
+        tlsBackend = info.ssl_version.map { String(cString: $0) } ?? ""
+        hasHTTP2 = info.features & CURL_VERSION_HTTP2 != 0
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+import FoundationEssentials
+import HTTPTypes
+import SessionCore
+
+extension EasyHandle {
+    /// Sets everything that differs between transfers; what stays the same is not told again.
+    func prepare(_ transfer: Transfer, _ configuration: SessionConfiguration) {
+        let request = transfer.request
+        clearMessage()
+        set(CURLOPT_URL, request.url.absoluteString)
+        apply(EasyOptions(transfer, configuration))
+        if request.body != nil { set(CURLOPT_INFILESIZE_LARGE, offset: transfer.bodyLength ?? -1) }
+        setHeaderLines { append in
+            for field in request.headerFields {
+                // libcurl sends the length of the body itself.
+                if field.name == .contentLength, request.body != nil { continue }
+                let value = field.value
+                append(value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(value)")
+            }
+            if request.body != nil {
+                // No waiting for 100 (Continue): a refusal comes soon enough, and many servers never send it.
+                append("Expect:")
+            } else if request.method == .post || request.method == .put || request.method == .patch {
+                // RFC 9110 §8.6: a method that means a body says that there is none.
+                append("Content-Length: 0")
+            }
+        }
+    }
+
+    private func apply(_ new: EasyOptions) {
+        let old = options
+        guard old != new else { return }
+        options = new
+        if old?.method != new.method || old?.hasBody != new.hasBody {
+            set(CURLOPT_NOBODY, 0)
+            if new.hasBody {
+                set(CURLOPT_UPLOAD, 1)
+                set(CURLOPT_CUSTOMREQUEST, new.method)
+            } else if new.method == "HEAD" {
+                set(CURLOPT_HTTPGET, 1)
+                set(CURLOPT_CUSTOMREQUEST, nil)
+                set(CURLOPT_NOBODY, 1)
+            } else {
+                set(CURLOPT_HTTPGET, 1)
+                set(CURLOPT_CUSTOMREQUEST, new.method == "GET" ? nil : new.method)
+            }
+        }
+        set(CURLOPT_HTTP_VERSION, new.version)
+        // A second request waits to share a connection whose handshake may agree on HTTP/2. Without TLS there is nothing
+        // to wait for, and libcurl would wait for the first response.
+        set(CURLOPT_PIPEWAIT, new.version == CURL_HTTP_VERSION_2TLS ? 1 : 0)
+        set(CURLOPT_CONNECTTIMEOUT_MS, new.connectMilliseconds)
+        set(CURLOPT_INTERFACE, new.interface)
+        // An empty list means all that this libcurl can decode.
+        set(CURLOPT_ACCEPT_ENCODING, new.decodes ? "" : nil)
+        set(CURLOPT_BUFFERSIZE, new.bufferSize)
+        set(CURLOPT_UPLOAD_BUFFERSIZE, new.uploadBufferSize)
+        set(CURLOPT_PROXY, new.proxy)
+        if old?.credentials != new.credentials { apply(new.credentials) }
+        if old?.cookies != new.cookies {
+            set(CURLOPT_COOKIEFILE, new.cookies ? "" : nil)
+        }
+    }
+}
+
+/// The schemes that libcurl carries out; only the one that the server was found to want.
+extension EasyHandle {
+    private func apply(_ credentials: LibraryCredentials?) {
+        let isProxy = credentials?.isProxy == true
+        let scheme =
+            switch credentials?.scheme {
+            case .digest: Int(CCURL_AUTH_DIGEST)
+            case .ntlm: Int(CCURL_AUTH_NTLM)
+            case .negotiate: Int(CCURL_AUTH_NEGOTIATE)
+            default: Int(CCURL_AUTH_BASIC)
+            }
+        set(CURLOPT_HTTPAUTH, isProxy ? Int(CCURL_AUTH_BASIC) : scheme)
+        set(CURLOPT_USERNAME, isProxy ? nil : credentials?.user)
+        set(CURLOPT_PASSWORD, isProxy ? nil : credentials?.password)
+        set(CURLOPT_PROXYAUTH, isProxy ? scheme : Int(CCURL_AUTH_BASIC))
+        set(CURLOPT_PROXYUSERNAME, isProxy ? credentials?.user : nil)
+        set(CURLOPT_PROXYPASSWORD, isProxy ? credentials?.password : nil)
+    }
+}
+
+/// The options that seldom differ from one transfer of a handle to the next.
+struct EasyOptions: Equatable {
+    let method: String
+    let hasBody: Bool
+    let version: Int
+    let connectMilliseconds: Int
+    let interface: String?
+    let decodes: Bool
+    let cookies: Bool
+    let bufferSize: Int
+    let uploadBufferSize: Int
+    let proxy: String?
+    let credentials: LibraryCredentials?
+
+    init(_ transfer: Transfer, _ configuration: SessionConfiguration) {
+        let request = transfer.request
+        let options = request.options
+        method = request.method.rawValue
+        hasBody = request.body != nil
+        version =
+            switch options.maximumHTTPVersion {
+            case .http1_0: CURL_HTTP_VERSION_1_0
+            case .http1_1: CURL_HTTP_VERSION_1_1
+            case .http2, .http3, nil:
+                transfer.isSecure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
+            }
+        connectMilliseconds = max(1, (options.timeouts.connect ?? options.timeoutInterval).milliseconds)
+        // An address or a host name would be understood as well without the prefix (CURLOPT_INTERFACE(3)).
+        interface = (options.interface ?? configuration.interface).map { "if!\($0)" }
+        decodes = options.decompressesContent
+        cookies = options.handlesCookies
+        // Big buffers only where they pay: every running transfer has its own.
+        bufferSize = transfer.isBulk ? 256 << 10 : 16 << 10
+        uploadBufferSize = (transfer.bodyLength ?? .max) > 128 << 10 && hasBody ? 256 << 10 : 64 << 10
+        proxy = configuration.proxy
+        credentials = transfer.credentials
+    }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+import Glibc
+import SessionCore
+
+/// One of libcurl's easy handles with its callbacks; used for one transfer after the other, on the loop's thread.
+///
+/// libcurl is told the callbacks and this object's address once. It calls back only inside `ccurl_multi_action` and
+/// `ccurl_multi_remove`, so while the engine that owns the object runs.
+final class EasyHandle {
+    /// libcurl's `CURL *`.
+    let raw: UnsafeMutableRawPointer
+    /// The transfer it carries out now.
+    var transfer: Transfer?
+    /// What it has been told already.
+    var options: EasyOptions?
+    /// The header fields that libcurl reads while the transfer lasts.
+    private var fields: UnsafeMutablePointer<curl_slist>?
+    private let errorText: UnsafeMutablePointer<CChar>
+
+    init(share: UnsafeMutableRawPointer?, engine: TransferEngine) throws(SessionError) {
+        guard let raw = ccurl_easy_init() else {
+            throw SessionError(.outOfResources, "libcurl has no memory for another transfer")
+        }
+        self.raw = raw
+        errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        let address = Unmanaged.passUnretained(self).toOpaque()
+        set(CURLOPT_PRIVATE, pointer: address)
+        set(CURLOPT_ERRORBUFFER, pointer: errorText)
+        // Time-outs of the resolver without signals, which a library must not use (libcurl-thread(3)).
+        set(CURLOPT_NOSIGNAL, 1)
+        set(CURLOPT_PROTOCOLS_STR, "http,https")
+        set(CURLOPT_FOLLOWLOCATION, 0)
+        set(CURLOPT_TCP_KEEPALIVE, 1)
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        if let share { set(CURLOPT_SHARE, pointer: share) }
+        set(CURLOPT_WRITEDATA, pointer: address)
+        set(CURLOPT_HEADERDATA, pointer: address)
+        set(CURLOPT_READDATA, pointer: address)
+        set(CURLOPT_SEEKDATA, pointer: address)
+        ccurl_set_data_function(raw, CURLOPT_WRITEFUNCTION, EasyHandle.onContent)
+        ccurl_set_data_function(raw, CURLOPT_HEADERFUNCTION, EasyHandle.onHeader)
+        ccurl_set_data_function(raw, CURLOPT_READFUNCTION, EasyHandle.onBody)
+        ccurl_set_seek_function(raw, EasyHandle.onSeek)
+        // Sockets outlive the handle: their callbacks go to the engine.
+        let owner = Unmanaged.passUnretained(engine).toOpaque()
+        set(CURLOPT_OPENSOCKETDATA, pointer: owner)
+        set(CURLOPT_CLOSESOCKETDATA, pointer: owner)
+        ccurl_set_open_function(raw, TransferEngine.onOpen)
+        ccurl_set_close_function(raw, TransferEngine.onClose)
+    }
+
+    deinit {
+        ccurl_easy_cleanup(raw)
+        ccurl_list_free(fields)
+        errorText.deallocate()
+    }
+
+    // MARK: Options
+
+    // Their results are not looked at: a known option refuses a value only for lack of memory, and then the transfer
+    // fails as well; features that a build may lack are asked of `CurlLibrary`.
+
+    func set(_ option: CURLoption, _ value: Int) { _ = ccurl_set_long(raw, option, value) }
+    func set(_ option: CURLoption, offset: Int64) { _ = ccurl_set_offset(raw, option, offset) }
+    func set(_ option: CURLoption, pointer: UnsafeRawPointer?) { _ = ccurl_set_pointer(raw, option, pointer) }
+    func set(_ option: CURLoption, _ text: String?) {
+        guard let text else {
+            _ = ccurl_set_string(raw, option, nil)
+            return
+        }
+        _ = text.withCString { ccurl_set_string(raw, option, $0) }
+    }
+
+    /// Replaces the header fields: whole lines, `Name: value`, or `Name:` to leave out one of libcurl's own.
+    func setHeaderLines(_ lines: (_ append: (String) -> Void) -> Void) {
+        let former = fields
+        var list: UnsafeMutablePointer<curl_slist>?
+        lines { line in
+            // Without memory the list so far stays valid (curl_slist_append(3)).
+            if let longer = line.withCString({ ccurl_list_append(list, $0) }) { list = longer }
+        }
+        fields = list
+        set(CURLOPT_HTTPHEADER, pointer: list)
+        ccurl_list_free(former)
+    }
+
+    // MARK: What libcurl knows about the transfer
+
+    func long(_ info: CURLINFO) -> Int {
+        var value = 0
+        return ccurl_get_long(raw, info, &value) == CURLE_OK ? value : 0
+    }
+
+    func offset(_ info: CURLINFO) -> Int64 {
+        var value: Int64 = 0
+        return ccurl_get_offset(raw, info, &value) == CURLE_OK ? value : 0
+    }
+
+    func text(_ info: CURLINFO) -> String? {
+        var value: UnsafePointer<CChar>?
+        guard ccurl_get_string(raw, info, &value) == CURLE_OK, let value else { return nil }
+        return String(cString: value)
+    }
+
+    /// libcurl's words about the last failure.
+    func message(for code: CURLcode) -> String {
+        errorText.pointee == 0 ? String(cString: ccurl_easy_text(code)) : String(cString: errorText)
+    }
+
+    func clearMessage() { errorText.pointee = 0 }
+
+    /// The object behind a handle that libcurl hands back.
+    static func of(_ raw: UnsafeMutableRawPointer) -> EasyHandle? {
+        var address: UnsafeMutableRawPointer?
+        guard ccurl_get_pointer(raw, CURLINFO_PRIVATE, &address) == CURLE_OK, let address else { return nil }
+        return Unmanaged<EasyHandle>.fromOpaque(address).takeUnretainedValue()
+    }
+}
+
+extension EasyHandle {
+    private static func transfer(_ user: UnsafeMutableRawPointer?) -> Transfer? {
+        guard let user else { return nil }
+        return Unmanaged<EasyHandle>.fromOpaque(user).takeUnretainedValue().transfer
+    }
+
+    fileprivate static let onContent: ccurl_data_function = { bytes, size, count, user in
+        guard let transfer = EasyHandle.transfer(user) else { return 0 }
+        return transfer.received(content: UnsafeRawBufferPointer(start: bytes, count: size &* count))
+    }
+
+    fileprivate static let onHeader: ccurl_data_function = { bytes, size, count, user in
+        guard let transfer = EasyHandle.transfer(user) else { return 0 }
+        return transfer.received(headerLine: UnsafeRawBufferPointer(start: bytes, count: size &* count))
+    }
+
+    fileprivate static let onBody: ccurl_data_function = { bytes, size, count, user in
+        guard let transfer = EasyHandle.transfer(user) else { return Int(CCURL_READ_ABORT) }
+        return transfer.fill(UnsafeMutableRawBufferPointer(start: bytes, count: size &* count))
+    }
+
+    fileprivate static let onSeek: ccurl_seek_function = { user, offset, origin in
+        guard let transfer = EasyHandle.transfer(user), origin == SEEK_SET, offset == 0 else {
+            return CURL_SEEKFUNC_FAIL
+        }
+        return transfer.rewindBody() ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
+    }
+}

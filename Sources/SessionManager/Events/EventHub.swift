@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// Hands events to everybody who listens, in order.
+final class EventHub: Sendable {
+    private struct State {
+        var next = 0
+        var listeners: [Int: @Sendable (SessionEvent) -> Void] = [:]
+    }
+
+    private let state = Mutex(State())
+    /// Read without the lock, since mostly nobody listens.
+    private let isWanted = Atomic<Bool>(false)
+
+    /// Adds a listener, which is called on the thread where something happens and has to return soon.
+    func listen(_ listener: @escaping @Sendable (SessionEvent) -> Void) -> Int {
+        state.withLock { state in
+            state.next += 1
+            state.listeners[state.next] = listener
+            isWanted.store(true, ordering: .relaxed)
+            return state.next
+        }
+    }
+
+    func forget(_ number: Int) {
+        state.withLock { state in
+            state.listeners[number] = nil
+            isWanted.store(!state.listeners.isEmpty, ordering: .relaxed)
+        }
+    }
+
+    func send(_ event: @autoclosure () -> SessionEvent) {
+        guard isWanted.load(ordering: .relaxed) else { return }
+        let event = event()
+        // Under the lock, so that all see the same order; listeners only put the event away.
+        state.withLock { state in
+            for listener in state.listeners.values { listener(event) }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import SessionCore
+
+/// What happens to a manager's tasks, in order.
+public enum SessionEvent: Sendable {
+    /// A task was resumed that was not running.
+    case resumed(SessionTask)
+    /// A running task was suspended.
+    case suspended(SessionTask)
+    /// A task has completed; its completion block has been called.
+    case completed(SessionTask, TaskCompletion)
+    /// A finished download has been moved to its destination.
+    case downloadMoved(SessionTask, path: String)
+    /// A finished download could not be moved.
+    case downloadMoveFailed(SessionTask, SessionError)
+    /// A session has been invalidated and its last task has ended.
+    case invalidated(Session)
+}
+
+/// What a completion event tells.
+public struct TaskCompletion: Sendable {
+    /// How the task ended: content, error, file, metrics.
+    public var outcome: TaskOutcome
+    /// What the serializer made of the content.
+    public var object: (any Sendable)?
+    /// The serializer that was used.
+    public var serializer: (any ResponseSerializer)?
+    /// The error that the completion block got: the transfer's or the serializer's.
+    public var error: SessionError?
+}

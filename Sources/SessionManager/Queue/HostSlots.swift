@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SessionCore
+
+/// How many transfers run per origin, and who waits: the limit of connections per host, decided without I/O.
+///
+/// Over HTTP/1.1 a transfer needs a connection of its own. An origin that has answered by HTTP/2 or 3 carries many
+/// over one, so the limit is lifted there to what servers usually allow (100 streams, RFC 9113 §6.5.2).
+struct HostSlots<Waiting>: ~Copyable {
+    /// One origin; an object, so that its queue is changed where it is.
+    private final class Host {
+        var active = 0
+        var isMultiplexed = false
+        var queue = WaitingLine<Waiting>()
+    }
+
+    /// How many transfers may run on an origin that speaks HTTP/1.1.
+    let limit: Int
+    private let multiplexedLimit = 100
+    private var hosts: [String: Host] = [:]
+
+    init(limit: Int) { self.limit = max(1, limit) }
+
+    /// A place for a transfer, or a place in the queue with a ticket to leave it.
+    mutating func enter(_ origin: String, priority: Float, _ item: @autoclosure () -> Waiting) -> SlotAnswer {
+        let host: Host
+        if let known = hosts[origin] {
+            host = known
+        } else {
+            host = Host()
+            hosts[origin] = host
+        }
+        if host.active < bound(host) {
+            host.active += 1
+            return .admitted
+        }
+        return .queued(ticket: host.queue.append(item(), priority: priority))
+    }
+
+    /// Gives a place back.
+    ///
+    /// - Returns: those who may run now: none, one, or many where the origin turned out to multiplex.
+    mutating func leave(_ origin: String, version: HTTPVersion?) -> [Waiting] {
+        guard let host = hosts[origin] else { return [] }
+        host.active -= 1
+        if let version, version >= .http2 { host.isMultiplexed = true }
+        var next: [Waiting] = []
+        while host.active < bound(host), let item = host.queue.popFirst() {
+            host.active += 1
+            next.append(item)
+        }
+        return next
+    }
+
+    /// Leaves the queue; false when the ticket has been called already.
+    mutating func abandon(_ origin: String, ticket: Int) -> Bool {
+        hosts[origin]?.queue.remove(ticket: ticket) ?? false
+    }
+
+    /// Forgets origins that nobody uses, when there are many: a program may speak to a new host with each request.
+    mutating func forgetIdleHosts() {
+        guard hosts.count > 256 else { return }
+        hosts = hosts.filter { $0.value.active > 0 || !$0.value.queue.isEmpty }
+    }
+
+    private func bound(_ host: Host) -> Int { host.isMultiplexed ? max(limit, multiplexedLimit) : limit }
+}
+
+/// What a transfer that wants to run is told.
+enum SlotAnswer: Equatable {
+    case admitted
+    case queued(ticket: Int)
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import COpenSSL
+package import FoundationEssentials
+package import SessionCore
+
+/// The OpenSSL that libcurl uses.
+package enum OpenSSL {
+    /// Finds its functions, once for the process.
+    ///
+    /// Needs libcurl to be loaded and to say that it uses OpenSSL. Throws ``SessionError/Code/missingLibrary``.
+    package static func load() throws(SessionError) {
+        guard copenssl_load() != COPENSSL_LOADED else { return }
+        throw SessionError(
+            .missingLibrary,
+            "the security policy needs OpenSSL below libcurl: \(String(cString: copenssl_load_message()))",
+            advice: "install libcurl with OpenSSL 3 (on Debian: libcurl4), or use the default policy",
+            domain: .security)
+    }
+
+    /// The pin of a key in DER form (SubjectPublicKeyInfo).
+    package static func pin(ofKey key: Data) -> PublicKeyPin? {
+        var hash = [UInt8](repeating: 0, count: 32)
+        let isHashed = key.withUnsafeBytes { bytes in
+            guard let start = bytes.baseAddress else { return false }
+            return copenssl_sha256(start, bytes.count, &hash)
+        }
+        return isHashed ? PublicKeyPin(sha256: hash) : nil
+    }
+
+    /// The certificates of a chain, copied; however long a server makes it, at most 100.
+    static func certificates(_ chain: OpaquePointer?) -> [PeerCertificate] {
+        (0..<min(copenssl_chain_count(chain), 100)).map { index in
+            var count: Int32 = 0
+            let bytes = copenssl_chain_der(chain, index, &count)
+            defer { copenssl_free(bytes) }
+            let der = bytes.map { Data(bytes: $0, count: Int(count)) } ?? Data()
+            return PeerCertificate(der, sha256: pin(ofKey:))
+        }
+    }
+
+    static func result(_ number: Int32) -> VerifyResult {
+        number == 0 ? .ok : VerifyResult(Int(number), text: String(cString: copenssl_result_text(number)))
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Reachability
+public import SessionCore
+
+/// Called once with the head of the response, what the serializer made of the content (or the path of a download), and the error.
+///
+/// An object and an error may come together: content that could be decoded under a status that is not acceptable.
+public typealias CompletionBlock = @Sendable (SessionResponse?, (any Sendable)?, SessionError?) -> Void
+
+/// What happens after a task has ended: delegate, serializer, completion block, event, in this order.
+struct CompletionDelivery: Sendable {
+    let serializer: any ResponseSerializer
+    let queue: DeliveryQueue
+    let group: CompletionGroup?
+    let delegate: (any SessionDelegate)?
+    let block: CompletionBlock?
+
+    /// Leaves the loop at once: decoding may take long.
+    func deliver(_ task: SessionTask, _ outcome: TaskOutcome) {
+        Task {
+            if let delegate {
+                await delegate.task(task, didCollect: outcome.metrics)
+                await delegate.task(task, didCompleteWith: outcome.error)
+            }
+            let (object, error) = evaluate(outcome)
+            let (serializer, group, block) = (serializer, group, block)
+            queue.submit {
+                block?(outcome.response, object, error)
+                group?.leave()
+                task.session.events.send(
+                    .completed(
+                        task,
+                        TaskCompletion(outcome: outcome, object: object, serializer: serializer, error: error)
+                    ))
+            }
+        }
+    }
+
+    private func evaluate(_ outcome: TaskOutcome) -> ((any Sendable)?, SessionError?) {
+        if let error = outcome.error { return (nil, error) }
+        if let path = outcome.filePath { return (path, nil) }
+        return Self.serialize(outcome, serializer)
+    }
+
+    /// Why a serializer does not accept a response, whatever its content.
+    static func refusal(of response: SessionResponse, by serializer: some ResponseSerializer) -> SessionError?
+    {
+        serializer.serialize(nil, response: response).error
+    }
+
+    private static func serialize<Serializer: ResponseSerializer>(
+        _ outcome: TaskOutcome, _ serializer: Serializer
+    ) -> ((any Sendable)?, SessionError?) {
+        let result = serializer.serialize(outcome.data, response: outcome.response)
+        return (result.value, result.error)
+    }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import FoundationEssentials
+public import HTTPTypes
+public import SessionCore
+
+// One call, one answer. Decoding happens in the caller's task.
+extension HTTPSessionManager {
+    /// GETs a value: `let user: User = try await api.get("users/1")`.
+    ///
+    /// - Parameter parameters: go into the query.
+    /// - Throws: ``SessionError`` where the request fails, the status or the media type is not acceptable, or the content is no `Value`.
+    public func get<Value: Decodable & Sendable>(
+        _ address: String, parameters: ParameterValue? = nil, headers: [String: String] = [:]
+    ) async throws(SessionError) -> Value {
+        try await value(.get, address, parameters, headers)
+    }
+
+    /// POSTs parameters, as a form unless ``requestSerializer`` says otherwise, and decodes the answer.
+    ///
+    /// - Throws: as ``get(_:parameters:headers:)``.
+    public func post<Value: Decodable & Sendable>(
+        _ address: String, parameters: ParameterValue? = nil, headers: [String: String] = [:]
+    ) async throws(SessionError) -> Value {
+        try await value(.post, address, parameters, headers)
+    }
+
+    /// PUTs parameters and decodes the answer.
+    ///
+    /// - Throws: as ``get(_:parameters:headers:)``.
+    public func put<Value: Decodable & Sendable>(
+        _ address: String, parameters: ParameterValue? = nil, headers: [String: String] = [:]
+    ) async throws(SessionError) -> Value {
+        try await value(.put, address, parameters, headers)
+    }
+
+    /// PATCHes with parameters and decodes the answer.
+    ///
+    /// - Throws: as ``get(_:parameters:headers:)``.
+    public func patch<Value: Decodable & Sendable>(
+        _ address: String, parameters: ParameterValue? = nil, headers: [String: String] = [:]
+    ) async throws(SessionError) -> Value {
+        try await value(.patch, address, parameters, headers)
+    }
+
+    /// DELETEs and decodes the answer.
+    ///
+    /// - Parameter parameters: go into the query.
+    /// - Throws: as ``get(_:parameters:headers:)``.
+    public func delete<Value: Decodable & Sendable>(
+        _ address: String, parameters: ParameterValue? = nil, headers: [String: String] = [:]
+    ) async throws(SessionError) -> Value {
+        try await value(.delete, address, parameters, headers)
+    }
+
+    /// Asks for the head alone.
+    ///
+    /// - Throws: ``SessionError`` where the request fails or the status is not acceptable.
+    @discardableResult
+    public func head(
+        _ address: String, parameters: ParameterValue? = nil, headers: [String: String] = [:]
+    ) async throws(SessionError) -> SessionResponse {
+        let (_, response) = try await data(.head, address, parameters: parameters, headers: headers)
+        return response
+    }
+
+    /// Sends a request and returns the content of an acceptable response as it is, for instance where there is none.
+    ///
+    /// - Throws: ``SessionError`` where the request fails or the status is not acceptable; its ``SessionError/data`` has the content.
+    @discardableResult
+    public func data(
+        _ method: HTTPRequest.Method, _ address: String, parameters: ParameterValue? = nil,
+        headers: [String: String] = [:]
+    ) async throws(SessionError) -> (Data, SessionResponse) {
+        let request = try request(method, address, parameters: parameters, headers: headers)
+        let (data, response) = try await session.data(for: request)
+        let judged = HTTPResponseSerializer().serialize(data, response: response)
+        if let error = judged.error { throw error }
+        return (data, response)
+    }
+
+    private func value<Value: Decodable & Sendable>(
+        _ method: HTTPRequest.Method, _ address: String, _ parameters: ParameterValue?,
+        _ headers: [String: String]
+    ) async throws(SessionError) -> Value {
+        try await value(of: request(method, address, parameters: parameters, headers: headers), TaskOptions())
+    }
+
+    /// Sends a request and decodes the answer.
+    func value<Value: Decodable & Sendable>(
+        of request: SessionRequest, _ options: TaskOptions
+    ) async throws(SessionError) -> Value {
+        let (data, response) = try await session.data(for: request, options: options)
+        // An error's content is seldom a `Value`; the status says more than the decoder's complaint.
+        if let error = HTTPResponseSerializer().serialize(data, response: response).error { throw error }
+        let result = DecodableResponseSerializer<Value>().serialize(data, response: response)
+        if let error = result.error { throw error }
+        guard let value = result.value else {
+            throw SessionError(
+                .cannotParseResponse, "the response has no content, and a \(Value.self) was expected",
+                advice: "use data(_:_:parameters:headers:) where there may be none",
+                domain: .responseSerialization, failingURL: request.url, response: response, data: data)
+        }
+        return value
+    }
+}

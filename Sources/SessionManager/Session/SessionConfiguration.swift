@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What all tasks of a manager have in common, fixed when the manager is made.
+public struct SessionConfiguration: Sendable, Equatable, Codable {
+    /// How many connections a host gets at most over HTTP/1.1; 6.
+    ///
+    /// Over HTTP/2 one connection carries up to 100 transfers at a time. What exceeds it waits its turn; waiting counts against no
+    /// time-out.
+    public var maximumConnectionsPerHost = 6
+    /// How many connections are kept open for later; 32.
+    public var maximumIdleConnections = 32
+    /// The most content in bytes that a response kept in memory may have, where the request does not say; 64 MiB.
+    ///
+    /// A device has little memory and a server may be hostile. Downloads to files have no such limit.
+    public var maximumContentLengthInMemory: Int64 = 64 << 20
+    /// The interface that all connections are bound to (SO_BINDTODEVICE, socket(7)), where the request does not say; nil lets the kernel choose.
+    public var interface: String?
+    /// The proxy, as `http://host:port` or `socks5h://host:port`; nil follows `http_proxy`, `https_proxy` and `no_proxy`, empty uses none.
+    public var proxy: String?
+    /// Addresses of hosts, which are not looked up then: `HOST:PORT:ADDRESS[,ADDRESS]…` each (CURLOPT_RESOLVE(3)).
+    public var hostAddresses: [String] = []
+    /// How many redirects a task follows; 16.
+    public var maximumRedirects = 16
+
+    /// The defaults.
+    public init() {}
+
+    /// The proxy, where it is spoken to by TLS.
+    var tlsProxy: String? { proxy.flatMap { $0.hasPrefix("https://") ? $0 : nil } }
+
+    /// Handles are kept for as many transfers as often run at once.
+    var maximumIdleHandles: Int { max(64, maximumConnectionsPerHost) }
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Reachability
+public import SessionCore
+import Synchronization
+
+/// One request on its way: created suspended, resumed, perhaps suspended and resumed again, completed exactly once.
+///
+/// Every member may be used from any thread.
+public final class SessionTask: Sendable {
+    /// What kind of transfer it is.
+    public enum Kind: String, Sendable {
+        /// The content is kept in memory.
+        case data
+        /// A body is sent; the content of the answer is kept in memory.
+        case upload
+        /// The content goes to a file.
+        case download
+        /// The content is handed on as it comes.
+        case stream
+    }
+
+    private struct Record: ~Copyable {
+        var machine = TaskStateMachine()
+        /// What is sent, where it differs from what was asked for.
+        var current: SessionRequest?
+        var upload: TransferProgress?
+        var download: TransferProgress?
+        var response: SessionResponse?
+        var outcome: TaskOutcome?
+        var description: String?
+        /// Called with the outcome, in order.
+        var waiting: [@Sendable (TaskOutcome) -> Void] = []
+    }
+
+    /// A number that no other task of the process has.
+    public let identifier: Int
+    /// What kind of transfer it is.
+    public let kind: Kind
+    /// What was asked for.
+    public let originalRequest: SessionRequest
+    /// How urgent it is among those which wait for the same host, 0 to 1; 0.5 unless said otherwise.
+    public let priority: Float
+    /// How far the body is; counted without an object until somebody asks for one.
+    let sent = ByteCounter()
+    /// How far the content is.
+    let received = ByteCounter()
+    let plan: TaskPlan
+    let session: Session
+    private let record: Mutex<Record>
+    private static let identifiers = Atomic<Int>(0)
+
+    init(_ request: SessionRequest, kind: Kind, session: Session, plan: TaskPlan) {
+        identifier = Self.identifiers.add(1, ordering: .relaxed).newValue
+        self.kind = kind
+        self.session = session
+        self.plan = plan
+        priority = plan.options.priority
+        originalRequest = request
+        record = Mutex(Record())
+        if let handler = plan.options.uploadProgress {
+            record.withLock { $0.upload = progress(of: sent, plan.options.progressQueue, handler) }
+        }
+        if let handler = plan.options.downloadProgress {
+            record.withLock { $0.download = progress(of: received, plan.options.progressQueue, handler) }
+        }
+    }
+
+    /// The body's way.
+    public var uploadProgress: TransferProgress {
+        record.withLock { record in
+            if let upload = record.upload { return upload }
+            let progress = progress(of: sent)
+            record.upload = progress
+            return progress
+        }
+    }
+
+    /// The content's way.
+    public var downloadProgress: TransferProgress {
+        record.withLock { record in
+            if let download = record.download { return download }
+            let progress = progress(of: received)
+            record.download = progress
+            return progress
+        }
+    }
+
+    private func progress(
+        of counter: ByteCounter, _ queue: DeliveryQueue? = nil,
+        _ handler: (@Sendable (TransferProgress.Snapshot) -> Void)? = nil
+    ) -> TransferProgress {
+        TransferProgress(of: counter, queue: queue, handler: handler) { [weak self] control in
+            switch control {
+            case .cancel: self?.cancel()
+            case .pause: self?.suspend()
+            case .resume: self?.resume()
+            }
+        }
+    }
+
+    /// What it does at the moment.
+    public var state: TaskState { record.withLock { $0.machine.state } }
+    /// What is being sent: differs from the original after an adapter, a redirect or an authentication.
+    public var currentRequest: SessionRequest { record.withLock { $0.current } ?? originalRequest }
+    /// The head of the response, as soon as it has come.
+    public var response: SessionResponse? { record.withLock { $0.response } }
+    /// Why it failed, once it has completed.
+    public var error: SessionError? { record.withLock { $0.outcome?.error } }
+    /// What was measured, once it has completed: one entry for each exchange.
+    public var metrics: [TransferMetrics] { record.withLock { $0.outcome?.metrics ?? [] } }
+    /// Yours to use.
+    public var taskDescription: String? {
+        get { record.withLock { $0.description } }
+        set { record.withLock { $0.description = newValue } }
+    }
+
+    /// Starts it, or lets it go on.
+    public func resume() {
+        switch record.withLock({ $0.machine.resume() }) {
+        case .start:
+            session.noteResumed(self)
+            session.start(self)
+        case .goOn:
+            session.noteResumed(self)
+            session.setSuspended(self, false)
+        case .nothing: break
+        }
+    }
+
+    /// Stops its bytes, its time-outs and its claim to a place among the transfers of its host.
+    ///
+    /// The connection is kept.
+    public func suspend() {
+        guard record.withLock({ $0.machine.suspend() }) else { return }
+        session.noteSuspended(self)
+        session.setSuspended(self, true)
+    }
+
+    /// Ends it with ``SessionError/Code/cancelled``, unless it has completed.
+    public func cancel() {
+        switch record.withLock({ $0.machine.cancel() }) {
+        case .finish: finish(TaskOutcome(error: cancelledError))
+        case .stop: session.stop(self)
+        case .nothing: break
+        }
+    }
+
+    /// Waits for its end; does not resume it.
+    ///
+    /// Cancelling the waiting Swift task cancels this one.
+    public func outcome() async -> TaskOutcome {
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                whenEnded { continuation.resume(returning: $0) }
+            }
+        } onCancel: {
+            cancel()
+        }
+    }
+
+    // MARK: What the runner reports
+
+    var cancelledError: SessionError {
+        SessionError(.cancelled, "the task was cancelled", failingURL: originalRequest.url)
+    }
+
+    /// Has `body` called with the outcome, at once where it has ended.
+    func whenEnded(_ body: @escaping @Sendable (TaskOutcome) -> Void) {
+        let outcome: TaskOutcome? = record.withLock { record in
+            guard let outcome = record.outcome else {
+                record.waiting.append(body)
+                return nil
+            }
+            return outcome
+        }
+        if let outcome { body(outcome) }
+    }
+
+    func note(request: SessionRequest) { record.withLock { $0.current = request } }
+    func note(response: SessionResponse?) { record.withLock { $0.response = response } }
+
+    /// Completes it; only the first call has an effect.
+    func finish(_ outcome: TaskOutcome) {
+        let waiting: [@Sendable (TaskOutcome) -> Void]? = record.withLock { record in
+            guard record.machine.complete() else { return nil }
+            record.response = outcome.response ?? record.response
+            record.outcome = outcome
+            defer { record.waiting = [] }
+            return record.waiting
+        }
+        guard let waiting else { return }
+        session.forget(self)
+        if let completion = plan.completion {
+            completion(self, outcome)
+        } else {
+            session.events.send(.completed(self, TaskCompletion(outcome: outcome, error: outcome.error)))
+        }
+        for body in waiting { body(outcome) }
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Reachability
+import SessionCore
+
+/// What was agreed when a task was made.
+struct TaskPlan: Sendable {
+    var options = TaskOptions()
+    var delegate: (any SessionDelegate)?
+    /// The manager's interceptor and the task's own.
+    var interceptor: (any RequestInterceptor)?
+    /// Judges a head before a download's content is written, and whether a response is a failure that may be tried again.
+    var validation: (@Sendable (SessionResponse) -> SessionError?)?
+    /// Where a download goes; nil leaves it where it was received.
+    var destination: (@Sendable (_ temporaryPath: String, SessionResponse) -> DownloadDestination?)?
+    /// Goes on with an earlier download.
+    var record: ResumeRecord?
+    /// The manager's response cache; nil where there is none.
+    var cache: CacheAccess?
+    /// Takes the content of a stream task.
+    var stream: StreamBuffer?
+    /// Told of the head of the last response.
+    var head: HeadPromise?
+    /// Called on the loop's thread when the task has ended, before those who wait.
+    var completion: (@Sendable (SessionTask, TaskOutcome) -> Void)?
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import FoundationEssentials
+import SessionCore
+
+// What is decided when an exchange has ended.
+extension TaskRunner {
+    func conclude(_ end: TransferEnd) {
+        let response = transfer?.response
+        if let caching, concludeValidation(caching, end) { return }
+        if let error = end.error {
+            // A redirect whose content is too long to be read is followed all the same, on another connection.
+            if next != nil, error.code == .dataLengthExceedsMaximum { return goOn() }
+            if let peer = error.undecidedPeer { return askAboutServer(peer, error) }
+            return fail(error, data: memory?.data)
+        }
+        if next != nil { return goOn() }
+        if let status = response?.statusCode, status == 401 || status == 407, answersChallenges, let response
+        {
+            return authenticate(response)
+        }
+        finish(response)
+    }
+
+    /// Completes the task with the response of this exchange, unless it is tried again.
+    func finish(_ response: SessionResponse?) {
+        if let response, retries(response, otherwise: { $0.storeAndSettle(response) }) { return }
+        storeAndSettle(response)
+    }
+
+    private func storeAndSettle(_ response: SessionResponse?) {
+        if let caching, let response { store(response, caching) } else { settle(response) }
+    }
+
+    func settle(_ response: SessionResponse?) {
+        if let file, let response { return finishDownload(file, response) }
+        if isDownload, let refusal = refusedBy {
+            let data = memory?.data
+            let error = refusal.with(failingURL: request.url, response: response, data: data)
+            return complete(TaskOutcome(response: response, data: data, error: error))
+        }
+        complete(TaskOutcome(response: response, data: memory?.data ?? Data()))
+    }
+
+    /// Sends the request that follows.
+    private func goOn() {
+        guard let next else { return }
+        hops += 1
+        guard let caching, next.body == nil else { return send(next) }
+        turn(to: caching.unconditional(next))
+        exchangeOrUseCache()
+    }
+
+    private func turn(to next: SessionRequest) {
+        if let former = transfer?.request.url, Origin(former) != Origin(next.url) {
+            // libcurl would show the credentials of one origin to the next.
+            authentication?.forLibrary = nil
+        }
+        request = next
+    }
+
+    /// Sends a request, with a new body where the former one cannot be sent again.
+    func send(_ next: SessionRequest) {
+        turn(to: next)
+        guard case .stream(let source)? = next.body, !source.isRewindable, transfer != nil else {
+            return exchange()
+        }
+        transfer = nil
+        let task = task
+        let delegate = task.plan.delegate
+        ask {
+            await delegate?.task(task, needsNewBodyFor: next)
+        } then: { runner, body in
+            guard let body else {
+                return runner.end(
+                    SessionError(
+                        .requestBodyStreamExhausted,
+                        "the server wants the request once more, and its body cannot be read again",
+                        advice: "send the body as data, as a file or as a source that can be rewound",
+                        failingURL: next.url))
+            }
+            var again = next
+            again.body = body
+            runner.request = again
+            runner.exchange()
+        }
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import FoundationEssentials
+import HTTPTypes
+import SessionCore
+
+// Downloads: where the content goes, and going on with what an earlier one has left.
+extension TaskRunner {
+    /// Goes on with an earlier download.
+    func resume(_ record: ResumeRecord) {
+        let rules = ResumeRules(record: record, base: task.originalRequest)
+        switch rules.plan {
+        case .complete:
+            do throws(SessionError) {
+                let file = try FileSink(continuing: record, limit: request.options.maximumContentLength)
+                self.file = file
+                finishDownload(file, SessionResponse(url: record.url, statusCode: 200))
+            } catch {
+                complete(TaskOutcome(error: error))
+            }
+        case .resume(let request), .restart(let request):
+            self.request = request
+            exchange()
+        }
+    }
+
+    /// The place for a download's content.
+    func downloadSink(for head: SessionResponse) throws(SessionError) -> any ContentSink {
+        let limit = request.options.maximumContentLength
+        if let record = task.plan.record, request.headerFields[.range] != nil {
+            switch ResumeRules(record: record, base: task.originalRequest).judge(head) {
+            case .append(let start, _, let total):
+                let file = try FileSink(continuing: record, limit: limit)
+                self.file = file
+                goingOn(from: start, total: total)
+                return file
+            case .complete:
+                file = try FileSink(continuing: record, limit: limit)
+                return DiscardingSink(limit: Self.ballast)
+            case .requestWhole(let whole):
+                next = whole
+                return DiscardingSink(limit: Self.ballast)
+            case .failure(let error): throw error
+            case .restart: break
+            }
+        }
+        if let refusal = task.plan.validation?(head) {
+            refusedBy = refusal
+            return try memorySink()
+        }
+        offset = 0
+        let file = try FileSink(path: task.plan.options.partialFile, limit: limit)
+        self.file = file
+        return file
+    }
+
+    private func goingOn(from start: Int64, total: Int64?) {
+        offset = start
+        expected = total.map { $0 - start }
+        task.received.update(start, of: total)
+        guard let delegate = task.plan.delegate else { return }
+        let task = task
+        Task { await delegate.task(task, didResumeAt: start, expectedTotal: total) }
+    }
+
+    /// What a later download can go on from; nil where the server does not allow that.
+    func record(of file: FileSink, _ response: SessionResponse?) -> ResumeRecord? {
+        if let record = task.plan.record, offset > 0 { return try? record.with(receivedBytes: file.count) }
+        guard let response, file.count > 0, ResumeRules.canRecord(request, response: response) else {
+            return nil
+        }
+        return try? ResumeRecord(
+            request: request, response: response, receivedBytes: file.count, totalBytes: expected,
+            partialFile: file.path)
+    }
+
+    /// Moves a complete file to where it belongs.
+    func finishDownload(_ file: FileSink, _ response: SessionResponse) {
+        let (task, path) = (task, file.path)
+        let (delegate, destination) = (task.plan.delegate, task.plan.destination)
+        guard delegate != nil || destination != nil else {
+            file.keep()
+            return complete(TaskOutcome(response: response, filePath: path))
+        }
+        do throws(SessionError) {
+            try file.close()
+        } catch {
+            return complete(TaskOutcome(response: response, error: error))
+        }
+        ask { () async -> Result<String, SessionError> in
+            let wanted = await delegate?.task(task, didFinishDownloadingTo: path, response: response)
+            guard let wanted = wanted ?? destination?(path, response) else { return .success(path) }
+            do throws(SessionError) {
+                try FileMove.move(path, to: wanted)
+                task.session.events.send(.downloadMoved(task, path: wanted.path))
+                return .success(wanted.path)
+            } catch {
+                task.session.events.send(.downloadMoveFailed(task, error))
+                return .failure(error)
+            }
+        } then: { runner, result in
+            switch result {
+            case .success(let path):
+                file.keep()
+                runner.complete(TaskOutcome(response: response, filePath: path))
+            case .failure(let error):
+                runner.complete(
+                    TaskOutcome(response: response, error: error.with(failingURL: runner.request.url)))
+            }
+        }
+    }
+}

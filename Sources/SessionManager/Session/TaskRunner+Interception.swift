@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import SessionCore
+
+// Adapters before each try, retriers after each failure.
+extension TaskRunner {
+    /// Begins a try: with the request as the adapters want it.
+    func adapt() {
+        hops = 0
+        authentication = nil
+        serverTrust = nil
+        transfer = nil
+        guard let interceptor = task.plan.interceptor else { return begin() }
+        let (original, state) = (task.originalRequest, state(nil))
+        ask { () async -> Result<SessionRequest, any Error> in
+            do { return .success(try await interceptor.adapt(original, state: state)) } catch {
+                return .failure(error)
+            }
+        } then: { runner, result in
+            switch result {
+            case .success(let request):
+                runner.request = request
+                runner.begin()
+            case .failure(let error): runner.fail(runner.sessionError(error))
+            }
+        }
+    }
+
+    private func begin() {
+        if let record = task.plan.record { resume(record) } else { exchangeOrUseCache() }
+    }
+
+    /// Ends the try with a failure: once more, or the end of the task.
+    func fail(_ error: SessionError, data: Data? = nil) {
+        let response = transfer?.response
+        let outcome = TaskOutcome(response: response, data: data, error: error)
+        guard let interceptor = task.plan.interceptor, error.code != .cancelled else {
+            return complete(outcome)
+        }
+        consult(interceptor, error) { $0.complete(outcome) }
+    }
+
+    /// Asks the retriers; `otherwise` is what happens where none wants another try.
+    private func consult(
+        _ interceptor: any RequestInterceptor, _ error: SessionError,
+        otherwise: @escaping (TaskRunner) -> Void
+    ) {
+        let (request, state) = (request, state(transfer?.response))
+        ask {
+            await interceptor.retry(request, state: state, after: error)
+        } then: { runner, decision in
+            switch decision {
+            case .retry: runner.tryAgain()
+            case .retryAfter(let delay): runner.later(delay) { $0.tryAgain() }
+            case .doNotRetry: otherwise(runner)
+            case .doNotRetryWithError(let other): runner.end(runner.sessionError(other))
+            }
+        }
+    }
+
+    /// A complete response whose status is not acceptable: whether that is tried again.
+    ///
+    /// - Returns: false where nobody has to be asked.
+    func retries(_ response: SessionResponse, otherwise: @escaping (TaskRunner) -> Void) -> Bool {
+        guard let interceptor = task.plan.interceptor, let refusal = task.plan.validation?(response) else {
+            return false
+        }
+        consult(interceptor, refusal.with(response: response), otherwise: otherwise)
+        return true
+    }
+
+    private func tryAgain() {
+        guard request.body?.isRewindable != false else {
+            return end(
+                SessionError(
+                    .requestBodyStreamExhausted,
+                    "the request is to be tried again, and its body cannot be read again",
+                    advice: "send the body as data, as a file or as a source that can be rewound",
+                    failingURL: request.url))
+        }
+        retries += 1
+        file?.discard()
+        adapt()
+    }
+
+    private func state(_ response: SessionResponse?) -> RequestState {
+        RequestState(
+            identifier: task.identifier, retryCount: retries, response: response, date: Date(),
+            instant: ContinuousClock.now)
+    }
+
+    func sessionError(_ error: any Error) -> SessionError {
+        (error as? SessionError)
+            ?? SessionError(.unknown, "\(error)", failingURL: request.url, underlying: error)
+    }
+}

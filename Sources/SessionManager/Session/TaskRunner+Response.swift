@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import FoundationEssentials
+import SessionCore
+
+// What is decided when the head of a response has come.
+extension TaskRunner: TransferObserver {
+    /// Content of redirects and challenges is read to the end up to so many bytes, to keep the connection.
+    static var ballast: Int64 { 64 << 10 }
+
+    func transfer(
+        _ transfer: Transfer, received head: SessionResponse, _ facts: HeadFacts
+    ) throws(SessionError) -> any ContentSink {
+        if let caching, caching.received(head, for: request) { return DiscardingSink(limit: Self.ballast) }
+        task.note(response: head)
+        expected = facts.isEncoded && request.options.decompressesContent ? nil : facts.length
+        if facts.hasLocation {
+            var rules = RedirectRules()
+            rules.limit = engine.configuration.maximumRedirects
+            switch rules.decide(request, response: head, hops: hops) {
+            case .notARedirect: break
+            case .failure(let error): throw error
+            case .follow(let proposed): return redirect(to: proposed, head, rules)
+            }
+        }
+        if head.statusCode == 401 || head.statusCode == 407, answersChallenges {
+            // Kept: it is the response where nobody has an answer.
+            return try memorySink()
+        }
+        return try sink(for: head)
+    }
+
+    private func redirect(to proposed: SessionRequest, _ head: SessionResponse, _ rules: RedirectRules)
+        -> any ContentSink
+    {
+        let handler = task.plan.options.redirectHandler
+        let delegate = task.plan.delegate
+        guard handler != nil || delegate != nil else {
+            next = proposed
+            return DiscardingSink(limit: Self.ballast)
+        }
+        let gate = GateSink()
+        self.gate = gate
+        let (task, request) = (task, request)
+        ask {
+            if let handler { return await handler.redirect(to: proposed, from: request, response: head) }
+            return await delegate?.task(task, willRedirectTo: proposed, from: request, response: head)
+        } then: { runner, answer in
+            runner.decide(gate) { runner throws(SessionError) in
+                guard let answer else { return try runner.sink(for: head) }
+                runner.next = try rules.admitted(answer, proposed: proposed)
+                return DiscardingSink(limit: Self.ballast)
+            }
+        }
+        return gate
+    }
+
+    /// The place for the content of a response that is the last one.
+    private func sink(for head: SessionResponse) throws(SessionError) -> any ContentSink {
+        guard let delegate = task.plan.delegate else { return try finalSink(for: head) }
+        let gate = self.gate ?? GateSink()
+        self.gate = gate
+        let task = task
+        ask {
+            await delegate.task(task, didReceive: head)
+        } then: { runner, answer in
+            runner.decide(gate) { runner throws(SessionError) in
+                switch answer {
+                case .allow: break
+                case .cancel: throw task.cancelledError
+                case .becomeDownload: runner.becomeDownload()
+                }
+                return try runner.finalSink(for: head)
+            }
+        }
+        return gate
+    }
+
+    func becomeDownload() {
+        guard !isDownload else { return }
+        isDownload = true
+        guard let delegate = task.plan.delegate else { return }
+        let task = task
+        Task { await delegate.taskDidBecomeDownload(task) }
+    }
+
+    func finalSink(for head: SessionResponse) throws(SessionError) -> any ContentSink {
+        if isDownload { return try downloadSink(for: head) }
+        task.plan.head?.fulfil(.success(head))
+        if let stream = task.plan.stream {
+            let engine = LoopBound(engine, to: engine.reactor)
+            if let transfer {
+                let transfer = LoopBound(transfer, to: engine.reactor)
+                stream.onResume { engine.perform { engine in engine.resume(transfer.here { $0 }) } }
+            }
+            return StreamSink(stream)
+        }
+        return try memorySink()
+    }
+
+    func memorySink() throws(SessionError) -> any ContentSink {
+        let limit = request.options.maximumContentLength ?? engine.configuration.maximumContentLengthInMemory
+        // The body of an error under which a download fails is a message, not a file.
+        let memory = isDownload ? MemorySink(keeping: Self.ballast) : MemorySink(limit: limit)
+        self.memory = memory
+        return memory
+    }
+
+    /// Opens a gate by a decision, or ends the task.
+    private func decide(
+        _ gate: GateSink, _ decision: (TaskRunner) throws(SessionError) -> any ContentSink
+    ) {
+        do throws(SessionError) {
+            let sink = try decision(self)
+            // A further question was asked: its answer opens the gate.
+            if sink === gate { return }
+            try gate.open(sink)
+        } catch {
+            return end(error)
+        }
+        if let end = heldEnd {
+            heldEnd = nil
+            conclude(end)
+        } else if let transfer {
+            engine.resume(transfer)
+        }
+    }
+
+    func transferReceived(_ transfer: Transfer) {
+        guard next == nil else { return }
+        task.received.update(offset + transfer.received, of: expected.map { $0 + offset })
+    }
+
+    func transferSent(_ transfer: Transfer) {
+        task.sent.update(transfer.sent, of: transfer.bodyLength)
+    }
+
+    func transferWaitsForBody(_ transfer: Transfer, _ reader: any BodyReader) {
+        let engine = LoopBound(engine, to: engine.reactor)
+        let transfer = LoopBound(transfer, to: engine.reactor)
+        reader.whenReadable {
+            engine.perform { engine in engine.resume(transfer.here { $0 }) }
+        }
+    }
+
+    func transferEnded(_ transfer: Transfer, _ end: TransferEnd) {
+        note(end.metrics)
+        if let gate, !gate.isOpen, end.error == nil {
+            heldEnd = end
+        } else {
+            conclude(end)
+        }
+    }
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import FoundationEssentials
+import SessionCore
+
+/// Carries out one task: exchange after exchange, until there is something to complete it with.
+///
+/// On the loop's thread. What has to be asked elsewhere (a delegate, a handler) is asked in a task of its own, and the answer comes
+/// back as a message.
+final class TaskRunner {
+    let task: SessionTask
+    let engine: TransferEngine
+    private let whenDone: () -> Void
+    /// What is sent, where it differs from what was asked for.
+    private var changedRequest: SessionRequest?
+    var transfer: Transfer?
+    private var metrics: [TransferMetrics] = []
+    /// Tries besides the first.
+    var retries = 0
+    private var pause: TimerID?
+    var hops = 0
+    private(set) var isSuspended = false
+    private(set) var isOver = false
+    private var totalLimit: TimerID?
+    /// What is being asked elsewhere.
+    private var question: Task<Void, Never>?
+
+    // What becomes of the response of the current exchange.
+    var memory: MemorySink?
+    var file: FileSink?
+    var gate: GateSink?
+    /// The request that follows this exchange.
+    var next: SessionRequest?
+    /// The exchange ended before it was decided what to do with it.
+    var heldEnd: TransferEnd?
+    /// What is expected of the content, where the server says so and it is not compressed.
+    var expected: Int64?
+    /// Bytes of an earlier download that this one goes on with.
+    var offset: Int64 = 0
+    var isDownload: Bool
+    /// Why a download does not take the content.
+    var refusedBy: SessionError?
+    /// The user wants to go on later.
+    var keepsPartialFile: Bool
+    /// Made when a server first asks for credentials.
+    var authentication: TaskAuthentication?
+    /// Made when the session's delegate is first asked about a server.
+    var serverTrust: TaskServerTrust?
+    /// Nil where there is no response cache.
+    var caching: TaskCache?
+
+    init(_ task: SessionTask, engine: TransferEngine, whenDone: @escaping () -> Void) {
+        self.task = task
+        self.engine = engine
+        self.whenDone = whenDone
+        isDownload = task.kind == .download
+        keepsPartialFile = task.plan.options.keepsPartialFile
+    }
+
+    var request: SessionRequest {
+        get { changedRequest ?? task.originalRequest }
+        set {
+            changedRequest = newValue
+            task.note(request: newValue)
+        }
+    }
+
+    func start() {
+        if let total = request.options.timeouts.total {
+            totalLimit = engine.reactor.schedule(at: Reactor.now &+ total.nanoseconds) { [unowned self] in
+                totalLimit = nil
+                end(
+                    SessionError(
+                        .timedOut, "the task was not done after \(total)", failingURL: request.url,
+                        response: transfer?.response))
+            }
+        }
+        adapt()
+    }
+
+    /// Ends the task with an error, whatever it does now.
+    func end(_ error: SessionError) {
+        guard !isOver else { return }
+        let (response, memory) = (transfer?.response, memory)
+        if let transfer { engine.cancel(transfer) }
+        complete(TaskOutcome(response: response, data: memory?.data, error: error))
+    }
+
+    func setSuspended(_ isSuspended: Bool) {
+        guard self.isSuspended != isSuspended, !isOver else { return }
+        self.isSuspended = isSuspended
+        if let transfer {
+            engine.setSuspended(transfer, isSuspended)
+        } else if !isSuspended, question == nil, pause == nil {
+            exchange()
+        }
+    }
+
+    /// Begins an exchange with the current request.
+    func exchange() {
+        transfer = nil
+        guard !isSuspended, !isOver else { return }
+        forgetExchange()
+        caching?.requestDate = Date()
+        let transfer = Transfer(
+            request, priority: task.priority, isBulk: isDownload, credentials: authentication?.forLibrary,
+            engine: engine, observer: self)
+        if let approvals = engine.approvals, transfer.isSecure {
+            transfer.judge = judge(approvals, transfer.origin)
+        }
+        self.transfer = transfer
+        engine.start(transfer)
+    }
+
+    /// Forgets what became of an earlier response.
+    func forgetExchange() {
+        memory = nil
+        file = nil
+        gate = nil
+        next = nil
+        heldEnd = nil
+        refusedBy = nil
+    }
+
+    /// Runs `body` after a while, unless the task has ended by then.
+    func later(_ delay: Duration, _ body: @escaping (TaskRunner) -> Void) {
+        transfer = nil
+        pause = engine.reactor.schedule(at: Reactor.now &+ delay.nanoseconds) { [unowned self] in
+            pause = nil
+            body(self)
+        }
+    }
+
+    func note(_ metrics: TransferMetrics) { self.metrics.append(metrics) }
+
+    func complete(_ outcome: TaskOutcome) {
+        guard !isOver else { return }
+        isOver = true
+        if let totalLimit { _ = engine.reactor.cancel(totalLimit) }
+        if let pause { _ = engine.reactor.cancel(pause) }
+        question?.cancel()
+        transfer = nil
+        var outcome = outcome
+        if let file {
+            if outcome.error != nil, keepsPartialFile {
+                outcome.resumeRecord = record(of: file, outcome.response)
+            }
+            // What cannot be gone on with is of no use; neither is what another record tells already.
+            if outcome.resumeRecord != nil { file.keep() } else { file.discard() }
+        }
+        outcome.metrics = metrics
+        task.plan.stream?.end(outcome.error.map { .failure($0) } ?? .success(()))
+        whenDone()
+        task.finish(outcome)
+    }
+
+    /// Asks something elsewhere and goes on with the answer, unless the task has ended meanwhile.
+    func ask<Answer: Sendable>(
+        _ question: @escaping @Sendable () async -> Answer, then: @escaping (TaskRunner, Answer) -> Void
+    ) {
+        let reactor = engine.reactor
+        let me = LoopBound(self, to: reactor)
+        let next = LoopBound(Reaction(then), to: reactor)
+        self.question = Task {
+            let answer = await question()
+            me.perform { runner in
+                runner.question = nil
+                guard !runner.isOver else { return }
+                next.here { $0.body }(runner, answer)
+            }
+        }
+    }
+}
+
+/// What is to be done with an answer; an object, so that it can be bound to the loop.
+private final class Reaction<Answer> {
+    let body: (TaskRunner, Answer) -> Void
+    init(_ body: @escaping (TaskRunner, Answer) -> Void) { self.body = body }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Reachability
+import Synchronization
+
+/// How far one direction of a task is; readable from any thread at any time.
+///
+/// Cancelling, pausing and resuming it does the same to the task.
+public final class TransferProgress: Sendable {
+    /// A moment of it.
+    public struct Snapshot: Sendable, Equatable {
+        /// Bytes so far; never decreases.
+        public var completedBytes: Int64
+        /// Bytes in all; nil while nobody knows, as with chunked or compressed content.
+        public var totalBytes: Int64?
+
+        /// A moment.
+        public init(completedBytes: Int64, totalBytes: Int64?) {
+            self.completedBytes = completedBytes
+            self.totalBytes = totalBytes
+        }
+
+        /// The part that is done, 0 to 1; 0 while the total is unknown.
+        public var fractionCompleted: Double {
+            guard let totalBytes else { return 0 }
+            return totalBytes > 0 ? min(1, Double(completedBytes) / Double(totalBytes)) : 1
+        }
+
+        /// Whether only bytes can be shown and no fraction.
+        public var isIndeterminate: Bool { totalBytes == nil }
+    }
+
+    private struct State {
+        /// Not delivered yet: at most one before the newest, so that a fast transfer shows a moment before its end.
+        var pending: [Snapshot] = []
+        var isDelivering = false
+    }
+
+    private let state = Mutex(State())
+    private let counter: ByteCounter
+    private let handler: (@Sendable (Snapshot) -> Void)?
+    private let queue: DeliveryQueue?
+    private let control: @Sendable (Control) -> Void
+
+    enum Control: Sendable { case cancel, pause, resume }
+
+    init(
+        of counter: ByteCounter, queue: DeliveryQueue?, handler: (@Sendable (Snapshot) -> Void)?,
+        control: @escaping @Sendable (Control) -> Void
+    ) {
+        self.counter = counter
+        self.queue = queue
+        self.handler = handler
+        self.control = control
+        if let handler, let queue { counter.whenChanged { [weak self] in self?.note(handler, queue) } }
+    }
+
+    /// How far it is.
+    public var snapshot: Snapshot { counter.snapshot }
+    /// Bytes so far.
+    public var completedBytes: Int64 { snapshot.completedBytes }
+    /// Bytes in all; nil while nobody knows.
+    public var totalBytes: Int64? { snapshot.totalBytes }
+    /// The part that is done, 0 to 1.
+    public var fractionCompleted: Double { snapshot.fractionCompleted }
+
+    /// Cancels the task.
+    public func cancel() { control(.cancel) }
+    /// Suspends the task.
+    public func pause() { control(.pause) }
+    /// Resumes the task.
+    public func resume() { control(.resume) }
+
+    /// Has the handler called with what is now.
+    private func note(_ handler: @escaping @Sendable (Snapshot) -> Void, _ queue: DeliveryQueue) {
+        let start = state.withLock { state in
+            if state.pending.count >= 2 { state.pending.removeLast() }
+            state.pending.append(counter.snapshot)
+            defer { state.isDelivering = true }
+            return !state.isDelivering
+        }
+        // The deliverer keeps the object: the last moment arrives although the task has let go of it.
+        if start { queue.submit { self.deliver() } }
+    }
+
+    private func deliver() {
+        while true {
+            let next: Snapshot? = state.withLock { state in
+                guard !state.pending.isEmpty else {
+                    state.isDelivering = false
+                    return nil
+                }
+                return state.pending.removeFirst()
+            }
+            guard let next else { return }
+            handler?(next)
+        }
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import FoundationEssentials
+public import SessionCore
+
+extension URLSessionManager {
+    /// Sends a request and returns the content of the response with its head, whatever the status.
+    ///
+    /// Cancelling the Swift task cancels the transfer.
+    ///
+    /// - Throws: what hindered the transfer.
+    public func data(
+        for request: SessionRequest, options: TaskOptions = TaskOptions()
+    ) async throws(SessionError) -> (Data, SessionResponse) {
+        let task = try task(request, request.body == nil ? .data : .upload, plan(options))
+        task.resume()
+        let outcome = await task.outcome()
+        if let error = outcome.error { throw error }
+        guard let response = outcome.response else { throw task.cancelledError }
+        return (outcome.data ?? Data(), response)
+    }
+
+    /// Sends a request and makes an object of the response.
+    ///
+    /// Decoding happens in the caller's task and holds up no transfer.
+    ///
+    /// - Returns: nil where an acceptable response has no content.
+    /// - Throws: what hindered the transfer, or the serializer's error with the content in ``SessionError/data``.
+    public func object<Serializer: ResponseSerializer>(
+        for request: SessionRequest, using serializer: Serializer
+    ) async throws(SessionError) -> Serializer.Value? {
+        let (data, response) = try await data(for: request)
+        let result = serializer.serialize(data, response: response)
+        if let error = result.error { throw error }
+        return result.value
+    }
+
+    /// Sends a request and returns the head of the response as soon as it has come, with the content as it comes.
+    ///
+    /// - Throws: what hindered the transfer before the head came; what hinders it later is thrown by the stream.
+    public func stream(
+        for request: SessionRequest, options: TaskOptions = TaskOptions()
+    ) async throws(SessionError) -> (SessionResponse, ContentStream) {
+        let buffer = StreamBuffer()
+        let head = HeadPromise()
+        var plan = plan(options)
+        plan.stream = buffer
+        plan.head = head
+        let task = try task(request, .stream, plan)
+        task.whenEnded { outcome in
+            if let error = outcome.error {
+                head.fulfil(.failure(error))
+            } else if let response = outcome.response {
+                head.fulfil(.success(response))
+            }
+        }
+        task.resume()
+        let result = await withTaskCancellationHandler {
+            await head.value
+        } onCancel: {
+            task.cancel()
+        }
+        return (try result.get(), ContentStream(buffer, task: task))
+    }
+
+    /// Sends a request and writes the content of the response to a file.
+    ///
+    /// - Throws: what hindered the transfer or the writing; the destination is untouched then.
+    public func download(
+        _ request: SessionRequest, to destination: DownloadDestination, options: TaskOptions = TaskOptions()
+    ) async throws(SessionError) -> SessionResponse {
+        var plan = plan(options)
+        plan.destination = { _, _ in destination }
+        let task = try task(request, .download, plan)
+        task.resume()
+        let outcome = await task.outcome()
+        if let error = outcome.error { throw error }
+        guard let response = outcome.response else { throw task.cancelledError }
+        return response
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Reachability
+public import SessionCore
+
+extension URLSessionManager {
+    /// What a manager is made of and can be written down: no blocks, no queue, no delegate, no interceptor.
+    ///
+    /// Key files are named and not contained. What the serializers send by default is contained, credentials too.
+    public struct Settings: Sendable {
+        /// What all sessions have in common.
+        public var configuration: SessionConfiguration
+        /// How servers are judged.
+        public var securityPolicy: SecurityPolicy
+        /// Makes objects of content.
+        public var responseSerializer: any ResponseSerializer
+
+        /// Settings.
+        public init(
+            configuration: SessionConfiguration = SessionConfiguration(),
+            securityPolicy: SecurityPolicy = .default,
+            responseSerializer: any ResponseSerializer = JSONResponseSerializer()
+        ) {
+            self.configuration = configuration
+            self.securityPolicy = securityPolicy
+            self.responseSerializer = responseSerializer
+        }
+    }
+
+    /// What a manager like this one is made of.
+    public var settings: Settings {
+        Settings(
+            configuration: configuration, securityPolicy: securityPolicy,
+            responseSerializer: responseSerializer)
+    }
+
+    /// A manager that was written down.
+    public convenience init(settings: Settings, completionQueue: DeliveryQueue = .own) {
+        self.init(
+            configuration: settings.configuration, securityPolicy: settings.securityPolicy,
+            responseSerializer: settings.responseSerializer, completionQueue: completionQueue)
+    }
+
+    /// Another manager with the same ``settings-swift.property``; it has connections and a session of its own.
+    ///
+    /// Delegate, interceptor and completion queue are not copied.
+    public func copy() -> URLSessionManager { URLSessionManager(settings: settings) }
+}
+
+extension URLSessionManager.Settings: Codable {
+    private enum CodingKeys: String, CodingKey { case configuration, securityPolicy, responseSerializer }
+
+    /// Reads what ``encode(to:)`` wrote.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            configuration: try values.decode(SessionConfiguration.self, forKey: .configuration),
+            securityPolicy: try values.decode(SecurityPolicy.self, forKey: .securityPolicy),
+            responseSerializer: try values.decode(StoredResponseSerializer.self, forKey: .responseSerializer)
+                .serializer)
+    }
+
+    /// Writes them.
+    ///
+    /// - Throws: `EncodingError` where the serializer is not of this library: its type could not be found again.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(configuration, forKey: .configuration)
+        try values.encode(securityPolicy, forKey: .securityPolicy)
+        let stored = try StoredResponseSerializer(
+            responseSerializer, at: values.codingPath + [CodingKeys.responseSerializer])
+        try values.encode(stored, forKey: .responseSerializer)
+    }
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+public import Reachability
+public import SessionCore
+import Synchronization
+
+/// Makes tasks and delivers what they bring: one pool of connections, one serializer, one place where blocks are called.
+///
+/// It needs no main queue and no run loop: transfers run on a thread of the library, and blocks are called on ``completionQueue``. Every
+/// member may be used from any thread. Tasks keep what they need alive: a manager may be let go of while they run.
+public final class URLSessionManager: Sendable {
+    private struct State: ~Copyable {
+        var session: Session?
+        var serializer: any ResponseSerializer
+        var queue: DeliveryQueue
+        var delegate: (any SessionDelegate)?
+        /// The delegate, where it wants to be asked about servers.
+        var serverJudge: (any SessionDelegate)?
+        var interceptor: (any RequestInterceptor)?
+        var policy: SecurityPolicy
+        var cache: DiskResponseCache?
+        var cachedResponseHandler: (any CachedResponseHandler)?
+        /// Both together, ready for tasks.
+        var caching: CacheAccess?
+
+        mutating func renewCaching() {
+            caching = cache.map { CacheAccess($0, handler: cachedResponseHandler) }
+        }
+    }
+
+    /// What all sessions of this manager have in common.
+    public let configuration: SessionConfiguration
+    private let reactor: Result<Reactor, SessionError>
+    private let state: Mutex<State>
+    private let hub = EventHub()
+
+    /// A manager.
+    ///
+    /// - Parameters:
+    ///   - configuration: limits, proxy and interface of its connections.
+    ///   - securityPolicy: how servers are judged.
+    ///   - responseSerializer: judges responses and makes objects of their content.
+    ///   - completionQueue: where blocks are called.
+    public init(
+        configuration: SessionConfiguration = SessionConfiguration(),
+        securityPolicy: SecurityPolicy = .default,
+        responseSerializer: any ResponseSerializer = JSONResponseSerializer(),
+        completionQueue: DeliveryQueue = .own
+    ) {
+        self.configuration = configuration
+        do throws(ReactorError) {
+            reactor = .success(try Reactor.shared)
+        } catch {
+            reactor = .failure(
+                SessionError(
+                    .outOfResources, "no thread for transfers can be started: \(error)",
+                    advice: "raise the limits of open files and threads (ulimit -n, ulimit -u)"))
+        }
+        state = Mutex(State(serializer: responseSerializer, queue: completionQueue, policy: securityPolicy))
+    }
+
+    /// Makes objects of content, for the tasks that are made from now on.
+    public var responseSerializer: any ResponseSerializer {
+        get { state.withLock { $0.serializer } }
+        set { state.withLock { $0.serializer = newValue } }
+    }
+
+    /// Where the blocks of the tasks that are made from now on are called.
+    public var completionQueue: DeliveryQueue {
+        get { state.withLock { $0.queue } }
+        set { state.withLock { $0.queue = newValue } }
+    }
+
+    /// Takes part in the tasks that are made from now on; kept alive by the manager and by these tasks.
+    ///
+    /// One that is asked about servers (``SessionDelegate/asksAboutServers``), and the one after it, get a new ``session``.
+    public var delegate: (any SessionDelegate)? {
+        get { state.withLock { $0.delegate } }
+        set {
+            // Read outside the lock: it is the delegate's own code.
+            let asks = newValue?.asksAboutServers == true
+            state.withLock { state in
+                // A connection that one delegate has accepted must not serve tasks of another.
+                if asks || state.serverJudge != nil, state.session?.isInvalid != true { state.session = nil }
+                state.delegate = newValue
+                state.serverJudge = asks ? newValue : nil
+            }
+        }
+    }
+
+    /// How servers are judged.
+    ///
+    /// A change holds for the tasks that are made from now on: they get a new ``session``, since a connection that was accepted under one
+    /// policy must not serve another.
+    public var securityPolicy: SecurityPolicy {
+        get { state.withLock { $0.policy } }
+        set {
+            state.withLock { state in
+                guard state.policy != newValue else { return }
+                state.policy = newValue
+                if state.session?.isInvalid != true { state.session = nil }
+            }
+        }
+    }
+
+    /// Changes the requests of the tasks that are made from now on, before each try, and decides whether failures are tried again.
+    public var interceptor: (any RequestInterceptor)? {
+        get { state.withLock { $0.interceptor } }
+        set { state.withLock { $0.interceptor = newValue } }
+    }
+
+    /// The response cache of the tasks that are made from now on; nil, which stores and uses nothing, unless set.
+    ///
+    /// A request's ``SessionCore/RequestOptions/cachePolicy`` says how it is used. The content of streams is not stored.
+    public var cache: DiskResponseCache? {
+        get { state.withLock { $0.cache } }
+        set {
+            state.withLock { state in
+                state.cache = newValue
+                state.renewCaching()
+            }
+        }
+    }
+
+    /// Has the last word about what the tasks that are made from now on store in ``cache``; nil stores what may be stored.
+    public var cachedResponseHandler: (any CachedResponseHandler)? {
+        get { state.withLock { $0.cachedResponseHandler } }
+        set {
+            state.withLock { state in
+                state.cachedResponseHandler = newValue
+                state.renewCaching()
+            }
+        }
+    }
+
+    /// The session that new tasks belong to; made when it is first asked for.
+    ///
+    /// - Throws: ``SessionError/Code/outOfResources`` where no thread can be started.
+    public var session: Session {
+        get throws(SessionError) {
+            let reactor = try reactor.get()
+            return state.withLock { state in
+                if let session = state.session { return session }
+                let session = Session(
+                    configuration: configuration, policy: state.policy, serverJudge: state.serverJudge,
+                    reactor: reactor, events: hub)
+                state.session = session
+                return session
+            }
+        }
+    }
+
+    /// The tasks that have not completed: data, then upload, then download tasks, each in the order of their making.
+    public var tasks: [SessionTask] { dataTasks + uploadTasks + downloadTasks }
+    /// The data and stream tasks that have not completed.
+    public var dataTasks: [SessionTask] { running { $0 == .data || $0 == .stream } }
+    /// The upload tasks that have not completed.
+    public var uploadTasks: [SessionTask] { running { $0 == .upload } }
+    /// The download tasks that have not completed.
+    public var downloadTasks: [SessionTask] { running { $0 == .download } }
+
+    /// What happens to the tasks, in order, from now on.
+    ///
+    /// Nothing is lost while somebody iterates; who stops reading but keeps the sequence makes the memory grow.
+    public var events: AsyncStream<SessionEvent> {
+        AsyncStream { continuation in
+            let number = hub.listen { continuation.yield($0) }
+            continuation.onTermination = { [hub] _ in hub.forget(number) }
+        }
+    }
+
+    /// Takes no more tasks.
+    ///
+    /// - Parameters:
+    ///   - cancellingTasks: whether running tasks are cancelled, or may end.
+    ///   - resettingSession: whether the next task gets a new session of the same configuration; otherwise every further task fails with
+    ///     ``SessionError/Code/invalidated``.
+    public func invalidate(cancellingTasks: Bool = true, resettingSession: Bool = false) {
+        if !resettingSession { _ = try? session }
+        let (session, delegate): (Session?, (any SessionDelegate)?) = state.withLock { state in
+            (resettingSession ? state.session.take() : state.session, state.delegate)
+        }
+        session?.invalidate(cancellingTasks: cancellingTasks) { [hub, weak session] in
+            guard let session else { return }
+            hub.send(.invalidated(session))
+            if let delegate { Task { await delegate.sessionDidBecomeInvalid(session) } }
+        }
+    }
+
+    /// Runs tasks on the thread that transfers, by `withTaskExecutorPreference` or `Task(executorPreference:)`.
+    ///
+    /// Made for code that sends one small request after the other: nothing changes threads then, which saves two thirds of the time
+    /// around a request. What takes long or blocks there holds up every transfer.
+    ///
+    /// - Throws: ``SessionError/Code/outOfResources`` where no thread can be started.
+    public var transferExecutor: any TaskExecutor {
+        get throws(SessionError) { LoopTaskExecutor(try reactor.get()) }
+    }
+
+    private func running(_ isWanted: (SessionTask.Kind) -> Bool) -> [SessionTask] {
+        let session = state.withLock { $0.session }
+        return session?.tasks.filter { isWanted($0.kind) } ?? []
+    }
+
+    /// What the manager does with a task besides what the task is told.
+    func plan(_ options: TaskOptions, _ completion: CompletionBlock? = nil) -> TaskPlan {
+        let (serializer, queue, delegate, interceptor, caching) = state.withLock {
+            ($0.serializer, $0.queue, $0.delegate, $0.interceptor, $0.caching)
+        }
+        var plan = TaskPlan()
+        plan.options = options
+        if options.uploadProgress != nil || options.downloadProgress != nil, options.progressQueue == nil {
+            plan.options.progressQueue = queue
+        }
+        plan.delegate = delegate
+        plan.cache = caching?.with(options.cachedResponseHandler)
+        plan.interceptor = Interceptor.combining(manager: interceptor, request: options.interceptor)
+        // Judged without content, an unfit media type is no reason to refuse a file.
+        plan.validation = { CompletionDelivery.refusal(of: $0, by: serializer) }
+        guard completion != nil || delegate != nil || options.completionGroup != nil else { return plan }
+        options.completionGroup?.enter()
+        let delivery = CompletionDelivery(
+            serializer: serializer, queue: options.completionQueue ?? queue, group: options.completionGroup,
+            delegate: delegate, block: completion)
+        plan.completion = { delivery.deliver($0, $1) }
+        return plan
+    }
+
+    /// A task of the current session.
+    func task(_ request: SessionRequest, _ kind: SessionTask.Kind, _ plan: TaskPlan) throws(SessionError)
+        -> SessionTask
+    {
+        let session = try session
+        let task = SessionTask(request, kind: kind, session: session, plan: plan)
+        guard session.adopt(task) else {
+            plan.options.completionGroup?.leave()
+            throw SessionError(
+                .invalidated, "the manager has been invalidated", advice: "make a new one",
+                failingURL: request.url)
+        }
+        return task
+    }
+}

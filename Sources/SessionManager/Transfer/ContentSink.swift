@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import SessionCore
+
+/// Where the content of a response goes; on the loop's thread.
+protocol ContentSink: AnyObject {
+    /// The content begins; `length` as the server says, nil where it does not.
+    func begin(length: Int64?) throws(SessionError)
+    /// Takes the next bytes, or none of them: they come again after `TransferEngine.resumeContent`.
+    func take(_ bytes: UnsafeRawBufferPointer) throws(SessionError) -> SinkAnswer
+}
+
+/// What a sink did with bytes.
+enum SinkAnswer {
+    case taken
+    /// Nothing: the transfer is to pause.
+    case full
+}
+
+/// Keeps the content in memory.
+final class MemorySink: ContentSink {
+    private(set) var data = Data()
+    private let limit: Int64
+    /// Whether what is too much is an error, or is left out.
+    private let isStrict: Bool
+
+    /// Refuses content that is longer than `limit`.
+    init(limit: Int64) {
+        self.limit = limit
+        isStrict = true
+    }
+
+    /// Keeps the beginning of the content.
+    init(keeping limit: Int64) {
+        self.limit = limit
+        isStrict = false
+    }
+
+    func begin(length: Int64?) throws(SessionError) {
+        guard let length else { return }
+        // What the server announces is reserved only as far as a lie costs little.
+        if length <= limit { data.reserveCapacity(Int(min(length, 1 << 20))) }
+    }
+
+    func take(_ bytes: UnsafeRawBufferPointer) throws(SessionError) -> SinkAnswer {
+        guard Int64(data.count) + Int64(bytes.count) <= limit else {
+            if !isStrict {
+                data.append(contentsOf: bytes.prefix(Int(limit) - data.count))
+                return .taken
+            }
+            throw SessionError(
+                .dataLengthExceedsMaximum, "the response has more than \(limit) bytes",
+                advice: "download it to a file, or raise maximumContentLength")
+        }
+        data.append(contentsOf: bytes)
+        return .taken
+    }
+}
+
+/// Throws the content away, as of a redirect that is followed.
+final class DiscardingSink: ContentSink {
+    private let limit: Int64
+    private var count: Int64 = 0
+
+    /// Gives up after so many bytes: another connection is cheaper then.
+    init(limit: Int64) { self.limit = limit }
+
+    func begin(length: Int64?) {}
+
+    func take(_ bytes: UnsafeRawBufferPointer) throws(SessionError) -> SinkAnswer {
+        count += Int64(bytes.count)
+        guard count <= limit else {
+            throw SessionError(
+                .dataLengthExceedsMaximum, "the content that nobody needs is longer than \(limit) bytes")
+        }
+        return .taken
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import EventLoop
+import Glibc
+import SessionCore
+
+/// Moves a finished file to its destination without ever leaving half a file there.
+enum FileMove {
+    static func move(_ source: String, to destination: DownloadDestination) throws(SessionError) {
+        let path = destination.path
+        if destination.createsDirectories { try createDirectories(for: path) }
+        var failure = rename(source, path, replaces: destination.replacesExisting)
+        if failure == EXDEV {
+            // Another file system: copied beside the destination, then renamed there.
+            let copy = "\(path).part-\(getpid())-\(source.utf8.count)"
+            do throws(SessionError) {
+                try copyFile(source, copy)
+            } catch {
+                _ = unlink(copy)
+                throw error
+            }
+            failure = rename(copy, path, replaces: destination.replacesExisting)
+            if failure != 0 { _ = unlink(copy) } else { _ = unlink(source) }
+        }
+        if failure != 0 { throw FileFailure.cannotMove(source, to: path, failure) }
+    }
+
+    /// The errno(3), or 0.
+    private static func rename(_ source: String, _ path: String, replaces: Bool) -> Int32 {
+        if replaces { return Glibc.rename(source, path) == 0 ? 0 : errno }
+        let failure = clinux_rename_new(source, path) == 0 ? 0 : errno
+        guard failure == EINVAL || failure == ENOSYS else { return failure }
+        // A file system without RENAME_NOREPLACE: a hard link refuses an existing name as well.
+        guard link(source, path) == 0 else { return errno }
+        _ = unlink(source)
+        return 0
+    }
+
+    private static func createDirectories(for path: String) throws(SessionError) {
+        var index = path.startIndex
+        while let slash = path[index...].dropFirst().firstIndex(of: "/") {
+            let directory = String(path[..<slash])
+            if mkdir(directory, 0o777) != 0, errno != EEXIST {
+                throw FileFailure.cannotCreate(directory, errno)
+            }
+            index = slash
+        }
+    }
+
+    private static func copyFile(_ source: String, _ path: String) throws(SessionError) {
+        let input = open(source, O_RDONLY | O_CLOEXEC)
+        guard input >= 0 else { throw FileFailure.cannotRead(source, errno) }
+        let from = OwnedDescriptor(adopting: input)
+        let output = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        guard output >= 0 else { throw FileFailure.cannotCreate(path, errno) }
+        let to = OwnedDescriptor(adopting: output)
+        while true {
+            let count = clinux_copy_range(from.number, to.number, 1 << 24)
+            if count == 0 { break }
+            guard count < 0 else { continue }
+            guard errno == EXDEV || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP else {
+                throw FileFailure.cannotWrite(path, errno)
+            }
+            guard sendfile(to.number, from.number, nil, 1 << 24) > 0 else { break }
+        }
+        guard fsync(to.number) == 0 else { throw FileFailure.cannotWrite(path, errno) }
+    }
+}

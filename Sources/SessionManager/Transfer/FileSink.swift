@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import Glibc
+import SessionCore
+
+/// Writes the content to a file of its own, which is moved to its destination when it is complete.
+final class FileSink: ContentSink {
+    /// Where the content lies until then.
+    let path: String
+    private var descriptor: OwnedDescriptor?
+    private let limit: Int64?
+    private var written: Int64 = 0
+    /// Nobody removes the file: not before it is known to be this download's own, and not after it was given away.
+    private var isKept = true
+
+    /// A file for the content: a new one in the directory for temporary files (`TMPDIR`, else /tmp), or the one named, emptied.
+    init(path wanted: String?, limit: Int64?) throws(SessionError) {
+        self.limit = limit
+        if let wanted {
+            path = wanted
+            // Emptied only once it is known to be a file: a device or a pipe would be moved or removed at the end.
+            let number = open(wanted, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
+            guard number >= 0 else { throw FileFailure.cannotCreate(wanted, errno) }
+            var status = stat()
+            guard fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG, ftruncate(number, 0) == 0
+            else {
+                _ = Glibc.close(number)
+                throw SessionError(
+                    .cannotCreateFile, "\(wanted) is no regular file",
+                    advice: "name a file; content can be streamed to anything else")
+            }
+            descriptor = OwnedDescriptor(adopting: number)
+            isKept = false
+            return
+        }
+        let directory = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        // Not mkstemp(3): the file may stay, so it gets the rights that this process gives its files.
+        path = "\(directory)/reach-download-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
+        let number = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666)
+        guard number >= 0 else { throw FileFailure.cannotCreate(path, errno) }
+        descriptor = OwnedDescriptor(adopting: number)
+        isKept = false
+    }
+
+    /// The file that an earlier download has left, from the byte on which its record names.
+    init(continuing record: ResumeRecord, limit: Int64?) throws(SessionError) {
+        path = record.partialFile
+        self.limit = limit
+        written = record.receivedBytes
+        let number = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard number >= 0 else { throw FileFailure.cannotRead(path, errno) }
+        descriptor = OwnedDescriptor(adopting: number)
+        var status = stat()
+        guard fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            Int64(status.st_size) >= record.receivedBytes,
+            // What was written after the record is not vouched for.
+            ftruncate(number, off_t(record.receivedBytes)) == 0, lseek(number, 0, SEEK_END) >= 0
+        else {
+            throw SessionError(
+                .badResumeRecord, "\(path) has less than the \(record.receivedBytes) bytes of its record",
+                advice: "download from the beginning")
+        }
+    }
+
+    deinit { discard() }
+
+    func begin(length: Int64?) throws(SessionError) {
+        if let length, let limit, length > limit { throw tooLong(limit) }
+    }
+
+    func take(_ bytes: UnsafeRawBufferPointer) throws(SessionError) -> SinkAnswer {
+        if let limit, written + Int64(bytes.count) > limit { throw tooLong(limit) }
+        guard let number = descriptor?.number else { return .taken }
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = write(number, rest.baseAddress, rest.count)
+            if count > 0 {
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            } else if errno != EINTR {
+                throw FileFailure.cannotWrite(path, errno)
+            }
+        }
+        written += Int64(bytes.count)
+        return .taken
+    }
+
+    /// The bytes in the file.
+    var count: Int64 { written }
+
+    /// Nothing more is written.
+    func close() throws(SessionError) {
+        guard let number = descriptor.take()?.take() else { return }
+        // Some file systems tell of a full disk only here.
+        if Glibc.close(number) != 0, errno != EINTR { throw FileFailure.cannotWrite(path, errno) }
+    }
+
+    /// Leaves the file alone from now on.
+    func keep() {
+        isKept = true
+        descriptor = nil
+    }
+
+    /// Removes what has been written, unless it is kept.
+    func discard() {
+        guard !isKept else { return }
+        keep()
+        _ = unlink(path)
+    }
+
+    private func tooLong(_ limit: Int64) -> SessionError {
+        SessionError(
+            .dataLengthExceedsMaximum, "the response has more than \(limit) bytes",
+            advice: "raise maximumContentLength")
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import SessionCore
+import Synchronization
+
+/// Content between the loop, which brings it, and the one who reads it.
+final class StreamBuffer: Sendable {
+    fileprivate struct State {
+        var chunks: [Data] = []
+        var size = 0
+        var end: Result<Void, SessionError>?
+        var waiting: UnsafeContinuation<Void, Never>?
+        /// Lets a paused transfer go on.
+        var resume: (@Sendable () -> Void)?
+        var isPaused = false
+    }
+
+    fileprivate enum Step {
+        case chunk(Data, resume: (@Sendable () -> Void)?)
+        case end(Result<Void, SessionError>)
+        case wait
+    }
+
+    /// A transfer that is so many bytes ahead of its reader pauses: 256 KiB.
+    fileprivate static var limit: Int { 256 << 10 }
+    private let state = Mutex(State())
+
+    // MARK: The reader's side
+
+    func next() async throws(SessionError) -> Data? {
+        while true {
+            switch state.withLock({ $0.next() }) {
+            case .chunk(let chunk, let resume):
+                resume?()
+                return chunk
+            case .end(let result):
+                try result.get()
+                return nil
+            case .wait:
+                await withUnsafeContinuation { continuation in
+                    let isReady = state.withLock { state in
+                        guard state.chunks.isEmpty, state.end == nil else { return true }
+                        state.waiting = continuation
+                        return false
+                    }
+                    if isReady { continuation.resume() }
+                }
+            }
+        }
+    }
+
+    // MARK: The loop's side
+
+    func onResume(_ resume: @escaping @Sendable () -> Void) { state.withLock { $0.resume = resume } }
+
+    func put(_ bytes: UnsafeRawBufferPointer) -> SinkAnswer {
+        let (answer, waiting): (SinkAnswer, UnsafeContinuation<Void, Never>?) = state.withLock { state in
+            guard state.size < Self.limit else {
+                state.isPaused = true
+                return (.full, nil)
+            }
+            state.chunks.append(Data(bytes))
+            state.size += bytes.count
+            return (.taken, state.waiting.take())
+        }
+        waiting?.resume()
+        return answer
+    }
+
+    func end(_ result: Result<Void, SessionError>) {
+        let waiting = state.withLock { state in
+            state.end = state.end ?? result
+            state.resume = nil
+            return state.waiting.take()
+        }
+        waiting?.resume()
+    }
+}
+
+extension StreamBuffer.State {
+    /// Takes the next chunk, or what there is instead.
+    fileprivate mutating func next() -> StreamBuffer.Step {
+        guard !chunks.isEmpty else { return end.map { .end($0) } ?? .wait }
+        let chunk = chunks.removeFirst()
+        size -= chunk.count
+        let goesOn = isPaused && size < StreamBuffer.limit / 2
+        if goesOn { isPaused = false }
+        return .chunk(chunk, resume: goesOn ? resume : nil)
+    }
+}

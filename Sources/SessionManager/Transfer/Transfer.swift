@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+import EventLoop
+import FoundationEssentials
+import HTTPTypes
+import SessionCore
+
+/// One exchange on the wire: a request as it is sent, and its one response.
+///
+/// Redirects, authentication and retries are further exchanges. Lives on the loop's thread.
+final class Transfer {
+    /// What is sent.
+    let request: SessionRequest
+    /// Whoever wants it; let go of when it has ended.
+    private(set) var observer: (any TransferObserver)?
+    /// Its handle, while libcurl carries it out.
+    var easy: EasyHandle?
+    /// The origin whose connections it uses.
+    let origin: String
+    /// More urgent ones leave the queue first.
+    let priority: Float
+
+    /// The head of the response, once it is complete.
+    private(set) var response: SessionResponse?
+    /// What a callback found wrong; says more than libcurl's code for an aborted callback.
+    private(set) var failure: SessionError?
+    /// Content bytes so far, decoded.
+    private(set) var received: Int64 = 0
+    /// Body bytes handed to libcurl so far.
+    private(set) var sent: Int64 = 0
+    /// The engine's time of the last byte, or of the start.
+    var lastActivity: Int64 = 0
+    /// The user's pause.
+    var isSuspended = false
+    /// Its place among the engine's running transfers.
+    var index = 0
+    private let clock: LoopClock
+
+    private var headerBlock: [UInt8] = []
+    private var facts = HeadFacts()
+    /// Between a status line and the empty line that ends its head.
+    private var isInHead = false
+    private var statusCode = 0
+    private var version: HTTPVersion?
+    private var sink: (any ContentSink)?
+    private var reader: (any BodyReader)?
+    /// The body's length; nil for one of unknown length, or for none.
+    private(set) var bodyLength: Int64?
+    private var bodyIsPaused = false
+    private(set) var contentIsPaused = false
+
+    /// Headers beyond this are no headers: 256 KiB.
+    private static let headerLimit = 256 << 10
+
+    /// Whether it goes over TLS.
+    var isSecure: Bool { origin.hasPrefix("https:") }
+    /// What decides about its handshakes, where libcurl does not do that alone.
+    var judge = TrustEvaluator.Judge.policy
+    /// Judges its handshakes, where libcurl does not do that alone.
+    var evaluator: TrustEvaluator?
+    /// Whether much content is expected, which is worth a big buffer.
+    let isBulk: Bool
+    /// What libcurl is to authenticate with by itself, in several rounds.
+    let credentials: LibraryCredentials?
+
+    init(
+        _ request: SessionRequest, priority: Float, isBulk: Bool, credentials: LibraryCredentials?,
+        engine: TransferEngine, observer: any TransferObserver
+    ) {
+        clock = engine.clock
+        self.isBulk = isBulk
+        self.credentials = credentials
+        self.request = request
+        self.priority = priority
+        self.observer = observer
+        origin = request.url.originText
+    }
+
+    /// Opens the body.
+    func prepareBody() throws(SessionError) {
+        switch request.body {
+        case nil: return
+        case .data(let data):
+            reader = DataReader(data)
+            bodyLength = Int64(data.count)
+        case .file(let path):
+            let file = try FileReader(path: path)
+            reader = file
+            bodyLength = file.length
+        case .stream(let source):
+            let stream = try source.makeReader()
+            reader = stream
+            bodyLength = source.length
+        }
+        sent = 0
+    }
+
+    /// Ends it: the observer is told once, and everything is let go of.
+    func finish(_ end: TransferEnd) {
+        if end.error == nil, sink == nil, let response, !openSink(response) {
+            return finish(TransferEnd(error: failure, metrics: end.metrics))
+        }
+        let last = observer
+        observer = nil
+        reader = nil
+        sink = nil
+        last?.transferEnded(self, end)
+    }
+
+    /// Forgets the observer, which has ended it itself.
+    func abandon() {
+        observer = nil
+        reader = nil
+        sink = nil
+    }
+}
+
+// MARK: libcurl's callbacks
+
+extension Transfer {
+    /// A line of the head, or of the trailers.
+    func received(headerLine line: UnsafeRawBufferPointer) -> Int {
+        lastActivity = clock.now
+        // Trailers come after the head, also after content without a byte, and are of no use to anybody here.
+        guard isInHead || StatusLine.begins(line) else { return line.count }
+        if StatusLine.begins(line) {
+            isInHead = true
+            headerBlock.removeAll(keepingCapacity: true)
+            headerBlock.reserveCapacity(512)
+            facts = HeadFacts()
+            (version, statusCode) = StatusLine.parse(line)
+            guard version != nil, statusCode >= 100 else {
+                return abort(SessionError(.badServerResponse, "the answer's first line is none of HTTP"))
+            }
+            return line.count
+        }
+        let isEnd = line.count <= 2 && line.allSatisfy { $0 == 0x0D || $0 == 0x0A }
+        if !isEnd {
+            guard headerBlock.count + line.count <= Self.headerLimit else {
+                return abort(
+                    SessionError(
+                        .badServerResponse, "the server sends more than 256 KiB of header fields",
+                        advice: "the server is broken or hostile"))
+            }
+            headerBlock.append(contentsOf: line)
+            facts.note(line)
+            return line.count
+        }
+        isInHead = false
+        // Interim responses (RFC 9110 §15.2) announce another one.
+        if (100..<200).contains(statusCode), statusCode != 101 { return line.count }
+        let head = SessionResponse(
+            url: request.url, statusCode: statusCode, version: version, headerBlock: headerBlock,
+            requestMethod: request.method)
+        response = head
+        if let fault = facts.fault {
+            return abort(
+                SessionError(
+                    .badServerResponse, "the response cannot be trusted: \(fault)",
+                    advice: "the server, or a proxy before it, is broken or hostile"))
+        }
+        // libcurl may be about to answer this by itself: it is a response only when its content comes, or the end.
+        if credentials != nil, statusCode == 401 || statusCode == 407 { return line.count }
+        return openSink(head) ? line.count : 0
+    }
+
+    private func openSink(_ head: SessionResponse) -> Bool {
+        guard let observer else { return false }
+        do throws(SessionError) {
+            sink = try observer.transfer(self, received: head, facts)
+            try sink?.begin(length: facts.length)
+            return true
+        } catch {
+            _ = abort(error)
+            return false
+        }
+    }
+
+    /// Bytes of the content.
+    func received(content bytes: UnsafeRawBufferPointer) -> Int {
+        lastActivity = clock.now
+        if sink == nil, let response, !openSink(response) { return 0 }
+        guard let sink, let observer else { return 0 }
+        do throws(SessionError) {
+            switch try sink.take(bytes) {
+            case .taken:
+                received += Int64(bytes.count)
+                contentIsPaused = false
+                observer.transferReceived(self)
+                return bytes.count
+            case .full:
+                contentIsPaused = true
+                return Int(CCURL_WRITE_PAUSE)
+            }
+        } catch {
+            return abort(error)
+        }
+    }
+
+    /// Fills libcurl's buffer with the next bytes of the body.
+    func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        lastActivity = clock.now
+        guard let reader, let observer else { return Int(CCURL_READ_ABORT) }
+        do throws(SessionError) {
+            switch try reader.read(into: buffer) {
+            case .bytes(let count):
+                sent += Int64(count)
+                observer.transferSent(self)
+                return count
+            case .end:
+                if let bodyLength, sent != bodyLength {
+                    throw SessionError(
+                        .requestBodyStreamExhausted,
+                        "the body ended after \(sent) of \(bodyLength) bytes")
+                }
+                return 0
+            case .notYet:
+                bodyIsPaused = true
+                observer.transferWaitsForBody(self, reader)
+                return Int(CCURL_READ_PAUSE)
+            }
+        } catch {
+            failure = failure ?? error
+            return Int(CCURL_READ_ABORT)
+        }
+    }
+
+    /// Begins the body anew, as libcurl needs it when a kept connection turned out to be dead.
+    func rewindBody() -> Bool {
+        guard sent > 0 else { return true }
+        do throws(SessionError) {
+            if case .stream(let source) = request.body, !source.isRewindable { return false }
+            try prepareBody()
+            return true
+        } catch {
+            failure = failure ?? error
+            return false
+        }
+    }
+
+    /// Whether it waits for this program and not for the network.
+    var isWaiting: Bool { contentIsPaused || bodyIsPaused }
+
+    /// Whether the body waits for its source; asking ends that.
+    func takeBodyPause() -> Bool {
+        defer { bodyIsPaused = false }
+        return bodyIsPaused
+    }
+
+    private func abort(_ error: SessionError) -> Int {
+        failure = failure ?? error
+        return 0
+    }
+}
+
+/// Whoever has a transfer carried out; called on the loop's thread.
+///
+/// All but `transferEnded` are called inside libcurl: they must not start, end or pause transfers there.
+protocol TransferObserver: AnyObject {
+    /// The head has come; the sink gets the content.
+    func transfer(
+        _ transfer: Transfer, received head: SessionResponse, _ facts: HeadFacts
+    ) throws(SessionError)
+        -> any ContentSink
+    /// More content has come.
+    func transferReceived(_ transfer: Transfer)
+    /// More of the body has gone.
+    func transferSent(_ transfer: Transfer)
+    /// The body's source has nothing yet; to be resumed by `TransferEngine.resumeBody`.
+    func transferWaitsForBody(_ transfer: Transfer, _ reader: any BodyReader)
+    /// It is over.
+    func transferEnded(_ transfer: Transfer, _ end: TransferEnd)
+}
+
+/// How a transfer ended.
+struct TransferEnd {
+    /// Nil where the response is complete.
+    var error: SessionError?
+    /// How long the steps took and what was moved.
+    var metrics: TransferMetrics
+}

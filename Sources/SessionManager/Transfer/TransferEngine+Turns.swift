@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+import EventLoop
+import SessionCore
+
+// What a turn of the loop consists of, and the limits of time.
+extension TransferEngine {
+    /// What is to be done before the loop waits.
+    func work() {
+        while isDue || isDirty || !afterwards.isEmpty {
+            if isDue {
+                isDue = false
+                action(CURL_SOCKET_TIMEOUT, 0)
+            }
+            if isDirty {
+                isDirty = false
+                reap()
+            }
+            let actions = afterwards
+            afterwards.removeAll(keepingCapacity: true)
+            for action in actions { action(self) }
+        }
+    }
+
+    func action(_ socket: Int32, _ events: Int32) {
+        var left: Int32 = 0
+        clock.update()
+        inside { _ = ccurl_multi_action(multi, socket, events, &left) }
+        isDirty = true
+    }
+
+    /// Runs something that calls libcurl, which may call back.
+    func inside(_ body: () -> Void) {
+        let before = isInside
+        isInside = true
+        body()
+        isInside = before
+    }
+
+    /// Does it now, or when libcurl has been left.
+    func outside(_ body: @escaping (TransferEngine) -> Void) {
+        if isInside { later(body) } else { body(self) }
+    }
+
+    func later(_ body: @escaping (TransferEngine) -> Void) { afterwards.append(body) }
+
+    // MARK: Limits of time
+
+    /// Counts the silence of a transfer from now on.
+    func watchOver(_ transfer: Transfer) {
+        clock.update()
+        transfer.lastActivity = clock.now
+        sweep(at: clock.now &+ transfer.request.options.timeoutInterval.nanoseconds)
+    }
+
+    /// One timer for all: it looks at every transfer, but seldom.
+    func sweep(at deadline: Int64) {
+        guard deadline < sweepDeadline else { return }
+        sweepDeadline = deadline
+        if let sweep, reactor.reschedule(sweep, at: deadline) { return }
+        sweep = reactor.schedule(at: deadline) { [unowned self] in
+            sweep = nil
+            sweepDeadline = .max
+            endSilentOnes()
+        }
+    }
+
+    func endSilentOnes() {
+        clock.update()
+        var next = Int64.max
+        var silent: [Transfer] = []
+        for transfer in running where !transfer.isSuspended {
+            // A sink or a source that is waited for is not the network's silence.
+            if transfer.isWaiting { transfer.lastActivity = clock.now }
+            let deadline = transfer.lastActivity &+ transfer.request.options.timeoutInterval.nanoseconds
+            if deadline <= clock.now { silent.append(transfer) } else { next = min(next, deadline) }
+        }
+        if next < .max { sweep(at: next) }
+        for transfer in silent {
+            fail(
+                transfer,
+                SessionError(
+                    .timedOut, "nothing came from the server for \(transfer.request.options.timeoutInterval)",
+                    advice: "see whether the server is overloaded, or raise timeoutInterval",
+                    failingURL: transfer.request.url, response: transfer.response))
+        }
+    }
+}

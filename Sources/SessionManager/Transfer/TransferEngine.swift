@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+import EventLoop
+import FoundationEssentials
+import Glibc
+import SessionCore
+
+/// Carries out transfers: libcurl's multi handle on the loop.
+///
+/// Lean in the sense of doing nothing twice: libcurl's timer is a deadline of the loop, what is due at once runs before
+/// the loop waits, changes of sockets are gathered until then, and finished transfers make room for the next before
+/// the kernel is asked again. Lives on the loop's thread.
+final class TransferEngine {
+    let reactor: Reactor
+    let configuration: SessionConfiguration
+    /// How servers are judged: one way for all connections of this engine.
+    let tls: TLSSettings
+    /// What a delegate has accepted; nil where none is asked about servers.
+    let approvals: ServerApprovals?
+    let multi: UnsafeMutableRawPointer
+    let share: UnsafeMutableRawPointer?
+    /// Read by libcurl with each transfer, so it lives as long.
+    let addresses: UnsafeMutablePointer<curl_slist>?
+    /// Handles without work; the newest is used first, since it is warm.
+    var idle: [EasyHandle] = []
+    var running: [Transfer] = []
+    var slots: HostSlots<Transfer>
+    var tickets: [ObjectIdentifier: Int] = [:]
+    /// When libcurl was called last.
+    let clock = LoopClock()
+    var sweep: TimerID?
+    var sweepDeadline = Int64.max
+
+    var hook: HookID?
+    var timer: TimerID?
+    /// libcurl wants to be called at once.
+    var isDue = false
+    /// libcurl may have finished something.
+    var isDirty = false
+    /// Inside libcurl, where it must not be called again (libcurl-multi(3)).
+    var isInside = false
+    /// What has to wait until libcurl is left.
+    var afterwards: [(TransferEngine) -> Void] = []
+    /// libcurl's descriptors.
+    var sockets: [Int32: SocketState] = [:]
+    var isClosed = false
+
+    init(
+        reactor: Reactor, configuration: SessionConfiguration, policy: SecurityPolicy, asks: Bool
+    ) throws(SessionError) {
+        let library = try CurlLibrary.load()
+        tls = try TLSSettings(policy, library, asks: asks, tlsProxy: configuration.tlsProxy)
+        approvals = asks ? ServerApprovals() : nil
+        guard let multi = ccurl_multi_init() else {
+            throw SessionError(.outOfResources, "libcurl has no memory for a session")
+        }
+        self.reactor = reactor
+        self.configuration = configuration
+        self.multi = multi
+        slots = HostSlots(limit: configuration.maximumConnectionsPerHost)
+        share = ccurl_share_init()
+        if let share { _ = ccurl_share_set(share, CURL_LOCK_DATA_COOKIE) }
+        _ = ccurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CCURL_PIPELINING_MULTIPLEX))
+        _ = ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, configuration.maximumIdleConnections)
+        addresses = configuration.hostAddresses.reduce(nil) { list, entry in
+            entry.withCString { ccurl_list_append(list, $0) } ?? list
+        }
+        let address = Unmanaged.passUnretained(self).toOpaque()
+        _ = ccurl_multi_set_callbacks(multi, Self.onSocket, Self.onTimer, address)
+        hook = reactor.beforeWait { [unowned self] in self.work() }
+    }
+
+    deinit { close() }
+
+    /// How many transfers run or wait.
+    var count: Int { running.count + tickets.count }
+
+    /// Ends everything that is left and closes all connections; on the loop's thread.
+    func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        if let hook { reactor.removeHook(hook) }
+        if let timer { _ = reactor.cancel(timer) }
+        if let sweep { _ = reactor.cancel(sweep) }
+        for transfer in running {
+            if let easy = transfer.easy {
+                _ = ccurl_multi_remove(multi, easy.raw)
+                easy.transfer = nil
+            }
+            transfer.abandon()
+        }
+        running = []
+        // Handles before the multi handle, the multi handle before what they share (curl_share_cleanup(3)).
+        idle = []
+        _ = ccurl_multi_cleanup(multi)
+        if let share { _ = ccurl_share_cleanup(share) }
+        ccurl_list_free(addresses)
+        for (socket, state) in sockets where state.isWatched { reactor.unwatch(socket) }
+        sockets = [:]
+    }
+}
+
+// Transfers: from the place in the queue to the result.
+extension TransferEngine {
+    /// Has a transfer carried out as soon as its origin has room.
+    func start(_ transfer: Transfer) {
+        switch slots.enter(transfer.origin, priority: transfer.priority, transfer) {
+        case .admitted: begin(transfer)
+        case .queued(let ticket): tickets[ObjectIdentifier(transfer)] = ticket
+        }
+    }
+
+    /// Ends a transfer that nobody wants any more; its observer is not called.
+    func cancel(_ transfer: Transfer) {
+        transfer.abandon()
+        if let ticket = tickets.removeValue(forKey: ObjectIdentifier(transfer)) {
+            _ = slots.abandon(transfer.origin, ticket: ticket)
+        } else if transfer.easy != nil {
+            outside { $0.release(transfer) }
+        }
+    }
+
+    /// Ends a transfer with an error.
+    func fail(_ transfer: Transfer, _ error: SessionError) {
+        outside { engine in
+            guard let easy = transfer.easy else { return }
+            let metrics = TransferMetrics(easy, version: transfer.response?.version)
+            engine.release(transfer)
+            transfer.finish(TransferEnd(error: error, metrics: metrics))
+        }
+    }
+
+    /// Stops the bytes of a transfer, or lets them go on.
+    func setSuspended(_ transfer: Transfer, _ isSuspended: Bool) {
+        guard transfer.isSuspended != isSuspended else { return }
+        transfer.isSuspended = isSuspended
+        outside { engine in
+            guard let easy = transfer.easy else { return }
+            engine.inside {
+                _ = ccurl_easy_pause(easy.raw, Int32(isSuspended ? CCURL_PAUSE_ALL : CCURL_PAUSE_NONE))
+            }
+            if !isSuspended { engine.watchOver(transfer) }
+        }
+    }
+
+    /// Lets the content go on after a sink was full, or the body after its source had nothing.
+    func resume(_ transfer: Transfer) {
+        guard !transfer.isSuspended else { return }
+        outside { engine in
+            guard let easy = transfer.easy else { return }
+            _ = transfer.takeBodyPause()
+            transfer.lastActivity = engine.clock.now
+            engine.inside { _ = ccurl_easy_pause(easy.raw, Int32(CCURL_PAUSE_NONE)) }
+        }
+    }
+
+    func handle() throws(SessionError) -> EasyHandle {
+        if let easy = idle.popLast() { return easy }
+        let easy = try EasyHandle(share: share, engine: self)
+        try tls.configure(easy.raw)
+        if let addresses { easy.set(CURLOPT_RESOLVE, pointer: addresses) }
+        return easy
+    }
+
+    func begin(_ transfer: Transfer) {
+        do throws(SessionError) {
+            try transfer.prepareBody()
+            let easy = try handle()
+            transfer.easy = easy
+            easy.transfer = transfer
+            easy.prepare(transfer, configuration)
+            if transfer.isSecure {
+                transfer.evaluator = tls.begin(
+                    easy.raw, host: transfer.request.url.host() ?? "", judge: transfer.judge)
+            }
+            transfer.index = running.count
+            running.append(transfer)
+            watchOver(transfer)
+            var code = CURLM_OK
+            inside { code = ccurl_multi_add(multi, easy.raw) }
+            guard code == CURLM_OK else {
+                throw SessionError(.outOfResources, "libcurl: \(String(cString: ccurl_multi_text(code)))")
+            }
+        } catch {
+            release(transfer)
+            // Not from inside `start`: whoever started it is not ready to hear of its end.
+            later { _ in transfer.finish(TransferEnd(error: error, metrics: TransferMetrics())) }
+        }
+    }
+
+    /// Takes the handle away from a transfer and lets the next one of its origin begin.
+    func release(_ transfer: Transfer) {
+        if let easy = transfer.easy {
+            let last = running.removeLast()
+            if last !== transfer {
+                running[transfer.index] = last
+                last.index = transfer.index
+            }
+            inside { _ = ccurl_multi_remove(multi, easy.raw) }
+            tls.end(easy.raw)
+            easy.transfer = nil
+            transfer.easy = nil
+            if idle.count < configuration.maximumIdleHandles { idle.append(easy) }
+        }
+        slots.forgetIdleHosts()
+        for next in slots.leave(transfer.origin, version: transfer.response?.version) {
+            tickets[ObjectIdentifier(next)] = nil
+            begin(next)
+        }
+    }
+
+    /// Hands over what libcurl has finished.
+    func reap() {
+        var code = CURLE_OK
+        while let raw = ccurl_multi_next_done(multi, &code) {
+            guard let easy = EasyHandle.of(raw), let transfer = easy.transfer else { continue }
+            let metrics = TransferMetrics(easy, version: transfer.response?.version)
+            var error: SessionError?
+            if code != CURLE_OK || transfer.failure != nil {
+                error = transfer.failure ?? easy.error(code, transfer, tls)
+            }
+            if error == nil, transfer.response == nil {
+                error = SessionError(
+                    .badServerResponse, "the connection ended before the header fields did",
+                    advice: "try again; if it happens always, the server is broken",
+                    failingURL: transfer.request.url)
+            }
+            release(transfer)
+            transfer.finish(TransferEnd(error: error, metrics: metrics))
+        }
+    }
+}
