@@ -44,7 +44,7 @@ package final class EventLog<Element: Sendable>: Sendable {
     ///   states its expectation about the result.
     @discardableResult
     package func wait(
-        within limit: Duration = .seconds(10), until predicate: @escaping @Sendable ([Element]) -> Bool
+        within limit: Duration = .seconds(60), until predicate: @escaping @Sendable ([Element]) -> Bool
     ) async -> [Element] {
         let id = state.withLock { state in
             state.next += 1
@@ -72,7 +72,7 @@ package final class EventLog<Element: Sendable>: Sendable {
 
     /// Waits until so many have been seen.
     @discardableResult
-    package func wait(forCount count: Int, within limit: Duration = .seconds(10)) async -> [Element] {
+    package func wait(forCount count: Int, within limit: Duration = .seconds(60)) async -> [Element] {
         await wait(within: limit) { $0.count >= count }
     }
 

@@ -15,6 +15,7 @@ package final class FakeKernel: Sendable {
             [(name: String, answer: @Sendable (Result<[ReachabilityDestination], NameFailure>) -> Void)] = []
         var watched: [IPAddress] = []
         var sourceFailure: ReachabilityError?
+        var limitations: MonitorLimitations = []
         var deliver: (@Sendable ([NetworkEvent]) -> Void)?
     }
 
@@ -68,6 +69,9 @@ package final class FakeKernel: Sendable {
     /// Makes the next opening of the event source fail; nil ends it.
     package func refuseEvents(_ error: ReachabilityError?) { state.withLock { $0.sourceFailure = error } }
 
+    /// What the events lack from now on; noticed with the next event.
+    package func limit(_ limitations: MonitorLimitations) { state.withLock { $0.limitations = limitations } }
+
     /// Runs `body` when somebody has begun to listen and has not looked yet.
     package func whenOpened(_ body: @escaping @Sendable (FakeKernel) -> Void) {
         state.withLock { $0.onOpen = body }
@@ -106,6 +110,8 @@ package final class FakeKernel: Sendable {
         state.withLock { $0.onOpen }?(self)
     }
 
+    fileprivate var limitations: MonitorLimitations { state.withLock { $0.limitations } }
+
     fileprivate func closeSource() {
         // A real resolver answers in the end; what this one never answers would keep the monitor for good.
         let unanswered = state.withLock { state in
@@ -136,6 +142,7 @@ private final class FakeSource: EventSource {
     }
 
     var discarded: UInt64 { 0 }
+    var limitations: MonitorLimitations { kernel.limitations }
 
     func start(deliver: @escaping ([NetworkEvent]) -> Void) throws(ReachabilityError) {
         inbox.deliver = deliver
@@ -161,6 +168,7 @@ private final class FakeAnswers: KernelQuerying {
     func answers(to questions: [KernelQuestion]) throws(ReachabilityError) -> [KernelAnswer] {
         try kernel.answers(to: questions)
     }
+    let memory = AnswerMemory()
     func noticed(_ event: NetworkEvent) {}
     func forgetRoutes() {}
 }

@@ -21,6 +21,8 @@ package struct FakeNetwork: Sendable {
     package var routes: [Route] = []
     package var wireless: [Int32: WirelessState] = [:]
     package var devices: [Int32: DeviceFacts] = [:]
+    /// Whether the kernel knows RTM_F_FIB_MATCH; IPv4 alone needs it.
+    package var tellsEntries = true
 
     package init() {
         links = [
@@ -123,6 +125,9 @@ package struct FakeNetwork: Sendable {
     }
 
     private func route(_ lookup: RouteLookup) -> KernelAnswer {
+        if lookup.wantsEntry, !tellsEntries, lookup.destination.family == .ipv4 {
+            return .failure(KernelRefusal.unsupported)
+        }
         if addresses.contains(where: { $0.address == lookup.destination }) || lookup.destination.isLoopback {
             return .route(
                 RouteAnswer(kind: .local, interface: 1, source: lookup.destination, prefixLength: 32))

@@ -36,6 +36,8 @@ final class LabChild: Sendable {
         posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
         posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
         posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
+        // Whoever else opens something without close-on-exec would wait for its end as long as the child lives.
+        clinux_spawn_closes_others(&actions)
 
         // The loop's thread blocks every signal, and a child would inherit that and outlive its SIGTERM.
         var attributes = posix_spawnattr_t()
@@ -62,6 +64,18 @@ final class LabChild: Sendable {
             waitpid(process, nil, 0)
             throw LabError("\(error)")
         }
+    }
+
+    /// The memory it occupies (VmRSS, proc_pid_status(5)); nil once it has ended.
+    var residentKiB: Int? {
+        let status = open("/proc/\(process)/status", O_RDONLY | O_CLOEXEC)
+        guard status >= 0 else { return nil }
+        defer { close(status) }
+        var buffer = [UInt8](repeating: 0, count: 8192)
+        let count = read(status, &buffer, buffer.count)
+        let text = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+        let line = text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+        return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }
     }
 
     /// Sends a signal; one that has ended does not mind.

@@ -10,9 +10,14 @@ final class LabFile: Sendable {
     let descriptor: OwnedDescriptor
 
     /// A file with this content, to be read from its beginning.
-    init(_ content: String = "") throws(ReactorError) {
+    convenience init(_ content: String = "") throws(ReactorError) {
+        try self.init(bytes: Array(content.utf8))
+    }
+
+    /// A file with these bytes, to be read from its beginning.
+    init(bytes: [UInt8]) throws(ReactorError) {
         descriptor = try OwnedDescriptor("memfd_create", clinux_memfd_create("lab"))
-        var bytes = ContiguousArray(content.utf8)[...]
+        var bytes = bytes[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { write(descriptor.number, $0.baseAddress, $0.count) }
             guard count >= 0 else { throw ReactorError("write", errno: errno) }
@@ -22,12 +27,15 @@ final class LabFile: Sendable {
     }
 
     /// Everything in it; leaves the place of the next write alone.
-    var content: String {
+    var content: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// The same as it is.
+    var bytes: [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65536)
         while true {
             let count = pread(descriptor.number, &buffer, buffer.count, bytes.count)
-            guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+            guard count > 0 else { return bytes }
             bytes += buffer.prefix(count)
         }
     }

@@ -5,11 +5,13 @@ package import ReachabilityCore
 /// Drives a reachability state machine along a line of marbles on a manual clock, and draws what comes out.
 ///
 /// Each character is a step of ``step`` (default 100 ms): `e` a wired path begins, `w` a Wi-Fi path, `x` none;
-/// `-` nothing happens. What comes out stands below the step in which it came: the letter for a status, `·` for a
+/// `-` nothing happens; a capital letter begins a path without a word from the kernel. What comes out stands below the step in which it came: the letter for a status, `·` for a
 /// path update without one, `-` for nothing.
 package struct Marbles {
     package var timing = ReachabilityTiming()
     package var step: Duration = .milliseconds(100)
+    /// What the kernel does not tell.
+    package var limitations: MonitorLimitations = []
     /// Evaluations made so far.
     package private(set) var evaluations = 0
     /// All updates in order.
@@ -24,7 +26,10 @@ package struct Marbles {
         var path = Self.path("x")
         var output = ""
         machine.started()
-        for (position, marble) in line.enumerated() {
+        machine.limited(by: limitations)
+        for (position, letter) in line.enumerated() {
+            let marble = Character(letter.lowercased())
+            let isSilent = letter != marble
             var shown: Character = "-"
             func take(_ verdict: ReachabilityStateMachine.Verdict) {
                 guard case .publish(let update) = verdict else { return }
@@ -39,7 +44,7 @@ package struct Marbles {
                 path = Self.path(marble)
                 path.carrierDownCount = lost
                 let event = Self.everything.map { NetworkEvent.routeAdded($0) } ?? .requested
-                if position == 0 || machine.observed(event, at: now) == .evaluate {
+                if position == 0 || !isSilent && machine.observed(event, at: now) == .evaluate {
                     evaluations += 1
                     take(machine.evaluated(path, at: now))
                 }

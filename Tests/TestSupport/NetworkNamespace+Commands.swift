@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EventLoop
-import Glibc
-import Synchronization
 
 extension NetworkNamespace {
     /// Runs a program in the namespace and waits for its end.
@@ -17,37 +15,12 @@ extension NetworkNamespace {
     /// Runs a program in the namespace and waits for its end; a cancelled task kills it.
     @discardableResult
     package func run(_ command: [String], input: String = "") async throws -> String {
-        let (input, output, errors) = (try LabFile(input), try LabFile(), try LabFile())
-        let child = Mutex<(LabChild?, isCancelled: Bool)>((nil, false))
-        let status = try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                reactor.perform { [self] in
-                    do {
-                        let new = try LabChild(
-                            command, input: input.descriptor.number, output: output.descriptor.number,
-                            errors: errors.descriptor.number)
-                        let isCancelled = child.withLock {
-                            $0.0 = new
-                            return $0.isCancelled
-                        }
-                        if isCancelled { new.send(SIGKILL) }
-                        withExtendedLifetime((input, output, errors)) {}
-                        try whenEnded(new) { continuation.resume(returning: $0) }
-                    } catch {
-                        continuation.resume(throwing: error)
-                    }
-                }
-            }
-        } onCancel: {
-            child.withLock {
-                $0.0?.send(SIGKILL)
-                $0.isCancelled = true
-            }
+        let result = try await reactor.run(command, input: Array(input.utf8))
+        guard result.status == .exited(0) else {
+            throw LabError(
+                "\(command.joined(separator: " ")): \(result.status)\n\(result.errors)\(result.text)")
         }
-        guard status == .exited(0) else {
-            throw LabError("\(command.joined(separator: " ")): \(status)\n\(errors.content)\(output.content)")
-        }
-        return output.content
+        return result.text
     }
 
     /// Runs `ip` with these arguments, separated by spaces.
@@ -66,7 +39,7 @@ extension NetworkNamespace {
     /// - Throws: `LabError` with the last answer when `limit` is over.
     @discardableResult
     package func ip(
-        _ arguments: String, within limit: Duration = .seconds(10),
+        _ arguments: String, within limit: Duration = .seconds(60),
         until predicate: (String) -> Bool
     ) async throws -> String {
         let deadline = ContinuousClock.now + limit
@@ -86,9 +59,6 @@ extension NetworkNamespace {
         _ child: LabChild, _ body: @escaping (ExitStatus) -> Void
     ) throws(ReactorError) {
         // The handler keeps the namespace, so that no child outlives the thread that reaps it.
-        try reactor.watch(child.descriptor.number, for: .readable) { [self] _ in
-            reactor.unwatch(child.descriptor.number)
-            body(child.reap())
-        }
+        try reactor.whenEnded(child) { [self] status in withExtendedLifetime(self) { body(status) } }
     }
 }

@@ -21,22 +21,19 @@ package final class RunningProgram: Sendable {
     /// Starts a program; on the namespace's thread.
     fileprivate init(_ command: [String], in namespace: NetworkNamespace) throws {
         let reactor = namespace.reactor
-        var ends: [Int32] = [-1, -1]
-        guard clinux_pipe(&ends) == 0 else { throw LabError("pipe", errno: errno) }
-        let reading = OwnedDescriptor(adopting: ends[0])
-        let writing = OwnedDescriptor(adopting: ends[1])
-        _ = fcntl(reading.number, F_SETFL, O_NONBLOCK)
+        let pipe = try LabPipe()
+        _ = fcntl(pipe.reading.number, F_SETFL, O_NONBLOCK)
         let input = try LabFile()
         errors = try LabFile()
         // The kernel sends the signal when the *thread* that spawned it ends (PR_SET_PDEATHSIG, prctl(2)).
         child = try LabChild(
             ["setpriv", "--pdeathsig", "KILL", "--"] + command, input: input.descriptor.number,
-            output: writing.number, errors: errors.descriptor.number)
+            output: pipe.writing.number, errors: errors.descriptor.number)
         withExtendedLifetime(input) {}
 
         let (stream, continuation) = AsyncStream.makeStream(of: String.self)
         lines = stream
-        let reader = LabLines(reading) { [output] line in
+        let reader = LabLines(pipe.reading) { [output] line in
             output.append(line)
             continuation.yield(line)
         }
@@ -56,11 +53,14 @@ package final class RunningProgram: Sendable {
     /// Everything it has written to standard error so far.
     package var standardError: String { errors.content }
 
+    /// The memory it occupies at this moment, in KiB; nil once it has ended.
+    package var residentKiB: Int? { child.residentKiB }
+
     /// Sends a signal, SIGTERM unless said otherwise.
     package func terminate(signal: Int32 = SIGTERM) { child.send(signal) }
 
     /// Waits for its end, for so long at most.
-    package func status(within limit: Duration = .seconds(10)) async throws -> ExitStatus {
+    package func status(within limit: Duration = .seconds(60)) async throws -> ExitStatus {
         guard let status = await end.wait(forCount: 1, within: limit).first else {
             throw LabError("still running after \(limit); its output: \(output.elements), \(standardError)")
         }

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import HTTPTypes
+import SessionCore
+import Testing
+
+struct RequestBodyFileTests {
+    private let folder: ScratchFolder
+
+    init() throws { folder = try ScratchFolder() }
+
+    private func request(_ body: RequestBody?) throws -> SessionRequest {
+        try SessionRequest("http://example.com", method: .post, body: body)
+    }
+
+    @Test("a body is written into a file, which is the body then")
+    func written() throws {
+        var form = MultipartFormData()
+        form.throttle = .suggested3G
+        try form.append(Data(repeatElement(1, count: 200_000)), name: "d")
+        try form.appendFile(try folder.file("source", repeatElement(2, count: 100_000)), name: "f")
+        let body = form.makeBody()
+        let path = folder.path("body")
+        let request = try request(.stream(body)).writingBody(toFile: path)
+        guard case .file(path) = request.body else {
+            Issue.record("the body is no file")
+            return
+        }
+        form.throttle = nil
+        #expect(try Array(Data(contentsOf: URL(filePath: path))) == readAll(form.makeBody()))
+        let copy = try request.writingBody(toFile: folder.path("copy"))
+        #expect(copy.url == request.url && copy.method == .post)
+        #expect(try Data(contentsOf: folder.url.appending(path: "copy")).count == Int(body.length ?? 0))
+        #expect(try self.request(nil).writingBody(toFile: folder.path("none")).body == nil)
+    }
+
+    @Test("a file that is there is replaced only where asked for, and only by a complete one")
+    func existing() throws {
+        let path = try folder.file("body", "old".utf8)
+        let request = try request(.data(Data("new".utf8)))
+        #expect(sessionError { _ = try request.writingBody(toFile: path) }?.code == .cannotCreateFile)
+        let broken = try self.request(.stream(LiveSource(Array("half".utf8))))
+        let error = sessionError { _ = try broken.writingBody(toFile: path, replacing: true) }
+        #expect(error?.code == .requestBodyStreamExhausted)
+        #expect(try String(decoding: Data(contentsOf: URL(filePath: path)), as: UTF8.self) == "old")
+        _ = try request.writingBody(toFile: path, replacing: true)
+        #expect(try String(decoding: Data(contentsOf: URL(filePath: path)), as: UTF8.self) == "new")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("")) == ["body"])
+    }
+
+    @Test("nothing is left where writing fails")
+    func failed() throws {
+        let broken = try request(.stream(LiveSource(Array("half".utf8))))
+        #expect(sessionError { _ = try broken.writingBody(toFile: folder.path("body")) } != nil)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("")).isEmpty)
+        let nowhere = sessionError {
+            _ = try request(.data(Data())).writingBody(toFile: folder.path("no/such/folder"))
+        }
+        #expect(nowhere?.code == .cannotCreateFile)
+    }
+}

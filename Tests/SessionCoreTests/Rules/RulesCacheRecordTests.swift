@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import HTTPTypes
+import SessionCore
+import Testing
+
+struct RulesCacheRecordTests {
+    private func entry() throws -> CacheEntry {
+        try CacheFixture.entry(
+            ["cache-control": "max-age=60", "etag": "\"ü\"", "vary": "accept, accept-language, user-agent"],
+            request: CacheFixture.request(["accept": "a/b", "user-agent": "", "authorization": "Bearer 1"]),
+            delay: 3)
+    }
+
+    @Test("the checksum is that of zip")
+    func checksum() {
+        #expect(CRC32.of("123456789".utf8) == 0xCBF4_3926)
+        #expect(CRC32.of([]) == 0)
+        var parts = CRC32()
+        parts.update("1234".utf8)
+        parts.update("56789".utf8)
+        #expect(parts.value == 0xCBF4_3926)
+    }
+
+    @Test("an entry is written, read and the same")
+    func roundTrip() throws {
+        let entry = try entry()
+        let bytes = CacheRecord.head(entry, contentChecksum: 0xDEAD_BEEF)
+        #expect(CacheRecord.headLength(bytes.prefix(CacheRecord.prefixLength)) == bytes.count)
+        let read = try #require(CacheRecord.read(bytes))
+        #expect(read.entry == entry)
+        #expect(read.contentChecksum == 0xDEAD_BEEF)
+    }
+
+    @Test("every record that is one bit or byte different, shorter or longer is a miss")
+    func broken() throws {
+        let bytes = CacheRecord.head(try entry(), contentChecksum: 1)
+        for index in bytes.indices {
+            for bit in 0..<8 {
+                var broken = bytes
+                broken[index] ^= 1 << bit
+                #expect(CacheRecord.read(broken) == nil)
+            }
+            #expect(CacheRecord.read(bytes.prefix(index)) == nil)
+        }
+        #expect(CacheRecord.read(bytes + [0]) == nil)
+    }
+
+    @Test("records of other versions, huge lengths and noise are misses, with a right checksum as well")
+    func hostile() throws {
+        let bytes = CacheRecord.head(try entry(), contentChecksum: 1)
+        func sealed(_ change: (inout [UInt8]) -> Void) -> [UInt8] {
+            var body = Array(bytes.dropLast(4))
+            change(&body)
+            return body + withUnsafeBytes(of: CRC32.of(body).littleEndian) { Array($0) }
+        }
+        #expect(CacheRecord.read(sealed { _ in }) != nil)
+        #expect(CacheRecord.read(sealed { $0[4] = 2 }) == nil)
+        #expect(CacheRecord.read(sealed { $0.replaceSubrange(9..<13, with: [255, 255, 255, 255]) }) == nil)
+        let longer = sealed { body in
+            body.append(0)
+            body[5] += 1
+        }
+        #expect(CacheRecord.headLength(longer) == longer.count)
+        #expect(CacheRecord.read(longer) == nil)
+        #expect(CacheRecord.headLength([82, 99, 104, 67, 1, 255, 255, 255, 255]) == nil)
+        #expect(CacheRecord.headLength([]) == nil)
+        for _ in 0..<2000 {
+            _ = CacheRecord.read(
+                sealed { body in
+                    for _ in 0...Int.random(in: 0...4) {
+                        body[Int.random(in: 9..<body.count)] = .random(in: 0...255)
+                    }
+                })
+        }
+    }
+
+    @Test("the index keeps what was used last")
+    func index() {
+        var index = CacheIndex(capacity: 10)
+        for key in ["a", "b", "c"] { #expect(index.stored(key, size: 3) == []) }
+        index.used("a")
+        #expect(index.stored("d", size: 3) == ["b"])
+        #expect(index.keys == ["c", "a", "d"])
+        #expect(index.usage == 9)
+        #expect(index.stored("a", size: 1) == [])
+        #expect(index.usage == 7)
+        #expect(index.stored("e", size: 9) == ["c", "d"])
+        #expect(index.keys == ["a", "e"])
+        index.removed("a")
+        index.removed("nothing")
+        index.used("nothing")
+        #expect(index.keys == ["e"])
+        #expect(index.resized(to: 5) == ["e"])
+        #expect(index.usage == 0)
+        #expect(index.count == 0)
+        #expect(index.stored("x", size: 6) == ["x"])
+        let isThere = index.contains("x")
+        #expect(!isThere)
+        _ = index.resized(to: 80)
+        let accepted = (index.accepts(size: 10), index.accepts(size: 11))
+        #expect(accepted == (true, false))
+    }
+
+    @Test("the index agrees with a plain list through random events")
+    func indexModel() {
+        var index = CacheIndex(capacity: 100)
+        var model: [(key: String, size: Int64)] = []
+        for _ in 0..<5000 {
+            let key = "\(Int.random(in: 0..<20))"
+            switch Int.random(in: 0..<4) {
+            case 0, 1:
+                let size = Int64.random(in: 0...40)
+                let gone = index.stored(key, size: size)
+                model.removeAll { $0.key == key }
+                model.append((key, size))
+                var expected: [String] = []
+                while model.reduce(0, { $0 + $1.size }) > 100 { expected.append(model.removeFirst().key) }
+                #expect(gone == expected)
+            case 2:
+                index.used(key)
+                if let place = model.firstIndex(where: { $0.key == key }) {
+                    model.append(model.remove(at: place))
+                }
+            default:
+                index.removed(key)
+                model.removeAll { $0.key == key }
+            }
+            #expect(index.keys == model.map(\.key))
+            #expect(index.usage == model.reduce(0) { $0 + $1.size })
+        }
+        index.removedAll()
+        #expect(index.keys.isEmpty)
+        #expect(index.stored("new", size: 1) == [])
+    }
+}

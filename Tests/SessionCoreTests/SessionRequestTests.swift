@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import SessionCore
+import Testing
+
+struct SessionRequestTests {
+    @Test(
+        "an address that is no http or https URL is refused",
+        arguments: [
+            "http://exa mple", "", "ftp://host/", "http://", "//host/", "host", "http:///path",
+        ])
+    func badAddress(_ address: String) {
+        #expect { try SessionRequest(address) } throws: { ($0 as? SessionError)?.code == .badURL }
+    }
+
+    @Test(
+        "a header field cannot smuggle another one",
+        arguments: [
+            ("X", "a\r\nEvil: 1"), ("X", "a\nb"), ("X", "a\0b"), ("X\r\nEvil", "1"), ("a b", "1"), ("", "1"),
+        ])
+    func smuggling(_ name: String, _ value: String) throws {
+        var request = try SessionRequest("http://host/")
+        #expect { try request.setValue(value, forField: name) } throws: {
+            ($0 as? SessionError)?.code == .invalidHeaderField
+        }
+        #expect(request.headerFields.isEmpty)
+    }
+
+    @Test("a header field is replaced whatever the case of its name, and removed by nil")
+    func headerFields() throws {
+        var request = try SessionRequest("https://host/path?x=1#part")
+        try request.setValue("1", forField: "X-Thing")
+        try request.setValue("2", forField: "x-thing")
+        #expect(request.headerFields.map(\.value) == ["2"])
+        try request.setValue(nil, forField: "X-THING")
+        #expect(request.headerFields.isEmpty)
+    }
+
+    @Test("a response's fields are read from its header block, junk left out")
+    func responseFields() throws {
+        let block = Array(
+            "Content-Type: Application/JSON; charset=utf-8\r\nno colon\r\n: no name\r\nX:  a \nx: b\r\n".utf8)
+        let url = try SessionRequest("http://host/").url
+        let response = SessionResponse(url: url, statusCode: 200, version: .http1_1, headerBlock: block)
+        #expect(response.mimeType == "application/json")
+        #expect(response.value(forField: "X") == "a, b")
+        #expect(response.headerFields.count == 3)
+        #expect(response.httpResponse?.status == .ok)
+    }
+}

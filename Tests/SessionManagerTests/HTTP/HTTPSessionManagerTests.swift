@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import HTTPTypes
+import Reachability
+import SessionCore
+import SessionManager
+import TestSupport
+import Testing
+
+struct HTTPSessionManagerTests {
+    private func manager(_ change: (inout SessionConfiguration) -> Void = { _ in }) async throws
+        -> HTTPSessionManager
+    {
+        let origin = try await TestSupport.Origin.shared
+        var configuration = SessionConfiguration()
+        configuration.hostAddresses = origin.resolveEntries
+        configuration.proxy = ""
+        change(&configuration)
+        return try HTTPSessionManager(baseURL: origin.url("/"), configuration: configuration)
+    }
+
+    private struct Echo: Decodable, Sendable, Equatable {
+        var method: String
+        var args: [String: String]?
+        var form: [String: String]?
+        var headers: [String: String]
+    }
+
+    @Test("AF-170 managers are different objects, without a base, with a form and a JSON serializer")
+    func defaults() throws {
+        let (one, other) = (try HTTPSessionManager(), try HTTPSessionManager())
+        #expect(one !== other)
+        #expect(one.baseURL == nil)
+        #expect(one.requestSerializer is HTTPRequestSerializer)
+        #expect(one.responseSerializer is JSONResponseSerializer)
+    }
+
+    @Test("a value in one line: GET, POST, PUT, PATCH and DELETE")
+    func values() async throws {
+        let api = try await manager()
+        let got: Echo = try await api.get("get", parameters: ["key": "value"])
+        #expect(got.method == "GET" && got.args == ["key": "value"])
+        let posted: Echo = try await api.post("post", parameters: ["key": "value"])
+        #expect(posted.method == "POST" && posted.form == ["key": "value"])
+        let put: Echo = try await api.put("put", parameters: ["key": "value"])
+        #expect(put.method == "PUT" && put.form == ["key": "value"])
+        let patched: Echo = try await api.patch("patch", parameters: ["key": "value"])
+        #expect(patched.method == "PATCH" && patched.form == ["key": "value"])
+        let deleted: Echo = try await api.delete("delete", parameters: ["key": "value"])
+        #expect(deleted.method == "DELETE" && deleted.args == ["key": "value"])
+        #expect(try await api.head("get").statusCode == 200)
+    }
+
+    @Test("AF-172 AF-173 verbs with blocks put their parameters where they belong")
+    func verbs() async throws {
+        let api = try await manager()
+        func run(
+            _ start: (@escaping CompletionBlock) -> SessionTask?
+        ) async -> JSONValue? {
+            let box = Box<Finished>()
+            let task = start { box.put(Finished(response: $0, object: $1, error: $2)) }
+            #expect(task?.state != .suspended)
+            return await box.value.json
+        }
+        let parameters: ParameterValue = ["key": "value"]
+        #expect(
+            await run { api.post("post", parameters: parameters, completion: $0) }?["form"]?["key"] == "value"
+        )
+        #expect(
+            await run { api.put("put", parameters: parameters, completion: $0) }?["form"]?["key"] == "value")
+        #expect(
+            await run { api.patch("patch", parameters: parameters, completion: $0) }?["form"]?["key"]
+                == "value")
+        #expect(
+            await run { api.delete("delete", parameters: parameters, completion: $0) }?["args"]?["key"]
+                == "value")
+        #expect(
+            await run { api.get("get", parameters: parameters, completion: $0) }?["args"]?["key"] == "value")
+    }
+
+    @Test("AF-174 header fields of a call replace the serializer's; the others are kept")
+    func headers() async throws {
+        let api = try await manager()
+        var serializer = HTTPRequestSerializer()
+        try serializer.setValue("default value", forField: "field")
+        try serializer.setValue("bar", forField: "X-Bar")
+        api.requestSerializer = serializer
+        let (data, _) = try await api.data(.get, "raw-headers", headers: ["FIELD": "value"])
+        let lines = String(decoding: data, as: UTF8.self).lowercased()
+        #expect(lines.contains("field: value"))
+        #expect(!lines.contains("default value"))
+        #expect(lines.contains("x-bar: bar"))
+    }
+
+    @Test(
+        "AF-176 addresses are references against the base",
+        arguments: [
+            ("foo", "http://example.com/v1/foo"), ("foo?bar=baz", "http://example.com/v1/foo?bar=baz"),
+            ("/foo", "http://example.com/foo"), ("foo/", "http://example.com/v1/foo/"),
+            ("/foo/", "http://example.com/foo/"), ("http://example2.com/", "http://example2.com/"),
+            ("", "http://example.com/v1/"), ("../x", "http://example.com/x"),
+            ("?q=1", "http://example.com/v1/?q=1"), ("//other/x", "http://other/x"),
+        ])
+    func addresses(_ address: String, _ expected: String) throws {
+        for base in ["http://example.com/v1/", "http://example.com/v1"] {
+            let api = try HTTPSessionManager(baseURL: base)
+            #expect(try api.url(address).absoluteString == expected)
+        }
+        #expect(try HTTPSessionManager(baseURL: "http://h").baseURL?.absoluteString == "http://h")
+    }
+
+    @Test("AF-175 parameters that cannot be written: nil, the reason comes later, nothing is sent")
+    func unserializable() async throws {
+        let api = try await manager()
+        api.requestSerializer = JSONRequestSerializer()
+        let box = Box<Finished>()
+        let task = api.post("post", parameters: .number(.nan)) {
+            box.put(Finished(response: $0, object: $1, error: $2))
+        }
+        #expect(task == nil)
+        let end = await box.value
+        #expect(end.error?.domain == .requestSerialization)
+        #expect(end.response == nil)
+        #expect(api.session.tasks.isEmpty)
+    }
+
+    @Test("AF-178 a basic header that is set beforehand needs no challenge")
+    func basicHeader() async throws {
+        let api = try await manager()
+        var serializer = HTTPRequestSerializer()
+        try serializer.setBasicAuthorization(user: "user", password: "password")
+        api.requestSerializer = serializer
+        let (_, response) = try await api.data(.get, "hidden-basic-auth/user/password")
+        #expect(response.statusCode == 200)
+    }
+
+    @Test("AF-180 a verb's task runs, that of dataTask is suspended")
+    func suspension() async throws {
+        let api = try await manager()
+        let task = try api.dataTask(.get, "get")
+        #expect(task.state == .suspended)
+        task.cancel()
+        let running = api.get("hold/never") { _, _, _ in }
+        #expect(running?.state == .running)
+        running?.cancel()
+    }
+
+    @Test("AF-182 HEAD of a page of another type is success: there is no content")
+    func head() async throws {
+        let api = try await manager()
+        let box = Box<Finished>()
+        api.head("html") { box.put(Finished(response: $0, object: $1, error: $2)) }
+        #expect(await box.value.error == nil)
+    }
+
+    @Test("AF-185 200 requests at once over at most four connections")
+    func limit() async throws {
+        let api = try await manager { $0.maximumConnectionsPerHost = 4 }
+        let statuses = await withTaskGroup(of: Int?.self) { group in
+            for number in 0..<200 {
+                group.addTask {
+                    try? await api.data(.get, "get?key=limit-of-four&n=\(number)").1.statusCode
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(statuses == Array(repeating: 200, count: 200))
+        let statistics = try await TestSupport.Origin.shared.statistics("limit-of-four")
+        #expect(statistics.count == 200)
+        #expect(statistics.peak <= 4)
+    }
+
+    @Test("a failure has the status, the content and the address")
+    func failure() async throws {
+        let api = try await manager()
+        do {
+            let _: Echo = try await api.get("json-status/422")
+            Issue.record("422 was accepted")
+        } catch {
+            #expect(error.code == .badServerResponse)
+            #expect(error.response?.statusCode == 422)
+            #expect(error.data == Data(#"{"e":422}"#.utf8))
+        }
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Reachability
+import SessionCore
+import SessionManager
+import Testing
+
+struct SettingsTests {
+    private struct Foreign: ResponseSerializer {
+        func serialize(_ data: Data?, response: SessionResponse?) -> SerializedResponse<String> {
+            SerializedResponse(nil)
+        }
+    }
+
+    private struct Delegate: SessionDelegate {}
+
+    private func configured() throws -> HTTPSessionManager {
+        var configuration = SessionConfiguration()
+        configuration.maximumConnectionsPerHost = 3
+        configuration.hostAddresses = ["h:443:127.0.0.1"]
+        var policy = SecurityPolicy.default
+        policy.validatesDomainName = false
+        let api = try HTTPSessionManager(
+            baseURL: "https://example.com/v1", configuration: configuration, securityPolicy: policy,
+            completionQueue: .own)
+        var serializer = JSONRequestSerializer()
+        try serializer.base.setValue("bar", forField: "X-Bar")
+        api.requestSerializer = serializer
+        api.responseSerializer = StringResponseSerializer()
+        api.session.delegate = Delegate()
+        api.session.interceptor = RequestCompressor()
+        return api
+    }
+
+    private func expect(_ other: HTTPSessionManager, like api: HTTPSessionManager) throws {
+        #expect(other !== api && other.session !== api.session)
+        #expect(other.baseURL == api.baseURL)
+        #expect(other.baseURL?.absoluteString == "https://example.com/v1/")
+        #expect(other.session.configuration == api.session.configuration)
+        #expect(other.securityPolicy == api.securityPolicy)
+        let request = try other.request(.post, "a", parameters: ["k": "v"])
+        #expect(try request.headerFields == api.request(.post, "a", parameters: ["k": "v"]).headerFields)
+        #expect(request.headerFields.contains { $0.name.rawName == "X-Bar" && $0.value == "bar" })
+        #expect(other.requestSerializer is JSONRequestSerializer)
+        #expect(other.responseSerializer as? StringResponseSerializer == StringResponseSerializer())
+        #expect(other.session.delegate == nil)
+        #expect(other.session.interceptor == nil)
+    }
+
+    @Test("AF-181 a copy of a manager has its base, configuration, serializers and policy, and nothing else")
+    func copy() throws {
+        let api = try configured()
+        try expect(try api.copy(), like: api)
+        let session = api.session.copy()
+        #expect(session !== api.session)
+        #expect(session.configuration == api.session.configuration)
+        #expect(session.securityPolicy == api.securityPolicy)
+        #expect(session.responseSerializer is StringResponseSerializer)
+        #expect(session.delegate == nil && session.interceptor == nil)
+    }
+
+    @Test("AF-181 a manager that was written down and read is as the first")
+    func archive() throws {
+        let api = try configured()
+        let data = try JSONEncoder().encode(api.settings)
+        let settings = try JSONDecoder().decode(HTTPSessionManager.Settings.self, from: data)
+        try expect(try HTTPSessionManager(settings: settings), like: api)
+    }
+
+    @Test("settings without a base and with the defaults; settings that no manager can have")
+    func defaults() throws {
+        let api = try HTTPSessionManager()
+        let data = try JSONEncoder().encode(api.settings)
+        let settings = try JSONDecoder().decode(HTTPSessionManager.Settings.self, from: data)
+        let read = try HTTPSessionManager(settings: settings)
+        #expect(read.baseURL == nil)
+        #expect(read.requestSerializer is HTTPRequestSerializer)
+        #expect(read.responseSerializer is JSONResponseSerializer)
+        #expect(throws: SessionError.self) {
+            try HTTPSessionManager(settings: HTTPSessionManager.Settings(baseURL: "ftp://h/"))
+        }
+    }
+
+    @Test("a serializer of somebody else is copied but cannot be written down")
+    func foreign() throws {
+        let manager = URLSessionManager(responseSerializer: Foreign())
+        #expect(manager.copy().responseSerializer is Foreign)
+        #expect(throws: EncodingError.self) { try JSONEncoder().encode(manager.settings) }
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SessionCore
+import Testing
+
+@testable import SessionManager
+
+struct HostSlotsTests {
+    @Test("what exceeds the limit waits in order, and is called as places become free")
+    func order() {
+        let slots = Desk<String>(limit: 2)
+        #expect(slots.enter("h", priority: 0.5, "a") == .admitted)
+        #expect(slots.enter("h", priority: 0.5, "b") == .admitted)
+        #expect(slots.enter("h", priority: 0.5, "c") == .queued(ticket: 1))
+        #expect(slots.enter("h", priority: 0.5, "d") == .queued(ticket: 2))
+        #expect(slots.enter("other", priority: 0.5, "e") == .admitted)
+        #expect(slots.leave("h", version: .http1_1) == ["c"])
+        #expect(slots.leave("h", version: .http1_1) == ["d"])
+        #expect(slots.leave("h", version: .http1_1) == [])
+    }
+
+    @Test("the more urgent come first, equals in order")
+    func priority() {
+        let slots = Desk<String>(limit: 1)
+        _ = slots.enter("h", priority: 0.5, "running")
+        for (name, priority) in [("a", 0.5), ("b", 0.9), ("c", 0.5), ("d", 0.9), ("e", 0.1)] {
+            _ = slots.enter("h", priority: Float(priority), name)
+        }
+        var called: [String] = []
+        for _ in 0..<5 { called += slots.leave("h", version: nil) }
+        #expect(called == ["b", "d", "a", "c", "e"])
+    }
+
+    @Test("who leaves the queue is not called; who was called cannot leave it")
+    func abandoned() {
+        let slots = Desk<String>(limit: 1)
+        _ = slots.enter("h", priority: 0.5, "running")
+        _ = slots.enter("h", priority: 0.5, "a")
+        _ = slots.enter("h", priority: 0.5, "b")
+        #expect(slots.abandon("h", ticket: 1))
+        #expect(!slots.abandon("h", ticket: 1))
+        #expect(slots.leave("h", version: nil) == ["b"])
+        #expect(!slots.abandon("h", ticket: 2))
+    }
+
+    @Test("an origin that multiplexes takes up to a hundred at once")
+    func multiplexed() {
+        let slots = Desk<Int>(limit: 1)
+        _ = slots.enter("h", priority: 0.5, 0)
+        for number in 1...200 { _ = slots.enter("h", priority: 0.5, number) }
+        #expect(slots.leave("h", version: .http2) == Array(1...100))
+        #expect(slots.leave("h", version: .http2) == [101])
+    }
+
+    @Test("a long line is called in order to its end")
+    func long() {
+        var line = WaitingLine<Int>()
+        for number in 0..<1000 { _ = line.append(number, priority: 0.5) }
+        let left = line.remove(ticket: 500)
+        #expect(left)
+        var called: [Int] = []
+        while let next = line.popFirst() { called.append(next) }
+        #expect(called == Array(0..<1000).filter { $0 != 499 })
+        #expect(line.isEmpty)
+    }
+}
+
+/// The slots behind methods that a test's expectation may call.
+private final class Desk<Item> {
+    private var slots: HostSlots<Item>
+
+    init(limit: Int) { slots = HostSlots(limit: limit) }
+
+    func enter(_ origin: String, priority: Float, _ item: Item) -> SlotAnswer {
+        slots.enter(origin, priority: priority, item)
+    }
+    func leave(_ origin: String, version: HTTPVersion?) -> [Item] { slots.leave(origin, version: version) }
+    func abandon(_ origin: String, ticket: Int) -> Bool { slots.abandon(origin, ticket: ticket) }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import HTTPTypes
+import Reachability
+import SessionCore
+import SessionManager
+import TestSupport
+import Testing
+
+struct DataTaskTests {
+    @Test("AF-121 a data task brings the object and no error, and is completed")
+    func object() async throws {
+        let lab = try await Lab()
+        let box = Box<Finished>()
+        let task = try lab.manager.dataTask(with: lab.request("/get?a=1")) { response, object, error in
+            box.put(Finished(response: response, object: object, error: error))
+        }
+        #expect(task.state == .suspended)
+        task.resume()
+        let end = await box.value
+        #expect(end.json?["args"]?["a"] == "1")
+        #expect(end.error == nil)
+        #expect(end.response?.statusCode == 200)
+        #expect(task.state == .completed)
+        #expect(box.count == 1)
+    }
+
+    @Test("AF-122 a status outside the acceptable ones is an error, and the task is completed")
+    func notFound() async throws {
+        let end = try await Lab().run(try await Lab().request("/status/404"))
+        #expect(end.error?.code == .badServerResponse)
+        #expect(end.response?.statusCode == 404)
+    }
+
+    @Test("AF-124 AF-125 no content is success without an object", arguments: [200, 204])
+    func empty(_ status: Int) async throws {
+        let lab = try await Lab()
+        let end = try await lab.run(lab.request("/status/\(status)"))
+        #expect(end.error == nil)
+        #expect(end.object == nil)
+        #expect(end.response?.statusCode == status)
+    }
+
+    @Test("AF-126 HTML where JSON is expected: an error that has the HTML")
+    func html() async throws {
+        let lab = try await Lab()
+        let end = try await lab.run(lab.request("/html"))
+        #expect(end.error?.code == .cannotDecodeContentData)
+        let body = try #require(end.error?.data)
+        #expect(String(decoding: body, as: UTF8.self).contains("<html"))
+    }
+
+    @Test("AF-128 the completion block is called on the queue of choice")
+    func queue() async throws {
+        let lab = try await Lab()
+        let diary = Diary<String>()
+        let box = Box<Bool>()
+        var options = TaskOptions()
+        options.completionQueue = .custom { work in
+            diary.note("submitted")
+            Task.detached { work() }
+        }
+        let task = try lab.manager.dataTask(with: lab.request("/get"), options: options) { _, _, error in
+            diary.note("called")
+            box.put(error == nil)
+        }
+        task.resume()
+        #expect(await box.value)
+        #expect(diary.all == ["submitted", "called"])
+    }
+
+    @Test("AF-157 a task that is cancelled completes once, with cancelled", arguments: [false, true])
+    func cancel(_ isRunning: Bool) async throws {
+        let lab = try await Lab()
+        let key = "cancel-\(isRunning)"
+        let box = Box<Finished>()
+        let task = try lab.manager.dataTask(with: lab.request("/hold/never?key=\(key)")) {
+            response, object, error in
+            box.put(Finished(response: response, object: object, error: error))
+        }
+        if isRunning {
+            task.resume()
+            try await lab.origin.wait(for: key, [.count: 1])
+        }
+        task.cancel()
+        task.cancel()
+        #expect(await box.value.error?.code == .cancelled)
+        let outcome = await task.outcome()
+        #expect(outcome.error?.code == .cancelled)
+        #expect(task.state == .completed)
+        #expect(box.count == 1)
+        #expect(lab.manager.tasks.isEmpty)
+    }
+
+    @Test("AF-160 a silent server ends in a time-out")
+    func timeout() async throws {
+        let lab = try await Lab()
+        var request = try lab.request("/hold/never")
+        request.options.timeoutInterval = .milliseconds(200)
+        let end = try await lab.run(request)
+        #expect(end.error?.code == .timedOut)
+    }
+
+    @Test("the limit for the whole task counts from the first resume")
+    func totalTimeout() async throws {
+        let lab = try await Lab()
+        var request = try lab.request("/drip?n=10000&ms=10")
+        request.options.timeouts.total = .milliseconds(300)
+        #expect(try await lab.run(request).error?.code == .timedOut)
+    }
+
+    @Test("AF-162 AF-161 the progress object cancels and suspends its task")
+    func progressControls() async throws {
+        let lab = try await Lab()
+        let task = try lab.manager.dataTask(with: lab.request("/hold/never"))
+        let progress = task.downloadProgress
+        task.resume()
+        progress.pause()
+        #expect(task.state == .suspended)
+        progress.resume()
+        #expect(task.state == .running)
+        progress.cancel()
+        #expect(await task.outcome().error?.code == .cancelled)
+        #expect(progress.totalBytes == nil)
+    }
+
+    @Test("AF-164 compressed content is decoded; what is done never exceeds what is expected")
+    func gzip() async throws {
+        let lab = try await Lab()
+        let diary = Diary<TransferProgress.Snapshot>()
+        var options = TaskOptions()
+        options.downloadProgress = { diary.note($0) }
+        let (data, response) = try await lab.manager.data(
+            for: lab.request("/gzip?n=300000"), options: options)
+        #expect(data.count == 300_000)
+        #expect(response.value(forField: "content-encoding") == "gzip")
+        #expect(diary.all.allSatisfy { $0.fractionCompleted <= 1 })
+    }
+
+    @Test("AF-169 snapshots of running tasks, also from inside a block: data, upload, download")
+    func snapshots() async throws {
+        let lab = try await Lab()
+        let request = try lab.request("/hold/never?key=snapshots")
+        let download = try lab.manager.downloadTask(with: request)
+        let upload = try lab.manager.uploadTask(with: lab.request("/hold/never", .post), from: Data([1]))
+        let data = [try lab.manager.dataTask(with: request), try lab.manager.dataTask(with: request)]
+        for task in data + [upload, download] { task.resume() }
+        let box = Box<[Int]>()
+        let last = try lab.manager.dataTask(with: lab.request("/get")) { _, _, _ in
+            box.put(lab.manager.tasks.map(\.identifier))
+        }
+        last.resume()
+        #expect(await box.value == (data + [upload, download]).map(\.identifier))
+        for task in lab.manager.tasks { task.cancel() }
+    }
+
+    @Test("AF-140 a group waits for the completion blocks of all its tasks")
+    func group() async throws {
+        let lab = try await Lab()
+        let group = CompletionGroup()
+        let diary = Diary<Int>()
+        var options = TaskOptions()
+        options.completionGroup = group
+        for number in 0..<10 {
+            try lab.manager.dataTask(with: lab.request("/get?n=\(number)"), options: options) { _, _, _ in
+                diary.note(number)
+            }.resume()
+        }
+        await group.wait()
+        #expect(diary.all.sorted() == Array(0..<10))
+    }
+}

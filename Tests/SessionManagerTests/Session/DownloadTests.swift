@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import HTTPTypes
+import Reachability
+import SessionCore
+import SessionManager
+import TestSupport
+import Testing
+
+struct DownloadTests {
+    private func content(_ path: String) throws -> [UInt8] {
+        Array(try Data(contentsOf: URL(filePath: path)))
+    }
+
+    @Test("AF-135 the file lies where the task's destination says, and an event tells so")
+    func destination() async throws {
+        let lab = try await Lab()
+        let folder = try Folder()
+        let events = lab.manager.events
+        let box = Box<Finished>()
+        let task = try lab.manager.downloadTask(
+            with: lab.request("/bytes/100000"), destination: { _, _ in DownloadDestination(folder("file")) }
+        ) { response, object, error in
+            box.put(Finished(response: response, object: object, error: error))
+        }
+        task.resume()
+        let end = await box.value
+        #expect(end.error == nil)
+        #expect(end.object as? String == folder("file"))
+        #expect(try content(folder("file")) == OriginContent.bytes(0..<100_000))
+        for await event in events {
+            if case .downloadMoved(_, let path) = event, path == folder("file") { break }
+        }
+    }
+
+    @Test("AF-136 a destination without its directory fails the task; it is made when asked for")
+    func missingDirectory() async throws {
+        let lab = try await Lab()
+        let folder = try Folder()
+        let path = folder("a/b/c")
+        let request = try lab.request("/bytes/10")
+        await #expect { try await lab.manager.download(request, to: DownloadDestination(path)) } throws: {
+            ($0 as? SessionError)?.code == .cannotMoveFile
+        }
+        _ = try await lab.manager.download(request, to: DownloadDestination(path, createsDirectories: true))
+        #expect(try content(path).count == 10)
+    }
+
+    @Test("AF-138 what is there already stays, unless it is to be replaced")
+    func existing() async throws {
+        let lab = try await Lab()
+        let folder = try Folder()
+        let path = folder("file")
+        try Data("old".utf8).write(to: URL(filePath: path))
+        let request = try lab.request("/bytes/10")
+        await #expect { try await lab.manager.download(request, to: DownloadDestination(path)) } throws: {
+            ($0 as? SessionError)?.code == .cannotMoveFile
+        }
+        #expect(try content(path) == Array("old".utf8))
+        _ = try await lab.manager.download(request, to: DownloadDestination(path, replacesExisting: true))
+        #expect(try content(path).count == 10)
+        #expect(folder.names == ["file"])
+    }
+
+    @Test(
+        "AF-137 the delegate's destination comes before the task's own, unless it has none",
+        arguments: [true, false])
+    func delegate(_ answers: Bool) async throws {
+        struct Delegate: SessionDelegate {
+            let path: String?
+            func task(
+                _ task: SessionTask, didFinishDownloadingTo temporaryPath: String, response: SessionResponse
+            ) async -> DownloadDestination? { path.map { DownloadDestination($0) } }
+        }
+        let lab = try await Lab()
+        let folder = try Folder()
+        lab.manager.delegate = Delegate(path: answers ? folder("delegate") : nil)
+        _ = try await lab.manager.download(lab.request("/bytes/10"), to: DownloadDestination(folder("task")))
+        #expect(folder.names == [answers ? "delegate" : "task"])
+    }
+
+    @Test("AF-165 the content of an error is no file: it comes with the error")
+    func errorBody() async throws {
+        let lab = try await Lab()
+        let folder = try Folder()
+        let request = try lab.request("/json-status/404")
+        await #expect {
+            try await lab.manager.download(request, to: DownloadDestination(folder("file")))
+        } throws: {
+            guard let error = $0 as? SessionError else { return false }
+            return error.code == .badServerResponse && error.data == Data(#"{"e":404}"#.utf8)
+        }
+        #expect(folder.names.isEmpty)
+    }
+
+    @Test("AF-166 a download that was cut is gone on with: nothing comes twice, the whole is right")
+    func resumed() async throws {
+        struct Delegate: SessionDelegate {
+            let resumed: Box<[Int64?]>
+            func task(_ task: SessionTask, didResumeAt offset: Int64, expectedTotal: Int64?) async {
+                resumed.put([offset, expectedTotal])
+            }
+        }
+        let lab = try await Lab()
+        let folder = try Folder()
+        let resumed = Box<[Int64?]>()
+        lab.manager.delegate = Delegate(resumed: resumed)
+        var options = TaskOptions()
+        options.keepsPartialFile = true
+        options.partialFile = folder("part")
+        let request = try lab.request(
+            "/fault/cut?n=400000&after=150000&times=1&kind=close&key=resumed", at: .direct)
+        let cut = try lab.manager.downloadTask(with: request, options: options)
+        cut.resume()
+        let outcome = await cut.outcome()
+        #expect(outcome.error?.code == .networkConnectionLost)
+        let record = try #require(outcome.resumeRecord)
+        #expect(record.receivedBytes == 150_000)
+        #expect(record.totalBytes == 400_000)
+        #expect(try content(folder("part")) == OriginContent.bytes(0..<150_000))
+        #expect(resumed.count == 0)
+
+        let again = try lab.manager.downloadTask(
+            resuming: ResumeRecord(encoded: record.encoded()),
+            destination: { _, _ in DownloadDestination(folder("file")) })
+        again.resume()
+        let end = await again.outcome()
+        #expect(end.error == nil)
+        #expect(again.currentRequest.headerFields[.range] == "bytes=150000-")
+        #expect(again.currentRequest.headerFields[.ifRange] == "\"cut-400000-1\"")
+        #expect(end.response?.statusCode == 206)
+        #expect(end.response?.value(forField: "Content-Range") == "bytes 150000-399999/400000")
+        #expect(await resumed.value == [150_000, 400_000])
+        #expect(try content(folder("file")) == OriginContent.bytes(0..<400_000))
+        #expect(try await lab.origin.statistics("resumed").count == 2)
+    }
+
+    @Test("AF-168 what is no record of a download is an error, and leaves no task")
+    func garbage() async throws {
+        let lab = try await Lab()
+        let good = try ResumeRecord(
+            url: lab.request("/range/5000?key=garbage-record").url, eTag: "\"range-5000-1\"",
+            receivedBytes: 10, totalBytes: 5000, partialFile: "/nonexistent/part")
+        for garbage in [Data(), Data([0, 0xFF, 0x80]), Data("{}".utf8), try good.encoded().dropLast(9)] {
+            #expect {
+                try lab.manager.downloadTask(resuming: ResumeRecord(encoded: garbage))
+            } throws: {
+                ($0 as? SessionError)?.code == .badResumeRecord
+            }
+        }
+        #expect(lab.manager.tasks.isEmpty)
+        let task = try lab.manager.downloadTask(resuming: good)
+        task.resume()
+        #expect(await task.outcome().error != nil)
+        #expect(lab.manager.tasks.isEmpty)
+    }
+
+    @Test("a file that changed meanwhile is fetched anew")
+    func changed() async throws {
+        let lab = try await Lab()
+        let folder = try Folder()
+        try Data(OriginContent.bytes(0..<1000)).write(to: URL(filePath: folder("part")))
+        let record = try ResumeRecord(
+            url: lab.request("/range/5000?v=2").url, eTag: "\"range-5000-1\"", receivedBytes: 1000,
+            totalBytes: 5000, partialFile: folder("part"))
+        let task = try lab.manager.downloadTask(
+            resuming: record, destination: { _, _ in DownloadDestination(folder("file")) })
+        task.resume()
+        let end = await task.outcome()
+        #expect(end.error == nil)
+        #expect(end.response?.statusCode == 200)
+        #expect(try content(folder("file")) == OriginContent.bytes(0..<5000, version: 2))
+    }
+
+    @Test("a partial file shorter than its record is refused")
+    func shortPartialFile() async throws {
+        let lab = try await Lab()
+        let folder = try Folder()
+        try Data([1, 2, 3]).write(to: URL(filePath: folder("part")))
+        let record = try ResumeRecord(
+            url: lab.request("/range/5000").url, eTag: "\"range-5000-1\"", receivedBytes: 1000,
+            totalBytes: 5000, partialFile: folder("part"))
+        let task = try lab.manager.downloadTask(resuming: record)
+        task.resume()
+        #expect(await task.outcome().error?.code == .badResumeRecord)
+    }
+
+    @Test("AF-154 a delegate turns a data task into a download, or cancels it")
+    func disposition() async throws {
+        struct Delegate: SessionDelegate {
+            let answer: ResponseDisposition
+            let diary = Diary<String>()
+            func task(_ task: SessionTask, didReceive response: SessionResponse) async -> ResponseDisposition
+            { answer }
+            func taskDidBecomeDownload(_ task: SessionTask) async { diary.note("became") }
+        }
+        let lab = try await Lab()
+        lab.manager.delegate = Delegate(answer: .cancel)
+        let cancelled = try lab.manager.dataTask(with: lab.request("/bytes/10"))
+        cancelled.resume()
+        #expect(await cancelled.outcome().error?.code == .cancelled)
+        lab.manager.delegate = Delegate(answer: .becomeDownload)
+        let task = try lab.manager.dataTask(with: lab.request("/bytes/200000"))
+        task.resume()
+        let path = try #require(await task.outcome().filePath)
+        #expect(try content(path) == OriginContent.bytes(0..<200_000))
+        try FileManager.default.removeItem(atPath: path)
+    }
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import HTTPTypes
+import Reachability
+import SessionCore
+import SessionManager
+import TestSupport
+import Testing
+
+/// Whatever a server does: one completion, a clear error or a response, bounded memory.
+struct HostileServerTests {
+    private func outcome(
+        _ path: String, _ change: (inout SessionRequest) -> Void = { _ in }
+    ) async throws -> TaskOutcome {
+        let lab = try await Lab { $0.maximumContentLengthInMemory = 1 << 20 }
+        var request = try SessionRequest(lab.origin.faultURL("/fault/\(path)"))
+        request.options.timeoutInterval = .seconds(5)
+        change(&request)
+        let task = try lab.manager.dataTask(with: request)
+        task.resume()
+        return await task.outcome()
+    }
+
+    @Test(
+        "a connection that ends too early is a lost connection",
+        arguments: [
+            "cut?after=1000&kind=rst", "cut?after=1000&kind=close", "cut?after=1000&kind=close&chunked=1",
+            "cut-head?after=20&kind=close", "cut-head?after=20&kind=rst", "truncated-chunk", "no-last-chunk",
+            "empty",
+            "long-length", "flaky?times=9&kind=rst",
+        ])
+    func cut(_ path: String) async throws {
+        let end = try await outcome(path)
+        let code = try #require(end.error?.code)
+        #expect([.networkConnectionLost, .badServerResponse].contains(code), "\(end)")
+        #expect(end.error?.description.isEmpty == false)
+    }
+
+    @Test(
+        "a head without an end, or half a one, is an error",
+        arguments: [
+            "half-a-head", "header-bomb?bytes=10000000", "many-headers?n=100000", "long-header?n=1048576",
+        ])
+    func heads(_ path: String) async throws {
+        #expect(try await outcome(path).error != nil)
+    }
+
+    @Test(
+        "lengths that lie or contradict each other are errors",
+        arguments: [
+            "negative-length", "text-length", "conflicting-length", "hexadecimal-length", "huge-length",
+        ])
+    func lengths(_ path: String) async throws {
+        #expect(try await outcome(path).error?.code == .badServerResponse)
+    }
+
+    @Test(
+        "broken chunks are errors", arguments: ["bad-chunk-size", "negative-chunk-size", "huge-chunk-size"])
+    func chunks(_ path: String) async throws {
+        #expect(try await outcome(path).error != nil)
+    }
+
+    @Test(
+        "more content than allowed is an error, packed or not",
+        arguments: [
+            "endless?chunked=1", "endless?chunked=0", "gzip-bomb?n=1073741824",
+            "gzip-bomb?n=1073741824&layers=2",
+        ])
+    func bombs(_ path: String) async throws {
+        let end = try await outcome(path)
+        #expect([.dataLengthExceedsMaximum, .cannotDecodeRawData].contains(end.error?.code), "\(end)")
+    }
+
+    @Test("packed content that is broken is an error", arguments: ["bad-gzip", "wrong-sum-gzip"])
+    func packed(_ path: String) async throws {
+        #expect(try await outcome(path).error?.code == .cannotDecodeRawData)
+    }
+
+    @Test(
+        "control bytes in header fields reach nobody",
+        arguments: [
+            "nul-in-header", "control-in-header", "invalid-utf8-header", "bare-cr", "header-without-colon",
+            "header-without-name", "folded-header",
+        ])
+    func fields(_ path: String) async throws {
+        let end = try await outcome(path)
+        for field in end.response?.headerFields ?? [:] {
+            #expect(!field.value.utf8.contains { $0 == 0 || $0 == 0x0D || $0 == 0x0A })
+        }
+        #expect(end.error != nil || end.response?.statusCode == 200)
+    }
+
+    @Test(
+        "what is no HTTP is an error",
+        arguments: ["garbage", "http-0.9", "garbage-version", "garbage-status"])
+    func noHTTP(_ path: String) async throws {
+        #expect(try await outcome(path).error != nil)
+    }
+
+    @Test(
+        "redirects nowhere, in a circle, or to other schemes",
+        arguments: [
+            "garbage-location", "file-location", "ftp-location", "javascript-location", "two-locations",
+        ])
+    func redirects(_ path: String) async throws {
+        #expect(try await outcome(path).error != nil)
+    }
+
+    @Test("a redirect to itself ends with the limit")
+    func loop() async throws {
+        let lab = try await Lab()
+        #expect(try await lab.run(lab.request("/loop?n=100000")).error?.code == .tooManyRedirects)
+    }
+
+    @Test(
+        "an upload of what is no file fails before anything is sent",
+        arguments: [
+            "missing", "directory",
+        ])
+    func bodies(_ kind: String) async throws {
+        let folder = try Folder()
+        let end = try await outcome("early?status=200") { request in
+            request.method = .post
+            request.body = .file(path: kind == "missing" ? folder("missing") : folder.path)
+        }
+        #expect(end.error?.code == .fileDoesNotExist)
+    }
+
+    @Test("an answer before the body was read is the answer")
+    func early() async throws {
+        let end = try await outcome("early?status=413&keep=0") { request in
+            request.method = .post
+            request.body = .data(Data(count: 4 << 20))
+        }
+        #expect(end.response?.statusCode == 413 || end.error?.code == .networkConnectionLost)
+    }
+
+    @Test("a kept connection that dies as it is used again is replaced, not reported")
+    func reuse() async throws {
+        let lab = try await Lab()
+        let request = try SessionRequest(lab.origin.faultURL("/fault/close-on-reuse?key=reuse-\(#line)"))
+        for _ in 0..<3 {
+            let task = try lab.manager.dataTask(with: request)
+            task.resume()
+            #expect(await task.outcome().error == nil)
+        }
+    }
+
+    @Test("interim responses announce the one that counts")
+    func interim() async throws {
+        let end = try await outcome("storm?n=100&code=103")
+        #expect(end.response?.statusCode == 200)
+        #expect(end.error == nil)
+    }
+
+    @Test("content is written to files alone: a device stays where it is")
+    func device() async throws {
+        let lab = try await Lab()
+        var options = TaskOptions()
+        options.partialFile = "/dev/null"
+        await #expect {
+            try await lab.manager.download(
+                lab.request("/bytes/10"), to: DownloadDestination("/tmp/x"), options: options)
+        } throws: {
+            ($0 as? SessionError)?.code == .cannotCreateFile
+        }
+        var status = stat()
+        #expect(stat("/dev/null", &status) == 0 && status.st_mode & S_IFMT == S_IFCHR)
+    }
+
+    @Test("a directory that may not be written is named in the error")
+    func unwritable() async throws {
+        let lab = try await Lab()
+        var options = TaskOptions()
+        options.partialFile = "/proc/reach-cannot-write-here"
+        await #expect {
+            try await lab.manager.download(
+                lab.request("/bytes/10"), to: DownloadDestination("/tmp/x"), options: options)
+        } throws: {
+            ($0 as? SessionError)?.code == .cannotCreateFile
+        }
+    }
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// The programs that were built together with the tests.
+package enum BuiltProgram {
+    /// The path of `reach`, which lies beside the test program.
+    package static let reach: String = {
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &bytes, bytes.count)
+        let tests = String(decoding: bytes[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return tests.lastIndex(of: "/").map { tests[...$0] + "reach" } ?? "reach"
+    }()
+}
