@@ -9,14 +9,14 @@ struct Reach: ParsableCommand {
         commandName: "reach",
         abstract: "Tells whether the network can be reached, which way, and if not, what is missing.",
         discussion: """
-            It asks the kernel's routing table and sends no packet.
+            It asks the kernel's routing table; no subcommand but 'get' sends a packet.
 
             Exit codes: 0 reachable, or the condition is met; 1 unreachable or unknown; 2 timed out; \
-            3 the kernel cannot be asked; 64 wrong usage; 130 interrupted. JSON and exit codes are stable, text for \
+            3 the kernel cannot be asked; 64 wrong usage; 130 interrupted; 'get' has more. JSON and exit codes are stable, text for \
             people is not.
             """,
         version: Self.version,
-        subcommands: [Status.self, Watch.self, Wait.self, Record.self, Replay.self],
+        subcommands: [Status.self, Watch.self, Wait.self, Get.self, Record.self, Replay.self],
         defaultSubcommand: Status.self)
 
     static let version = "0.1.0"

@@ -97,5 +97,6 @@ struct ChangeLogTests {
     func names() {
         #expect(InterfaceName.exists("lo"))
         #expect(!InterfaceName.exists("nosuch0"))
+        #expect(InterfaceName.exists("v\u{FFFD}"), "who knows: its bytes are gone")
     }
 }

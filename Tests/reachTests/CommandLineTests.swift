@@ -14,6 +14,7 @@ struct CommandLineTests {
         try Golden.check(Reach.helpMessage(for: Status.self, columns: 80), "help-status.txt")
         try Golden.check(Reach.helpMessage(for: Watch.self, columns: 80), "help-watch.txt")
         try Golden.check(Reach.helpMessage(for: Wait.self, columns: 80), "help-wait.txt")
+        try Golden.check(Reach.helpMessage(for: Get.self, columns: 80), "help-get.txt")
         try Golden.check(Reach.helpMessage(for: Record.self, columns: 80), "help-record.txt")
         try Golden.check(Reach.helpMessage(for: Replay.self, columns: 80), "help-replay.txt")
     }
@@ -85,7 +86,14 @@ struct CommandLineTests {
             ["watch", "--timeout", "1.2.3"],
             ["wait", "--for", "paradise"], ["wait", "--interface", "a/b"], ["wait", "--interface", ""],
             ["wait", "--interface", "averyveryverylongname"], ["wait", "--stable", "soon"], ["replay"],
-            ["replay", "a", "b"],
+            ["replay", "a", "b"], ["get"], ["get", "example.com"], ["get", "ftp://example.com/"],
+            ["get", "http://a/", "-O"], ["get", "http://a/b", "-O", "-o", "c"], ["get", "http://a/..", "-O"],
+            ["get", "http://a/b", "--resume"], ["get", "http://a/b", "-o", "c", "--resume", "-d", "x"],
+            ["get", "http://a/b", "--sha256", "12"], ["get", "http://a/b", "--pin", "sha256//x"],
+            ["get", "http://a/b", "--pin", "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="],
+            ["get", "http://a/b", "-H", "nonsense"], ["get", "http://a/b", "-H", "A: b\nC: d"],
+            ["get", "http://a/b", "-X", "A B"], ["get", "http://a/b", "--key", "k"],
+            ["get", "http://a/b", "--progress", "loud"], ["get", "http://a/b", "-o", ""],
         ])
     func wrongUsage(arguments: [String]) {
         do {

@@ -35,6 +35,20 @@ struct ExplainTests {
         #expect(!steps.contains { $0.answer.contains("#") })
     }
 
+    @Test("the legs of a route are told by name, also those that the lookup did not choose")
+    func legs() throws {
+        var network = FakeNetwork()
+        let (a0, b0) = (network.addLink("a0"), network.addLink("b0"))
+        network.addAddress("10.1.0.2/24", to: a0)
+        network.addAddress("10.2.0.2/24", to: b0)
+        network.addRoute(
+            "0.0.0.0/0", metric: 7, legs: [RouteAnswer.Leg(interface: a0), RouteAnswer.Leg(interface: b0)])
+        network.setCarrier(a0, false)
+        let steps = steps(network)
+        #expect(steps.first?.answer == "dev a0 src 10.1.0.2 metric 7 legs a0,b0")
+        #expect(!steps.contains { $0.answer.contains("#") })
+    }
+
     @Test("the step that decides bears the code")
     func code() {
         var network = FakeNetwork.wired

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import reach
@@ -8,14 +9,8 @@ import Testing
 /// Runs the built program: exit codes, streams and signals.
 ///
 /// Everything asks about 127.0.0.1, so it is the same on every machine with a loopback interface.
-@Suite("The program", .timeLimit(.minutes(1)))
+@Suite("The program", .timeLimit(.minutes(10)))
 struct ProgramTests {
-    /// The program beside the running tests.
-    private static let program: URL = {
-        let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-        return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("reach")
-    }()
-
     private struct Result {
         var code: Int32
         var output: String
@@ -29,7 +24,7 @@ struct ProgramTests {
         let errors = Pipe()
 
         init(_ arguments: [String], input: String? = nil) throws {
-            process.executableURL = ProgramTests.program
+            process.executableURL = URL(fileURLWithPath: BuiltProgram.reach)
             process.arguments = arguments
             // Nothing of what this process was given, but what the sanitizers need.
             process.environment = ProcessInfo.processInfo.environment
@@ -111,14 +106,19 @@ struct ProgramTests {
 
     @Test(
         "a full disk is never success",
-        arguments: ["watch --count 1", "watch --json", "status", "status --json", "replay -", "--help"])
+        arguments: [
+            "watch --count 1", "watch --json --timeout 300", "status", "status --json", "replay -", "--help",
+        ])
     func fullDisk(arguments: String) throws {
+        // Somebody may have put a file there, on which anything can be written.
+        let kind = try FileManager.default.attributesOfItem(atPath: "/dev/full")[.type] as? FileAttributeType
+        try #require(kind == .typeCharacterSpecial)
         let process = Process()
         let errors = Pipe()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         let recorded = arguments == "replay -" ? try run("record", "--timeout", "0.1").output : ""
         process.arguments = [
-            "-c", "printf %s \"$1\" | exec \"$0\" \(arguments) >/dev/full", Self.program.path, recorded,
+            "-c", "printf %s \"$1\" | exec \"$0\" \(arguments) >/dev/full", BuiltProgram.reach, recorded,
         ]
         process.standardError = errors
         try process.run()
@@ -167,7 +167,7 @@ struct ProgramTests {
     func closedOutput() throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-c", "exec \"$0\" watch --json --host 127.0.0.1 >&-", Self.program.path]
+        process.arguments = ["-c", "exec \"$0\" watch --json --host 127.0.0.1 >&-", BuiltProgram.reach]
         try process.run()
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)

@@ -43,6 +43,7 @@ struct Record: ParsableCommand {
         let manager = subject.manager(configuration, recorder: { recorder.record($0) })
         let observation = manager.observeReachability { _ in recorder.countUpdate() }
         let deadline = timeout.map { start + $0 }
+        manager.setLimitationBlock { complain($0) }
         try beginMonitoring(manager)
         let end = withExtendedLifetime((manager, observation)) {
             let end = vigil.wait(watchesOutput: file == "-", until: { deadline })

@@ -41,6 +41,7 @@ struct Watch: ParsableCommand {
         let manager = subject.manager(configuration)
         let observation = manager.observeReachability { printer.print($0) }
         let deadline = timeout.map { Clock.monotonic + $0 }
+        manager.setLimitationBlock { complain($0) }
         try beginMonitoring(manager)
         // Ends from here: stopping would wait for the loop, which may be stuck in a write that nobody reads.
         withExtendedLifetime((manager, observation)) {

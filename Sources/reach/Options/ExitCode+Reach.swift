@@ -34,6 +34,11 @@ func complain(_ error: ReachabilityError) -> ExitCode {
     return error.code == .invalidInput ? .usage : .cannotMonitor
 }
 
+/// Says on standard error what the monitoring has to do without.
+func complain(_ limitations: MonitorLimitations) {
+    for sentence in limitations.sentences { complain("note: \(sentence)") }
+}
+
 extension StandardStream.Outcome {
     /// Where writing to standard output failed, says so on standard error and throws the exit code.
     ///

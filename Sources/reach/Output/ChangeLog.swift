@@ -110,7 +110,7 @@ struct ChangeLog: Sendable {
         note("medium", before.medium?.rawValue, path.medium?.rawValue)
         note("source", before.source?.description, path.source?.description)
         note("gateway", before.gateway?.description, path.gateway?.description)
-        note("network", before.ssid, path.ssid)
+        note("network", before.ssid.map(SafeText.quoted), path.ssid.map(SafeText.quoted))
         note("carried by", before.underlay, path.underlay)
         note("families", Self.families(before), Self.families(path))
         note("expensive", Self.yes(before.isExpensive), Self.yes(path.isExpensive))

@@ -70,7 +70,7 @@ struct Headline {
         var details: [String] = []
         if let medium = path.medium, !isObvious(medium, path) { details.append(medium.rawValue) }
         if let underlay = path.underlay { details.append("over \(underlay)") }
-        if let ssid = path.ssid { details.append("\"\(ssid)\"") }
+        if let ssid = path.ssid { details.append(SafeText.quoted(ssid)) }
         if let signal = path.signal { details.append("\(signal) dBm") }
         if path.isExpensive { details.append("expensive") }
         if !details.isEmpty { words += " (\(details.joined(separator: ", ")))" }

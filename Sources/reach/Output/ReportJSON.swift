@@ -13,113 +13,115 @@ enum ReportJSON {
     /// Appends the object and a line feed.
     static func write(_ report: Report, to line: inout TextLine) {
         let path = report.path
-        line.append("{\"schema\":")
+        line.append(literal: "{\"schema\":")
         line.append(schema)
-        line.append(",\"status\":\"")
+        line.append(literal: ",\"status\":\"")
         line.append(report.status.description)
-        line.append("\",\"since\":")
+        line.append(literal: "\",\"since\":")
         writeTime(report.since, to: &line)
-        line.append(",\"interface\":")
+        line.append(literal: ",\"interface\":")
         line.append(json: path.interface)
-        line.append(",\"medium\":")
+        line.append(literal: ",\"medium\":")
         line.append(json: path.medium?.rawValue)
-        line.append(",\"online\":")
+        line.append(literal: ",\"online\":")
         line.append(json: path.isOnline)
-        line.append(",\"source\":")
+        line.append(literal: ",\"source\":")
         line.append(json: path.source)
-        line.append(",\"gateway\":")
+        line.append(literal: ",\"gateway\":")
         line.append(json: path.gateway)
-        line.append(",\"ssid\":")
+        line.append(literal: ",\"ssid\":")
         line.append(json: path.ssid)
-        line.append(",\"signalDBm\":")
+        line.append(literal: ",\"signalDBm\":")
         line.append(json: path.signal)
-        line.append(",\"expensive\":")
+        line.append(literal: ",\"expensive\":")
         line.append(json: path.isExpensive)
-        line.append(",\"tunnel\":")
+        line.append(literal: ",\"tunnel\":")
         line.append(json: path.isTunnel)
-        line.append(",\"generation\":")
+        line.append(literal: ",\"generation\":")
         line.append(path.generation)
-        line.append(",\"reason\":")
+        line.append(literal: ",\"reason\":")
         line.append(json: path.reason.sentence)
-        line.append(",\"alternative\":")
+        line.append(literal: ",\"alternative\":")
         line.append(json: path.alternative)
-        line.append(",\"links\":")
+        line.append(literal: ",\"links\":")
         line.append(json: report.links) { write($1, to: &$0) }
-        line.append(",\"internet\":null")
+        line.append(literal: ",\"internet\":null")
         if let change = report.change {
-            line.append(",\"event\":\"")
+            line.append(literal: ",\"event\":\"")
             line.append(change.event.rawValue)
-            line.append("\",\"previous\":")
+            line.append(literal: "\",\"previous\":")
             line.append(json: change.previous?.description)
         }
         writeAdditions(report, to: &line)
-        line.append("}\n")
+        line.append(literal: "}\n")
     }
 
     // What came after the first version of the contract.
     private static func writeAdditions(_ report: Report, to line: inout TextLine) {
         let path = report.path
-        line.append(",\"host\":")
+        line.append(literal: ",\"host\":")
         line.append(json: report.host)
-        line.append(",\"reasonCode\":")
+        line.append(literal: ",\"reasonCode\":")
         line.append(json: path.reason.code.rawValue)
-        line.append(",\"metric\":")
+        line.append(literal: ",\"metric\":")
         line.append(json: path.metric)
-        line.append(",\"families\":")
-        line.append("[")
-        if path.hasIPv4 { line.append("\"ipv4\"") }
-        if path.hasIPv4, path.hasIPv6 { line.append(",") }
-        if path.hasIPv6 { line.append("\"ipv6\"") }
-        line.append("]")
-        line.append(",\"underlay\":")
+        line.append(literal: ",\"families\":")
+        line.append(literal: "[")
+        if path.hasIPv4 { line.append(literal: "\"ipv4\"") }
+        if path.hasIPv4, path.hasIPv6 { line.append(literal: ",") }
+        if path.hasIPv6 { line.append(literal: "\"ipv6\"") }
+        line.append(literal: "]")
+        line.append(literal: ",\"underlay\":")
         line.append(json: path.underlay)
-        line.append(",\"partial\":")
+        line.append(literal: ",\"tunnelUnchecked\":")
+        line.append(json: path.isTunnelUnchecked)
+        line.append(literal: ",\"partial\":")
         line.append(json: path.isPartial)
-        line.append(",\"stale\":")
+        line.append(literal: ",\"stale\":")
         line.append(json: path.isStale)
         guard let steps = report.steps else { return }
-        line.append(",\"explain\":")
+        line.append(literal: ",\"explain\":")
         line.append(json: steps) { write($1, to: &$0) }
     }
 
     private static func writeTime(_ time: WallTime?, to line: inout TextLine) {
-        guard let time else { return line.append("null") }
-        line.append("\"")
+        guard let time else { return line.append(literal: "null") }
+        line.append(literal: "\"")
         time.append(to: &line)
-        line.append("\"")
+        line.append(literal: "\"")
     }
 
     private static func write(_ link: LinkReport, to line: inout TextLine) {
-        line.append("{\"name\":")
+        line.append(literal: "{\"name\":")
         line.append(json: link.name)
-        line.append(",\"index\":")
+        line.append(literal: ",\"index\":")
         line.append(link.index)
-        line.append(",\"medium\":\"")
+        line.append(literal: ",\"medium\":\"")
         line.append(link.medium.rawValue)
-        line.append("\",\"online\":")
+        line.append(literal: "\",\"online\":")
         line.append(json: link.isOnline)
-        line.append(",\"reason\":")
+        line.append(literal: ",\"reason\":")
         line.append(json: link.reason.sentence)
-        line.append(",\"addresses\":")
+        line.append(literal: ",\"addresses\":")
         line.append(json: link.addresses) { $0.append(json: $1) }
-        line.append(",\"gateway\":")
+        line.append(literal: ",\"gateway\":")
         line.append(json: link.gateway)
-        line.append(",\"metric\":")
+        line.append(literal: ",\"metric\":")
         line.append(json: link.metric)
-        line.append(",\"reasonCode\":")
+        line.append(literal: ",\"reasonCode\":")
         line.append(json: link.reason.code.rawValue)
-        line.append("}")
+        line.append(literal: "}")
     }
 
     private static func write(_ step: EvaluationStep, to line: inout TextLine) {
-        line.append("{\"question\":")
+        line.append(literal: "{\"question\":")
         line.append(json: step.question)
-        line.append(",\"answer\":")
+        line.append(literal: ",\"answer\":")
         line.append(json: step.answer)
-        line.append(",\"conclusion\":")
+        line.append(literal: ",\"conclusion\":")
         line.append(json: step.conclusion)
-        line.append(",\"code\":")
+        line.append(literal: ",\"code\":")
         line.append(json: step.code?.rawValue)
-        line.append("}")
+        line.append(literal: "}")
     }
 }

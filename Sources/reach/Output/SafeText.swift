@@ -8,6 +8,8 @@ enum SafeText {
         case 0..<0x20, 0x7F..<0xA0: true
         // Direction marks, embeddings, overrides and isolates (Unicode UAX #9), and the two line separators.
         case 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        // What takes no place and joins nothing: it only makes two names look the same.
+        case 0x200B, 0x2060...0x2064, 0xFEFF, 0xFFF9...0xFFFB, 0xE0000...0xE007F: true
         default: false
         }
     }
@@ -26,6 +28,16 @@ enum SafeText {
             }
         }
         return String(result)
+    }
+
+    /// A name that others choose, in quotation marks which it cannot end by itself.
+    static func quoted(_ name: String) -> String {
+        var result = "\""
+        for character in name.unicodeScalars {
+            if character == "\"" || character == "\\" { result += "\\" }
+            result.unicodeScalars.append(character)
+        }
+        return result + "\""
     }
 
     // The program's own marks have a plain spelling.

@@ -17,6 +17,11 @@ extension TextLine {
             var start = 0
             var index = 0
             while index < bytes.count {
+                let byte = bytes[index]
+                if byte >= 0x20, byte < 0x7F, byte != 0x22, byte != 0x5C {
+                    index += 1
+                    continue
+                }
                 let (length, scalar) = Self.needsEscape(bytes, index)
                 guard let scalar else {
                     index += length
@@ -68,34 +73,34 @@ extension TextLine {
 
     /// A string, or null.
     mutating func append(json text: String?) {
-        if let text { append(json: text) } else { append("null") }
+        if let text { append(json: text) } else { append(literal: "null") }
     }
 
     /// An address as a string, or null.
     mutating func append(json address: IPAddress?) {
-        guard let address else { return append("null") }
+        guard let address else { return append(literal: "null") }
         append(byte: 0x22)
         append(address)
         append(byte: 0x22)
     }
 
-    mutating func append(json flag: Bool) { append(flag ? "true" : "false") }
+    mutating func append(json flag: Bool) { append(literal: flag ? "true" : "false") }
 
     mutating func append<Number: FixedWidthInteger>(json number: Number?) {
-        if let number { append(number) } else { append("null") }
+        if let number { append(number) } else { append(literal: "null") }
     }
 
     /// `[…]` with a comma between the elements.
     mutating func append<Element>(
         json elements: some Sequence<Element>, _ write: (inout TextLine, Element) -> Void
     ) {
-        append("[")
+        append(byte: UInt8(ascii: "["))
         var isFirst = true
         for element in elements {
-            if !isFirst { append(",") }
+            if !isFirst { append(byte: UInt8(ascii: ",")) }
             isFirst = false
             write(&self, element)
         }
-        append("]")
+        append(byte: UInt8(ascii: "]"))
     }
 }

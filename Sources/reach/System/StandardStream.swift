@@ -25,24 +25,25 @@ struct StandardStream: Sendable {
 
     /// Writes all of it; what comes after anything but `written` is of no use.
     @discardableResult
-    func write(_ bytes: [UInt8]) -> Outcome {
-        bytes.withUnsafeBytes { buffer in
-            var rest = buffer[...]
-            while !rest.isEmpty {
-                let count = Glibc.write(
-                    descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                if count >= 0 {
-                    rest = rest.dropFirst(count)
-                } else if errno == EAGAIN {
-                    // Somebody made our terminal or pipe non-blocking.
-                    var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                    guard poll(&wait, 1, -1) >= 0 || errno == EINTR else { return Outcome(errno: errno) }
-                } else if errno != EINTR {
-                    return Outcome(errno: errno)
-                }
+    func write(_ bytes: [UInt8]) -> Outcome { bytes.withUnsafeBytes { write($0) } }
+
+    @discardableResult
+    func write(_ buffer: UnsafeRawBufferPointer) -> Outcome {
+        var rest = buffer[...]
+        while !rest.isEmpty {
+            let count = Glibc.write(
+                descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else if errno == EAGAIN {
+                // Somebody made our terminal or pipe non-blocking.
+                var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                guard poll(&wait, 1, -1) >= 0 || errno == EINTR else { return Outcome(errno: errno) }
+            } else if errno != EINTR {
+                return Outcome(errno: errno)
             }
-            return .written
         }
+        return .written
     }
 
     @discardableResult

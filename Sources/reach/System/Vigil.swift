@@ -69,7 +69,12 @@ final class Vigil: Sendable {
                 pollfd(fd: watchesOutput ? STDOUT_FILENO : -1, events: 0, revents: 0),
             ]
             guard poll(&polls, nfds_t(polls.count), milliseconds) >= 0 else { continue }
-            if polls[0].revents != 0 { return .interrupted }
+            if polls[0].revents != 0 {
+                // Taken, so that the next wait ends with the next signal only.
+                var signal = signalfd_siginfo()
+                _ = read(signals, &signal, MemoryLayout<signalfd_siginfo>.size)
+                return .interrupted
+            }
             if polls[2].revents != 0 { return .readerLeft }
             if polls[1].revents != 0 {
                 var count: UInt64 = 0

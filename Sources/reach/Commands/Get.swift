@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import FoundationEssentials
+import Reachability
+import SessionManager
+import Synchronization
+
+/// `reach get`: fetches one URL, whole or not at all.
+///
+/// The only subcommand that sends anything; libcurl is loaded here and nowhere else.
+struct Get: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Fetch a URL to a file, whole or not at all, or to standard output.",
+        discussion: """
+            A file is written as FILE.part and renamed when it is complete and its checksum is right; until then an older \
+            FILE stays as it is. What was cut off is kept with a record in FILE.part.resume, and --resume goes on from \
+            there if the server's file is still the same. Redirects are followed, without credentials to other hosts.
+
+            One sentence on standard error tells what happened. With --json it is an object, on standard output, or on \
+            standard error where the content goes to standard output. With --sha256 nothing reaches standard output \
+            before all of it was checked.
+
+            Exit codes: 0 fetched; 2 timed out; 4 the server refuses with a status such as 404; 5 the server's fault: a \
+            status such as 503, or no proper HTTP; 6 no connection, or it broke; 7 TLS fails, or no pin fits; 8 wrong \
+            checksum; 64 wrong usage; 69 libcurl is missing; 74 a file cannot be read or written; 130 interrupted.
+
+            Examples:
+              reach get https://example.com/firmware.bin -O --resume
+              reach get https://example.com/state -X PUT -d @state.json
+              reach get https://192.0.2.7/ --cacert root.pem --pin sha256//…
+            """)
+
+    @Argument(
+        help: ArgumentHelp("What to fetch: an http or https URL.", valueName: "url"), transform: Value.url)
+    var url: URL
+
+    @OptionGroup var content: GetContentOptions
+    @OptionGroup var connection: GetConnectionOptions
+
+    @Flag(name: .customLong("json"), help: "Tell what happened as JSON, one object on one line.")
+    var json = false
+
+    @Option(
+        name: .customLong("progress"),
+        help: ArgumentHelp(
+            "Progress on standard error: auto (a bar on a terminal, else nothing), plain (lines) or none.",
+            valueName: "how"))
+    var progress: GetProgress.Choice = .auto
+
+    @Flag(name: [.customShort("q"), .customLong("quiet")], help: "Say nothing but what went wrong.")
+    var isQuiet = false
+
+    func validate() throws {
+        try content.validate(url)
+        if !connection.pins.isEmpty, url.scheme?.lowercased() != "https" {
+            throw ValidationError("--pin protects nothing over plain http; use an https URL.")
+        }
+    }
+
+    func run() throws {
+        // First of all, for threads inherit what is done with signals.
+        let vigil = Vigil()
+        let target = try content.target(url)
+        let request = try content.request(url, connection)
+        let manager = URLSessionManager(
+            configuration: connection.configuration, securityPolicy: connection.policy,
+            responseSerializer: HTTPResponseSerializer())
+        let meter = GetMeter()
+        let transfer = GetTransfer(
+            manager: manager, request: request, target: target, isResuming: content.isResuming,
+            checksum: content.checksum, wantsChecksum: json, meter: meter)
+        let box = Mutex<GetReport?>(nil)
+        let progress = GetProgress(
+            isQuiet ? .none : self.progress, showsContent: target.isStandardOutput, isJSON: json)
+        let work = Task {
+            let report = await transfer.run()
+            box.withLock { $0 = report }
+            vigil.finish()
+        }
+        let end = watch(vigil, meter, progress)
+        if end == .interrupted {
+            work.cancel()
+            // What has come is put in order; a reader that does not read, or a second signal, ends that.
+            let limit = Clock.monotonic + .seconds(5)
+            _ = vigil.wait(watchesOutput: false, until: { limit })
+        }
+        progress.clear()
+        guard var report = box.withLock({ $0 }) else { throw ExitCode.interrupted }
+        if end == .interrupted, report.failure != nil { report.interrupt() }
+        try tell(report)
+        if let failure = report.failure { throw failure.exitCode }
+    }
+
+    /// Draws progress until the work is done or a signal comes.
+    private func watch(_ vigil: Vigil, _ meter: GetMeter, _ progress: GetProgress) -> Vigil.End {
+        guard let interval = progress.interval else {
+            return vigil.wait(watchesOutput: false, until: { nil })
+        }
+        while true {
+            let next = Clock.monotonic + interval
+            let end = vigil.wait(watchesOutput: false, until: { next })
+            guard end == .timedOut else { return end }
+            if let moment = meter.moment { progress.show(moment, elapsed: meter.elapsed) }
+        }
+    }
+
+    private func tell(_ report: GetReport) throws(ExitCode) {
+        if json {
+            var line = TextLine()
+            report.writeJSON(to: &line)
+            let stream = report.isOnStandardOutput ? StandardStream.error : .output
+            return try stream.write(line.bytes).check()
+        }
+        if let failure = report.failure { return complain(report.sentence(of: failure)) }
+        guard !isQuiet else { return }
+        let terminal = Terminal(descriptor: StandardStream.error.descriptor)
+        // Behind content that does not end its last line.
+        let gap =
+            report.leavesLineOpen && terminal.isTerminal
+            && Terminal(descriptor: StandardStream.output.descriptor).isTerminal
+        StandardStream.error.write((gap ? "\n" : "") + terminal.style(.never).text(report.sentence) + "\n")
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import FoundationEssentials
+import SessionManager
+
+/// How the server is reached and whether it is believed.
+struct GetConnectionOptions: ParsableArguments {
+    @Option(
+        name: [.customLong("pin"), .customLong("pinnedpubkey")],
+        help: ArgumentHelp(
+            "Accept only a chain with one of these public keys; several separated by ';' or given again.",
+            valueName: "sha256//base64"),
+        transform: Value.pins)
+    var pinSets: [Set<PublicKeyPin>] = []
+
+    @Option(
+        name: .customLong("cacert"),
+        help: ArgumentHelp("Trust the authorities of this file instead of the system's.", valueName: "file"))
+    var authorities: String?
+
+    @Option(
+        name: [.customShort("E"), .customLong("cert")],
+        help: ArgumentHelp(
+            "The client's certificate: PEM, or PKCS #12 where the name ends with .p12 or .pfx.",
+            valueName: "file"))
+    var certificate: String?
+
+    @Option(
+        name: .customLong("key"),
+        help: ArgumentHelp("The client's key, where --cert does not hold it.", valueName: "file"))
+    var key: String?
+
+    @Option(
+        name: .customLong("connect-timeout"),
+        help: ArgumentHelp("Give up when there is no connection after so long.", valueName: "seconds"),
+        transform: Value.seconds)
+    var connectTimeout: Duration?
+
+    @Option(
+        name: [.customShort("m"), .customLong("max-time")],
+        help: ArgumentHelp(
+            "Give up when it is not done after so long. (A silence of 60 seconds always ends it.)",
+            valueName: "seconds"),
+        transform: Value.seconds)
+    var maximumTime: Duration?
+
+    @Option(
+        name: [.customShort("x"), .customLong("proxy")],
+        help: ArgumentHelp(
+            "Go through this proxy: http://host:port, socks5h://host:port; '' for none, whatever the environment says.",
+            valueName: "proxy"))
+    var proxy: String?
+
+    func validate() throws {
+        if key != nil, certificate == nil { throw ValidationError("--key needs --cert.") }
+        if let certificate, key != nil, Self.isArchive(certificate) {
+            throw ValidationError("a PKCS #12 file holds its key; leave --key out.")
+        }
+    }
+
+    /// All pins.
+    var pins: Set<PublicKeyPin> { pinSets.reduce(into: []) { $0.formUnion($1) } }
+
+    /// How the server is judged.
+    var policy: SecurityPolicy {
+        var policy = pins.isEmpty ? SecurityPolicy.default : SecurityPolicy(pinnedKeys: pins)
+        if let authorities { policy.trustRoots = .only(.file(authorities)) }
+        if let certificate {
+            policy.clientIdentity =
+                Self.isArchive(certificate)
+                ? .pkcs12(.file(certificate))
+                : .pem(certificate: .file(certificate), key: key.map { .file($0) })
+        }
+        return policy
+    }
+
+    /// The manager's configuration.
+    var configuration: SessionConfiguration {
+        var configuration = SessionConfiguration()
+        configuration.proxy = proxy
+        return configuration
+    }
+
+    private static func isArchive(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return name.hasSuffix(".p12") || name.hasSuffix(".pfx")
+    }
+}

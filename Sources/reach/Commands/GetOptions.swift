@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import FoundationEssentials
+import Glibc
+import SessionManager
+
+/// What is asked for, and where it goes.
+struct GetContentOptions: ParsableArguments {
+    @Option(
+        name: [.customShort("o"), .customLong("output")],
+        help: ArgumentHelp("Save as this file; - for standard output.", valueName: "file"))
+    var output: String?
+
+    @Flag(
+        name: [.customShort("O"), .customLong("remote-name")],
+        help: "Save here under the last part of the URL's path.")
+    var usesRemoteName = false
+
+    @Flag(name: .customLong("resume"), help: "Go on with what an earlier try has left beside the file.")
+    var isResuming = false
+
+    @Option(
+        name: .customLong("sha256"),
+        help: ArgumentHelp("Accept only content with this checksum.", valueName: "hex"),
+        transform: Value.sha256)
+    var checksum: [UInt8]?
+
+    @Option(
+        name: [.customShort("X"), .customLong("request")],
+        help: ArgumentHelp("The method. (default: GET, with -d POST)", valueName: "method"),
+        transform: Value.method)
+    var method: HTTPRequest.Method?
+
+    @Option(
+        name: [.customShort("d"), .customLong("data")], parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            "Send this; @file sends a file as it is, @- standard input. Several are joined by '&'. Its type is that of a form unless -H says so.",
+            valueName: "data"))
+    var data: [String] = []
+
+    @Option(
+        name: [.customShort("H"), .customLong("header")], parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            "Send this header field; 'Name:' leaves one out that is sent otherwise.",
+            valueName: "name: value"),
+        transform: Value.field)
+    var fields: [GivenField] = []
+
+    func validate(_ url: URL) throws {
+        if output != nil, usesRemoteName { throw ValidationError("-o and -O exclude each other.") }
+        if output?.isEmpty == true { throw ValidationError("-o needs the name of a file.") }
+        if usesRemoteName, Self.remoteName(url) == nil {
+            throw ValidationError("the URL's path ends without a name; give one with -o.")
+        }
+        guard isResuming else { return }
+        if output == nil && !usesRemoteName || output == "-" {
+            throw ValidationError("--resume needs a file (-o or -O).")
+        }
+        if !data.isEmpty || method ?? .get != .get { throw ValidationError("only GET can be resumed.") }
+    }
+
+    /// The last part of the path, decoded, if it can be the name of a file.
+    static func remoteName(_ url: URL) -> String? {
+        func last(_ isEncoded: Bool) -> String {
+            let parts = url.path(percentEncoded: isEncoded).split(
+                separator: "/", omittingEmptySubsequences: false)
+            return parts.last.map { String($0) } ?? ""
+        }
+        let encoded = last(true)
+        let name = encoded.lowercased().contains("%2f") ? encoded : last(false)
+        // What would lead elsewhere or cannot be read in a listing stays as the URL spells it.
+        let isPlain = name.unicodeScalars.allSatisfy { !SafeText.steers($0.value) }
+        let chosen = isPlain ? name : encoded
+        return chosen.isEmpty || chosen == "." || chosen == ".." || chosen.utf8.count > 255 ? nil : chosen
+    }
+
+    /// Where the content goes.
+    func target(_ url: URL) throws(ExitCode) -> GetTarget {
+        guard let name = usesRemoteName ? Self.remoteName(url) : output, name != "-" else {
+            return .stream(.output, name: nil)
+        }
+        return try GetTarget(file: name)
+    }
+
+    /// The request.
+    func request(_ url: URL, _ connection: GetConnectionOptions) throws -> SessionRequest {
+        var request = SessionRequest(url: url, method: method ?? (data.isEmpty ? .get : .post))
+        request.headerFields[.userAgent] = UserAgent(program: "reach", version: Reach.version).description
+        request.headerFields[.accept] = "*/*"
+        if !data.isEmpty {
+            request.body = try body()
+            request.headerFields[.contentType] = "application/x-www-form-urlencoded"
+        }
+        var replaced: Set<HTTPField.Name> = []
+        for field in fields {
+            // The first of a name replaces what is sent otherwise, further ones are added.
+            if replaced.insert(field.name).inserted { request.headerFields[field.name] = nil }
+            if let value = field.value {
+                request.headerFields.append(HTTPField(name: field.name, value: value))
+            }
+        }
+        request.options.timeouts.connect = connection.connectTimeout
+        request.options.timeouts.total = connection.maximumTime
+        return request
+    }
+
+    private func body() throws(ExitCode) -> RequestBody {
+        if data.count == 1, let only = data.first, only.hasPrefix("@"), only != "@-" {
+            let path = String(only.dropFirst())
+            guard access(path, R_OK) == 0 else {
+                complain("\(path): \(String(cString: strerror(errno)))")
+                throw .inputOutput
+            }
+            return .file(path: path)
+        }
+        var bytes: [UInt8] = []
+        for (index, piece) in data.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: "&")) }
+            guard piece.hasPrefix("@") else {
+                bytes += piece.utf8
+                continue
+            }
+            let file = try InputFile(String(piece.dropFirst()))
+            while case let more = try file.next(), !more.isEmpty { bytes += more }
+        }
+        return .data(Data(bytes))
+    }
+}

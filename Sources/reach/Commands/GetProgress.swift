@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import SessionManager
+
+extension GetProgress.Choice: ExpressibleByArgument {}
+
+/// Shows progress on standard error: a bar that is drawn over itself, or lines.
+///
+/// Belongs to one thread.
+final class GetProgress {
+    /// The values of `--progress`.
+    enum Choice: String, Sendable, CaseIterable { case auto, plain, none }
+
+    private enum Way { case bar, lines, nothing }
+
+    private let way: Way
+    private let terminal: Terminal
+    private var bar: TransferProgressBar?
+    private var isDrawn = false
+    /// When the last line was printed, since the start.
+    private var told: Duration?
+
+    /// Lines come no faster than this.
+    private static let lineSpacing = Duration.seconds(5)
+
+    init(_ choice: Choice, showsContent: Bool, isJSON: Bool) {
+        let terminal = Terminal(descriptor: StandardStream.error.descriptor)
+        let output = Terminal(descriptor: StandardStream.output.descriptor)
+        self.terminal = terminal
+        // Between content on the same terminal a bar would only be in the way.
+        let hasPlace = terminal.isTerminal && terminal.environment["TERM"] != "dumb"
+        way =
+            switch choice {
+            case .none: .nothing
+            case .plain: .lines
+            case .auto: hasPlace && !(showsContent && output.isTerminal) ? .bar : .nothing
+            }
+    }
+
+    /// How often it is to be shown; nil for never.
+    var interval: Duration? {
+        switch way {
+        case .bar, .lines: .milliseconds(100)
+        case .nothing: nil
+        }
+    }
+
+    /// Shows how far the transfer is, so long after its start.
+    func show(_ moment: GetMeter.Moment, elapsed: Duration) {
+        var bar =
+            self.bar
+            ?? TransferProgressBar(resumedAt: moment.resumedAt, isUnicode: terminal.style(.never).isUnicode)
+        bar.update(moment.progress, at: elapsed)
+        self.bar = bar
+        switch way {
+        case .nothing: break
+        case .bar:
+            // The size may have changed since the last time.
+            let columns = Terminal(descriptor: StandardStream.error.descriptor).columns ?? 80
+            StandardStream.error.write("\r\(bar.line(columns: columns))\u{1B}[K")
+            isDrawn = true
+        case .lines:
+            if let told, elapsed - told < Self.lineSpacing { return }
+            told = elapsed
+            StandardStream.error.write("\(bar.plainLine)\n")
+        }
+    }
+
+    /// Leaves the terminal as it was.
+    func clear() {
+        guard isDrawn else { return }
+        StandardStream.error.write("\r\u{1B}[K")
+        isDrawn = false
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import FoundationEssentials
+import Reachability
+import SessionManager
+
+extension GetReport {
+    /// What was done: `1.2 MB from example.com in 3.4 s, saved as x (resumed at 43 %)`.
+    var sentence: String {
+        if wasComplete { return "\(file ?? "it") is complete already, and its checksum is right" }
+        var text = "\(AmountText.bytes(bytes)) from \(host) in \(AmountText.seconds(elapsed))"
+        if let file { text += ", saved as \(file)" }
+        if expected != nil { text += ", checksum right" }
+        if resumedAt > 0, let size { text += " (resumed at \(Self.percent(resumedAt, of: size)) %)" }
+        return text
+    }
+
+    /// What went wrong, and what there is to go on from.
+    func sentence(of failure: Failure) -> String {
+        guard let keptFile else { return failure.sentence }
+        let part =
+            total.map { "\(AmountText.bytes(keptBytes)) of \(AmountText.bytes($0))" }
+            ?? AmountText.bytes(keptBytes)
+        return "\(failure.sentence); \(part) kept in \(keptFile), --resume goes on from there"
+    }
+
+    private static func percent(_ part: Int64, of whole: Int64) -> Int64 {
+        whole > 0 ? Int64(Double(part) * 100 / Double(whole)) : 100
+    }
+
+    /// One object and a line feed.
+    ///
+    /// A contract with scripts: a field never changes its type and none goes away; new ones come at the end.
+    func writeJSON(to line: inout TextLine) {
+        line.append(literal: "{\"schema\":1,\"ok\":")
+        line.append(json: failure == nil)
+        line.append(literal: ",\"exit\":")
+        line.append(failure?.exitCode.rawValue ?? 0)
+        line.append(literal: ",\"status\":")
+        line.append(json: status)
+        line.append(literal: ",\"version\":")
+        line.append(json: version?.rawValue)
+        line.append(literal: ",\"url\":")
+        line.append(json: url.absoluteString)
+        line.append(literal: ",\"remote\":")
+        line.append(json: remote)
+        line.append(literal: ",\"bytes\":")
+        line.append(bytes)
+        line.append(literal: ",\"size\":")
+        line.append(json: size)
+        line.append(literal: ",\"total\":")
+        line.append(json: total)
+        line.append(literal: ",\"resumedAt\":")
+        line.append(resumedAt)
+        line.append(literal: ",\"seconds\":")
+        Self.write(elapsed, to: &line)
+        line.append(literal: ",\"file\":")
+        line.append(json: failure == nil ? file : nil)
+        line.append(literal: ",\"kept\":")
+        line.append(json: keptFile)
+        line.append(literal: ",\"keptBytes\":")
+        line.append(keptBytes)
+        line.append(literal: ",\"sha256\":")
+        line.append(json: hash.map(Self.hex))
+        line.append(literal: ",\"error\":")
+        line.append(json: failure?.sentence)
+        line.append(literal: ",\"errorCode\":")
+        line.append(json: failure?.number)
+        line.append(literal: "}\n")
+    }
+
+    /// Seconds with three decimals.
+    private static func write(_ duration: Duration, to line: inout TextLine) {
+        let milliseconds = max(0, duration.inNanoseconds / 1_000_000)
+        line.append(milliseconds / 1000)
+        line.append(literal: ".")
+        line.append(milliseconds % 1000, digits: 3)
+    }
+}

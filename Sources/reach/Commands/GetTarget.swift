@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import SessionManager
+
+/// Where the content of `reach get` goes.
+enum GetTarget: Sendable {
+    /// Straight into something that is no file: standard output, a device, a pipe.
+    case stream(StandardStream, name: String?)
+    /// Into a file, at once when it is complete.
+    case file(GetFiles)
+
+    /// The target of this name, opened where it is no regular file; says why not and gives the exit code.
+    init(file name: String) throws(ExitCode) {
+        var path = name
+        var status = stat()
+        if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, let real = realpath(path, nil) {
+            // The file behind a link is replaced, not the link.
+            path = String(cString: real)
+            free(real)
+            _ = lstat(path, &status)
+        } else if lstat(path, &status) != 0 {
+            self = .file(GetFiles(path))
+            return
+        }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG, S_IFLNK: self = .file(GetFiles(path))
+        case S_IFDIR:
+            complain("\(name) is a directory; name a file in it")
+            throw .inputOutput
+        default:
+            let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
+            guard descriptor >= 0 else {
+                complain("\(name): \(String(cString: strerror(errno)))")
+                throw .inputOutput
+            }
+            self = .stream(StandardStream(descriptor: descriptor), name: name)
+        }
+    }
+
+    /// Whether the content can be seen on standard output.
+    var isStandardOutput: Bool {
+        if case .stream(_, nil) = self { true } else { false }
+    }
+}

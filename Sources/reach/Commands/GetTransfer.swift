@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import Reachability
+import SessionManager
+
+/// Carries out one `reach get` and tells how it went.
+struct GetTransfer: Sendable {
+    let manager: URLSessionManager
+    let request: SessionRequest
+    let target: GetTarget
+    let isResuming: Bool
+    let checksum: [UInt8]?
+    /// Whether the checksum is to be told as well.
+    let wantsChecksum: Bool
+    let meter: GetMeter
+
+    /// Does it all; a cancelled task ends it early, with what came kept.
+    func run() async -> GetReport {
+        var report = GetReport(url: request.url, expected: checksum)
+        do throws(SessionError) {
+            switch target {
+            case .file(let files): try await fetch(files, &report)
+            case .stream(let stream, let name):
+                report.isOnStandardOutput = name == nil
+                report.file = name
+                if checksum == nil {
+                    try await relay(stream, &report)
+                } else {
+                    try await check(stream, &report)
+                }
+            }
+        } catch {
+            report.fail(error)
+        }
+        report.elapsed = meter.elapsed
+        return report
+    }
+
+    // MARK: To a file
+
+    private func fetch(_ files: GetFiles, _ report: inout GetReport) async throws(SessionError) {
+        if isResuming, let checksum, access(files.path, R_OK) == 0,
+            try SHA256Digest.ofFile(files.path) == checksum
+        {
+            report.file = files.path
+            report.hash = checksum
+            report.wasComplete = true
+            return
+        }
+        if checksum != nil { _ = try SHA256Digest() }
+        try files.begin()
+        manager.delegate = files
+        var options = TaskOptions()
+        options.keepsPartialFile = true
+        options.partialFile = files.part
+        var request = request
+        // The file as it is on the server: that is what ranges and checksums count.
+        request.options.decompressesContent = false
+        let record = isResuming ? files.record(for: request.url) : nil
+        do throws(SessionError) {
+            let task =
+                if let record {
+                    try manager.downloadTask(resuming: record, with: request, options: options)
+                } else {
+                    try manager.downloadTask(with: request, options: options)
+                }
+            let outcome = try await run(task, &report, resumedAt: record?.receivedBytes ?? 0)
+            let size = files.partSize
+            if let record, outcome.response?.statusCode == 206 || outcome.metrics.isEmpty {
+                report.resumedAt = record.receivedBytes
+            }
+            report.size = size
+            report.bytes = size - report.resumedAt
+            if checksum != nil || wantsChecksum { try verify(files.part, &report) }
+            try files.commit()
+            report.file = files.path
+        } catch {
+            if error.code == .checksumMismatch { files.discard() } else { report.keptBytes = files.settle() }
+            if report.keptBytes > 0 { report.keptFile = files.part }
+            throw error
+        }
+    }
+
+    /// Runs a download task to its end.
+    private func run(
+        _ task: SessionTask, _ report: inout GetReport, resumedAt offset: Int64 = 0
+    ) async throws(SessionError) -> TaskOutcome {
+        meter.follow(task, resumedAt: offset)
+        task.resume()
+        let outcome = await task.outcome()
+        report.note(outcome.response, outcome.metrics)
+        report.total = task.downloadProgress.totalBytes
+        if let error = outcome.error {
+            report.bytes = outcome.metrics.last?.bytesReceived ?? 0
+            throw error
+        }
+        return outcome
+    }
+
+    /// Compares the checksum of a file.
+    ///
+    /// - Throws: ``SessionError/Code/checksumMismatch``, or ``SessionError/Code/cancelled``.
+    private func verify(_ path: String, _ report: inout GetReport) throws(SessionError) {
+        let hash: [UInt8]?
+        do throws(SessionError) { hash = try SHA256Digest.ofFile(path) } catch {
+            // Nobody asked for a comparison: it is told where it can be.
+            if checksum == nil, error.code == .missingLibrary { return }
+            throw error
+        }
+        guard let hash else { throw SessionError(.cancelled, "the checksum was not finished") }
+        report.hash = hash
+        guard let checksum, hash != checksum else { return }
+        throw SessionError(
+            .checksumMismatch,
+            "the content has the SHA-256 \(GetReport.hex(hash)) instead of \(GetReport.hex(checksum))",
+            advice: "check where the checksum is from; nothing was saved")
+    }
+
+    // MARK: To standard output
+
+    /// Hands the content on as it comes.
+    private func relay(_ out: StandardStream, _ report: inout GetReport) async throws(SessionError) {
+        let (response, content) = try await manager.stream(for: request)
+        meter.follow(content.task)
+        report.note(response, [])
+        report.total = response.contentLength
+        var chunks = content.makeAsyncIterator()
+        guard StatusCodes.successful.contains(response.statusCode ?? 0) else {
+            var excerpt = Data()
+            while excerpt.count < 4096, let chunk = try? await chunks.next() { excerpt += chunk }
+            throw SessionError(.badServerResponse, "", response: response, data: excerpt)
+        }
+        while let chunk = try await chunks.next() {
+            report.bytes += Int64(chunk.count)
+            report.leavesLineOpen = chunk.last != UInt8(ascii: "\n")
+            guard write(chunk, to: out, &report) else { return }
+        }
+        report.size = report.bytes
+        report.note(response, content.task.metrics)
+    }
+
+    /// Hands the content on when it is complete and right.
+    private func check(_ out: StandardStream, _ report: inout GetReport) async throws(SessionError) {
+        _ = try SHA256Digest()
+        let outcome = try await run(manager.downloadTask(with: request), &report)
+        guard let path = outcome.filePath else { return }
+        defer { _ = unlink(path) }
+        try verify(path, &report)
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw FileFailure.cannotRead(path, errno) }
+        defer { close(file) }
+        var buffer = Data(count: 1 << 16)
+        while true {
+            let count = buffer.withUnsafeMutableBytes { read(file, $0.baseAddress, $0.count) }
+            guard count >= 0 else { throw FileFailure.cannotRead(path, errno) }
+            if count == 0 { break }
+            report.bytes += Int64(count)
+            report.leavesLineOpen = buffer[count - 1] != UInt8(ascii: "\n")
+            guard write(buffer.prefix(count), to: out, &report) else { return }
+        }
+        report.size = report.bytes
+    }
+
+    /// False where nobody reads any more: who left has what he wanted.
+    private func write(_ chunk: Data, to out: StandardStream, _ report: inout GetReport) -> Bool {
+        switch chunk.withUnsafeBytes({ out.write($0) }) {
+        case .written: return true
+        case .readerLeft: return false
+        case .failed(let number):
+            report.fail(FileFailure.cannotWrite(report.file ?? "standard output", number))
+            return false
+        }
+    }
+}

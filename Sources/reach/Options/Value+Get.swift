@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import FoundationEssentials
+import SessionManager
+
+/// A header field as `-H` gives it.
+struct GivenField: Sendable, Hashable {
+    var name: HTTPField.Name
+    /// Nil takes the field out.
+    var value: String?
+}
+
+extension Value {
+    /// An address to fetch from.
+    static func url(_ text: String) throws -> URL {
+        do throws(SessionError) { return try URL(spoken: text) } catch {
+            let advice = text.contains("://") ? "only http and https are spoken" : "write https://\(text)"
+            throw ValidationError("this is no http or https URL; \(advice).")
+        }
+    }
+
+    /// `Name: value`; `Name:` for a field that is not to be sent.
+    static func field(_ text: String) throws -> GivenField {
+        guard let colon = text.firstIndex(of: ":"), let name = HTTPField.Name(String(text[..<colon])) else {
+            throw ValidationError("give 'Name: value', or 'Name:' to leave a field out.")
+        }
+        let value = String(text[text.index(after: colon)...].trimmingBlanks)
+        guard HTTPField.isValidValue(value) else {
+            throw ValidationError("a line break or another control character would break the request apart.")
+        }
+        return GivenField(name: name, value: value.isEmpty ? nil : value)
+    }
+
+    /// A method (RFC 9110 §9).
+    static func method(_ text: String) throws -> HTTPRequest.Method {
+        guard let method = HTTPRequest.Method(text) else { throw ValidationError("this is no method.") }
+        return method
+    }
+
+    /// 64 hexadecimal digits.
+    static func sha256(_ text: String) throws -> [UInt8] {
+        let digits = Array(text.utf8)
+        var bytes: [UInt8] = []
+        for index in stride(from: 0, to: digits.count - 1, by: 2) {
+            let pair = String(decoding: digits[index...(index + 1)], as: UTF8.self)
+            guard !pair.hasPrefix("+"), let byte = UInt8(pair, radix: 16) else { break }
+            bytes.append(byte)
+        }
+        guard digits.count == 64, bytes.count == 32 else {
+            throw ValidationError("give the 64 hexadecimal digits that sha256sum(1) prints.")
+        }
+        return bytes
+    }
+
+    /// `sha256//BASE64`, several separated by semicolons.
+    static func pins(_ text: String) throws -> Set<PublicKeyPin> {
+        let pins: Set<PublicKeyPin>
+        do throws(SessionError) { pins = try PublicKeyPin.list(text) } catch {
+            throw ValidationError("\(error.advice).")
+        }
+        guard !pins.isEmpty else { throw ValidationError("a pin is sha256// and 44 characters of base64.") }
+        return pins
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import TestSupport
+
+/// A folder beside the origin, in which `reach get` is run.
+final class GetLab: Sendable {
+    let origin: Origin
+    /// Goes with this object.
+    let folder: String
+
+    init() async throws {
+        origin = try await Origin.shared
+        var template = Array("\(TemporaryFolder.path)/reach-get-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw LabError("mkdtemp: \(errno)") }
+        folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    /// How one ended.
+    struct Result {
+        var code: Int32
+        var output: [UInt8]
+        var errors: String
+        var text: String { String(decoding: output, as: UTF8.self) }
+    }
+
+    /// Runs `reach get` in the folder, without proxies.
+    func get(_ arguments: String..., input: [UInt8] = []) async throws -> Result {
+        try await shell("exec \"$@\"", arguments, input: input)
+    }
+
+    /// Runs a line of a shell with `reach get ARGUMENTS` as `"$@"`.
+    func shell(_ line: String, _ arguments: [String], input: [UInt8] = []) async throws -> Result {
+        let start = "unset http_proxy https_proxy no_proxy; LC_ALL=C.UTF-8; export LC_ALL; cd \"$0\" && "
+        let command = ["/bin/sh", "-c", start + line, folder, BuiltProgram.reach, "get"] + arguments
+        let end = try await origin.run(command, input: input)
+        guard case .exited(let code) = end.status else { throw LabError("it was killed: \(end.status)") }
+        return Result(code: code, output: end.output, errors: end.errors)
+    }
+
+    /// The content of a file in the folder; nil where there is none.
+    func content(_ name: String) -> [UInt8]? {
+        (try? Data(contentsOf: URL(filePath: "\(folder)/\(name)"))).map { Array($0) }
+    }
+
+    func write(_ bytes: [UInt8], _ name: String) throws {
+        try Data(bytes).write(to: URL(filePath: "\(folder)/\(name)"))
+    }
+
+    var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted() }
+}

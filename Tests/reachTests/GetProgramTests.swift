@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+@testable import reach
+
+/// `reach get` against the origin: content, files, exit codes.
+@Suite("The program: get", .timeLimit(.minutes(10)))
+struct GetProgramTests {
+    private let seven = Array("{\"a\":1}".utf8)
+
+    @Test("content goes to standard output, one sentence to standard error")
+    func standardOutput() async throws {
+        let lab = try await GetLab()
+        let end = try await lab.get(lab.origin.url("/bytes/100000"))
+        #expect(end.code == 0)
+        #expect(end.output == OriginContent.bytes(0..<100_000))
+        #expect(end.errors.hasPrefix("100.0 kB from 127.0.0.1 in "))
+        #expect(end.errors.split(separator: "\n").count == 1)
+        let quiet = try await lab.get(lab.origin.url("/bytes/10"), "-q")
+        #expect(quiet.code == 0 && quiet.errors.isEmpty && quiet.output.count == 10)
+    }
+
+    @Test("a file comes whole, under a given name or the URL's, and tells so")
+    func file() async throws {
+        let lab = try await GetLab()
+        try lab.write(Array("old".utf8), "kept")
+        let named = try await lab.get(lab.origin.url("/bytes/100000"), "-o", "kept")
+        #expect(named.code == 0 && named.output.isEmpty)
+        #expect(named.errors.hasPrefix("100.0 kB from 127.0.0.1 in "))
+        #expect(named.errors.hasSuffix(" s, saved as kept\n"))
+        #expect(lab.content("kept") == OriginContent.bytes(0..<100_000))
+        #expect(try await lab.get(lab.origin.url("/file/1k?x=1"), "-O").code == 0)
+        #expect(lab.content("1k")?.count == 1024)
+        #expect(lab.names == ["1k", "kept"])
+    }
+
+    @Test("a device is written to and not replaced; what a link leads to is replaced, not the link")
+    func specialFiles() async throws {
+        let lab = try await GetLab()
+        let null = try await lab.get(lab.origin.url("/bytes/10"), "-o", "/dev/null")
+        #expect(null.code == 0)
+        var status = stat()
+        #expect(lstat("/dev/null", &status) == 0 && status.st_mode & S_IFMT == S_IFCHR)
+        try lab.write([1], "real")
+        symlink("real", "\(lab.folder)/link")
+        #expect(try await lab.get(lab.origin.url("/bytes/10"), "-o", "link").code == 0)
+        #expect(lab.content("real")?.count == 10)
+        #expect(lab.names == ["link", "real"])
+        let directory = try await lab.get(lab.origin.url("/bytes/10"), "-o", ".")
+        #expect(directory.code == 74 && directory.errors == "reach: . is a directory; name a file in it\n")
+    }
+
+    @Test("method, data and header fields as curl spells them")
+    func request() async throws {
+        let lab = try await GetLab()
+        let url = lab.origin.url("/anything")
+        let form = try await lab.get(url, "-d", "a=1", "-d", "b=2", "-H", "X-One: 1", "-H", "User-Agent:")
+        #expect(form.code == 0)
+        #expect(form.text.contains(#""method": "POST""#))
+        #expect(form.text.contains(#""b": "2""#) && form.text.contains("X-One"))
+        #expect(!form.text.contains("User-Agent"))
+        try lab.write(seven, "body.json")
+        let file = try await lab.get(
+            url, "-X", "PUT", "-d", "@body.json", "-H", "content-type: application/json")
+        #expect(file.text.contains("PUT") && file.text.contains("application/json"))
+        #expect(!file.text.contains("x-www-form-urlencoded"))
+        let input = try await lab.get(url, "-d", "@-", input: Array("from=stdin".utf8))
+        #expect(input.text.contains(#""from": "stdin""#))
+        let missing = try await lab.get(url, "-d", "@nothing")
+        #expect(missing.code == 74 && missing.errors == "reach: nothing: No such file or directory\n")
+    }
+
+    @Test(
+        "exit codes: status, no connection, time-out, TLS",
+        arguments: [
+            ("/json-status/404", OriginListener.http, [String](), 4), ("/status/503", .http, [], 5),
+            ("/fault/garbage", .direct, [], 5), ("/", .refused, [], 6), ("/", .reset, [], 6),
+            ("/", .silent, ["--max-time", "0.3"], 2),
+            ("/", .blackhole, ["--connect-timeout", "0.3"], 2), ("/get", .https, [], 7),
+        ])
+    func failures(path: String, listener: OriginListener, options: [String], code: Int32) async throws {
+        let lab = try await GetLab()
+        let url = lab.origin.url(path, at: listener, host: listener.isSecure ? "localhost" : nil)
+        for target in [[], ["-o", "file"]] {
+            let end = try await lab.shell("exec \"$@\"", [url] + options + target)
+            #expect(end.code == code, "\(end.errors)")
+            #expect(end.output.isEmpty)
+            #expect(end.errors.hasPrefix("reach: ") && end.errors.split(separator: "\n").count == 1)
+            #expect(end.errors.contains(url))
+        }
+        #expect(lab.names.isEmpty)
+    }
+
+    @Test("what a server says beside a status is told")
+    func refusal() async throws {
+        let lab = try await GetLab()
+        let end = try await lab.get(lab.origin.url("/json-status/404"), "-o", "file")
+        #expect(end.errors.hasSuffix(#"/json-status/404): {"e":404}"# + "\n"))
+        let url = lab.origin.url("/json-status/500").replacingOccurrences(of: "//", with: "//me:secret@")
+        let secret = try await lab.get(url)
+        #expect(secret.code == 5)
+        #expect(!secret.errors.contains("secret"))
+    }
+
+    @Test("own roots and pins: the right one passes, a wrong one explains itself with 7")
+    func pins() async throws {
+        let lab = try await GetLab()
+        let origin = lab.origin
+        let url = origin.url("/bytes/10", at: .https, host: "localhost")
+        let right = try await lab.get(
+            url, "--cacert", origin.pem(.root), "--pin", "\(origin.pin(.otherRoot));\(origin.pin(.leaf))")
+        #expect(right.code == 0, "\(right.errors)")
+        let wrong = try await lab.get(
+            url, "--cacert", origin.pem(.root), "--pinnedpubkey", origin.pin(.otherRoot), "-o", "file")
+        #expect(wrong.code == 7)
+        #expect(wrong.errors.contains("localhost") && wrong.errors.contains("sha256//"))
+        #expect(lab.names.isEmpty)
+        let strict = origin.url("/get", at: .mtls, host: "localhost")
+        let client = try await lab.get(
+            strict, "--cacert", origin.pem(.root), "--cert", origin.pem(.client), "--key", origin.key(.client)
+        )
+        #expect(client.code == 0, "\(client.errors)")
+        #expect(try await lab.get(strict, "--cacert", origin.pem(.root)).code == 4)
+    }
+
+    @Test("--json: one object, on standard output beside a file, on standard error beside content")
+    func json() async throws {
+        let lab = try await GetLab()
+        let end = try await lab.get(lab.origin.url("/bytes/7"), "-o", "file", "--json")
+        #expect(end.code == 0 && end.errors.isEmpty)
+        #expect(
+            end.text.hasPrefix(
+                #"{"schema":1,"ok":true,"exit":0,"status":200,"version":"HTTP/1.1","url":"http"#))
+        #expect(end.text.contains(#""bytes":7,"size":7,"total":7,"resumedAt":0,"seconds":"#))
+        #expect(end.text.contains(#""file":"file","kept":null,"keptBytes":0,"sha256":""#))
+        let content = try await lab.get(lab.origin.url("/bytes/7"), "--json")
+        #expect(content.output.count == 7)
+        #expect(content.errors.hasSuffix(#""sha256":null,"error":null,"errorCode":null}"# + "\n"))
+        let failed = try await lab.get(lab.origin.url("/status/404"), "-o", "new", "--json")
+        #expect(failed.code == 4)
+        #expect(failed.text.hasPrefix(#"{"schema":1,"ok":false,"exit":4,"status":404,"#))
+        #expect(failed.text.contains(#""errorCode":-1011}"#))
+    }
+}
