@@ -16,12 +16,17 @@ let package = Package(
     name: "reach",
     products: [
         .library(name: "Reachability", targets: ["Reachability"]),
+        .library(name: "SessionManager", targets: ["SessionManager"]),
+        .library(name: "SessionManagerXML", targets: ["SessionManagerXML"]),
         .executable(name: "reach", targets: ["reach"]),
     ],
     dependencies: [
+        // Methods, header fields and responses in the types that Swift's HTTP packages share. Without its trait it
+        // brings no Foundation; 0.8 MB of static program.
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
         // The command line of `reach` alone: parsing, help, completion scripts. Costs 7 MB of static program
         // (it brings FoundationEssentials, not ICU), so no library target may depend on it.
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     ],
     targets: [
         // System libraries and kernel headers, seen from Swift.
@@ -48,16 +53,46 @@ let package = Package(
         .executableTarget(
             name: "reach",
             dependencies: [
-                "Reachability", "ReachabilityRecording",
+                "Reachability", "ReachabilityRecording", "SessionManager",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
+
+        // Requests, responses and what is decided about them: no libcurl, no thread, no clock. Uses FoundationEssentials
+        // (Data, URL, the Codable coders), never what reaches ICU.
+        .target(
+            name: "SessionCore", dependencies: [.product(name: "HTTPTypes", package: "swift-http-types")],
+            swiftSettings: strict),
+
+        // libcurl's functions, found when the first manager is made: a program that links this starts without
+        // libcurl's thirty libraries until it needs them.
+        .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl")]),
+
+        // The OpenSSL that libcurl uses, for security policies: found below libcurl when one needs it.
+        .target(name: "COpenSSL", linkerSettings: [.linkedLibrary("dl")]),
+
+        // zlib's compression for the bodies of requests, opened with the first of them.
+        .target(name: "CZlib", linkerSettings: [.linkedLibrary("dl")]),
+
+        // libcurl's side: managers, tasks, transfers.
+        .target(
+            name: "SessionManager",
+            dependencies: [
+                "CCurl", "COpenSSL", "CZlib", "CLinux", "EventLoop", "SessionCore", "Reachability",
+                "ReachabilityCore",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: strict),
+
+        // XML alone: FoundationXML brings ICU, 44 MB that nobody else should carry.
+        .target(name: "SessionManagerXML", dependencies: ["SessionCore"], swiftSettings: strict),
 
         .target(name: "CTestSupport", path: "Tests/CTestSupport"),
         .target(
             name: "TestSupport",
             dependencies: ["CTestSupport", "CLinux", "EventLoop", "ReachabilityCore", "Reachability"],
             path: "Tests/TestSupport", swiftSettings: strict),
+        .testTarget(name: "OriginTests", dependencies: ["TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"], swiftSettings: strict),
         .testTarget(
@@ -70,7 +105,23 @@ let package = Package(
             name: "ReachabilityTests", dependencies: ["Reachability", "TestSupport"],
             exclude: ["Recordings"], swiftSettings: strict),
         .testTarget(
-            name: "reachTests", dependencies: ["reach", "TestSupport"],
+            name: "SessionCoreTests",
+            dependencies: [
+                "SessionCore", "TestSupport", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SessionManagerTests",
+            dependencies: [
+                "SessionManager", "SessionCore", "CCurl", "CTestSupport", "TestSupport",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SessionManagerXMLTests", dependencies: ["SessionManagerXML", "SessionCore"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "reachTests", dependencies: ["reach", "TestSupport", "SessionManager"],
             exclude: ["Golden"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

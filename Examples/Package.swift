@@ -5,6 +5,7 @@
 import PackageDescription
 
 let reachability = Target.Dependency.product(name: "Reachability", package: "reach")
+let sessionManager = Target.Dependency.product(name: "SessionManager", package: "reach")
 
 let package = Package(
     name: "Examples",
@@ -13,7 +14,8 @@ let package = Package(
         .executableTarget(name: "first-steps", dependencies: [reachability]),
         .executableTarget(name: "status-led", dependencies: [reachability]),
         .executableTarget(name: "wait-and-run", dependencies: [reachability]),
-        .target(name: "Recipes", dependencies: [reachability]),
+        .executableTarget(name: "fetch-user", dependencies: [sessionManager]),
+        .target(name: "Recipes", dependencies: [reachability, sessionManager]),
     ],
     swiftLanguageModes: [.v6]
 )

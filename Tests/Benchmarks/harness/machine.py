@@ -14,11 +14,11 @@ def _read(path):
 
 def _version(*command):
     try:
-        text = subprocess.run(command, capture_output=True, text=True).stdout
+        done = subprocess.run(command, capture_output=True, text=True)
     except OSError:
         return None
-    found = re.search(r'\d+(\.\d+)+', text)
-    return found and found[0]
+    found = re.search(r'\d+(\.\d+)+', done.stdout + done.stderr)  # nginx says it on standard error
+    return found[0] if found and done.returncode == 0 else None
 
 
 def describe():
@@ -29,6 +29,8 @@ def describe():
     tools = {
         'gcc': _version('gcc', '--version'),
         'iproute2': _version('ip', '-Version'),
+        'libcurl': _version('curl', '--version'),
+        'nginx': _version('nginx', '-v'),
         'GLib': _version('pkg-config', '--modversion', 'gio-2.0'),
         'Swift': _version('swift', '--version'),
     }

@@ -28,12 +28,13 @@ def built(name):
     return os.path.join(BUILT, name)
 
 
-def build_swift(package, product, build):
-    """The path of a product of a Swift package, built in release mode with a static standard library; None without it."""
+def build_swift(package, product, build, scratch=None):
+    """The path of a product of a Swift package, built in release mode with a static standard library; None without it.
+    `scratch` is where it is built, when not inside the package."""
     if not os.path.exists(os.path.join(package, 'Package.swift')):
         return None
-    command = ['nice', 'swift', 'build', '-c', 'release', '--static-swift-stdlib', '-Xlinker', '--no-export-dynamic',
-               '--package-path', package]
+    flags = open(os.path.join(PROJECT, 'packaging', 'device-flags')).read().split()
+    command = ['nice', 'swift', 'build', '-c', 'release', *flags, '--package-path', package, *(['--scratch-path', scratch] if scratch else [])]
     if build:
         print(f'Building {product} ...', file=sys.stderr)
         result = subprocess.run([*command, '--product', product], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

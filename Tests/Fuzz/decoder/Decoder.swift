@@ -21,7 +21,8 @@ private func decodeNotifications(_ bytes: [UInt8]) {
     decoder.decode(bytes.span.bytes, into: &events)
     for event in events {
         switch event {
-        case .routeAdded(let prefix), .routeRemoved(let prefix): precondition(decoder.filter.passes(prefix))
+        case .routeAdded(let prefix, _), .routeRemoved(let prefix, _):
+            precondition(decoder.filter.passes(prefix))
         case .addressAdded(let address): precondition(address.prefixLength <= address.address.bitWidth)
         default: break
         }

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import SessionManager
+
+/// A file that is replaced as a whole or not at all, with progress.
+func downloadFirmware(_ manager: URLSessionManager, from address: String) async throws {
+    var options = TaskOptions()
+    options.downloadProgress = { progress in
+        print("\(progress.completedBytes) of \(progress.totalBytes ?? 0) bytes")
+    }
+    let destination = DownloadDestination("/var/lib/device/firmware.bin", replacesExisting: true)
+    _ = try await manager.download(SessionRequest(address), to: destination, options: options)
+}
+
+/// A download that goes on where it was cut off.
+func downloadInPieces(_ manager: URLSessionManager, _ request: SessionRequest) async throws -> String? {
+    var options = TaskOptions()
+    options.keepsPartialFile = true
+    let task = try manager.downloadTask(with: request, options: options)
+    task.resume()
+    let outcome = await task.outcome()
+    guard let record = outcome.resumeRecord else { return outcome.filePath }
+
+    // Now, or in another process: the record can be encoded.
+    let rest = try manager.downloadTask(resuming: record)
+    rest.resume()
+    return await rest.outcome().filePath
+}
+
+/// A form with a file; its length is known beforehand and it is read while it is sent.
+func uploadLog(_ api: HTTPSessionManager) async throws {
+    var form = MultipartFormData()
+    try form.append("device-7", name: "device")
+    try form.appendFile("/var/log/device.log", name: "log")
+    let plain = try api.request(.post, "logs")
+    let request = try api.requestSerializer.serialize(plain, parameters: nil, form: form)
+    _ = try await api.session.data(for: request)
+}
+
+/// Content as it comes; whoever reads slowly slows the server down.
+func followEvents(_ manager: URLSessionManager, _ request: SessionRequest) async throws {
+    let (response, content) = try await manager.stream(for: request)
+    guard response.statusCode == 200 else { return }
+    for try await chunk in content {
+        print("\(chunk.count) bytes")
+    }
+}
+
+/// Tries what may be tried again: twice, with growing pauses, or when the server says (Retry-After).
+func makePatientManager() -> URLSessionManager {
+    let manager = URLSessionManager()
+    manager.interceptor = RetryPolicy()
+    return manager
+}
+
+/// The same with blocks, on a queue of one's own choice.
+func makeTask(_ manager: URLSessionManager) throws -> SessionTask {
+    let request = try SessionRequest("https://api.example.com/status")
+    let task = try manager.dataTask(with: request) { response, object, error in
+        print(response?.statusCode ?? 0, object as? JSONValue ?? .null, error.map { "\($0)" } ?? "no error")
+    }
+    task.resume()
+    return task
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+import SessionManager
+import Synchronization
+
+/// The transfers of a run on one manager.
+struct Load: Sendable {
+    let manager: URLSessionManager
+    let ledger: Ledger
+
+    // MARK: By async functions
+
+    func get(_ request: SessionRequest, concurrency: Int) async {
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<concurrency {
+                group.addTask {
+                    while ledger.take() { await ledger.note(size(of: request)) }
+                }
+            }
+        }
+    }
+
+    private func size(of request: SessionRequest) async -> Int? {
+        guard let (data, response) = try? await manager.data(for: request),
+            response.statusCode.map({ $0 / 100 == 2 }) == true
+        else { return nil }
+        return data.count
+    }
+
+    func upload(_ request: SessionRequest) async {
+        ledger.note(await size(of: request))
+    }
+
+    func download(_ request: SessionRequest, to path: String) async {
+        let destination = DownloadDestination(path, replacesExisting: true)
+        ledger.note((try? await manager.download(request, to: destination)) == nil ? nil : 0)
+    }
+
+    // MARK: By blocks
+
+    func getWithBlocks(_ request: SessionRequest, concurrency: Int) async {
+        await untilDone { done in
+            for _ in 0..<concurrency { next(request, done) }
+        }
+    }
+
+    /// Starts one transfer, whose block starts the next.
+    private func next(_ request: SessionRequest, _ done: @escaping @Sendable () -> Void) {
+        guard ledger.take() else { return }
+        start(done) {
+            try manager.dataTask(with: request) { _, object, error in
+                let data = error == nil ? object as? Data : nil
+                if ledger.note(data?.count) { done() } else { next(request, done) }
+            }
+        }
+    }
+
+    func uploadWithBlocks(_ request: SessionRequest, from path: String) async {
+        await untilDone { done in
+            start(done) {
+                try manager.uploadTask(with: request, fromFile: path) { _, object, error in
+                    ledger.note(error == nil ? 0 : nil)
+                    done()
+                }
+            }
+        }
+    }
+
+    func downloadWithBlocks(_ request: SessionRequest, to path: String) async {
+        await untilDone { done in
+            start(done) {
+                try manager.downloadTask(
+                    with: request, destination: { _, _ in DownloadDestination(path, replacesExisting: true) },
+                    completion: { _, _, error in
+                        ledger.note(error == nil ? 0 : nil)
+                        done()
+                    })
+            }
+        }
+    }
+
+    private func start(_ done: @Sendable () -> Void, _ make: () throws -> SessionTask) {
+        if let task = try? make() { task.resume() } else if ledger.note(nil) { done() }
+    }
+
+    private func untilDone(_ body: (@escaping @Sendable () -> Void) -> Void) async {
+        await withCheckedContinuation { continuation in
+            body { continuation.resume() }
+        }
+    }
+}

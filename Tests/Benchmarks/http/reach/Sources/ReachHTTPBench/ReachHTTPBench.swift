@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import SessionManager
+
+/// The load of the HTTP benchmarks on the session manager.
+///
+///     reach-http-bench [--blocks | --on-loop] get URL N CONCURRENCY [CONNECTIONS] | download URL FILE | upload URL FILE
+///
+/// By its async functions on the default executor, by completion blocks, or by its async functions on the thread that transfers.
+@main
+struct ReachHTTPBench {
+    static func main() async throws {
+        var words = Array(CommandLine.arguments.dropFirst())
+        let mode = words.first?.hasPrefix("--") == true ? words.removeFirst() : "--async"
+        guard words.count >= 3, ["--async", "--blocks", "--on-loop"].contains(mode) else {
+            print(
+                "usage: [--blocks | --on-loop] get URL N CONCURRENCY [CONNECTIONS] | download URL FILE | upload URL FILE"
+            )
+            exit(64)
+        }
+        let numbers = words[0] == "get" ? words[2...].map { Int($0) ?? 1 } : []
+        let concurrency = numbers.count > 1 ? numbers[1] : 1
+        var configuration = SessionConfiguration()
+        configuration.maximumConnectionsPerHost = numbers.count > 2 ? numbers[2] : concurrency
+        configuration.maximumIdleConnections = max(configuration.maximumIdleConnections, concurrency)
+        let load = Load(
+            manager: URLSessionManager(
+                configuration: configuration, responseSerializer: DataResponseSerializer()),
+            ledger: Ledger(numbers.first ?? 1))
+        if mode == "--on-loop" {
+            try await withTaskExecutorPreference(load.manager.transferExecutor) {
+                try await run(load, mode, words, concurrency)
+            }
+        } else {
+            try await run(load, mode, words, concurrency)
+        }
+        print(load.ledger.summary.line)
+        exit(load.ledger.summary.succeeded ? 0 : 1)
+    }
+
+    static func run(_ load: Load, _ mode: String, _ words: [String], _ concurrency: Int) async throws {
+        let request = try SessionRequest(words[1])
+        switch (words[0], mode) {
+        case ("get", "--blocks"): await load.getWithBlocks(request, concurrency: concurrency)
+        case ("get", _): await load.get(request, concurrency: concurrency)
+        case ("download", "--blocks"): await load.downloadWithBlocks(request, to: words[2])
+        case ("download", _): await load.download(request, to: words[2])
+        case ("upload", "--blocks"):
+            await load.uploadWithBlocks(try SessionRequest(words[1], method: .put), from: words[2])
+        case ("upload", _):
+            await load.upload(try SessionRequest(words[1], method: .put, body: .file(path: words[2])))
+        default: exit(64)
+        }
+    }
+}
