@@ -69,6 +69,7 @@ struct HostManagerTests {
         await log.wait(forCount: 1)
         #expect(kernel.pendingNames == [])
         kernel.change { $0.setCarrier($0.index("eth0"), false) }
+        await log.wait(forCount: 2)
         kernel.change { $0.setCarrier($0.index("eth0"), true) }
         await log.wait(forCount: 3)
         await settled()

@@ -40,6 +40,9 @@ async def hold(request):
 
 def is_due(request):
     """Whether this request still gets the fault: the first `times` of a key do, or all."""
+    if request.argument("times") and not request.key:
+        # Whoever else sends no key would be counted too.
+        raise BadRequest("times= counts the requests of a key: give key=")
     values = request.application.ledger.account(request.key).values
     values["faults"] = values.get("faults", 0) + 1
     return values["faults"] <= request.number("times", 1 << 60)
