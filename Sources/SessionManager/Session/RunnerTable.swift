@@ -25,7 +25,7 @@ final class RunnerTable {
         guard task.state != .completed else { return }
         do throws(SessionError) {
             let engine = try currentEngine()
-            let runner = TaskRunner(task, engine: engine) { [unowned self] in runners[task.identifier] = nil }
+            let runner = TaskRunner(task, engine: engine, table: self)
             runners[task.identifier] = runner
             runner.start()
         } catch {
@@ -48,6 +48,21 @@ final class RunnerTable {
             task.finish(TaskOutcome(error: task.cancelledError))
         }
     }
+
+    /// A runner has completed its task.
+    func ended(_ runner: TaskRunner) { runners[runner.task.identifier] = nil }
+
+    /// The connection of a running task is dead; the sentence says why.
+    ///
+    /// The task is parked, and goes on when there is a path that it may use, which is now where another one is up.
+    func lostPath(_ runner: TaskRunner, _ sentence: String) {
+        guard !runner.isOver, !runner.isParked else { return }
+        runner.park()
+        runner.goOn(over: binding(for: runner.request))
+    }
+
+    /// What the sockets of a request that leaves now are bound to.
+    func binding(for request: SessionRequest) -> PathBinding { .any }
 
     func setSuspended(_ task: SessionTask, _ isSuspended: Bool) {
         runners[task.identifier]?.setSuspended(isSuspended)

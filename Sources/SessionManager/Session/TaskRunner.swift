@@ -11,7 +11,8 @@ import SessionCore
 final class TaskRunner {
     let task: SessionTask
     let engine: TransferEngine
-    private let whenDone: () -> Void
+    /// Whose it is; says what the sockets of an exchange are bound to, and takes it back when a path has gone.
+    unowned let table: RunnerTable
     /// What is sent, where it differs from what was asked for.
     private var changedRequest: SessionRequest?
     var transfer: Transfer?
@@ -21,6 +22,8 @@ final class TaskRunner {
     private var pause: TimerID?
     var hops = 0
     private(set) var isSuspended = false
+    /// Nothing of it runs, until it is told to go on.
+    var isParked = false
     private(set) var isOver = false
     private var totalLimit: TimerID?
     /// What is being asked elsewhere.
@@ -50,10 +53,10 @@ final class TaskRunner {
     /// Nil where there is no response cache.
     var caching: TaskCache?
 
-    init(_ task: SessionTask, engine: TransferEngine, whenDone: @escaping () -> Void) {
+    init(_ task: SessionTask, engine: TransferEngine, table: RunnerTable) {
         self.task = task
         self.engine = engine
-        self.whenDone = whenDone
+        self.table = table
         isDownload = task.kind == .download
         keepsPartialFile = task.plan.options.keepsPartialFile
     }
@@ -100,7 +103,7 @@ final class TaskRunner {
     /// Begins an exchange with the current request.
     func exchange() {
         transfer = nil
-        guard !isSuspended, !isOver else { return }
+        guard !isSuspended, !isParked, !isOver else { return }
         forgetExchange()
         caching?.requestDate = Date()
         let transfer = Transfer(
@@ -151,7 +154,7 @@ final class TaskRunner {
         }
         outcome.metrics = metrics
         task.plan.stream?.end(outcome.error.map { .failure($0) } ?? .success(()))
-        whenDone()
+        table.ended(self)
         task.finish(outcome)
     }
 
