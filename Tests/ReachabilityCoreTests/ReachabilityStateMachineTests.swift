@@ -256,6 +256,32 @@ struct ReachabilityStateMachineTests {
         #expect(machine.deadlineReached(at: deadline) == .evaluate(afresh: false))
     }
 
+    @Test("asked just before it expires, a route says nothing of its end: the deadline stays") func lastTick() throws {
+        var machine = ReachabilityStateMachine(timing: .init())
+        let start = MonotonicInstant(nanoseconds: 0)
+        machine.started()
+        _ = machine.evaluated(Marbles.path("e"), expires: .seconds(2), at: start)
+        _ = machine.evaluated(Marbles.path("e"), at: start + .milliseconds(1995))
+        let armed = machine.nextDeadline
+        let deadline = try #require(armed)
+        #expect(deadline > start + .seconds(2) && deadline < start + .milliseconds(2200))
+        // Still the same, when that time is over: it does not expire any more.
+        #expect(machine.deadlineReached(at: deadline) == .evaluate(afresh: false))
+        _ = machine.evaluated(Marbles.path("e"), at: deadline)
+        let next = machine.nextDeadline
+        #expect(next.map { $0 > start + .seconds(100) } ?? true, "only the safety re-check is left")
+    }
+
+    @Test("a route that no longer expires is not waited for") func renewed() {
+        var machine = ReachabilityStateMachine(timing: .init())
+        let start = MonotonicInstant(nanoseconds: 0)
+        machine.started()
+        _ = machine.evaluated(Marbles.path("e"), expires: .seconds(2), at: start)
+        _ = machine.evaluated(Marbles.path("e"), at: start + .seconds(1))
+        let next = machine.nextDeadline
+        #expect(next.map { $0 > start + .seconds(100) } ?? true, "only the safety re-check is left")
+    }
+
     @Test func nothingComesOutAfterStop() throws {
         var machine = ReachabilityStateMachine(timing: .init())
         machine.started()

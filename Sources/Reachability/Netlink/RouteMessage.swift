@@ -34,16 +34,16 @@ extension RouteAnswer {
         if attributes.isMalformed { return nil }
     }
 
-    /// Seconds from `rta_expires` of `struct rta_cacheinfo`, which counts in clock ticks of user space: 100 in a
-    /// second on every architecture Linux supports, Alpha and IA-64 aside (USER_HZ).
+    /// `rta_expires` of `struct rta_cacheinfo`, in clock ticks of user space: 100 in a second on every architecture
+    /// Linux supports, Alpha and IA-64 aside (USER_HZ).
     ///
-    /// 0 there means never; a part of a second counts as a whole one, so that a timer fires after the expiry.
+    /// 0 there means never, and also that less than a tick is left; what is negative has expired.
     private static func expiry(_ range: Range<Int>, in bytes: RawSpan) -> Int32? {
         guard range.count >= 12, let ticks = bytes.integer(Int32.self, at: range.lowerBound + 8), ticks != 0
         else {
             return nil
         }
-        return ticks / 100 + (ticks % 100 > 0 ? 1 : 0)
+        return ticks
     }
 
     /// The `struct rtnexthop` entries of RTA_MULTIPATH; nil where they are malformed.

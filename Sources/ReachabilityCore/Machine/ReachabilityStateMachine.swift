@@ -253,8 +253,14 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
             nanoseconds.evaluationInterval,
             breath > Self.shortestBreath ? min(breath, Self.longestBreath) : 0)
         running.deadlines.evaluation = nil
-        running.deadlines.expiry = expires.map {
-            now.advanced(by: max($0.inNanoseconds, Self.expirySlack) &+ Self.expirySlack)
+        if let expires {
+            running.deadlines.expiry = now.advanced(
+                by: max(expires.inNanoseconds, Self.expirySlack) &+ Self.expirySlack)
+        } else if let expiry = running.deadlines.expiry,
+            expiry <= now || now.advanced(by: 2 &* Self.expirySlack) < expiry
+        {
+            // Shortly before it expires a route says what one without end says: that deadline stays.
+            running.deadlines.expiry = nil
         }
         running.deadlines.safety = recheck.map { now.advanced(by: $0) }
     }
