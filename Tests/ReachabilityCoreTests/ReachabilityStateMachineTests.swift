@@ -256,7 +256,9 @@ struct ReachabilityStateMachineTests {
         #expect(machine.deadlineReached(at: deadline) == .evaluate(afresh: false))
     }
 
-    @Test("asked just before it expires, a route says nothing of its end: the deadline stays") func lastTick() throws {
+    @Test("asked just before it expires, a route says nothing of its end: the deadline stays") func lastTick()
+        throws
+    {
         var machine = ReachabilityStateMachine(timing: .init())
         let start = MonotonicInstant(nanoseconds: 0)
         machine.started()
