@@ -56,8 +56,9 @@ final class GenericChannel {
         for _ in 0..<Self.datagramLimit {
             switch transport?.receive(into: &buffer) {
             case .datagram(let byteCount):
+                let datagram = buffer
                 switch Self.take(
-                    buffer.span.bytes.extracting(0..<byteCount), sequence, isDump: isDump, &isWhole, read)
+                    datagram.span.bytes.extracting(0..<byteCount), sequence, isDump: isDump, &isWhole, read)
                 {
                 case .more: break
                 case .over: return isWhole

@@ -127,7 +127,8 @@ package final class QueryChannel {
         while let transport {
             switch transport.receive(into: &buffer) {
             case .datagram(let byteCount):
-                if take(buffer.span.bytes.extracting(0..<byteCount)) { return true }
+                let datagram = buffer
+                if take(datagram.span.bytes.extracting(0..<byteCount)) { return true }
             case .foreign:
                 discarded &+= 1
                 strangers += 1

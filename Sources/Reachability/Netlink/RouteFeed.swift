@@ -105,7 +105,8 @@ package final class RouteFeed {
             left -= 1
             switch receive() {
             case .datagram(let byteCount):
-                decoder.decode(buffer.span.bytes.extracting(0..<byteCount), into: &events)
+                let datagram = buffer
+                decoder.decode(datagram.span.bytes.extracting(0..<byteCount), into: &events)
             case .nothing: return hasOverrun ? .overran : .drained
             case .foreign: foreign &+= 1
             case .truncated(let needed):

@@ -48,7 +48,8 @@ package final class WirelessFeed {
         for _ in 0..<limit {
             switch receive() {
             case .datagram(let byteCount):
-                let found = decoder.decode(buffer.span.bytes.extracting(0..<byteCount), into: &events)
+                let datagram = buffer
+                let found = decoder.decode(datagram.span.bytes.extracting(0..<byteCount), into: &events)
                 if let found { join(found) }
             case .nothing: return true
             case .foreign: break
