@@ -6,7 +6,7 @@ package struct Inquiry: ~Copyable {
     package struct Incomplete: Error {}
 
     /// What is known.
-    private(set) var snapshot: Snapshot
+    package private(set) var snapshot: Snapshot
     private let memory: AnswerMemory?
     /// Questions that came up without an answer, each once, in the order they came up.
     package private(set) var missing: [KernelQuestion] = []

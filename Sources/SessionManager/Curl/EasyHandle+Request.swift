@@ -114,7 +114,7 @@ struct EasyOptions: Equatable {
             }
         connectMilliseconds = max(1, (options.timeouts.connect ?? options.timeoutInterval).milliseconds)
         // An address or a host name would be understood as well without the prefix (CURLOPT_INTERFACE(3)).
-        interface = (options.interface ?? configuration.interface).map { "if!\($0)" }
+        interface = transfer.interface(configuration).map { "if!\($0)" }
         decodes = options.decompressesContent
         cookies = options.handlesCookies
         // Big buffers only where they pay: every running transfer has its own.

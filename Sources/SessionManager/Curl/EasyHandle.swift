@@ -11,6 +11,8 @@ import SessionCore
 final class EasyHandle {
     /// libcurl's `CURL *`.
     let raw: UnsafeMutableRawPointer
+    /// Whose it is; not counted: an engine lets go of its handles before it goes.
+    unowned(unsafe) let engine: TransferEngine
     /// The transfer it carries out now.
     var transfer: Transfer?
     /// What it has been told already.
@@ -24,6 +26,7 @@ final class EasyHandle {
             throw SessionError(.outOfResources, "libcurl has no memory for another transfer")
         }
         self.raw = raw
+        self.engine = engine
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         let address = Unmanaged.passUnretained(self).toOpaque()
@@ -44,9 +47,11 @@ final class EasyHandle {
         ccurl_set_data_function(raw, CURLOPT_HEADERFUNCTION, EasyHandle.onHeader)
         ccurl_set_data_function(raw, CURLOPT_READFUNCTION, EasyHandle.onBody)
         ccurl_set_seek_function(raw, EasyHandle.onSeek)
-        // Sockets outlive the handle: their callbacks go to the engine.
+        // A transfer that is given up must not hold up the loop until a name server that cannot be reached has answered.
+        set(CURLOPT_QUICK_EXIT, 1)
+        set(CURLOPT_OPENSOCKETDATA, pointer: address)
+        // Sockets outlive the handle: their closing is the engine's matter.
         let owner = Unmanaged.passUnretained(engine).toOpaque()
-        set(CURLOPT_OPENSOCKETDATA, pointer: owner)
         set(CURLOPT_CLOSESOCKETDATA, pointer: owner)
         ccurl_set_open_function(raw, TransferEngine.onOpen)
         ccurl_set_close_function(raw, TransferEngine.onClose)

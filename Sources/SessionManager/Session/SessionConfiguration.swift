@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import SessionCore
+
 /// What all tasks of a manager have in common, fixed when the manager is made.
 public struct SessionConfiguration: Sendable, Equatable, Codable {
     /// How many connections a host gets at most over HTTP/1.1; 6.
@@ -15,6 +17,8 @@ public struct SessionConfiguration: Sendable, Equatable, Codable {
     public var maximumContentLengthInMemory: Int64 = 64 << 20
     /// The interface that all connections are bound to (SO_BINDTODEVICE, socket(7)), where the request does not say; nil lets the kernel choose.
     public var interface: String?
+    /// What running transfers do when the kernel turns to another interface while theirs still works; they stay.
+    public var betterPath = BetterPathPolicy.stay
     /// The proxy, as `http://host:port` or `socks5h://host:port`; nil follows `http_proxy`, `https_proxy` and `no_proxy`, empty uses none.
     public var proxy: String?
     /// Addresses of hosts, which are not looked up then: `HOST:PORT:ADDRESS[,ADDRESS]…` each (CURLOPT_RESOLVE(3)).

@@ -12,6 +12,7 @@ extension TaskRunner {
         if let error = end.error {
             // A redirect whose content is too long to be read is followed all the same, on another connection.
             if next != nil, error.code == .dataLengthExceedsMaximum { return goOn() }
+            if reconnects(after: error, transfer) { return }
             if let peer = error.undecidedPeer { return askAboutServer(peer, error) }
             return fail(error, data: memory?.data)
         }
@@ -46,6 +47,10 @@ extension TaskRunner {
     /// Sends the request that follows.
     private func goOn() {
         guard let next else { return }
+        follow(next)
+    }
+
+    func follow(_ next: SessionRequest) {
         hops += 1
         guard let caching, next.body == nil else { return send(next) }
         turn(to: caching.unconditional(next))
@@ -67,6 +72,11 @@ extension TaskRunner {
             return exchange()
         }
         transfer = nil
+        askForBody(of: next)
+    }
+
+    /// Has the delegate make a new body for a request whose own was read and cannot be read twice.
+    func askForBody(of next: SessionRequest) {
         let task = task
         let delegate = task.plan.delegate
         ask {

@@ -8,41 +8,58 @@ import SessionCore
 // Downloads: where the content goes, and going on with what an earlier one has left.
 extension TaskRunner {
     /// Goes on with an earlier download.
-    func resume(_ record: ResumeRecord) {
-        let rules = ResumeRules(record: record, base: task.originalRequest)
+    func resume(_ record: ResumeRecord, base: SessionRequest) {
+        let rules = ResumeRules(record: record, base: base)
+        self.record = record
         switch rules.plan {
         case .complete:
+            let response = SessionResponse(url: record.url, statusCode: 200)
+            guard isDownload else { return complete(TaskOutcome(response: task.response ?? response)) }
             do throws(SessionError) {
-                let file = try FileSink(continuing: record, limit: request.options.maximumContentLength)
+                let file = try partialFile(record)
                 self.file = file
-                finishDownload(file, SessionResponse(url: record.url, statusCode: 200))
+                finishDownload(file, response)
             } catch {
                 complete(TaskOutcome(error: error))
             }
-        case .resume(let request), .restart(let request):
+        case .resume(let request):
+            self.request = request
+            exchange()
+        case .restart(let request):
+            self.record = nil
             self.request = request
             exchange()
         }
     }
 
+    /// The file with what has come so far: still open where this task received it.
+    private func partialFile(_ record: ResumeRecord) throws(SessionError) -> FileSink {
+        if let continued {
+            self.continued = nil
+            return continued
+        }
+        return try FileSink(continuing: record, limit: request.options.maximumContentLength)
+    }
+
     /// The place for a download's content.
     func downloadSink(for head: SessionResponse) throws(SessionError) -> any ContentSink {
         let limit = request.options.maximumContentLength
-        if let record = task.plan.record, request.headerFields[.range] != nil {
-            switch ResumeRules(record: record, base: task.originalRequest).judge(head) {
+        if let record, request.headerFields[.range] != nil {
+            switch ResumeRules(record: record, base: request).judge(head) {
             case .append(let start, _, let total):
-                let file = try FileSink(continuing: record, limit: limit)
+                let file = try partialFile(record)
                 self.file = file
                 goingOn(from: start, total: total)
                 return file
             case .complete:
-                file = try FileSink(continuing: record, limit: limit)
+                file = try partialFile(record)
                 return DiscardingSink(limit: Self.ballast)
             case .requestWhole(let whole):
+                self.record = nil
                 next = whole
                 return DiscardingSink(limit: Self.ballast)
             case .failure(let error): throw error
-            case .restart: break
+            case .restart: self.record = nil
             }
         }
         if let refusal = task.plan.validation?(head) {
@@ -50,12 +67,16 @@ extension TaskRunner {
             return try memorySink()
         }
         offset = 0
-        let file = try FileSink(path: task.plan.options.partialFile, limit: limit)
+        // The file that was received in vain is written anew.
+        let former = continued
+        continued = nil
+        former?.keep()
+        let file = try FileSink(path: former?.path ?? task.plan.options.partialFile, limit: limit)
         self.file = file
         return file
     }
 
-    private func goingOn(from start: Int64, total: Int64?) {
+    func goingOn(from start: Int64, total: Int64?) {
         offset = start
         expected = total.map { $0 - start }
         task.received.update(start, of: total)
@@ -66,8 +87,11 @@ extension TaskRunner {
 
     /// What a later download can go on from; nil where the server does not allow that.
     func record(of file: FileSink, _ response: SessionResponse?) -> ResumeRecord? {
-        if let record = task.plan.record, offset > 0 { return try? record.with(receivedBytes: file.count) }
-        guard let response, file.count > 0, ResumeRules.canRecord(request, response: response) else {
+        if let record { return try? record.with(receivedBytes: file.count) }
+        var asked = request
+        // A server that sends the whole has not heeded it.
+        asked.headerFields[.range] = nil
+        guard let response, file.count > 0, ResumeRules.canRecord(asked, response: response) else {
             return nil
         }
         return try? ResumeRecord(

@@ -28,7 +28,11 @@ extension TaskRunner {
     }
 
     private func begin() {
-        if let record = task.plan.record { resume(record) } else { exchangeOrUseCache() }
+        if let record = task.plan.record {
+            resume(record, base: task.originalRequest)
+        } else {
+            exchangeOrUseCache()
+        }
     }
 
     /// Ends the try with a failure: once more, or the end of the task.

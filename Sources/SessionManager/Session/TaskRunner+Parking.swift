@@ -1,22 +1,178 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CCurl
+import EventLoop
+import HTTPTypes
 import SessionCore
+
+/// What a task does first when it goes on.
+enum TaskContinuation {
+    /// The current request leaves, for the first time or again.
+    case exchange
+    /// The request that the server has asked for leaves.
+    case follow(SessionRequest)
+    /// A request leaves again whose body was read and cannot be read twice.
+    case newBody
+    /// The bytes that are missing are asked for.
+    case range(ResumeRecord)
+}
 
 // A task whose path has gone, or which may not use the path there is: nothing of it runs, and it is not over.
 extension TaskRunner {
     /// Ends the exchange under way without a result; handle and place among the transfers of the host are given back, and no limit of
     /// time runs.
+    ///
+    /// The task is over afterwards where its request must not be sent twice and may have been carried out.
     func park() {
         guard !isParked, !isOver else { return }
         isParked = true
-        if let transfer { engine.cancel(transfer) }
-        transfer = nil
+        stopLimit()
+        endReconnect()
+        guard let transfer, engine.isUnderWay(transfer) else { return }
+        let interruption = interruption(of: transfer)
+        let head = transfer.response
+        forgetQuestion()
+        engine.cancel(transfer)
+        let sentence = lostSentence ?? "the network has gone"
+        switch InterruptionRules.verdict(interruption) {
+        case .restart: restart(transfer)
+        case .continueByRange:
+            guard let record = currentRecord(transfer) else { return restart(transfer) }
+            continuation = .range(record)
+            self.record = record
+            continued = file
+        case .outcomeUnknown: return fail(.outcomeUnknown(sentence).with(failingURL: request.url))
+        case .cutOff:
+            let error = SessionError.cutOff(sentence).with(failingURL: request.url, response: head)
+            return fail(error, data: memory?.data)
+        }
+        self.transfer = nil
     }
 
     /// Goes on after ``park()``.
     func goOn(over binding: PathBinding) {
         guard isParked, !isOver else { return }
         isParked = false
-        exchange()
+        nextBinding = binding
+        startLimit()
+        proceed()
+    }
+
+    /// Does what comes next, unless something is under way or holds it.
+    func proceed() {
+        guard !isSuspended, !isParked, !isOver, transfer == nil, isAtRest else { return }
+        let continuation = self.continuation
+        self.continuation = .exchange
+        switch continuation {
+        case .exchange: exchange()
+        case .follow(let next): follow(next)
+        case .newBody: askForBody(of: request)
+        case .range(let record): resume(record, base: request)
+        }
+    }
+
+    private func restart(_ former: Transfer) {
+        if let next {
+            continuation = .follow(next)
+        } else if case .stream(let source)? = request.body, !source.isRewindable, former.sent > 0 {
+            continuation = .newBody
+        } else {
+            continuation = .exchange
+        }
+        // What has come is of no use: it comes again, into the same file.
+        record = nil
+        continued = file ?? continued
+        transfer = nil
+        forgetExchange()
+    }
+
+    // MARK: How far it was
+
+    private func interruption(of transfer: Transfer) -> Interruption {
+        var facts = Interruption(isIdempotent: isIdempotent)
+        let headBytes = transfer.easy?.long(CURLINFO_REQUEST_SIZE) ?? 0
+        facts.hasBegun = headBytes > 0 || transfer.sent > 0
+        facts.isWhollySent = transfer.hasSentBody
+        let status = transfer.response?.statusCode
+        facts.hasHead = status != nil
+        facts.isPreliminary = next != nil || ((status == 401 || status == 407) && answersChallenges)
+        if let file {
+            facts.content = .file(bytes: file.count)
+        } else if task.plan.stream != nil {
+            facts.content = .reader(bytes: offset + transfer.received)
+        }
+        if let record = currentRecord(transfer) {
+            switch ResumeRules(record: record, base: request).plan {
+            case .resume, .complete: facts.canContinue = true
+            case .restart: break
+            }
+        }
+        return facts
+    }
+
+    /// Whether the request may be carried out twice.
+    private var isIdempotent: Bool { request.method.isIdempotent }
+
+    /// What can be gone on with.
+    private func currentRecord(_ transfer: Transfer) -> ResumeRecord? {
+        if let file { return record(of: file, transfer.response) }
+        guard task.plan.stream != nil, let head = transfer.response else { return nil }
+        let count = offset + transfer.received
+        if let record { return try? record.with(receivedBytes: count) }
+        guard count > 0, ResumeRules.canRecord(request, response: head) else { return nil }
+        return try? ResumeRecord(
+            request: request, response: head, receivedBytes: count, totalBytes: expected, partialFile: "-")
+    }
+
+    // MARK: Paths that die
+
+    func transferLostPath(_ transfer: Transfer, _ sentence: String) {
+        guard transfer === self.transfer else { return }
+        lostSentence = sentence
+        // As long as this, a new connection that cannot be made is not the end: addresses, routes and name servers of another path
+        // come one after the other.
+        reconnectDeadline = Reactor.now &+ 2_000_000_000
+        reconnectDelay = 20_000_000
+        table.lostPath(self, sentence)
+    }
+
+    func transferMayMove(_ transfer: Transfer) -> Bool {
+        switch InterruptionRules.verdict(interruption(of: transfer)) {
+        case .restart, .continueByRange: true
+        case .outcomeUnknown, .cutOff: false
+        }
+    }
+
+    /// Tries again in a moment to connect over the path that has taken the place of a dead one; false where that is not the matter.
+    func reconnects(after error: SessionError, _ transfer: Transfer?) -> Bool {
+        guard Reactor.now < reconnectDeadline, transfer?.response == nil, transfer?.sent ?? 0 == 0 else {
+            return false
+        }
+        switch error.code {
+        case .cannotConnectToHost, .cannotFindHost, .notConnectedToInternet: break
+        default: return false
+        }
+        self.transfer = nil
+        reconnect = engine.reactor.schedule(at: Reactor.now &+ reconnectDelay) { [unowned self] in
+            reconnect = nil
+            proceed()
+        }
+        reconnectDelay = min(2 * reconnectDelay, 320_000_000)
+        return true
+    }
+
+    func endReconnect() {
+        if let reconnect { _ = engine.reactor.cancel(reconnect) }
+        reconnect = nil
+    }
+}
+
+extension HTTPRequest.Method {
+    /// Whether it may be carried out several times with the effect of one (RFC 9110 §9.2.2).
+    var isIdempotent: Bool {
+        switch self {
+        case .get, .head, .put, .delete, .options, .trace: true
+        default: false
+        }
     }
 }

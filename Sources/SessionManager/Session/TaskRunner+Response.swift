@@ -89,6 +89,7 @@ extension TaskRunner: TransferObserver {
         if isDownload { return try downloadSink(for: head) }
         task.plan.head?.fulfil(.success(head))
         if let stream = task.plan.stream {
+            try goOnReading(head)
             let engine = LoopBound(engine, to: engine.reactor)
             if let transfer {
                 let transfer = LoopBound(transfer, to: engine.reactor)
@@ -97,6 +98,19 @@ extension TaskRunner: TransferObserver {
             return StreamSink(stream)
         }
         return try memorySink()
+    }
+
+    /// A reader who has had a part gets the rest of the same content, or an error.
+    private func goOnReading(_ head: SessionResponse) throws(SessionError) {
+        guard let record, request.headerFields[.range] != nil else { return }
+        switch ResumeRules(record: record, base: request).judge(head) {
+        case .append(let start, _, let total): goingOn(from: start, total: total)
+        case .complete: offset = record.receivedBytes
+        case .failure(let error): throw error
+        case .restart, .requestWhole:
+            throw SessionError.cutOff(
+                "\(lostSentence ?? "the network has gone"), and the content has changed")
+        }
     }
 
     func memorySink() throws(SessionError) -> any ContentSink {

@@ -26,8 +26,13 @@ final class TaskRunner {
     var isParked = false
     private(set) var isOver = false
     private var totalLimit: TimerID?
+    /// What is left of the limit for the whole task while it does not run; nil where there is none.
+    private var limitLeft: Int64?
+    private var limitBegan: Int64 = 0
     /// What is being asked elsewhere.
     private var question: Task<Void, Never>?
+    /// Tells answers to questions that have become pointless from others.
+    private var questions = 0
 
     // What becomes of the response of the current exchange.
     var memory: MemorySink?
@@ -53,12 +58,27 @@ final class TaskRunner {
     /// Nil where there is no response cache.
     var caching: TaskCache?
 
+    // What goes on after a path was lost.
+    var continuation = TaskContinuation.exchange
+    /// What a download goes on with: what an earlier task has left, or what had come when the path was lost.
+    var record: ResumeRecord?
+    /// The file that had come so far.
+    var continued: FileSink?
+    /// What the next exchange is bound to; nil asks the table.
+    var nextBinding: PathBinding?
+    var lostSentence: String?
+    /// A new connection is tried again until then.
+    var reconnectDeadline: Int64 = 0
+    var reconnectDelay: Int64 = 0
+    var reconnect: TimerID?
+
     init(_ task: SessionTask, engine: TransferEngine, table: RunnerTable) {
         self.task = task
         self.engine = engine
         self.table = table
         isDownload = task.kind == .download
         keepsPartialFile = task.plan.options.keepsPartialFile
+        record = task.plan.record
     }
 
     var request: SessionRequest {
@@ -70,16 +90,30 @@ final class TaskRunner {
     }
 
     func start() {
-        if let total = request.options.timeouts.total {
-            totalLimit = engine.reactor.schedule(at: Reactor.now &+ total.nanoseconds) { [unowned self] in
-                totalLimit = nil
-                end(
-                    SessionError(
-                        .timedOut, "the task was not done after \(total)", failingURL: request.url,
-                        response: transfer?.response))
-            }
-        }
+        limitLeft = request.options.timeouts.total?.nanoseconds
+        startLimit()
         adapt()
+    }
+
+    /// Lets the limit for the whole task run, as far as it is left.
+    func startLimit() {
+        guard let limitLeft, totalLimit == nil, !isOver, !isParked else { return }
+        limitBegan = Reactor.now
+        totalLimit = engine.reactor.schedule(at: limitBegan &+ limitLeft) { [unowned self] in
+            totalLimit = nil
+            end(
+                SessionError(
+                    .timedOut, "the task was not done after \(request.options.timeouts.total ?? .zero)",
+                    failingURL: request.url, response: transfer?.response))
+        }
+    }
+
+    /// Stops the limit for the whole task: it waits for something else than the server.
+    func stopLimit() {
+        guard let timer = totalLimit else { return }
+        _ = engine.reactor.cancel(timer)
+        totalLimit = nil
+        limitLeft = max(0, (limitLeft ?? 0) - (Reactor.now &- limitBegan))
     }
 
     /// Ends the task with an error, whatever it does now.
@@ -95,8 +129,8 @@ final class TaskRunner {
         self.isSuspended = isSuspended
         if let transfer {
             engine.setSuspended(transfer, isSuspended)
-        } else if !isSuspended, question == nil, pause == nil {
-            exchange()
+        } else if !isSuspended {
+            proceed()
         }
     }
 
@@ -108,7 +142,8 @@ final class TaskRunner {
         caching?.requestDate = Date()
         let transfer = Transfer(
             request, priority: task.priority, isBulk: isDownload, credentials: authentication?.forLibrary,
-            engine: engine, observer: self)
+            binding: nextBinding ?? table.binding(for: request), engine: engine, observer: self)
+        nextBinding = nil
         if let approvals = engine.approvals, transfer.isSecure {
             transfer.judge = judge(approvals, transfer.origin)
         }
@@ -135,6 +170,16 @@ final class TaskRunner {
         }
     }
 
+    /// Nothing is being asked or waited for.
+    var isAtRest: Bool { question == nil && pause == nil && reconnect == nil }
+
+    /// What is being asked about the exchange under way is no matter any more.
+    func forgetQuestion() {
+        question?.cancel()
+        question = nil
+        questions += 1
+    }
+
     func note(_ metrics: TransferMetrics) { self.metrics.append(metrics) }
 
     func complete(_ outcome: TaskOutcome) {
@@ -142,10 +187,11 @@ final class TaskRunner {
         isOver = true
         if let totalLimit { _ = engine.reactor.cancel(totalLimit) }
         if let pause { _ = engine.reactor.cancel(pause) }
+        endReconnect()
         question?.cancel()
         transfer = nil
         var outcome = outcome
-        if let file {
+        if let file = file ?? continued {
             if outcome.error != nil, keepsPartialFile {
                 outcome.resumeRecord = record(of: file, outcome.response)
             }
@@ -165,9 +211,11 @@ final class TaskRunner {
         let reactor = engine.reactor
         let me = LoopBound(self, to: reactor)
         let next = LoopBound(Reaction(then), to: reactor)
+        let number = questions
         self.question = Task {
             let answer = await question()
             me.perform { runner in
+                guard runner.questions == number else { return }
                 runner.question = nil
                 guard !runner.isOver else { return }
                 next.here { $0.body }(runner, answer)

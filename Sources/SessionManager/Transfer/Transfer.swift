@@ -16,6 +16,12 @@ final class Transfer {
     private(set) var observer: (any TransferObserver)?
     /// Its handle, while libcurl carries it out.
     var easy: EasyHandle?
+    /// What its sockets are bound to.
+    let binding: PathBinding
+    /// The connections among which it runs, while libcurl carries it out.
+    var pool: ConnectionPool?
+    /// The last connection that was opened for it.
+    var socket: Int32 = -1
     /// The origin whose connections it uses.
     let origin: String
     /// More urgent ones leave the queue first.
@@ -47,6 +53,7 @@ final class Transfer {
     private var reader: (any BodyReader)?
     /// The body's length; nil for one of unknown length, or for none.
     private(set) var bodyLength: Int64?
+    private var hasReadBody = false
     private var bodyIsPaused = false
     private(set) var contentIsPaused = false
 
@@ -66,8 +73,9 @@ final class Transfer {
 
     init(
         _ request: SessionRequest, priority: Float, isBulk: Bool, credentials: LibraryCredentials?,
-        engine: TransferEngine, observer: any TransferObserver
+        binding: PathBinding = .any, engine: TransferEngine, observer: any TransferObserver
     ) {
+        self.binding = binding
         clock = engine.clock
         self.isBulk = isBulk
         self.credentials = credentials
@@ -94,6 +102,7 @@ final class Transfer {
             bodyLength = source.length
         }
         sent = 0
+        hasReadBody = false
     }
 
     /// Ends it: the observer is told once, and everything is let go of.
@@ -209,6 +218,7 @@ extension Transfer {
                 observer.transferSent(self)
                 return count
             case .end:
+                hasReadBody = true
                 if let bodyLength, sent != bodyLength {
                     throw SessionError(
                         .requestBodyStreamExhausted,
@@ -238,6 +248,9 @@ extension Transfer {
             return false
         }
     }
+
+    /// Whether the body, if there is one, was handed to libcurl to its end.
+    var hasSentBody: Bool { reader == nil || (bodyLength.map { sent >= $0 } ?? hasReadBody) }
 
     /// Whether it waits for this program and not for the network.
     var isWaiting: Bool { contentIsPaused || bodyIsPaused }
@@ -269,6 +282,10 @@ protocol TransferObserver: AnyObject {
     func transferSent(_ transfer: Transfer)
     /// The body's source has nothing yet; to be resumed by `TransferEngine.resumeBody`.
     func transferWaitsForBody(_ transfer: Transfer, _ reader: any BodyReader)
+    /// Its connection is dead, or waits for one over a path that is; the sentence says why. Not called inside libcurl.
+    func transferLostPath(_ transfer: Transfer, _ sentence: String)
+    /// Whether it can go on over another connection.
+    func transferMayMove(_ transfer: Transfer) -> Bool
     /// It is over.
     func transferEnded(_ transfer: Transfer, _ end: TransferEnd)
 }

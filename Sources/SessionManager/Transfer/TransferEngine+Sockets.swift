@@ -11,12 +11,12 @@ extension TransferEngine {
     }
 
     static let onTimer: ccurl_timer_function = { _, milliseconds, user in
-        TransferEngine.of(user)?.setTimer(milliseconds)
+        if let pool = ConnectionPool.of(user) { pool.engine.setTimer(of: pool, milliseconds) }
         return 0
     }
 
     static let onSocket: ccurl_socket_function = { _, socket, what, user, _ in
-        TransferEngine.of(user)?.watch(socket, Int(what))
+        if let pool = ConnectionPool.of(user) { pool.engine.watch(socket, Int(what), for: pool) }
         return 0
     }
 
@@ -24,7 +24,13 @@ extension TransferEngine {
         let number = socket(
             address.pointee.family, address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue),
             address.pointee.protocol)
-        if number >= 0 { TransferEngine.of(user)?.sockets[number] = SocketState(isOurs: true) }
+        guard number >= 0, let user else { return number }
+        let easy = Unmanaged<EasyHandle>.fromOpaque(user).takeUnretainedValue()
+        easy.engine.sockets[number] = SocketState(isOurs: true)
+        // Nothing that the network does concerns a connection within this machine.
+        if let transfer = easy.transfer, let peer = PeerAddress(address), !peer.address.isLoopback {
+            easy.engine.opened(number, to: peer, for: transfer)
+        }
         return number
     }
 
@@ -33,26 +39,29 @@ extension TransferEngine {
             if engine.sockets.removeValue(forKey: number)?.isWatched == true {
                 engine.reactor.unwatch(number)
             }
+            engine.watch?.closed(number)
         }
         return Glibc.close(number)
     }
 
-    func setTimer(_ milliseconds: Int) {
-        isDue = milliseconds == 0
+    func setTimer(of pool: ConnectionPool, _ milliseconds: Int) {
+        pool.isDue = milliseconds == 0
+        if pool.isDue { isDue = true }
         guard milliseconds > 0 else {
-            if let timer { _ = reactor.cancel(timer) }
-            timer = nil
+            if let timer = pool.timer { _ = reactor.cancel(timer) }
+            pool.timer = nil
             return
         }
         let deadline = clock.now &+ Int64(milliseconds) &* 1_000_000
-        if let timer, reactor.reschedule(timer, at: deadline) { return }
-        timer = reactor.schedule(at: deadline) { [unowned self] in
-            timer = nil
-            isDue = true
+        if let timer = pool.timer, reactor.reschedule(timer, at: deadline) { return }
+        pool.timer = reactor.schedule(at: deadline) { [unowned pool] in
+            pool.timer = nil
+            pool.isDue = true
+            pool.engine.isDue = true
         }
     }
 
-    func watch(_ socket: Int32, _ what: Int) {
+    func watch(_ socket: Int32, _ what: Int, for pool: ConnectionPool) {
         var state = sockets[socket] ?? SocketState(isOurs: false)
         guard what != CCURL_POLL_REMOVE else {
             if state.isOurs {
@@ -72,12 +81,12 @@ extension TransferEngine {
         state.isWatched = true
         sockets[socket] = state
         do throws(ReactorError) {
-            try reactor.watch(socket, for: interest) { [unowned self] readiness in
+            try reactor.watch(socket, for: interest) { [unowned self, unowned pool] readiness in
                 var events = 0
                 if readiness.contains(.readable) || readiness.contains(.hangUp) { events |= CCURL_SELECT_IN }
                 if readiness.contains(.writable) { events |= CCURL_SELECT_OUT }
                 if readiness.contains(.error) || readiness.contains(.refused) { events |= CCURL_SELECT_ERR }
-                action(socket, Int32(events))
+                action(pool, socket, Int32(events))
             }
         } catch {
             // The loop has ended, and with it every transfer.
@@ -90,4 +99,7 @@ struct SocketState {
     /// Opened by `onOpen`, so closed by `onClose`.
     var isOurs: Bool
     var isWatched = false
+    /// The transfer it was opened for, and the pool it belongs to; noted for connections to other machines.
+    var opener: ObjectIdentifier?
+    var pool: ConnectionPool?
 }

@@ -11,11 +11,17 @@ extension TransferEngine {
         while isDue || isDirty || !afterwards.isEmpty {
             if isDue {
                 isDue = false
-                action(CURL_SOCKET_TIMEOUT, 0)
+                for pool in pools where pool.isDue {
+                    pool.isDue = false
+                    action(pool, CURL_SOCKET_TIMEOUT, 0)
+                }
             }
             if isDirty {
                 isDirty = false
-                reap()
+                for pool in pools where pool.isDirty {
+                    pool.isDirty = false
+                    reap(pool)
+                }
             }
             let actions = afterwards
             afterwards.removeAll(keepingCapacity: true)
@@ -23,10 +29,11 @@ extension TransferEngine {
         }
     }
 
-    func action(_ socket: Int32, _ events: Int32) {
+    func action(_ pool: ConnectionPool, _ socket: Int32, _ events: Int32) {
         var left: Int32 = 0
         clock.update()
-        inside { _ = ccurl_multi_action(multi, socket, events, &left) }
+        inside { _ = ccurl_multi_action(pool.multi, socket, events, &left) }
+        pool.isDirty = true
         isDirty = true
     }
 

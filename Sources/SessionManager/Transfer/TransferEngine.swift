@@ -18,7 +18,8 @@ final class TransferEngine {
     let tls: TLSSettings
     /// What a delegate has accepted; nil where none is asked about servers.
     let approvals: ServerApprovals?
-    let multi: UnsafeMutableRawPointer
+    /// libcurl's multi handles, with the connections; one, unless a path was left.
+    var pools: [ConnectionPool] = []
     let share: UnsafeMutableRawPointer?
     /// Read by libcurl with each transfer, so it lives as long.
     let addresses: UnsafeMutablePointer<curl_slist>?
@@ -33,7 +34,6 @@ final class TransferEngine {
     var sweepDeadline = Int64.max
 
     var hook: HookID?
-    var timer: TimerID?
     /// libcurl wants to be called at once.
     var isDue = false
     /// libcurl may have finished something.
@@ -44,6 +44,10 @@ final class TransferEngine {
     var afterwards: [(TransferEngine) -> Void] = []
     /// libcurl's descriptors.
     var sockets: [Int32: SocketState] = [:]
+    /// Sees paths die; made with the first connection that leaves this machine.
+    var watch: PathWatch?
+    /// Whether connections are bound to an interface that has a path of its own while the one that the kernel chooses is dead.
+    var rescues = true
     var isClosed = false
 
     init(
@@ -52,22 +56,14 @@ final class TransferEngine {
         let library = try CurlLibrary.load()
         tls = try TLSSettings(policy, library, asks: asks, tlsProxy: configuration.tlsProxy)
         approvals = asks ? ServerApprovals() : nil
-        guard let multi = ccurl_multi_init() else {
-            throw SessionError(.outOfResources, "libcurl has no memory for a session")
-        }
         self.reactor = reactor
         self.configuration = configuration
-        self.multi = multi
         slots = HostSlots(limit: configuration.maximumConnectionsPerHost)
         share = ccurl_share_init()
         if let share { _ = ccurl_share_set(share, CURL_LOCK_DATA_COOKIE) }
-        _ = ccurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CCURL_PIPELINING_MULTIPLEX))
-        _ = ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, configuration.maximumIdleConnections)
         addresses = configuration.hostAddresses.reduce(nil) { list, entry in
             entry.withCString { ccurl_list_append(list, $0) } ?? list
         }
-        let address = Unmanaged.passUnretained(self).toOpaque()
-        _ = ccurl_multi_set_callbacks(multi, Self.onSocket, Self.onTimer, address)
         hook = reactor.beforeWait { [unowned self] in self.work() }
     }
 
@@ -81,19 +77,21 @@ final class TransferEngine {
         guard !isClosed else { return }
         isClosed = true
         if let hook { reactor.removeHook(hook) }
-        if let timer { _ = reactor.cancel(timer) }
+        watch?.close()
         if let sweep { _ = reactor.cancel(sweep) }
         for transfer in running {
-            if let easy = transfer.easy {
-                _ = ccurl_multi_remove(multi, easy.raw)
+            if let easy = transfer.easy, let pool = transfer.pool {
+                _ = ccurl_multi_remove(pool.multi, easy.raw)
                 easy.transfer = nil
             }
+            transfer.pool = nil
             transfer.abandon()
         }
         running = []
         // Handles before the multi handle, the multi handle before what they share (curl_share_cleanup(3)).
         idle = []
-        _ = ccurl_multi_cleanup(multi)
+        for pool in pools { pool.close() }
+        pools = []
         if let share { _ = ccurl_share_cleanup(share) }
         ccurl_list_free(addresses)
         for (socket, state) in sockets where state.isWatched { reactor.unwatch(socket) }
@@ -119,6 +117,11 @@ extension TransferEngine {
         } else if transfer.easy != nil {
             outside { $0.release(transfer) }
         }
+    }
+
+    /// Whether a transfer runs or waits for its place.
+    func isUnderWay(_ transfer: Transfer) -> Bool {
+        transfer.easy != nil || tickets[ObjectIdentifier(transfer)] != nil
     }
 
     /// Ends a transfer with an error.
@@ -177,8 +180,11 @@ extension TransferEngine {
             transfer.index = running.count
             running.append(transfer)
             watchOver(transfer)
+            let pool = try pool(transfer.binding)
+            transfer.pool = pool
+            pool.count += 1
             var code = CURLM_OK
-            inside { code = ccurl_multi_add(multi, easy.raw) }
+            inside { code = ccurl_multi_add(pool.multi, easy.raw) }
             guard code == CURLM_OK else {
                 throw SessionError(.outOfResources, "libcurl: \(String(cString: ccurl_multi_text(code)))")
             }
@@ -197,10 +203,15 @@ extension TransferEngine {
                 running[transfer.index] = last
                 last.index = transfer.index
             }
-            inside { _ = ccurl_multi_remove(multi, easy.raw) }
+            if let pool = transfer.pool {
+                inside { _ = ccurl_multi_remove(pool.multi, easy.raw) }
+                pool.count -= 1
+                if pool.isRetired, pool.count == 0 { later { $0.drop(pool) } }
+            }
             tls.end(easy.raw)
             easy.transfer = nil
             transfer.easy = nil
+            transfer.pool = nil
             if idle.count < configuration.maximumIdleHandles { idle.append(easy) }
         }
         slots.forgetIdleHosts()
@@ -211,9 +222,9 @@ extension TransferEngine {
     }
 
     /// Hands over what libcurl has finished.
-    func reap() {
+    func reap(_ pool: ConnectionPool) {
         var code = CURLE_OK
-        while let raw = ccurl_multi_next_done(multi, &code) {
+        while let raw = ccurl_multi_next_done(pool.multi, &code) {
             guard let easy = EasyHandle.of(raw), let transfer = easy.transfer else { continue }
             let metrics = TransferMetrics(easy, version: transfer.response?.version)
             var error: SessionError?

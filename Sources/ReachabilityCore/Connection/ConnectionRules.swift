@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decides from the kernel's answers whether a connection still works.
+///
+/// Pure, as ``PathEvaluator``. TCP itself finds out after minutes: a cable that was pulled, an address that went away and a route
+/// that leads elsewhere all look like a slow server.
+package struct ConnectionRules: Sendable {
+    private let path: ConnectionPath
+
+    package init(_ path: ConnectionPath) { self.path = path }
+
+    /// How the kernel would send to the peer now, left alone.
+    private var choice: RouteLookup { RouteLookup(destination: path.peer) }
+    /// Whether there is an entry for the peer through the connection's own interface.
+    ///
+    /// With the FIB entry: otherwise IPv4 takes every interface for one with the peer on the link.
+    private var own: RouteLookup {
+        RouteLookup(destination: path.peer, interface: path.interface, wantsEntry: true)
+    }
+
+    /// What is asked in any case: together it costs one system call.
+    private var questions: [KernelQuestion] {
+        var questions: [KernelQuestion] = [.link(path.interface), .route(path.isBound ? own : choice)]
+        if let local = path.local { questions.append(.route(RouteLookup(destination: local))) }
+        return questions
+    }
+
+    /// What became of it.
+    package func verdict(_ inquiry: inout Inquiry) throws(Inquiry.Incomplete) -> ConnectionVerdict {
+        try inquiry.require(questions)
+        guard let link = try inquiry.link(path.interface) else { return .dead("\(path.name) is gone") }
+        // Flags and operational state: a radio that lost its network and a bridge that lost its ports have no carrier.
+        let state = link.stateUsability
+        guard state == .usable else { return .dead(state.sentence(link.name)) }
+        if let local = path.local, try !owns(local, &inquiry) {
+            return .dead("\(link.name) has no longer the address \(local)")
+        }
+        if path.isBound {
+            guard try leadsToPeer(&inquiry) else { return noRoute(link) }
+            return path.isStandIn ? try standIn(&inquiry) : .fine
+        }
+        switch try inquiry.route(choice) {
+        case .failure:
+            return try leadsToPeer(&inquiry) ? .moved(to: 0) : .dead("no route to \(path.peer)")
+        case .success(let route):
+            let legs = route.legs.map(\.interface)
+            if route.interface == path.interface || legs.contains(path.interface) { return .fine }
+            // The peer has become this machine itself, or is refused: the next packet will tell.
+            guard route.kind == .unicast, let other = route.interface else { return .fine }
+            return try leadsToPeer(&inquiry) ? .moved(to: other) : noRoute(link)
+        }
+    }
+
+    /// A stand-in is wanted no more when what the kernel chooses is usable again.
+    private func standIn(_ inquiry: inout Inquiry) throws(Inquiry.Incomplete) -> ConnectionVerdict {
+        guard case .success(let route) = try inquiry.route(choice), route.kind == .unicast,
+            let index = route.interface, index != path.interface, let link = try inquiry.link(index),
+            link.hasUsableState
+        else { return .fine }
+        return .moved(to: index)
+    }
+
+    private func noRoute(_ link: LinkState) -> ConnectionVerdict {
+        .dead("no route to \(path.peer) through \(link.name)")
+    }
+
+    /// Whether the machine still has the address.
+    private func owns(_ local: IPAddress, _ inquiry: inout Inquiry) throws(Inquiry.Incomplete) -> Bool {
+        if case .success(let route) = try inquiry.route(RouteLookup(destination: local)), route.kind == .local
+        {
+            return true
+        }
+        // The addresses of a VRF are in a table of its own.
+        return try inquiry.addresses().contains { $0.address == local && $0.isUsable }
+    }
+
+    private func leadsToPeer(_ inquiry: inout Inquiry) throws(Inquiry.Incomplete) -> Bool {
+        switch try inquiry.route(own) {
+        case .success(let route): return route.kind == .unicast
+        // Linux before 4.13 does not tell: an open question must not end a connection.
+        case .failure(let refusal): return refusal.errno == KernelRefusal.unsupported
+        }
+    }
+}
+
+extension NetworkEvent {
+    /// Whether it may have changed the way of one of these connections.
+    package func mayConcern(_ paths: some Sequence<ConnectionPath>) -> Bool {
+        switch self {
+        case .linkChanged(_, isWirelessNoise: true), .wirelessChanged: return false
+        case .linkChanged(let link, _):
+            // Another link that is usable may have brought a route back.
+            return link.hasUsableState || paths.contains { $0.interface == link.index }
+        case .linkRemoved(let index): return paths.contains { $0.interface == index }
+        case .addressAdded: return false
+        case .addressRemoved(let address):
+            return paths.contains { $0.interface == address.interface || $0.local == address.address }
+        case .routeAdded(let prefix, _), .routeRemoved(let prefix, _):
+            return paths.contains { prefix.contains($0.peer) }
+        case .ruleChanged(let family), .settingChanged(let family):
+            return paths.contains { $0.peer.family == family }
+        case .nexthopChanged, .overrun, .reopened, .resumed, .requested: return true
+        case .destinationsChanged: return false
+        }
+    }
+}

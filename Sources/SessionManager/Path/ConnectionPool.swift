@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+import EventLoop
+import SessionCore
+
+/// The connections that transfers of one path share: one of libcurl's multi handles, with its DNS cache.
+///
+/// libcurl cannot be told to use a connection no more. So when the path of one dies, or the kernel turns to another path, the whole pool
+/// is retired: what runs in it may end, and what comes gets new connections and asks the name servers again, which may be others.
+final class ConnectionPool {
+    /// libcurl's `CURLM *`.
+    let multi: UnsafeMutableRawPointer
+    /// What its sockets are bound to, where the kernel's own choice is dead.
+    let binding: PathBinding
+    /// Not counted: an engine closes its pools before it goes.
+    unowned(unsafe) let engine: TransferEngine
+    /// libcurl's timer.
+    var timer: TimerID?
+    /// libcurl wants to be called at once.
+    var isDue = false
+    /// libcurl may have finished something.
+    var isDirty = false
+    /// How many transfers are in it.
+    var count = 0
+    /// Takes no more transfers.
+    var isRetired = false
+    private var isClosed = false
+
+    init(_ engine: TransferEngine, binding: PathBinding) throws(SessionError) {
+        guard let multi = ccurl_multi_init() else {
+            throw SessionError(.outOfResources, "libcurl has no memory for a session")
+        }
+        self.multi = multi
+        self.binding = binding
+        self.engine = engine
+        _ = ccurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CCURL_PIPELINING_MULTIPLEX))
+        _ = ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, engine.configuration.maximumIdleConnections)
+        let address = Unmanaged.passUnretained(self).toOpaque()
+        _ = ccurl_multi_set_callbacks(
+            multi, TransferEngine.onSocket, TransferEngine.onTimer, address)
+    }
+
+    /// Closes its connections; not inside libcurl.
+    func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        if let timer { _ = engine.reactor.cancel(timer) }
+        timer = nil
+        isDue = false
+        isDirty = false
+        _ = ccurl_multi_cleanup(multi)
+    }
+
+    static func of(_ user: UnsafeMutableRawPointer?) -> ConnectionPool? {
+        user.map { Unmanaged<ConnectionPool>.fromOpaque($0).takeUnretainedValue() }
+    }
+}
+
+// Pools: one that is used, and those whose last transfers still run.
+extension TransferEngine {
+    /// The pool for what is bound so.
+    func pool(_ binding: PathBinding) throws(SessionError) -> ConnectionPool {
+        for pool in pools where !pool.isRetired && pool.binding == binding { return pool }
+        let pool = try ConnectionPool(self, binding: binding)
+        pools.append(pool)
+        return pool
+    }
+
+    /// Has a pool take no more transfers; it is closed when its last one has left.
+    func retire(_ pool: ConnectionPool) {
+        guard !pool.isRetired else { return }
+        pool.isRetired = true
+        if pool.count == 0 { later { $0.drop(pool) } }
+    }
+
+    /// Closes a retired pool that nobody is in.
+    func drop(_ pool: ConnectionPool) {
+        guard pool.isRetired, pool.count == 0, let index = pools.firstIndex(where: { $0 === pool }) else {
+            return
+        }
+        pools.remove(at: index)
+        // Its connections are closed by the callback, which looks them up here.
+        inside { pool.close() }
+    }
+}

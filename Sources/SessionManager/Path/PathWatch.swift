@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import Glibc
+import Reachability
+import ReachabilityCore
+import SessionCore
+
+/// Knows over which interfaces an engine's connections go, and has them given up when their path dies.
+///
+/// It listens while there are connections to other machines, and a while longer: a program may make one after the other.
+final class PathWatch {
+    private struct Connection {
+        let peer: PeerAddress
+        let interface: Int32
+        let name: String
+        var isBound: Bool
+        var isStandIn = false
+    }
+
+    /// What a look at the paths found.
+    struct Losses {
+        /// Connections that are dead, with a sentence each.
+        var dead: [Int32: String] = [:]
+        /// Connections that work, while the kernel has turned to another interface.
+        var left: Set<Int32> = []
+    }
+
+    /// So long after the last connection the sockets stay open: 2 s.
+    private static let linger: Int64 = 2_000_000_000
+    /// How long after an event its last consequences are seen: 5 ms.
+    ///
+    /// An address is reported removed before its routes are; one further look sees that.
+    private static let aftermath: Int64 = 5_000_000
+
+    private unowned let engine: TransferEngine
+    private let observer: PathObserver
+    private var connections: [Int32: Connection] = [:]
+    private var lingering: TimerID?
+    private var second: TimerID?
+    private var isLookPending = false
+
+    init(_ engine: TransferEngine, environment: MonitorEnvironment = .connections) {
+        self.engine = engine
+        // The observer is given the watch's own door, since it is made first.
+        let door = Door()
+        observer = PathObserver(reactor: engine.reactor, environment: environment) { events in
+            door.watch?.concerned(events)
+        }
+        door.watch = self
+    }
+
+    private final class Door {
+        weak var watch: PathWatch?
+    }
+
+    /// A connection is about to be made; `name` is the interface that it is bound to.
+    func opened(_ descriptor: Int32, to peer: PeerAddress, through name: String?) {
+        if let lingering { _ = engine.reactor.cancel(lingering) }
+        lingering = nil
+        guard observer.open() else { return }
+        guard let link = name.map({ observer.link(named: $0) }) ?? observer.egress(to: peer.address) else {
+            return leave()
+        }
+        observer.follow(peer.address)
+        if name == nil, let other = standIn(for: link, to: peer.address), bind(descriptor, to: other.name) {
+            connections[descriptor] = Connection(
+                peer: peer, interface: other.index, name: other.name, isBound: true, isStandIn: true)
+        } else {
+            connections[descriptor] = Connection(
+                peer: peer, interface: link.index, name: link.name, isBound: name != nil)
+        }
+    }
+
+    /// The interface that has a path of its own while the one that the kernel chooses is dead: a cable is out, and the wired default
+    /// route is still there and preferred.
+    private func standIn(for link: LinkState, to peer: IPAddress) -> LinkState? {
+        guard engine.rescues, link.stateUsability != .usable,
+            let name = observer.path(to: [peer])?.alternative
+        else { return nil }
+        return observer.link(named: name)
+    }
+
+    /// Allowed to everybody since Linux 5.7, for a socket that is not bound yet.
+    private func bind(_ descriptor: Int32, to name: String) -> Bool {
+        name.withCString {
+            setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, $0, socklen_t(name.utf8.count + 1))
+        } == 0
+    }
+
+    /// A connection was closed.
+    func closed(_ descriptor: Int32) {
+        guard connections.removeValue(forKey: descriptor) != nil else { return }
+        leave()
+    }
+
+    func close() {
+        if let lingering { _ = engine.reactor.cancel(lingering) }
+        if let second { _ = engine.reactor.cancel(second) }
+        (lingering, second) = (nil, nil)
+        connections = [:]
+        observer.close()
+    }
+
+    private func leave() {
+        guard connections.isEmpty, lingering == nil else { return }
+        lingering = engine.reactor.schedule(at: Reactor.now &+ Self.linger) { [unowned self] in
+            lingering = nil
+            observer.close()
+        }
+    }
+
+    private func path(_ descriptor: Int32, _ connection: Connection) -> ConnectionPath {
+        ConnectionPath(
+            local: PeerAddress.near(descriptor)?.address, peer: connection.peer.address,
+            interface: connection.interface, name: connection.name, isBound: connection.isBound,
+            isStandIn: connection.isStandIn)
+    }
+
+    private func concerned(_ events: [NetworkEvent]) {
+        let paths = connections.map { path($0, $1) }
+        guard events.contains(where: { $0.mayConcern(paths) }) else { return }
+        lookSoon()
+        if second == nil {
+            second = engine.reactor.schedule(at: Reactor.now &+ Self.aftermath) { [unowned self] in
+                second = nil
+                lookSoon()
+            }
+        }
+    }
+
+    /// In this turn of the loop, but after all who heard of the same events: the queue must know of the loss first.
+    private func lookSoon() {
+        guard !isLookPending else { return }
+        isLookPending = true
+        engine.later { [weak self] _ in
+            self?.isLookPending = false
+            self?.look()
+        }
+    }
+
+    private func look() {
+        var users: [ConnectionPath: [Int32]] = [:]
+        for (descriptor, connection) in connections {
+            users[path(descriptor, connection), default: []].append(descriptor)
+        }
+        let paths = Array(users.keys)
+        var losses = Losses()
+        for (path, verdict) in zip(paths, observer.verdicts(paths)) {
+            let descriptors = users[path] ?? []
+            switch verdict {
+            case .fine: break
+            case .dead(let sentence):
+                for descriptor in descriptors {
+                    losses.dead[descriptor] = sentence
+                    connections[descriptor] = nil
+                }
+            case .moved:
+                for descriptor in descriptors { turn(descriptor, path, &losses) }
+            }
+        }
+        if !losses.dead.isEmpty || !losses.left.isEmpty { engine.lost(losses) }
+        leave()
+    }
+
+    /// The kernel would send a connection's packets through another interface from now on.
+    private func turn(_ descriptor: Int32, _ path: ConnectionPath, _ losses: inout Losses) {
+        let sentence = "the network has turned from \(path.name) to another interface"
+        if PeerAddress.far(descriptor) == nil || engine.mayMove(descriptor) {
+            losses.dead[descriptor] = sentence
+            connections[descriptor] = nil
+            return
+        }
+        losses.left.insert(descriptor)
+        // Where that is refused, before Linux 5.7, the connection has to live with the kernel's turn.
+        if !path.isBound { _ = bind(descriptor, to: path.name) }
+        connections[descriptor]?.isBound = true
+        connections[descriptor]?.isStandIn = false
+    }
+}

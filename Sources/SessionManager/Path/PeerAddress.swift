@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+import Glibc
+import ReachabilityCore
+
+/// One end of a connection.
+struct PeerAddress: Hashable {
+    var address: IPAddress
+    var port: UInt16
+
+    /// What libcurl is about to connect to; nil for what is neither IPv4 nor IPv6.
+    init?(_ target: UnsafePointer<curl_sockaddr>) {
+        // The structure ends with the beginning of an address that may be longer (CURLOPT_OPENSOCKETFUNCTION(3)).
+        guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return nil }
+        let bytes = UnsafeRawBufferPointer(
+            start: UnsafeRawPointer(target) + offset, count: Int(target.pointee.addrlen))
+        self.init(bytes)
+    }
+
+    /// The near end of a connection; nil before the kernel has chosen an address.
+    static func near(_ descriptor: Int32) -> PeerAddress? {
+        let end = PeerAddress(descriptor, getsockname)
+        return end?.address.isUnspecified == true ? nil : end
+    }
+
+    /// The far end of a connection; nil while there is none yet.
+    static func far(_ descriptor: Int32) -> PeerAddress? { PeerAddress(descriptor, getpeername) }
+
+    private init?(
+        _ descriptor: Int32,
+        _ ask: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+    ) {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let result = withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { ask(descriptor, $0, &length) }
+        }
+        guard result == 0 else { return nil }
+        let end = withUnsafeBytes(of: storage) { bytes in
+            PeerAddress(UnsafeRawBufferPointer(rebasing: bytes.prefix(Int(length))))
+        }
+        guard let end else { return nil }
+        self = end
+    }
+
+    private init?(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count >= 8 else { return nil }
+        port = UInt16(bytes[2]) << 8 | UInt16(bytes[3])
+        switch Int32(bytes.loadUnaligned(as: sa_family_t.self)) {
+        case AF_INET:
+            guard let address = IPAddress(bytes: bytes[4..<8]) else { return nil }
+            self.address = address
+        case AF_INET6 where bytes.count >= 24:
+            guard let address = IPAddress(bytes: bytes[8..<24]) else { return nil }
+            self.address = address
+        default: return nil
+        }
+    }
+}
