@@ -118,6 +118,26 @@ CURLcode ccurl_get_list(CURL *easy, CURLINFO info, struct curl_slist **value) {
 CURLcode ccurl_get_pointer(CURL *easy, CURLINFO info, void **value) {
     return lib.curl_easy_getinfo(easy, info, value);
 }
+ccurl_figures ccurl_get_figures(CURL *easy) {
+    ccurl_figures figures = {0};
+#define READ(info, member) lib.curl_easy_getinfo(easy, info, &figures.member)
+    READ(CURLINFO_NAMELOOKUP_TIME_T, name_lookup);
+    READ(CURLINFO_CONNECT_TIME_T, connect);
+    READ(CURLINFO_APPCONNECT_TIME_T, tls);
+    READ(CURLINFO_PRETRANSFER_TIME_T, request_start);
+    READ(CURLINFO_STARTTRANSFER_TIME_T, first_byte);
+    READ(CURLINFO_TOTAL_TIME_T, total);
+    READ(CURLINFO_SIZE_UPLOAD_T, uploaded);
+    READ(CURLINFO_SIZE_DOWNLOAD_T, downloaded);
+    READ(CURLINFO_HEADER_SIZE, header_bytes);
+    READ(CURLINFO_NUM_CONNECTS, connects);
+    READ(CURLINFO_PRIMARY_IP, remote);
+    READ(CURLINFO_PRIMARY_PORT, remote_port);
+    READ(CURLINFO_LOCAL_IP, local);
+    READ(CURLINFO_LOCAL_PORT, local_port);
+#undef READ
+    return figures;
+}
 const char *ccurl_easy_text(CURLcode code) { return lib.curl_easy_strerror(code); }
 
 CURLcode ccurl_set_data_function(CURL *easy, CURLoption option, ccurl_data_function function) {

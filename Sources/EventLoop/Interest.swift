@@ -10,6 +10,10 @@ package struct Interest: OptionSet, Sendable, Equatable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// Nothing: the watch is parked.
+    ///
+    /// Spelt out, since an empty literal goes through unspecialized code of the standard library, for every request.
+    package static var nothing: Interest { Interest(rawValue: 0) }
     /// Bytes or a connection can be taken.
     package static let readable = Interest(rawValue: 1)
     /// Bytes can be given.

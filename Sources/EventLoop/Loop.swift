@@ -10,6 +10,8 @@ import Synchronization
 final class Loop: Sendable {
     /// The tag of the descriptor that wakes the loop: no descriptor has this number.
     private static let wakeTag = UInt64.max
+    /// So many times a turn goes on with new letters before it looks at descriptors and timers again.
+    private static let rounds = 8
 
     let mailbox = Mutex(Mailbox())
     /// Turns so far: one for each return from the wait.
@@ -51,8 +53,9 @@ final class Loop: Sendable {
             turns.add(1, ordering: .relaxed)
             run(&letters)
             state.fireTimers()
-            state.prepareToWait()
-            switch mailbox.withLock({ $0.rest() }) {
+            let rest = finishTurn(state, &letters)
+            state.tellKernel()
+            switch rest {
             case .sleep: state.wait(forever: true)
             case .goOn: state.wait(forever: false)
             case .end:
@@ -61,6 +64,22 @@ final class Loop: Sendable {
                 if mailbox.withLock({ end(&$0) }) { return }
             }
         }
+    }
+
+    /// Runs the hooks, and what they hand to this very thread: above all the next request of a chain, which mostly takes changes back
+    /// before the kernel hears of them.
+    ///
+    /// What letters post is for the next turn.
+    private func finishTurn(_ state: LoopState, _ letters: inout [Mailbox.Letter]) -> Mailbox.Rest {
+        for _ in 0..<Self.rounds {
+            let isFromHooks = mailbox.withLock { $0.isEmpty }
+            state.runHooks()
+            let rest = mailbox.withLock { $0.rest() }
+            guard isFromHooks, rest == .goOn else { return rest }
+            run(&letters)
+        }
+        state.runHooks()
+        return mailbox.withLock { $0.rest() }
     }
 
     /// Runs on a thread of its own what came after the end, so that no task waits for ever.

@@ -32,10 +32,13 @@ final class LoopState {
         while let work = timers.next(due: now, before: limit) { work() }
     }
 
-    /// Runs the hooks, then tells the kernel what has been gathered.
-    func prepareToWait() {
+    func runHooks() {
         let current = hooks
         for hook in current { hook.run() }
+    }
+
+    /// Tells the kernel what has been gathered.
+    func tellKernel() {
         for handler in watches.apply(&poller) { handler([.error, .refused]) }
     }
 

@@ -35,6 +35,8 @@ struct Mailbox: Sendable {
     /// Keeps the reactor while it has letters, since jobs refer to their executor without owning it.
     private var keeper: Reactor?
 
+    var isEmpty: Bool { letters.isEmpty }
+
     /// Puts a letter in.
     mutating func post(_ letter: Letter, to reactor: Reactor) -> Duty {
         letters.append(letter)

@@ -50,7 +50,8 @@ extension Reactor {
     @discardableResult
     package func cancel(_ timer: TimerID) -> Bool { loop.state.cancel(timer) }
 
-    /// Runs `hook` once in every turn, just before the gathered changes are applied and the loop waits.
+    /// Runs `hook` in every turn, just before the gathered changes are applied and the loop waits; once more after what hooks have handed
+    /// to this thread.
     package func beforeWait(_ hook: @escaping () -> Void) -> HookID { loop.state.addHook(hook) }
 
     /// Forgets a hook; from inside a hook it holds for the next turn.

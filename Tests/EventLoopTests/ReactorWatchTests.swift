@@ -241,6 +241,28 @@ import Testing
         try await reactor.result { log.append("work") }
         #expect(log.elements == ["work", "hook", "work", "hook", "work", "work"])
     }
+
+    @Test func whatAHookHandsToItsThread_RunsBeforeTheKernelHearsOfChanges() async throws {
+        let reactor = try Reactor(name: "test")
+        let pair = try DescriptorPair()
+        let near = pair.near.number
+        let log = EventLog<Int>()
+        try await reactor.result { try reactor.watch(near, for: .readable) { _ in } }
+        try await reactor.result {
+            // Nobody else posts while the timer's turn lasts.
+            _ = reactor.schedule(at: Reactor.now + 1_000_000) {
+                var isFirst = true
+                _ = reactor.beforeWait {
+                    guard isFirst else { return }
+                    isFirst = false
+                    let before = reactor.kernelChanges
+                    reactor.change(near, to: .nothing)
+                    reactor.perform { log.append(reactor.kernelChanges - before) }
+                }
+            }
+        }
+        #expect(await log.wait(forCount: 1) == [0])
+    }
 }
 
 /// Tells when it goes away.

@@ -46,7 +46,32 @@ CURLcode ccurl_get_list(CURL *_Nonnull easy, CURLINFO info, struct curl_slist *_
 CURLcode ccurl_get_pointer(CURL *_Nonnull easy, CURLINFO info, void *_Nullable *_Nonnull value);
 const char *_Nonnull ccurl_easy_text(CURLcode code);
 
+// What libcurl has measured of the last transfer, all at once. Times in microseconds (curl_easy_getinfo(3), "TIMES"); the texts are
+// valid until the handle is used again.
+typedef struct {
+    int64_t name_lookup, connect, tls, request_start, first_byte, total, uploaded, downloaded;
+    long header_bytes, connects, remote_port, local_port;
+    const char *_Nullable remote, *_Nullable local;
+} ccurl_figures;
+ccurl_figures ccurl_get_figures(CURL *_Nonnull easy);
+
 typedef size_t (*ccurl_data_function)(char *_Nonnull bytes, size_t size, size_t count, void *_Nullable user);
+
+// The head of a response, gathered line by line: whoever reads it is called once for each head and not once for each line.
+typedef struct ccurl_head ccurl_head;
+// Called inside libcurl with a whole head, from its status line to the last field, each line as it came; `bytes` is valid during the
+// call. A head that is longer than the limit comes with no bytes. False ends the transfer.
+typedef bool (*ccurl_head_function)(void *_Nullable user, const char *_Nullable bytes, size_t count);
+// A gatherer for one easy handle, which has to live as long as the handle; null without memory. `now` is read with each line.
+ccurl_head *_Nullable ccurl_head_make(
+    const int64_t *_Nonnull now, size_t limit, ccurl_head_function _Nonnull function);
+void ccurl_head_free(ccurl_head *_Nullable head);
+// Forgets what a former transfer of the handle left.
+void ccurl_head_restart(ccurl_head *_Nonnull head);
+// The time of the last line.
+int64_t ccurl_head_last(const ccurl_head *_Nonnull head);
+CURLcode ccurl_set_head(CURL *_Nonnull easy, ccurl_head *_Nonnull head, void *_Nullable user);
+
 typedef int (*ccurl_seek_function)(void *_Nullable user, curl_off_t offset, int origin);
 typedef curl_socket_t (*ccurl_open_function)(
     void *_Nullable user, curlsocktype purpose, struct curl_sockaddr *_Nonnull address);

@@ -10,8 +10,12 @@ extension EasyHandle {
     func prepare(_ transfer: Transfer, _ configuration: SessionConfiguration) {
         let request = transfer.request
         clearMessage()
-        set(CURLOPT_URL, request.url.absoluteString)
-        apply(EasyOptions(transfer, configuration))
+        ccurl_head_restart(head)
+        if address != transfer.address {
+            address = transfer.address
+            set(CURLOPT_URL, address)
+        }
+        if options?.fits(transfer) != true { apply(EasyOptions(transfer, configuration)) }
         if request.body != nil { set(CURLOPT_INFILESIZE_LARGE, offset: transfer.bodyLength ?? -1) }
         setHeaderLines { append in
             for field in request.headerFields {
@@ -99,6 +103,11 @@ struct EasyOptions: Equatable {
     let uploadBufferSize: Int
     let proxy: String?
     let credentials: LibraryCredentials?
+    /// What of it comes from the request and from the address alone.
+    private let source: RequestOptions
+    private let isSecure: Bool
+    private let isBulk: Bool
+    private let binding: PathBinding
 
     init(_ transfer: Transfer, _ configuration: SessionConfiguration) {
         let request = transfer.request
@@ -122,5 +131,17 @@ struct EasyOptions: Equatable {
         uploadBufferSize = (transfer.bodyLength ?? .max) > 128 << 10 && hasBody ? 256 << 10 : 64 << 10
         proxy = configuration.proxy
         credentials = transfer.credentials
+        source = options
+        isSecure = transfer.isSecure
+        isBulk = transfer.isBulk
+        binding = transfer.binding
+    }
+
+    /// Whether a transfer wants just the same; seen without working it out, since mostly it does.
+    func fits(_ transfer: Transfer) -> Bool {
+        !hasBody && transfer.request.body == nil && credentials == nil && transfer.credentials == nil
+            && isSecure == transfer.isSecure && isBulk == transfer.isBulk
+            && binding == transfer.binding && method == transfer.request.method.rawValue
+            && source == transfer.request.options
     }
 }

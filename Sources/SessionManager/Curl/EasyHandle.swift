@@ -17,16 +17,30 @@ final class EasyHandle {
     var transfer: Transfer?
     /// What it has been told already.
     var options: EasyOptions?
+    /// The URL that it has been told.
+    var address = ""
     /// The header fields that libcurl reads while the transfer lasts.
     private var fields: UnsafeMutablePointer<curl_slist>?
     private let errorText: UnsafeMutablePointer<CChar>
+    /// Gathers the lines of heads.
+    let head: OpaquePointer
+    /// What `head` reads the time from.
+    private let clock: LoopClock
 
     init(share: UnsafeMutableRawPointer?, engine: TransferEngine) throws(SessionError) {
+        guard
+            let head = ccurl_head_make(engine.clock.address, Transfer.headLimit, EasyHandle.onHead)
+        else {
+            throw SessionError(.outOfResources, "there is no memory for another transfer")
+        }
         guard let raw = ccurl_easy_init() else {
+            ccurl_head_free(head)
             throw SessionError(.outOfResources, "libcurl has no memory for another transfer")
         }
         self.raw = raw
         self.engine = engine
+        self.head = head
+        clock = engine.clock
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         let address = Unmanaged.passUnretained(self).toOpaque()
@@ -40,11 +54,10 @@ final class EasyHandle {
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         if let share { set(CURLOPT_SHARE, pointer: share) }
         set(CURLOPT_WRITEDATA, pointer: address)
-        set(CURLOPT_HEADERDATA, pointer: address)
         set(CURLOPT_READDATA, pointer: address)
         set(CURLOPT_SEEKDATA, pointer: address)
         ccurl_set_data_function(raw, CURLOPT_WRITEFUNCTION, EasyHandle.onContent)
-        ccurl_set_data_function(raw, CURLOPT_HEADERFUNCTION, EasyHandle.onHeader)
+        _ = ccurl_set_head(raw, head, address)
         ccurl_set_data_function(raw, CURLOPT_READFUNCTION, EasyHandle.onBody)
         ccurl_set_seek_function(raw, EasyHandle.onSeek)
         // A transfer that is given up must not hold up the loop until a name server that cannot be reached has answered.
@@ -59,6 +72,7 @@ final class EasyHandle {
 
     deinit {
         ccurl_easy_cleanup(raw)
+        ccurl_head_free(head)
         ccurl_list_free(fields)
         errorText.deallocate()
     }
@@ -87,6 +101,7 @@ final class EasyHandle {
             // Without memory the list so far stays valid (curl_slist_append(3)).
             if let longer = line.withCString({ ccurl_list_append(list, $0) }) { list = longer }
         }
+        guard list != nil || former != nil else { return }
         fields = list
         set(CURLOPT_HTTPHEADER, pointer: list)
         ccurl_list_free(former)
@@ -127,8 +142,8 @@ final class EasyHandle {
 
 extension EasyHandle {
     private static func transfer(_ user: UnsafeMutableRawPointer?) -> Transfer? {
-        guard let user else { return nil }
-        return Unmanaged<EasyHandle>.fromOpaque(user).takeUnretainedValue().transfer
+        // The engine that calls libcurl holds the handle meanwhile.
+        user.flatMap { Unmanaged<EasyHandle>.fromOpaque($0)._withUnsafeGuaranteedRef { $0.transfer } }
     }
 
     fileprivate static let onContent: ccurl_data_function = { bytes, size, count, user in
@@ -136,9 +151,9 @@ extension EasyHandle {
         return transfer.received(content: UnsafeRawBufferPointer(start: bytes, count: size &* count))
     }
 
-    fileprivate static let onHeader: ccurl_data_function = { bytes, size, count, user in
-        guard let transfer = EasyHandle.transfer(user) else { return 0 }
-        return transfer.received(headerLine: UnsafeRawBufferPointer(start: bytes, count: size &* count))
+    fileprivate static let onHead: ccurl_head_function = { user, bytes, count in
+        guard let transfer = EasyHandle.transfer(user) else { return false }
+        return transfer.received(head: UnsafeRawBufferPointer(start: bytes, count: count))
     }
 
     fileprivate static let onBody: ccurl_data_function = { bytes, size, count, user in

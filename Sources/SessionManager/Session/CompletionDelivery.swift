@@ -17,25 +17,34 @@ struct CompletionDelivery: Sendable {
     let delegate: (any SessionDelegate)?
     let block: CompletionBlock?
 
+    /// Content up to so many bytes is decoded where the block is called: that costs less than another change of threads.
+    private static var smallContent: Int { 16 << 10 }
+
     /// Leaves the loop at once: decoding may take long.
     func deliver(_ task: SessionTask, _ outcome: TaskOutcome) {
+        guard delegate != nil || (outcome.data?.count ?? 0) > Self.smallContent else {
+            return queue.submit { call(task, outcome, evaluate(outcome)) }
+        }
         Task {
             if let delegate {
                 await delegate.task(task, didCollect: outcome.metrics)
                 await delegate.task(task, didCompleteWith: outcome.error)
             }
-            let (object, error) = evaluate(outcome)
-            let (serializer, group, block) = (serializer, group, block)
-            queue.submit {
-                block?(outcome.response, object, error)
-                group?.leave()
-                task.session.events.send(
-                    .completed(
-                        task,
-                        TaskCompletion(outcome: outcome, object: object, serializer: serializer, error: error)
-                    ))
-            }
+            let result = evaluate(outcome)
+            queue.submit { call(task, outcome, result) }
         }
+    }
+
+    private func call(
+        _ task: SessionTask, _ outcome: TaskOutcome, _ result: ((any Sendable)?, SessionError?)
+    ) {
+        let (object, error) = result
+        block?(outcome.response, object, error)
+        group?.leave()
+        task.session.events.send(
+            .completed(
+                task,
+                TaskCompletion(outcome: outcome, object: object, serializer: serializer, error: error)))
     }
 
     private func evaluate(_ outcome: TaskOutcome) -> ((any Sendable)?, SessionError?) {

@@ -87,7 +87,10 @@ public final class Session: Sendable {
 
     // MARK: What tasks ask for
 
-    func start(_ task: SessionTask) { onLoop { $0.start(task) } }
+    func start(_ task: SessionTask) {
+        // Without a closure on the heap where that is not needed.
+        if reactor.isCurrent { runners.here { $0.start(task) } } else { runners.perform { $0.start(task) } }
+    }
     func stop(_ task: SessionTask) { onLoop { $0.stop(task) } }
     func setSuspended(_ task: SessionTask, _ isSuspended: Bool) {
         onLoop { $0.setSuspended(task, isSuspended) }

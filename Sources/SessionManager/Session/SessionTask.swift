@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import Reachability
 public import SessionCore
 import Synchronization
@@ -23,14 +24,22 @@ public final class SessionTask: Sendable {
     private struct Record: ~Copyable {
         var machine = TaskStateMachine()
         /// What is sent, where it differs from what was asked for.
-        var current: SessionRequest?
+        var current: Boxed<SessionRequest>?
         var upload: TransferProgress?
         var download: TransferProgress?
         var response: SessionResponse?
         var outcome: TaskOutcome?
         var description: String?
-        /// Called with the outcome, in order.
-        var waiting: [@Sendable (TaskOutcome) -> Void] = []
+        /// Who waits for the end; mostly one.
+        var waiter: Waiter?
+        /// Those who came after the first.
+        var others: [Waiter] = []
+    }
+
+    private enum Waiter: Sendable {
+        case continuation(UnsafeContinuation<Void, Never>)
+        /// Called with the outcome.
+        case block(@Sendable (TaskOutcome) -> Void)
     }
 
     /// A number that no other task of the process has.
@@ -38,25 +47,31 @@ public final class SessionTask: Sendable {
     /// What kind of transfer it is.
     public let kind: Kind
     /// What was asked for.
-    public let originalRequest: SessionRequest
+    public var originalRequest: SessionRequest { _read { yield request.value } }
+    let request: Boxed<SessionRequest>
     /// How urgent it is among those which wait for the same host, 0 to 1; 0.5 unless said otherwise.
     public let priority: Float
     /// How far the body is; counted without an object until somebody asks for one.
     let sent = ByteCounter()
     /// How far the content is.
     let received = ByteCounter()
-    let plan: TaskPlan
+    var plan: TaskPlan { _read { yield boxedPlan.value } }
+    private let boxedPlan: Boxed<TaskPlan>
     let session: Session
     private let record: Mutex<Record>
     private static let identifiers = Atomic<Int>(0)
 
-    init(_ request: SessionRequest, kind: Kind, session: Session, plan: TaskPlan) {
+    convenience init(_ request: SessionRequest, kind: Kind, session: Session, plan: TaskPlan) {
+        self.init(request, kind: kind, session: session, plan: Boxed(plan))
+    }
+
+    init(_ request: SessionRequest, kind: Kind, session: Session, plan boxedPlan: Boxed<TaskPlan>) {
         identifier = Self.identifiers.add(1, ordering: .relaxed).newValue
         self.kind = kind
         self.session = session
-        self.plan = plan
-        priority = plan.options.priority
-        originalRequest = request
+        self.boxedPlan = boxedPlan
+        priority = boxedPlan.value.options.priority
+        self.request = Boxed(request)
         record = Mutex(Record())
         if let handler = plan.options.uploadProgress {
             record.withLock { $0.upload = progress(of: sent, plan.options.progressQueue, handler) }
@@ -102,7 +117,7 @@ public final class SessionTask: Sendable {
     /// What it does at the moment.
     public var state: TaskState { record.withLock { $0.machine.state } }
     /// What is being sent: differs from the original after an adapter, a redirect or an authentication.
-    public var currentRequest: SessionRequest { record.withLock { $0.current } ?? originalRequest }
+    public var currentRequest: SessionRequest { (record.withLock { $0.current } ?? request).value }
     /// The head of the response, as soon as it has come.
     public var response: SessionResponse? { record.withLock { $0.response } }
     /// Why it failed, once it has completed.
@@ -149,14 +164,28 @@ public final class SessionTask: Sendable {
     /// Waits for its end; does not resume it.
     ///
     /// Cancelling the waiting Swift task cancels this one.
-    public func outcome() async -> TaskOutcome {
+    nonisolated(nonsending) public func outcome() async -> TaskOutcome {
+        await end()
+        // It has ended, so there is one.
+        return record.withLock { $0.outcome } ?? TaskOutcome(error: cancelledError)
+    }
+
+    /// Waits for its end.
+    nonisolated(nonsending) private func end() async {
         await withTaskCancellationHandler {
-            await withUnsafeContinuation { continuation in
-                whenEnded { continuation.resume(returning: $0) }
-            }
+            await withUnsafeContinuation { wait(.continuation($0)) }
         } onCancel: {
             cancel()
         }
+    }
+
+    /// Resumes it and waits for what it brings.
+    nonisolated(nonsending) func content() async throws(SessionError) -> (Data, SessionResponse) {
+        resume()
+        let outcome = await self.outcome()
+        if let error = outcome.error { throw error }
+        guard let response = outcome.response else { throw cancelledError }
+        return (outcome.data ?? Data(), response)
     }
 
     // MARK: What the runner reports
@@ -166,36 +195,44 @@ public final class SessionTask: Sendable {
     }
 
     /// Has `body` called with the outcome, at once where it has ended.
-    func whenEnded(_ body: @escaping @Sendable (TaskOutcome) -> Void) {
+    func whenEnded(_ body: @escaping @Sendable (TaskOutcome) -> Void) { wait(.block(body)) }
+
+    private func wait(_ waiter: Waiter) {
         let outcome: TaskOutcome? = record.withLock { record in
-            guard let outcome = record.outcome else {
-                record.waiting.append(body)
-                return nil
-            }
-            return outcome
+            if let outcome = record.outcome { return outcome }
+            if record.waiter == nil { record.waiter = waiter } else { record.others.append(waiter) }
+            return nil
         }
-        if let outcome { body(outcome) }
+        if let outcome { tell(waiter, outcome) }
     }
 
-    func note(request: SessionRequest) { record.withLock { $0.current = request } }
+    private func tell(_ waiter: Waiter, _ outcome: TaskOutcome) {
+        switch waiter {
+        case .continuation(let continuation): continuation.resume()
+        case .block(let body): body(outcome)
+        }
+    }
+
+    func note(request: Boxed<SessionRequest>) { record.withLock { $0.current = request } }
     func note(response: SessionResponse?) { record.withLock { $0.response = response } }
 
     /// Completes it; only the first call has an effect.
     func finish(_ outcome: TaskOutcome) {
-        let waiting: [@Sendable (TaskOutcome) -> Void]? = record.withLock { record in
-            guard record.machine.complete() else { return nil }
-            record.response = outcome.response ?? record.response
+        let (isFirst, waiter, others): (Bool, Waiter?, [Waiter]) = record.withLock { record in
+            guard record.machine.complete() else { return (false, nil, []) }
+            if let response = outcome.response { record.response = response }
             record.outcome = outcome
-            defer { record.waiting = [] }
-            return record.waiting
+            defer { record.others = [] }
+            return (true, record.waiter.take(), record.others)
         }
-        guard let waiting else { return }
+        guard isFirst else { return }
         session.forget(self)
         if let completion = plan.completion {
             completion(self, outcome)
         } else {
             session.events.send(.completed(self, TaskCompletion(outcome: outcome, error: outcome.error)))
         }
-        for body in waiting { body(outcome) }
+        if let waiter { tell(waiter, outcome) }
+        for waiter in others { tell(waiter, outcome) }
     }
 }

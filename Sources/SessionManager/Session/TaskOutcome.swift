@@ -5,30 +5,63 @@ public import SessionCore
 
 /// How a task ended.
 public struct TaskOutcome: Sendable {
+    private struct Contents {
+        var response: SessionResponse?
+        var data: Data?
+        var filePath: String?
+        var resumeRecord: ResumeRecord?
+        var error: SessionError?
+        var metrics: [TransferMetrics]
+    }
+
+    /// Handed from hand to hand, and hardly ever changed.
+    private var boxed: Boxed<Contents>
+
     /// The head of the last response; nil where none came.
-    public var response: SessionResponse?
+    public var response: SessionResponse? {
+        get { boxed.value.response }
+        set { change { $0.response = newValue } }
+    }
     /// The content, where it was kept in memory.
-    public var data: Data?
+    public var data: Data? {
+        get { boxed.value.data }
+        set { change { $0.data = newValue } }
+    }
     /// Where a download lies now.
-    public var filePath: String?
+    public var filePath: String? {
+        get { boxed.value.filePath }
+        set { change { $0.filePath = newValue } }
+    }
     /// What a download that failed can be gone on with, where that was wanted and the server allows it.
-    public var resumeRecord: ResumeRecord?
+    public var resumeRecord: ResumeRecord? {
+        get { boxed.value.resumeRecord }
+        set { change { $0.resumeRecord = newValue } }
+    }
     /// Why it failed; nil where the response is complete.
     ///
     /// A status such as 404 is no failure here: serializers judge it.
-    public var error: SessionError?
+    public var error: SessionError? {
+        get { boxed.value.error }
+        set { change { $0.error = newValue } }
+    }
     /// One for each exchange: the first request, then redirects, authentications and retries.
-    public var metrics: [TransferMetrics]
+    public var metrics: [TransferMetrics] {
+        get { boxed.value.metrics }
+        set { change { $0.metrics = newValue } }
+    }
 
     init(
         response: SessionResponse? = nil, data: Data? = nil, filePath: String? = nil,
         error: SessionError? = nil,
         metrics: [TransferMetrics] = []
     ) {
-        self.response = response
-        self.data = data
-        self.filePath = filePath
-        self.error = error
-        self.metrics = metrics
+        boxed = Boxed(
+            Contents(response: response, data: data, filePath: filePath, error: error, metrics: metrics))
+    }
+
+    private mutating func change(_ body: (inout Contents) -> Void) {
+        var contents = boxed.value
+        body(&contents)
+        boxed = Boxed(contents)
     }
 }

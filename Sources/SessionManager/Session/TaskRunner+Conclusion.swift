@@ -41,7 +41,7 @@ extension TaskRunner {
             let error = refusal.with(failingURL: request.url, response: response, data: data)
             return complete(TaskOutcome(response: response, data: data, error: error))
         }
-        complete(TaskOutcome(response: response, data: memory?.data ?? Data()))
+        complete(TaskOutcome(response: response, data: memory?.data ?? Data(), metrics: metrics))
     }
 
     /// Sends the request that follows.

@@ -14,9 +14,9 @@ final class TaskRunner {
     /// Whose it is; says what the sockets of an exchange are bound to, and takes it back when a path has gone.
     unowned let table: RunnerTable
     /// What is sent, where it differs from what was asked for.
-    private var changedRequest: SessionRequest?
+    private var changedRequest: Boxed<SessionRequest>?
     var transfer: Transfer?
-    private var metrics: [TransferMetrics] = []
+    private(set) var metrics: [TransferMetrics] = []
     /// Tries besides the first.
     var retries = 0
     private var pause: TimerID?
@@ -82,12 +82,15 @@ final class TaskRunner {
     }
 
     var request: SessionRequest {
-        get { changedRequest ?? task.originalRequest }
+        _read { yield boxedRequest.value }
         set {
-            changedRequest = newValue
-            task.note(request: newValue)
+            let new = Boxed(newValue)
+            changedRequest = new
+            task.note(request: new)
         }
     }
+
+    private var boxedRequest: Boxed<SessionRequest> { changedRequest ?? task.request }
 
     func start() {
         limitLeft = request.options.timeouts.total?.nanoseconds
@@ -141,7 +144,8 @@ final class TaskRunner {
         forgetExchange()
         caching?.requestDate = Date()
         let transfer = Transfer(
-            request, priority: task.priority, isBulk: isDownload, credentials: authentication?.forLibrary,
+            boxedRequest, priority: task.priority, isBulk: isDownload,
+            credentials: authentication?.forLibrary,
             binding: nextBinding ?? table.binding(for: request), engine: engine, observer: self)
         nextBinding = nil
         if let approvals = engine.approvals, transfer.isSecure {
@@ -198,7 +202,7 @@ final class TaskRunner {
             // What cannot be gone on with is of no use; neither is what another record tells already.
             if outcome.resumeRecord != nil { file.keep() } else { file.discard() }
         }
-        outcome.metrics = metrics
+        if outcome.metrics.count != metrics.count { outcome.metrics = metrics }
         task.plan.stream?.end(outcome.error.map { .failure($0) } ?? .success(()))
         table.ended(self)
         task.finish(outcome)

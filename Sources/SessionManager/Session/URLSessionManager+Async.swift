@@ -9,15 +9,21 @@ extension URLSessionManager {
     /// Cancelling the Swift task cancels the transfer.
     ///
     /// - Throws: what hindered the transfer.
-    public func data(
-        for request: SessionRequest, options: TaskOptions = TaskOptions()
+    nonisolated(nonsending) public func data(
+        for request: SessionRequest
     ) async throws(SessionError) -> (Data, SessionResponse) {
-        let task = try task(request, request.body == nil ? .data : .upload, plan(options))
-        task.resume()
-        let outcome = await task.outcome()
-        if let error = outcome.error { throw error }
-        guard let response = outcome.response else { throw task.cancelledError }
-        return (outcome.data ?? Data(), response)
+        try await task(request, request.body == nil ? .data : .upload, ordinaryPlan()).content()
+    }
+
+    /// Sends a request and returns the content of the response with its head, whatever the status.
+    ///
+    /// Cancelling the Swift task cancels the transfer.
+    ///
+    /// - Throws: what hindered the transfer.
+    nonisolated(nonsending) public func data(
+        for request: SessionRequest, options: TaskOptions
+    ) async throws(SessionError) -> (Data, SessionResponse) {
+        try await task(request, request.body == nil ? .data : .upload, plan(options)).content()
     }
 
     /// Sends a request and makes an object of the response.

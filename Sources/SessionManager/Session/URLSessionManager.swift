@@ -24,8 +24,12 @@ public final class URLSessionManager: Sendable {
         /// Both together, ready for tasks.
         var caching: CacheAccess?
 
+        /// What is agreed for tasks that are told nothing and have no block.
+        var ordinaryPlan: Boxed<TaskPlan>?
+
         mutating func renewCaching() {
             caching = cache.map { CacheAccess($0, handler: cachedResponseHandler) }
+            ordinaryPlan = nil
         }
     }
 
@@ -63,13 +67,13 @@ public final class URLSessionManager: Sendable {
     /// Makes objects of content, for the tasks that are made from now on.
     public var responseSerializer: any ResponseSerializer {
         get { state.withLock { $0.serializer } }
-        set { state.withLock { $0.serializer = newValue } }
+        set { change { $0.serializer = newValue } }
     }
 
     /// Where the blocks of the tasks that are made from now on are called.
     public var completionQueue: DeliveryQueue {
         get { state.withLock { $0.queue } }
-        set { state.withLock { $0.queue = newValue } }
+        set { change { $0.queue = newValue } }
     }
 
     /// Takes part in the tasks that are made from now on; kept alive by the manager and by these tasks.
@@ -84,6 +88,7 @@ public final class URLSessionManager: Sendable {
                 // A connection that one delegate has accepted must not serve tasks of another.
                 if asks || state.serverJudge != nil, state.session?.isInvalid != true { state.session = nil }
                 state.delegate = newValue
+                state.ordinaryPlan = nil
                 state.serverJudge = asks ? newValue : nil
             }
         }
@@ -107,7 +112,7 @@ public final class URLSessionManager: Sendable {
     /// Changes the requests of the tasks that are made from now on, before each try, and decides whether failures are tried again.
     public var interceptor: (any RequestInterceptor)? {
         get { state.withLock { $0.interceptor } }
-        set { state.withLock { $0.interceptor = newValue } }
+        set { change { $0.interceptor = newValue } }
     }
 
     /// The response cache of the tasks that are made from now on; nil, which stores and uses nothing, unless set.
@@ -203,19 +208,41 @@ public final class URLSessionManager: Sendable {
         return session?.tasks.filter { isWanted($0.kind) } ?? []
     }
 
+    /// Changes what further tasks are planned with.
+    private func change(_ body: (inout State) -> Void) {
+        state.withLock { state in
+            body(&state)
+            state.ordinaryPlan = nil
+        }
+    }
+
     /// What the manager does with a task besides what the task is told.
     func plan(_ options: TaskOptions, _ completion: CompletionBlock? = nil) -> TaskPlan {
-        let (serializer, queue, delegate, interceptor, caching) = state.withLock {
-            ($0.serializer, $0.queue, $0.delegate, $0.interceptor, $0.caching)
+        state.withLock { Self.plan($0, options, completion) }
+    }
+
+    /// The same for a task that is told nothing: made once.
+    func ordinaryPlan() -> Boxed<TaskPlan> {
+        state.withLock { state in
+            if let plan = state.ordinaryPlan { return plan }
+            let plan = Boxed(Self.plan(state, TaskOptions(), nil))
+            state.ordinaryPlan = plan
+            return plan
         }
+    }
+
+    private static func plan(
+        _ state: borrowing State, _ options: TaskOptions, _ completion: CompletionBlock?
+    ) -> TaskPlan {
+        let (serializer, queue, delegate) = (state.serializer, state.queue, state.delegate)
         var plan = TaskPlan()
         plan.options = options
         if options.uploadProgress != nil || options.downloadProgress != nil, options.progressQueue == nil {
             plan.options.progressQueue = queue
         }
         plan.delegate = delegate
-        plan.cache = caching?.with(options.cachedResponseHandler)
-        plan.interceptor = Interceptor.combining(manager: interceptor, request: options.interceptor)
+        plan.cache = state.caching?.with(options.cachedResponseHandler)
+        plan.interceptor = Interceptor.combining(manager: state.interceptor, request: options.interceptor)
         // Judged without content, an unfit media type is no reason to refuse a file.
         plan.validation = { CompletionDelivery.refusal(of: $0, by: serializer) }
         guard completion != nil || delegate != nil || options.completionGroup != nil else { return plan }
@@ -231,10 +258,17 @@ public final class URLSessionManager: Sendable {
     func task(_ request: SessionRequest, _ kind: SessionTask.Kind, _ plan: TaskPlan) throws(SessionError)
         -> SessionTask
     {
+        try task(request, kind, Boxed(plan))
+    }
+
+    /// A task of the current session.
+    func task(
+        _ request: SessionRequest, _ kind: SessionTask.Kind, _ plan: Boxed<TaskPlan>
+    ) throws(SessionError) -> SessionTask {
         let session = try session
         let task = SessionTask(request, kind: kind, session: session, plan: plan)
         guard session.adopt(task) else {
-            plan.options.completionGroup?.leave()
+            plan.value.options.completionGroup?.leave()
             throw SessionError(
                 .invalidated, "the manager has been invalidated", advice: "make a new one",
                 failingURL: request.url)

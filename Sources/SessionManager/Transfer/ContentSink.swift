@@ -22,6 +22,8 @@ enum SinkAnswer {
 final class MemorySink: ContentSink {
     private(set) var data = Data()
     private let limit: Int64
+    /// What the server announces, as far as it may be kept.
+    private var announced: Int64 = 0
     /// Whether what is too much is an error, or is left out.
     private let isStrict: Bool
 
@@ -39,8 +41,7 @@ final class MemorySink: ContentSink {
 
     func begin(length: Int64?) throws(SessionError) {
         guard let length else { return }
-        // What the server announces is reserved only as far as a lie costs little.
-        if length <= limit { data.reserveCapacity(Int(min(length, 1 << 20))) }
+        if length <= limit { announced = length }
     }
 
     func take(_ bytes: UnsafeRawBufferPointer) throws(SessionError) -> SinkAnswer {
@@ -52,6 +53,15 @@ final class MemorySink: ContentSink {
             throw SessionError(
                 .dataLengthExceedsMaximum, "the response has more than \(limit) bytes",
                 advice: "download it to a file, or raise maximumContentLength")
+        }
+        if data.isEmpty {
+            // Mostly small content comes at once.
+            if Int64(bytes.count) >= announced, let start = bytes.baseAddress {
+                data = Data(bytes: start, count: bytes.count)
+                return .taken
+            }
+            // What the server announces is reserved only as far as a lie costs little.
+            data.reserveCapacity(Int(min(announced, 1 << 20)))
         }
         data.append(contentsOf: bytes)
         return .taken

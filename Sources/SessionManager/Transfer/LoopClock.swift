@@ -6,8 +6,18 @@ import EventLoop
 ///
 /// Reading it costs nothing, and every line of a head reads it.
 final class LoopClock {
-    /// Nanoseconds of the monotonic clock.
-    private(set) var now = Reactor.now
+    /// Where it is, for those who read it from C.
+    let address: UnsafeMutablePointer<Int64>
 
-    func update() { now = Reactor.now }
+    init() {
+        address = .allocate(capacity: 1)
+        address.initialize(to: Reactor.now)
+    }
+
+    deinit { address.deallocate() }
+
+    /// Nanoseconds of the monotonic clock.
+    var now: Int64 { address.pointee }
+
+    func update() { address.pointee = Reactor.now }
 }

@@ -2,16 +2,10 @@
 
 import SessionCore
 
-/// The first line of a response, as libcurl hands it on: `HTTP/1.1 200 OK`, `HTTP/2 200`.
+/// The first line of a response, as libcurl hands it on: `HTTP/1.1 200 OK`, `HTTP/2 200`; begins with `HTTP/`.
 enum StatusLine {
-    /// Whether a line is one.
-    static func begins(_ line: UnsafeRawBufferPointer) -> Bool {
-        line.count > 8 && line[0] == 0x48 && line[1] == 0x54 && line[2] == 0x54 && line[3] == 0x50
-            && line[4] == 0x2F
-    }
-
     static func parse(_ line: UnsafeRawBufferPointer) -> (version: HTTPVersion?, status: Int) {
-        guard let space = line.firstIndex(of: 0x20) else { return (nil, 0) }
+        guard line.count > 8, let space = line.firstIndex(of: 0x20) else { return (nil, 0) }
         var status = 0
         for byte in line[(space + 1)...].prefix(3) {
             guard (0x30...0x39).contains(byte) else { return (nil, 0) }

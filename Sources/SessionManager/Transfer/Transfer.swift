@@ -11,7 +11,10 @@ import SessionCore
 /// Redirects, authentication and retries are further exchanges. Lives on the loop's thread.
 final class Transfer {
     /// What is sent.
-    let request: SessionRequest
+    var request: SessionRequest { _read { yield boxedRequest.value } }
+    private let boxedRequest: Boxed<SessionRequest>
+    /// Its URL as text.
+    let address: String
     /// Whoever wants it; let go of when it has ended.
     private(set) var observer: (any TransferObserver)?
     /// Its handle, while libcurl carries it out.
@@ -28,7 +31,7 @@ final class Transfer {
     let priority: Float
 
     /// The head of the response, once it is complete.
-    private(set) var response: SessionResponse?
+    var response: SessionResponse?
     /// What a callback found wrong; says more than libcurl's code for an aborted callback.
     private(set) var failure: SessionError?
     /// Content bytes so far, decoded.
@@ -43,12 +46,7 @@ final class Transfer {
     var index = 0
     private let clock: LoopClock
 
-    private var headerBlock: [UInt8] = []
-    private var facts = HeadFacts()
-    /// Between a status line and the empty line that ends its head.
-    private var isInHead = false
-    private var statusCode = 0
-    private var version: HTTPVersion?
+    var facts = HeadFacts()
     private var sink: (any ContentSink)?
     private var reader: (any BodyReader)?
     /// The body's length; nil for one of unknown length, or for none.
@@ -56,9 +54,6 @@ final class Transfer {
     private var hasReadBody = false
     private var bodyIsPaused = false
     private(set) var contentIsPaused = false
-
-    /// Headers beyond this are no headers: 256 KiB.
-    private static let headerLimit = 256 << 10
 
     /// Whether it goes over TLS.
     var isSecure: Bool { origin.hasPrefix("https:") }
@@ -72,17 +67,18 @@ final class Transfer {
     let credentials: LibraryCredentials?
 
     init(
-        _ request: SessionRequest, priority: Float, isBulk: Bool, credentials: LibraryCredentials?,
+        _ request: Boxed<SessionRequest>, priority: Float, isBulk: Bool, credentials: LibraryCredentials?,
         binding: PathBinding = .any, engine: TransferEngine, observer: any TransferObserver
     ) {
         self.binding = binding
         clock = engine.clock
         self.isBulk = isBulk
         self.credentials = credentials
-        self.request = request
+        boxedRequest = request
         self.priority = priority
         self.observer = observer
-        origin = request.url.originText
+        address = request.value.url.absoluteString
+        origin = engine.origin(of: address)
     }
 
     /// Opens the body.
@@ -128,53 +124,7 @@ final class Transfer {
 // MARK: libcurl's callbacks
 
 extension Transfer {
-    /// A line of the head, or of the trailers.
-    func received(headerLine line: UnsafeRawBufferPointer) -> Int {
-        lastActivity = clock.now
-        // Trailers come after the head, also after content without a byte, and are of no use to anybody here.
-        guard isInHead || StatusLine.begins(line) else { return line.count }
-        if StatusLine.begins(line) {
-            isInHead = true
-            headerBlock.removeAll(keepingCapacity: true)
-            headerBlock.reserveCapacity(512)
-            facts = HeadFacts()
-            (version, statusCode) = StatusLine.parse(line)
-            guard version != nil, statusCode >= 100 else {
-                return abort(SessionError(.badServerResponse, "the answer's first line is none of HTTP"))
-            }
-            return line.count
-        }
-        let isEnd = line.count <= 2 && line.allSatisfy { $0 == 0x0D || $0 == 0x0A }
-        if !isEnd {
-            guard headerBlock.count + line.count <= Self.headerLimit else {
-                return abort(
-                    SessionError(
-                        .badServerResponse, "the server sends more than 256 KiB of header fields",
-                        advice: "the server is broken or hostile"))
-            }
-            headerBlock.append(contentsOf: line)
-            facts.note(line)
-            return line.count
-        }
-        isInHead = false
-        // Interim responses (RFC 9110 §15.2) announce another one.
-        if (100..<200).contains(statusCode), statusCode != 101 { return line.count }
-        let head = SessionResponse(
-            url: request.url, statusCode: statusCode, version: version, headerBlock: headerBlock,
-            requestMethod: request.method)
-        response = head
-        if let fault = facts.fault {
-            return abort(
-                SessionError(
-                    .badServerResponse, "the response cannot be trusted: \(fault)",
-                    advice: "the server, or a proxy before it, is broken or hostile"))
-        }
-        // libcurl may be about to answer this by itself: it is a response only when its content comes, or the end.
-        if credentials != nil, statusCode == 401 || statusCode == 407 { return line.count }
-        return openSink(head) ? line.count : 0
-    }
-
-    private func openSink(_ head: SessionResponse) -> Bool {
+    func openSink(_ head: SessionResponse) -> Bool {
         guard let observer else { return false }
         do throws(SessionError) {
             sink = try observer.transfer(self, received: head, facts)
@@ -261,7 +211,7 @@ extension Transfer {
         return bodyIsPaused
     }
 
-    private func abort(_ error: SessionError) -> Int {
+    func abort(_ error: SessionError) -> Int {
         failure = failure ?? error
         return 0
     }

@@ -66,7 +66,7 @@ extension TransferEngine {
         guard what != CCURL_POLL_REMOVE else {
             if state.isOurs {
                 // Parked, since it is often wanted again before the loop waits.
-                reactor.change(socket, to: [])
+                reactor.change(socket, to: .nothing)
             } else {
                 // The resolver's: libcurl closes it without a word.
                 sockets[socket] = nil
@@ -74,9 +74,9 @@ extension TransferEngine {
             }
             return
         }
-        var interest: Interest = []
-        if what & CCURL_POLL_IN != 0 { interest.insert(.readable) }
-        if what & CCURL_POLL_OUT != 0 { interest.insert(.writable) }
+        let interest = Interest(
+            rawValue: (what & CCURL_POLL_IN != 0 ? Interest.readable.rawValue : 0)
+                | (what & CCURL_POLL_OUT != 0 ? Interest.writable.rawValue : 0))
         if state.isWatched { return reactor.change(socket, to: interest) }
         state.isWatched = true
         sockets[socket] = state

@@ -80,6 +80,9 @@ extension TransferEngine {
         for transfer in running where !transfer.isSuspended {
             // A sink or a source that is waited for is not the network's silence.
             if transfer.isWaiting { transfer.lastActivity = clock.now }
+            if let easy = transfer.easy {
+                transfer.lastActivity = max(transfer.lastActivity, ccurl_head_last(easy.head))
+            }
             let deadline = transfer.lastActivity &+ transfer.request.options.timeoutInterval.nanoseconds
             if deadline <= clock.now { silent.append(transfer) } else { next = min(next, deadline) }
         }

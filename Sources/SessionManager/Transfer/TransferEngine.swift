@@ -49,6 +49,8 @@ final class TransferEngine {
     /// Whether connections are bound to an interface that has a path of its own while the one that the kernel chooses is dead.
     var rescues = true
     var isClosed = false
+    /// The last URL and its origin: mostly the next transfer has the same.
+    private var lastAddress = (url: "", origin: "")
 
     init(
         reactor: Reactor, configuration: SessionConfiguration, policy: SecurityPolicy, asks: Bool
@@ -68,6 +70,12 @@ final class TransferEngine {
     }
 
     deinit { close() }
+
+    /// The origin of a URL that is written as text.
+    func origin(of address: String) -> String {
+        if address != lastAddress.url { lastAddress = (address, address.origin) }
+        return lastAddress.origin
+    }
 
     /// How many transfers run or wait.
     var count: Int { running.count + tickets.count }

@@ -6,8 +6,13 @@ extension URL {
     /// Scheme and authority as they are written, in lower case: what connections are kept for.
     ///
     /// Much cheaper than the parsed parts; `http://h` and `http://h:80` count as two.
-    var originText: String {
-        var text = absoluteString
+    var originText: String { absoluteString.origin }
+}
+
+extension String {
+    /// The beginning of a URL up to its path.
+    var origin: String {
+        var text = self
         return text.withUTF8 { bytes in
             var slashes = 0
             var end = 0

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import SessionCore
+
+extension Transfer {
+    /// Heads beyond this are none: 256 KiB.
+    static let headLimit = 256 << 10
+
+    /// A whole head: the status line and the lines of the fields; empty where it is longer than the limit.
+    ///
+    /// - Returns: false where the transfer is to end.
+    func received(head bytes: UnsafeRawBufferPointer) -> Bool {
+        guard !bytes.isEmpty else {
+            return refuse(
+                "the server sends more than 256 KiB of header fields",
+                advice: "the server is broken or hostile")
+        }
+        let first = Self.lineEnd(bytes, from: 0)
+        let (version, status) = StatusLine.parse(UnsafeRawBufferPointer(rebasing: bytes[..<first]))
+        guard let version, status >= 100 else {
+            return refuse("the answer's first line is none of HTTP", advice: "")
+        }
+        // Interim responses (RFC 9110 §15.2) announce another one.
+        if status < 200, status != 101 { return true }
+        let fields = UnsafeRawBufferPointer(rebasing: bytes[first...])
+        let facts = HeadFacts(fields)
+        let head = SessionResponse(
+            url: request.url, statusCode: status, version: version, headerBlock: [UInt8](fields),
+            requestMethod: request.method)
+        self.facts = facts
+        response = head
+        if let fault = facts.fault {
+            return refuse(
+                "the response cannot be trusted: \(fault)",
+                advice: "the server, or a proxy before it, is broken or hostile")
+        }
+        // libcurl may be about to answer this by itself: it is a response only when its content comes, or the end.
+        if credentials != nil, status == 401 || status == 407 { return true }
+        return openSink(head)
+    }
+
+    /// Where the line after this one begins.
+    fileprivate static func lineEnd(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
+        guard let base = bytes.baseAddress, start < bytes.count,
+            let end = memchr(base + start, 0x0A, bytes.count - start)
+        else { return bytes.count }
+        return UnsafeRawPointer(end) - base + 1
+    }
+
+    private func refuse(_ sentence: String, advice: String) -> Bool {
+        _ = abort(SessionError(.badServerResponse, sentence, advice: advice))
+        return false
+    }
+}
+
+extension HeadFacts {
+    /// What the lines of the fields tell.
+    init(_ lines: UnsafeRawBufferPointer) {
+        var start = 0
+        while start < lines.count {
+            let end = Transfer.lineEnd(lines, from: start)
+            note(UnsafeRawBufferPointer(rebasing: lines[start..<end]))
+            start = end
+        }
+    }
+}
