@@ -24,6 +24,12 @@ extension EasyHandle {
                 let value = field.value
                 append(value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(value)")
             }
+            // Not CURLOPT_ACCEPT_ENCODING: see `DecodingSink`.
+            if request.options.decompressesContent, let accepted = ContentCoding.accepted,
+                request.headerFields[.acceptEncoding] == nil
+            {
+                append(accepted)
+            }
             if request.body != nil {
                 // No waiting for 100 (Continue): a refusal comes soon enough, and many servers never send it.
                 append("Expect:")
@@ -58,8 +64,6 @@ extension EasyHandle {
         set(CURLOPT_PIPEWAIT, new.version == CURL_HTTP_VERSION_2TLS ? 1 : 0)
         set(CURLOPT_CONNECTTIMEOUT_MS, new.connectMilliseconds)
         set(CURLOPT_INTERFACE, new.interface)
-        // An empty list means all that this libcurl can decode.
-        set(CURLOPT_ACCEPT_ENCODING, new.decodes ? "" : nil)
         set(CURLOPT_BUFFERSIZE, new.bufferSize)
         set(CURLOPT_UPLOAD_BUFFERSIZE, new.uploadBufferSize)
         set(CURLOPT_PROXY, new.proxy)
@@ -97,7 +101,6 @@ struct EasyOptions: Equatable {
     let version: Int
     let connectMilliseconds: Int
     let interface: String?
-    let decodes: Bool
     let cookies: Bool
     let bufferSize: Int
     let uploadBufferSize: Int
@@ -124,7 +127,6 @@ struct EasyOptions: Equatable {
         connectMilliseconds = max(1, (options.timeouts.connect ?? options.timeoutInterval).milliseconds)
         // An address or a host name would be understood as well without the prefix (CURLOPT_INTERFACE(3)).
         interface = transfer.interface(configuration).map { "if!\($0)" }
-        decodes = options.decompressesContent
         cookies = options.handlesCookies
         // Big buffers only where they pay: every running transfer has its own.
         bufferSize = transfer.isBulk ? 256 << 10 : 16 << 10

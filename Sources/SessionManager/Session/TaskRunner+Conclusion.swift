@@ -10,8 +10,10 @@ extension TaskRunner {
         let response = transfer?.response
         if let caching, concludeValidation(caching, end) { return }
         if let error = end.error {
-            // A redirect whose content is too long to be read is followed all the same, on another connection.
-            if next != nil, error.code == .dataLengthExceedsMaximum { return goOn() }
+            // A redirect whose content is too long to be read, or broken, is followed all the same, on another connection.
+            if next != nil, error.code == .dataLengthExceedsMaximum || error.code == .cannotDecodeRawData {
+                return goOn()
+            }
             if reconnects(after: error, transfer) { return }
             if let peer = error.undecidedPeer { return askAboutServer(peer, error) }
             return fail(error, data: memory?.data)
@@ -68,9 +70,11 @@ extension TaskRunner {
     /// Sends a request, with a new body where the former one cannot be sent again.
     func send(_ next: SessionRequest) {
         turn(to: next)
-        guard case .stream(let source)? = next.body, !source.isRewindable, transfer != nil else {
+        guard case .stream(let source)? = next.body, !source.isRewindable, let former = transfer else {
             return exchange()
         }
+        // Nothing of the body has been read: a handshake that was left undecided, for instance.
+        if former.sent == 0 { return exchange(withBodyOf: former) }
         transfer = nil
         askForBody(of: next)
     }

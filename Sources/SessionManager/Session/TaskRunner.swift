@@ -138,7 +138,7 @@ final class TaskRunner {
     }
 
     /// Begins an exchange with the current request.
-    func exchange() {
+    func exchange(withBodyOf former: Transfer? = nil) {
         transfer = nil
         guard !isSuspended, !isParked, !isOver else { return }
         forgetExchange()
@@ -151,6 +151,7 @@ final class TaskRunner {
         if let approvals = engine.approvals, transfer.isSecure {
             transfer.judge = judge(approvals, transfer.origin)
         }
+        if let former { transfer.takeBody(of: former) }
         self.transfer = transfer
         engine.start(transfer)
     }

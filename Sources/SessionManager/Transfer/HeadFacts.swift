@@ -11,7 +11,9 @@ struct HeadFacts {
     /// libcurl takes some of them for something, and two readers of one connection would see different responses.
     private(set) var fault: String?
     /// Whether the content is compressed, so that its length says nothing about what will come out.
-    private(set) var isEncoded = false
+    var isEncoded: Bool { !codings.isEmpty }
+    /// What was done to the content, in the order in which it was done.
+    private(set) var codings: [ContentCoding] = []
     /// Whether there is a `Location`.
     private(set) var hasLocation = false
 
@@ -21,9 +23,17 @@ struct HeadFacts {
         if let value = Self.value(line, "content-length") {
             note(length: value)
         } else if let value = Self.value(line, "content-encoding") {
-            isEncoded = !value.equalsIgnoringCase("identity".utf8)
+            note(codings: value)
         } else if Self.value(line, "location") != nil {
             hasLocation = true
+        }
+    }
+
+    private mutating func note(codings text: Slice<UnsafeRawBufferPointer>) {
+        for name in text.split(separator: UInt8(ascii: ",")) {
+            let name = Slice(base: text.base, bounds: name.startIndex..<name.endIndex).droppingLineEnd
+            guard !name.isEmpty, !name.equalsIgnoringCase("identity".utf8) else { continue }
+            codings.append(ContentCoding(name: name))
         }
     }
 

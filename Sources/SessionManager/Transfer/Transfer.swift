@@ -48,6 +48,8 @@ final class Transfer {
 
     var facts = HeadFacts()
     private var sink: (any ContentSink)?
+    /// Stands before the sink where the content is encoded.
+    private var decoder: DecodingSink?
     private var reader: (any BodyReader)?
     /// The body's length; nil for one of unknown length, or for none.
     private(set) var bodyLength: Int64?
@@ -81,8 +83,12 @@ final class Transfer {
         origin = engine.origin(of: address)
     }
 
-    /// Opens the body.
+    /// Opens the body, unless it has that of a transfer that did not come to send it.
     func prepareBody() throws(SessionError) {
+        if reader != nil, sent == 0, case .stream(let source) = request.body {
+            bodyLength = source.length
+            return
+        }
         switch request.body {
         case nil: return
         case .data(let data):
@@ -103,14 +109,23 @@ final class Transfer {
 
     /// Ends it: the observer is told once, and everything is let go of.
     func finish(_ end: TransferEnd) {
-        if end.error == nil, sink == nil, let response, !openSink(response) {
-            return finish(TransferEnd(error: failure, metrics: end.metrics))
+        var end = end
+        if end.error == nil, sink == nil, let response, !openSink(response) { end.error = failure }
+        if end.error == nil, let shortage = decoder?.shortage {
+            end.error = shortage.with(failingURL: request.url, response: response)
         }
         let last = observer
         observer = nil
-        reader = nil
+        if sent > 0 { reader = nil }
         sink = nil
+        decoder = nil
         last?.transferEnded(self, end)
+    }
+
+    /// Has the body of a transfer of the same request that ended before a byte of it was read.
+    func takeBody(of former: Transfer) {
+        reader = former.reader
+        former.reader = nil
     }
 
     /// Forgets the observer, which has ended it itself.
@@ -118,6 +133,7 @@ final class Transfer {
         observer = nil
         reader = nil
         sink = nil
+        decoder = nil
     }
 }
 
@@ -127,7 +143,11 @@ extension Transfer {
     func openSink(_ head: SessionResponse) -> Bool {
         guard let observer else { return false }
         do throws(SessionError) {
-            sink = try observer.transfer(self, received: head, facts)
+            let target = try observer.transfer(self, received: head, facts)
+            if facts.isEncoded, request.options.decompressesContent, !(target is DiscardingSink) {
+                decoder = try .chain(facts.codings, to: target, size: isBulk ? 64 << 10 : 16 << 10)
+            }
+            sink = decoder ?? target
             try sink?.begin(length: facts.length)
             return true
         } catch {
@@ -144,7 +164,7 @@ extension Transfer {
         do throws(SessionError) {
             switch try sink.take(bytes) {
             case .taken:
-                received += Int64(bytes.count)
+                received = decoder?.count ?? (received + Int64(bytes.count))
                 contentIsPaused = false
                 observer.transferReceived(self)
                 return bytes.count

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Replies that are wrong as they stand: sent as they are, then the connection is closed."""
 import gzip
+import zlib
+
+from .content import brotli
 
 
 def reply(*lines, body=b"", status=b"200 OK"):
@@ -13,7 +16,10 @@ JSON = b"Content-Type: application/json"
 FIVE = b"Content-Length: 5"
 CHUNKED = b"Transfer-Encoding: chunked"
 GZIP = b"Content-Encoding: gzip"
-PACKED = gzip.compress(b'{"key":"value"}' * 100, mtime=0)
+PLAIN = b'{"key":"value"}' * 100
+PACKED = gzip.compress(PLAIN, mtime=0)
+DEFLATED = zlib.compress(PLAIN)
+BROTLI = brotli(PLAIN)
 
 
 def length(body):
@@ -48,6 +54,7 @@ REPLIES = {
     "long-chunk": reply(TEXT, CHUNKED, body=b"3\r\nhello\r\n0\r\n\r\n"),
     "long-chunk-extension": reply(TEXT, CHUNKED, body=b"5;" + b"x" * 100000 + b"\r\nhello\r\n0\r\n\r\n"),
     "trailers": reply(TEXT, CHUNKED, body=b"5\r\nhello\r\n0\r\nX-Trailer: 1\r\n\r\n"),
+    "empty-with-trailers": reply(TEXT, CHUNKED, body=b"0\r\nX-Trailer: 1\r\n\r\n"),
     "unknown-transfer-encoding": reply(TEXT, b"Transfer-Encoding: zebra", body=b"hello"),
     # Heads (RFC 9112 §4, §5).
     "nul-in-header": reply(TEXT, b"X-Nul: a\0b", FIVE, body=b"hello"),
@@ -87,6 +94,12 @@ REPLIES = {
     "invalid-utf8-json": reply(JSON, length(b'{"key":"\xff\xfe\xc3\x28"}'), body=b'{"key":"\xff\xfe\xc3\x28"}'),
     "deep-json": reply(JSON, b"Content-Length: 200000", body=b"[" * 100000 + b"]" * 100000),
     # Packed bodies (RFC 9110 §8.4).
+    "halved-gzip": reply(JSON, GZIP, CHUNKED, body=b"1e\r\n%b\r\n0\r\n\r\n" % PACKED[:30]),
+    "truncated-deflate": reply(JSON, b"Content-Encoding: deflate", length(DEFLATED[:-6]), body=DEFLATED[:-6]),
+    "short-deflate": reply(JSON, b"Content-Encoding: deflate", b"Content-Length: 1", body=DEFLATED[:1]),
+    "truncated-brotli": reply(JSON, b"Content-Encoding: br", length(BROTLI[:-2]), body=BROTLI[:-2]),
+    "empty-gzip": reply(JSON, GZIP, b"Content-Length: 0"),
+    "two-members": reply(JSON, GZIP, length(PACKED * 2), body=PACKED * 2),
     "bad-gzip": reply(JSON, GZIP, FIVE, body=b"hello"),
     "truncated-gzip": reply(JSON, GZIP, length(PACKED[:-20]), body=PACKED[:-20]),
     "wrong-sum-gzip": reply(JSON, GZIP, length(PACKED), body=PACKED[:-8] + b"\0\0\0\0" + PACKED[-4:]),

@@ -102,6 +102,17 @@ struct ServerTrustTests {
         #expect(judge.asked.all.count == 1)
     }
 
+    @Test("a body that can be read once goes to the server that the delegate accepts: nothing of it was sent")
+    func streamed() async throws {
+        let lab = try await lab(Judge())
+        let (chunks, source) = AsyncStream<Data>.makeStream()
+        source.yield(Data("once".utf8))
+        source.finish()
+        let request = try lab.request(
+            "/upload", .post, at: .selfSigned, body: .stream(StreamedBody(chunks)))
+        #expect(try await lab.run(request).json?["count"] == 4)
+    }
+
     @Test("what one delegate has accepted does not hold for the next one, nor for the policy")
     func anotherDelegate() async throws {
         let lab = try await lab(Judge())

@@ -73,9 +73,66 @@ struct HostileServerTests {
         #expect([.dataLengthExceedsMaximum, .cannotDecodeRawData].contains(end.error?.code), "\(end)")
     }
 
-    @Test("packed content that is broken is an error", arguments: ["bad-gzip", "wrong-sum-gzip"])
-    func packed(_ path: String) async throws {
-        #expect(try await outcome(path).error?.code == .cannotDecodeRawData)
+    @Test(
+        "packed content that is broken, cut off or packed in an unknown way is an error",
+        arguments: [
+            "bad-gzip", "wrong-sum-gzip", "truncated-gzip", "halved-gzip", "truncated-deflate",
+            "short-deflate",
+            "truncated-brotli", "unknown-encoding", "ten-encodings",
+        ], [false, true])
+    func packed(_ path: String, _ isDownload: Bool) async throws {
+        guard isDownload else {
+            return #expect(try await outcome(path).error?.code == .cannotDecodeRawData)
+        }
+        let (lab, folder) = (try await Lab(), try Folder())
+        try Data("old".utf8).write(to: URL(filePath: folder("file")))
+        var options = TaskOptions()
+        options.partialFile = folder("part")
+        await #expect {
+            try await lab.manager.download(
+                SessionRequest(lab.origin.faultURL("/fault/\(path)")),
+                to: DownloadDestination(folder("file"), replacesExisting: true), options: options)
+        } throws: {
+            ($0 as? SessionError)?.code == .cannotDecodeRawData
+        }
+        #expect(folder.names == ["file"])
+        #expect(try Data(contentsOf: URL(filePath: folder("file"))) == Data("old".utf8))
+    }
+
+    @Test(
+        "packed content of nothing, of several members, and with something behind it",
+        arguments: [("empty-gzip", 0), ("two-members", 200), ("gzip-and-more", 100)])
+    func unusuallyPacked(_ path: String, _ count: Int) async throws {
+        let end = try await outcome(path)
+        #expect(end.error == nil)
+        #expect(end.data == Data(String(repeating: #"{"key":"value"}"#, count: count).utf8))
+    }
+
+    @Test("trailers are no second head, with content and without")
+    func trailers() async throws {
+        struct Heads: SessionDelegate {
+            let seen = Diary<Int>()
+            func task(_ task: SessionTask, didReceive response: SessionResponse) async -> ResponseDisposition
+            {
+                seen.note(response.statusCode ?? 0)
+                return .allow
+            }
+        }
+        for (path, text) in [("trailers", "hello"), ("empty-with-trailers", "")] {
+            let lab = try await Lab()
+            let heads = Heads()
+            lab.manager.delegate = heads
+            let task = try lab.manager.dataTask(
+                with: SessionRequest(lab.origin.faultURL("/fault/\(path)")))
+            task.resume()
+            let end = await task.outcome()
+            #expect(end.error == nil)
+            #expect(end.data == Data(text.utf8))
+            #expect(end.response?.statusCode == 200)
+            #expect(end.response?.value(forField: "content-type") == "text/plain")
+            #expect(end.response?.value(forField: "x-trailer") == nil)
+            #expect(heads.seen.all == [200])
+        }
     }
 
     @Test(
