@@ -78,7 +78,7 @@ public struct StreamedBody: BodySource {
 }
 
 /// What the transferring thread reads; letting go of it ends the iteration.
-private final class StreamedBodyReader: BodyReader {
+package final class StreamedBodyReader: BodyReader {
     private let buffer: StreamedBodyBuffer
     private let task: Task<Void, Never>
 
@@ -87,14 +87,17 @@ private final class StreamedBodyReader: BodyReader {
         self.task = task
     }
 
+    /// Whether the sequence has to wait until something is read.
+    package var holdsSequence: Bool { buffer.holdsMaker }
+
     deinit {
         task.cancel()
         buffer.close()
     }
 
-    func read(into target: UnsafeMutableRawBufferPointer) throws(SessionError) -> BodyRead {
+    package func read(into target: UnsafeMutableRawBufferPointer) throws(SessionError) -> BodyRead {
         try buffer.read(into: target).get()
     }
 
-    func whenReadable(_ callback: @escaping @Sendable () -> Void) { buffer.whenReadable(callback) }
+    package func whenReadable(_ callback: @escaping @Sendable () -> Void) { buffer.whenReadable(callback) }
 }

@@ -48,6 +48,9 @@ final class StreamedBodyBuffer: Sendable {
         }
     }
 
+    /// Whether the maker waits for room.
+    var holdsMaker: Bool { state.withLock { $0.waiting != nil } }
+
     func end(_ result: Result<Void, SessionError>) {
         let readable = state.withLock { state in
             state.end = result

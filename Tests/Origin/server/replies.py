@@ -91,7 +91,10 @@ async def do_loop(request):
 
 
 async def do_redirect_to(request):
-    """/redirect-to?url=&code=."""
+    """/redirect-to?url=&code=&read=0: with `read=1` once the body was read."""
+    if request.flag("read", False):
+        async for _ in request.body():
+            pass
     location = urllib.parse.quote(request.argument("url", "/get"), safe="/:?&=%#[]@!$'()*+,;~")
     return Response(b"", request.number("code", 302), "text/html", [("Location", location)])
 
