@@ -66,6 +66,8 @@ extension HTTPSessionManager {
 
     /// Sends a request and returns the content of an acceptable response as it is, for instance where there is none.
     ///
+    /// ``responseSerializer`` says which statuses are acceptable; the media type is not looked at, since nothing is decoded.
+    ///
     /// - Throws: ``SessionError`` where the request fails or the status is not acceptable; its ``SessionError/data`` has the content.
     @discardableResult
     public func data(
@@ -74,9 +76,14 @@ extension HTTPSessionManager {
     ) async throws(SessionError) -> (Data, SessionResponse) {
         let request = try request(method, address, parameters: parameters, headers: headers)
         let (data, response) = try await session.data(for: request)
-        let judged = HTTPResponseSerializer().serialize(data, response: response)
-        if let error = judged.error { throw error }
+        try judge(response, data)
         return (data, response)
+    }
+
+    /// Without content an unfit media type is no reason to refuse: the status alone is judged.
+    private func judge(_ response: SessionResponse, _ data: Data) throws(SessionError) {
+        guard let error = CompletionDelivery.refusal(of: response, by: responseSerializer) else { return }
+        throw error.with(failingURL: response.url, response: response, data: data)
     }
 
     private func value<Value: Decodable & Sendable>(
@@ -92,8 +99,10 @@ extension HTTPSessionManager {
     ) async throws(SessionError) -> Value {
         let (data, response) = try await session.data(for: request, options: options)
         // An error's content is seldom a `Value`; the status says more than the decoder's complaint.
-        if let error = HTTPResponseSerializer().serialize(data, response: response).error { throw error }
-        let result = DecodableResponseSerializer<Value>().serialize(data, response: response)
+        try judge(response, data)
+        var serializer = DecodableResponseSerializer<Value>()
+        serializer.acceptableStatusCodes = nil
+        let result = serializer.serialize(data, response: response)
         if let error = result.error { throw error }
         guard let value = result.value else {
             throw SessionError(

@@ -4,7 +4,7 @@ public import Reachability
 public import SessionCore
 
 extension URLSessionManager {
-    /// What a manager is made of and can be written down: no blocks, no queue, no delegate, no interceptor.
+    /// What a manager is made of and can be written down: no blocks, no queue, no delegate, no interceptor, no cache.
     ///
     /// Key files are named and not contained. What the serializers send by default is contained, credentials too.
     public struct Settings: Sendable {
@@ -43,8 +43,12 @@ extension URLSessionManager {
 
     /// Another manager with the same ``settings-swift.property``; it has connections and a session of its own.
     ///
-    /// Delegate, interceptor and completion queue are not copied.
-    public func copy() -> URLSessionManager { URLSessionManager(settings: settings) }
+    /// It uses the same ``cache``. Delegate, interceptor, handlers and completion queue are not copied.
+    public func copy() -> URLSessionManager {
+        let copy = URLSessionManager(settings: settings)
+        copy.cache = cache
+        return copy
+    }
 }
 
 extension URLSessionManager.Settings: Codable {

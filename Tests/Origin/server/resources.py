@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Resources with versions: ranges (RFC 9110 §14), conditions (§13) and caching (RFC 9111)."""
+import base64
 import email.utils
 import re
 import time
@@ -115,8 +116,14 @@ async def do_range(request):
 async def do_cache(request):
     """/cache/NAME?cc=&vary=&age=&expires=&date=&h=Name:Value: says how often the key was asked; 304 where that is right.
 
-    `age` goes out as it is; `expires` and `date` are seconds from now.
+    `age` goes out as it is; `expires` and `date` are seconds from now. auth=user:password: 401 without these, or 407 with proxy=1.
     """
+    if wanted := request.argument("auth"):
+        proxy = "Proxy-" if request.flag("proxy", False) else ""
+        told = request.header(proxy + "Authorization") or ""
+        if told != "Basic " + base64.b64encode(wanted.encode()).decode():
+            challenge = [(("Proxy-Authenticate" if proxy else "WWW-Authenticate"), 'Basic realm="cache"')]
+            return Response(b"", 407 if proxy else 401, headers=challenge)
     current, now = version(request, request.words[-1] or "cache"), time.time()
     headers = [*current.headers]
     for argument, name in (("cc", "Cache-Control"), ("vary", "Vary"), ("age", "Age")):

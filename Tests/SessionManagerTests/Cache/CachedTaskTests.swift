@@ -308,6 +308,23 @@ struct CachedTaskTests {
         #expect(end.metrics.count == 2)
     }
 
+    @Test(
+        "a challenge on the way does not forget what is stored: the 304 behind it stands for that",
+        arguments: [false, true])
+    func confirmedBehindChallenge(_ isProxy: Bool) async throws {
+        let lab = try await CacheLab()
+        var options = TaskOptions()
+        options.challengeHandler = { _ in .useCredential(.password(user: "u", password: "p")) }
+        let name = "challenged-\(isProxy)"
+        let query = "cc=max-age%3D0&auth=u:p&proxy=\(isProxy ? 1 : 0)"
+        let first = try await lab.run(lab.request(name, query), options: options)
+        let second = try await lab.run(lab.request(name, query), options: options)
+        #expect(first.text.contains("serial"))
+        #expect(second.text == first.text)
+        #expect(second.response?.statusCode == 200)
+        #expect(try await lab.count(name) == 4)
+    }
+
     @Test("other credentials get no stored response without the server's word")
     func authorization() async throws {
         let lab = try await CacheLab()

@@ -171,6 +171,26 @@ struct HTTPSessionManagerTests {
         #expect(statistics.peak <= 4)
     }
 
+    @Test(
+        "the manager's serializer says which statuses are acceptable, whatever the call makes of the content")
+    func acceptable() async throws {
+        struct Status: Decodable { let e: Int }
+        let api = try await manager()
+        await #expect(throws: SessionError.self) { try await api.data(.get, "json-status/404") }
+        var serializer = JSONResponseSerializer()
+        serializer.acceptableStatusCodes = [404...404]
+        api.responseSerializer = serializer
+        #expect(try await api.data(.get, "json-status/404").1.statusCode == 404)
+        #expect(try await api.data(.get, "status/404").0.isEmpty)
+        let status: Status = try await api.get("json-status/404")
+        #expect(status.e == 404)
+        await #expect {
+            try await api.data(.get, "html")
+        } throws: {
+            ($0 as? SessionError)?.code == .badServerResponse && ($0 as? SessionError)?.data?.isEmpty == false
+        }
+    }
+
     @Test("a failure has the status, the content and the address")
     func failure() async throws {
         let api = try await manager()

@@ -30,6 +30,7 @@ struct SettingsTests {
         api.responseSerializer = StringResponseSerializer()
         api.session.delegate = Delegate()
         api.session.interceptor = RequestCompressor()
+        api.session.cache = DiskResponseCache(directory: nil)
         return api
     }
 
@@ -51,13 +52,16 @@ struct SettingsTests {
     @Test("AF-181 a copy of a manager has its base, configuration, serializers and policy, and nothing else")
     func copy() throws {
         let api = try configured()
-        try expect(try api.copy(), like: api)
+        let other = try api.copy()
+        try expect(other, like: api)
+        #expect(other.session.cache != nil && other.session.cache === api.session.cache)
         let session = api.session.copy()
         #expect(session !== api.session)
         #expect(session.configuration == api.session.configuration)
         #expect(session.securityPolicy == api.securityPolicy)
         #expect(session.responseSerializer is StringResponseSerializer)
         #expect(session.delegate == nil && session.interceptor == nil)
+        #expect(session.cache === api.session.cache)
     }
 
     @Test("AF-181 a manager that was written down and read is as the first")
