@@ -23,14 +23,14 @@ struct CompletionDelivery: Sendable {
     /// Leaves the loop at once: decoding may take long.
     func deliver(_ task: SessionTask, _ outcome: TaskOutcome) {
         guard delegate != nil || (outcome.data?.count ?? 0) > Self.smallContent else {
-            return queue.submit { call(task, outcome, evaluate(outcome)) }
+            return queue.submit { call(task, outcome, result(of: task, outcome)) }
         }
         Task {
             if let delegate {
                 await delegate.task(task, didCollect: outcome.metrics)
                 await delegate.task(task, didCompleteWith: outcome.error)
             }
-            let result = evaluate(outcome)
+            let result = result(of: task, outcome)
             queue.submit { call(task, outcome, result) }
         }
     }
@@ -45,6 +45,13 @@ struct CompletionDelivery: Sendable {
             .completed(
                 task,
                 TaskCompletion(outcome: outcome, object: object, serializer: serializer, error: error)))
+    }
+
+    private func result(of task: SessionTask, _ outcome: TaskOutcome) -> ((any Sendable)?, SessionError?) {
+        let result = evaluate(outcome)
+        if outcome.error == nil, outcome.filePath == nil { task.tell(.serialized(result.1)) }
+        task.tell(.completed(result.1))
+        return result
     }
 
     private func evaluate(_ outcome: TaskOutcome) -> ((any Sendable)?, SessionError?) {

@@ -134,9 +134,11 @@ public final class SessionTask: Sendable {
     public func resume() {
         switch record.withLock({ $0.machine.resume() }) {
         case .start:
+            tell(.resumed)
             session.noteResumed(self)
             session.start(self)
         case .goOn:
+            tell(.resumed)
             session.noteResumed(self)
             session.setSuspended(self, false)
         case .nothing: break
@@ -148,6 +150,7 @@ public final class SessionTask: Sendable {
     /// The connection is kept.
     public func suspend() {
         guard record.withLock({ $0.machine.suspend() }) else { return }
+        tell(.suspended)
         session.noteSuspended(self)
         session.setSuspended(self, true)
     }
@@ -155,8 +158,12 @@ public final class SessionTask: Sendable {
     /// Ends it with ``SessionError/Code/cancelled``, unless it has completed.
     public func cancel() {
         switch record.withLock({ $0.machine.cancel() }) {
-        case .finish: finish(TaskOutcome(error: cancelledError))
-        case .stop: session.stop(self)
+        case .finish:
+            tell(.cancelled)
+            finish(TaskOutcome(error: cancelledError))
+        case .stop:
+            tell(.cancelled)
+            session.stop(self)
         case .nothing: break
         }
     }
@@ -230,6 +237,7 @@ public final class SessionTask: Sendable {
         if let completion = plan.completion {
             completion(self, outcome)
         } else {
+            tell(.completed(outcome.error))
             session.events.send(.completed(self, TaskCompletion(outcome: outcome, error: outcome.error)))
         }
         if let waiter { tell(waiter, outcome) }

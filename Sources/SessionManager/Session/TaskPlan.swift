@@ -17,6 +17,8 @@ struct TaskPlan: Sendable {
     var record: ResumeRecord?
     /// The manager's response cache; nil where there is none.
     var cache: CacheAccess?
+    /// Hear of its steps.
+    var monitors: [EventMonitor] = []
     /// Takes the content of a stream task.
     var stream: StreamBuffer?
     /// Told of the head of the last response.

@@ -45,6 +45,7 @@ extension TaskRunner {
             in: response, host: url.host() ?? "", port: Origin(url)?.port ?? 0,
             // Meant for the server that was asked, not for whoever it sends us to, and not for a proxy.
             credential: response.statusCode == 401 && isAtHome(url) ? task.plan.options.credential : nil)
+        if let offer = offers.first { task.tell(.challenged(offer)) }
         follow(authentication.machine.challenged(offers, handler: handlerKind), response)
     }
 

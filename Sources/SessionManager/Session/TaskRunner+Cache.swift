@@ -93,6 +93,7 @@ extension TaskRunner {
         transfer = nil
         forgetExchange()
         task.note(response: response)
+        task.tell(.usedCache(response))
         guard let delegate = task.plan.delegate else { return hand(stored.data, response) }
         let task = task
         ask {
@@ -157,7 +158,8 @@ extension TaskRunner {
         }
         let data = memory?.data
         ask {
-            let content = path.map { try? Data(contentsOf: URL(filePath: $0)) } ?? data
+            var content = data
+            if let path { content = await FileThread.run { try? Data(contentsOf: URL(filePath: path)) } }
             guard let content else { return }
             let proposed = CachedResponse(response, data: content)
             store(handler == nil ? proposed : await handler?.store(proposed, for: asked))

@@ -53,6 +53,7 @@ extension TaskRunner {
     }
 
     func follow(_ next: SessionRequest) {
+        task.tell(.redirected(to: next))
         hops += 1
         guard let caching, next.body == nil else { return send(next) }
         turn(to: caching.unconditional(next))

@@ -101,28 +101,21 @@ extension TaskRunner {
 
     /// Moves a complete file to where it belongs.
     func finishDownload(_ file: FileSink, _ response: SessionResponse) {
-        let (task, path) = (task, file.path)
+        let (task, path, number) = (task, file.path, file.release())
         let (delegate, destination) = (task.plan.delegate, task.plan.destination)
-        guard delegate != nil || destination != nil else {
-            file.keep()
-            return complete(TaskOutcome(response: response, filePath: path))
-        }
-        do throws(SessionError) {
-            try file.close()
-        } catch {
-            return complete(TaskOutcome(response: response, error: error))
-        }
         ask { () async -> Result<String, SessionError> in
+            if let number, let error = await FileThread.run({ FileSink.close(number, path) }) {
+                return .failure(error)
+            }
             let wanted = await delegate?.task(task, didFinishDownloadingTo: path, response: response)
             guard let wanted = wanted ?? destination?(path, response) else { return .success(path) }
-            do throws(SessionError) {
-                try FileMove.move(path, to: wanted)
-                task.session.events.send(.downloadMoved(task, path: wanted.path))
-                return .success(wanted.path)
-            } catch {
+            if let error = await FileThread.run({ FileMove.move(path, to: wanted) }) {
                 task.session.events.send(.downloadMoveFailed(task, error))
                 return .failure(error)
             }
+            task.session.events.send(.downloadMoved(task, path: wanted.path))
+            task.tell(.moved(path: wanted.path))
+            return .success(wanted.path)
         } then: { runner, result in
             switch result {
             case .success(let path):

@@ -20,9 +20,13 @@ extension TaskRunner {
         } then: { runner, result in
             switch result {
             case .success(let request):
+                runner.task.tell(.adapted(request))
                 runner.request = request
                 runner.begin()
-            case .failure(let error): runner.fail(runner.sessionError(error))
+            case .failure(let error):
+                let error = runner.sessionError(error)
+                runner.task.tell(.adaptationFailed(error))
+                runner.fail(error)
             }
         }
     }
@@ -55,8 +59,12 @@ extension TaskRunner {
             await interceptor.retry(request, state: state, after: error)
         } then: { runner, decision in
             switch decision {
-            case .retry: runner.tryAgain()
-            case .retryAfter(let delay): runner.later(delay) { $0.tryAgain() }
+            case .retry:
+                runner.task.tell(.retrying(count: runner.retries, after: error, delay: nil))
+                runner.tryAgain()
+            case .retryAfter(let delay):
+                runner.task.tell(.retrying(count: runner.retries, after: error, delay: delay))
+                runner.later(delay) { $0.tryAgain() }
             case .doNotRetry: otherwise(runner)
             case .doNotRetryWithError(let other): runner.end(runner.sessionError(other))
             }

@@ -12,6 +12,7 @@ extension TaskRunner: TransferObserver {
     func transfer(
         _ transfer: Transfer, received head: SessionResponse, _ facts: HeadFacts
     ) throws(SessionError) -> any ContentSink {
+        task.tell(.received(head))
         if let caching, caching.received(head, for: request) { return DiscardingSink(limit: Self.ballast) }
         task.note(response: head)
         expected = facts.isEncoded && request.options.decompressesContent ? nil : facts.length

@@ -31,6 +31,7 @@ extension TaskRunner {
         let challenge = AuthenticationChallenge(
             method: .serverTrust, host: url.host() ?? peer.host, port: Origin(url)?.port ?? 0, peerTrust: peer
         )
+        task.tell(.challenged(challenge))
         follow(trust.machine.challenged([challenge], handler: .session), peer)
     }
 

@@ -153,6 +153,7 @@ final class TaskRunner {
         }
         if let former { transfer.takeBody(of: former) }
         self.transfer = transfer
+        task.tell(.sent(request))
         engine.start(transfer)
     }
 
@@ -185,7 +186,10 @@ final class TaskRunner {
         questions += 1
     }
 
-    func note(_ metrics: TransferMetrics) { self.metrics.append(metrics) }
+    func note(_ metrics: TransferMetrics) {
+        task.tell(.measured(metrics))
+        self.metrics.append(metrics)
+    }
 
     func complete(_ outcome: TaskOutcome) {
         guard !isOver else { return }

@@ -23,6 +23,7 @@ public final class URLSessionManager: Sendable {
         var cachedResponseHandler: (any CachedResponseHandler)?
         /// Both together, ready for tasks.
         var caching: CacheAccess?
+        var monitors: [EventMonitor] = []
 
         /// What is agreed for tasks that are told nothing and have no block.
         var ordinaryPlan: Boxed<TaskPlan>?
@@ -139,6 +140,12 @@ public final class URLSessionManager: Sendable {
         }
     }
 
+    /// Hear of every step of the tasks that are made from now on; none unless set.
+    public var eventMonitors: [EventMonitor] {
+        get { state.withLock { $0.monitors } }
+        set { change { $0.monitors = newValue } }
+    }
+
     /// The session that new tasks belong to; made when it is first asked for.
     ///
     /// - Throws: ``SessionError/Code/outOfResources`` where no thread can be started.
@@ -241,6 +248,7 @@ public final class URLSessionManager: Sendable {
             plan.options.progressQueue = queue
         }
         plan.delegate = delegate
+        plan.monitors = state.monitors
         plan.cache = state.caching?.with(options.cachedResponseHandler)
         plan.interceptor = Interceptor.combining(manager: state.interceptor, request: options.interceptor)
         // Judged without content, an unfit media type is no reason to refuse a file.
@@ -273,6 +281,7 @@ public final class URLSessionManager: Sendable {
                 .invalidated, "the manager has been invalidated", advice: "make a new one",
                 failingURL: request.url)
         }
+        task.tell(.created)
         return task
     }
 }

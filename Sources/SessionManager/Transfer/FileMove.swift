@@ -7,7 +7,17 @@ import SessionCore
 
 /// Moves a finished file to its destination without ever leaving half a file there.
 enum FileMove {
-    static func move(_ source: String, to destination: DownloadDestination) throws(SessionError) {
+    /// Why it cannot be moved; nil where it was.
+    static func move(_ source: String, to destination: DownloadDestination) -> SessionError? {
+        do throws(SessionError) {
+            try perform(source, destination)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private static func perform(_ source: String, _ destination: DownloadDestination) throws(SessionError) {
         let path = destination.path
         if destination.createsDirectories { try createDirectories(for: path) }
         var failure = rename(source, path, replaces: destination.replacesExisting)

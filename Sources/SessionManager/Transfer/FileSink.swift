@@ -88,11 +88,13 @@ final class FileSink: ContentSink {
     /// The bytes in the file.
     var count: Int64 { written }
 
-    /// Nothing more is written.
-    func close() throws(SessionError) {
-        guard let number = descriptor.take()?.take() else { return }
-        // Some file systems tell of a full disk only here.
-        if Glibc.close(number) != 0, errno != EINTR { throw FileFailure.cannotWrite(path, errno) }
+    /// Nothing more is written; the descriptor is given away, to be closed where that may take long.
+    func release() -> Int32? { descriptor.take()?.take() }
+
+    /// Closes what was released; says where some file systems tell of a full disk only now.
+    static func close(_ number: Int32, _ path: String) -> SessionError? {
+        guard Glibc.close(number) != 0, errno != EINTR else { return nil }
+        return FileFailure.cannotWrite(path, errno)
     }
 
     /// Leaves the file alone from now on.

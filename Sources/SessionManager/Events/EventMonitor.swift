@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+public import Reachability
+public import SessionCore
+
+/// Hears of every step of every task of a manager, beside the delegate and without a say in anything: for a log, for metrics, for tests.
+///
+///     manager.eventMonitors = [EventMonitor { task, step in log("\(task.identifier) \(step)") }]
+///
+/// Any number may be there. Each is called on its own queue, so a slow one holds up neither transfers nor the others; the steps of a task come
+/// in order. Without a monitor the steps are not even made.
+public struct EventMonitor: Sendable {
+    private let queue: DeliveryQueue
+    private let handler: @Sendable (SessionTask, TaskStep) -> Void
+
+    /// A monitor.
+    ///
+    /// - Parameters:
+    ///   - queue: where `handler` is called; a thread of its own unless said.
+    ///   - handler: gets each step.
+    public init(
+        queue: DeliveryQueue = .own, _ handler: @escaping @Sendable (SessionTask, TaskStep) -> Void
+    ) {
+        self.queue = queue
+        self.handler = handler
+    }
+
+    func note(_ task: SessionTask, _ step: TaskStep) {
+        let handler = handler
+        queue.submit { handler(task, step) }
+    }
+}
+
+/// What has happened to a task.
+public enum TaskStep: Sendable {
+    /// It was made, suspended.
+    case created
+    /// It was resumed, for the first time or after a suspension.
+    case resumed
+    /// It was suspended.
+    case suspended
+    /// Somebody wants it to end.
+    case cancelled
+    /// The adapters have made this request of the original one.
+    case adapted(SessionRequest)
+    /// An adapter refuses it.
+    case adaptationFailed(SessionError)
+    /// A request goes to the network: the first, the next of a redirect, one with credentials, or another try.
+    case sent(SessionRequest)
+    /// The head of a response has come; also of one that is no end, such as a redirect.
+    case received(SessionResponse)
+    /// A redirect is followed.
+    case redirected(to: SessionRequest)
+    /// Somebody is asked to answer a challenge of the server, or about the server.
+    case challenged(AuthenticationChallenge)
+    /// The response is a stored one.
+    case usedCache(SessionResponse)
+    /// An exchange has ended and was measured.
+    case measured(TransferMetrics)
+    /// It is tried again, as an interceptor wants; after a delay or at once. `count` tries came before.
+    case retrying(count: Int, after: SessionError, delay: Duration?)
+    /// A finished download was moved to this path.
+    case moved(path: String)
+    /// The content was handed to the serializer, which has made something of it, or refuses it.
+    case serialized(SessionError?)
+    /// It has ended; the completion block is called next.
+    case completed(SessionError?)
+}
+
+extension TaskStep: CustomStringConvertible {
+    /// One line for a log, without content, header fields or credentials.
+    public var description: String {
+        switch self {
+        case .created: "created"
+        case .resumed: "resumed"
+        case .suspended: "suspended"
+        case .cancelled: "cancelled"
+        case .adapted(let request): "adapted: \(Self.line(request))"
+        case .adaptationFailed(let error): "adaptation failed: \(error.code.rawValue)"
+        case .sent(let request): "sent: \(Self.line(request))"
+        case .received(let response): "received: \(response.statusCode ?? 0)"
+        case .redirected(let request): "redirected: \(Self.line(request))"
+        case .challenged(let challenge): "challenged: \(challenge.method) by \(challenge.host)"
+        case .usedCache: "used the cache"
+        case .measured(let metrics): "measured: \(metrics.bytesReceived) bytes received"
+        case .retrying(let count, let error, let delay):
+            "retrying (\(count + 1)) after \(error.code.rawValue)" + (delay.map { ", in \($0)" } ?? "")
+        case .moved(let path): "moved to \(path)"
+        case .serialized(let error): error.map { "not serialized: \($0.code.rawValue)" } ?? "serialized"
+        case .completed(let error): error.map { "completed: \($0.code.rawValue)" } ?? "completed"
+        }
+    }
+
+    /// Without user, password and query, where secrets are.
+    private static func line(_ request: SessionRequest) -> String {
+        "\(request.method.rawValue) \(request.url.host() ?? "")\(request.url.path(percentEncoded: true))"
+    }
+}
+
+extension SessionTask {
+    /// Tells the manager's monitors; without one the step is not made.
+    func tell(_ step: @autoclosure () -> TaskStep) {
+        guard !plan.monitors.isEmpty else { return }
+        let step = step()
+        for monitor in plan.monitors { monitor.note(self, step) }
+    }
+}
