@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+@testable import reach
+
+/// `reach get` where files cannot be written or read: the error says so, and what was there stays.
+@Suite("The program: get and the disk", .timeLimit(.minutes(10)))
+struct GetDiskTests {
+    /// Runs a line of a shell in a file system of a mebibyte, which has a file `old` and goes with the line.
+    private func onSmallDisk(
+        _ lab: GetLab, _ arguments: [String], _ line: String = #""$@""#
+    ) async throws -> GetLab.Result {
+        try FileManager.default.createDirectory(
+            atPath: "\(lab.folder)/disk", withIntermediateDirectories: true)
+        let inside = """
+            mount -t tmpfs -o size=1m,mode=777 none disk && cd disk && echo good > old || exit 99
+            \(line); code=$?
+            ls -s --block-size=1 >&2; cat old >&2; exit $code
+            """
+        let outside =
+            "exec unshare \(getuid() == 0 ? "" : "--map-root-user ")--mount sh -c '\(inside)' sh \"$@\""
+        let end = try await lab.shell(outside, arguments)
+        try #require(end.code != 99, "no file system can be mounted: \(end.errors)")
+        return end
+    }
+
+    @Test(
+        "a full disk: the error names the file and what to do, the old file is intact",
+        arguments: ["/bytes/3000000", "/chunked/3000000?chunk=65536"])
+    func full(_ path: String) async throws {
+        let lab = try await GetLab()
+        let end = try await onSmallDisk(lab, [lab.origin.url(path), "-o", "old"])
+        #expect(end.code == 74)
+        #expect(end.errors.contains("cannot write old.part: No space left on device"), "\(end.errors)")
+        #expect(end.errors.contains("free some space"), "\(end.errors)")
+        // Without a validator there is nothing to go on with.
+        #expect(end.errors.hasSuffix(" old\ngood\n"), "\(end.errors)")
+        #expect(!end.errors.contains("old.part\n"), "\(end.errors)")
+    }
+
+    @Test("a full disk: what can be gone on with is kept, and goes on once there is room")
+    func goingOn() async throws {
+        let lab = try await GetLab()
+        let url = lab.origin.url("/range/1500000")
+        let end = try await onSmallDisk(
+            lab, [url, "-o", "new", "--resume"],
+            #""$@"; test $? = 74 && test -s new.part && test -s new.part.resume && mount -o remount,size=4m . && "$@""#
+        )
+        #expect(end.code == 0, "\(end.errors)")
+        #expect(end.errors.contains(" new\n"), "\(end.errors)")
+        #expect(!end.errors.contains("new.part.resume\n"))
+        #expect(end.errors.hasSuffix("good\n"))
+    }
+
+    @Test("a full disk before the first byte, and one that is read only")
+    func fullBefore() async throws {
+        let lab = try await GetLab()
+        let url = lab.origin.url("/bytes/1000000")
+        let filled = try await onSmallDisk(
+            lab, [url, "-o", "old"], #"dd if=/dev/zero of=ballast bs=1024 2>/dev/null; "$@""#)
+        #expect(filled.code == 74)
+        #expect(filled.errors.contains("No space left on device"), "\(filled.errors)")
+        #expect(filled.errors.hasSuffix("good\n"))
+        let readOnly = try await onSmallDisk(lab, [url, "-o", "old"], #"mount -o remount,ro . && "$@""#)
+        #expect(readOnly.code == 74)
+        #expect(readOnly.errors.contains("Read-only file system"), "\(readOnly.errors)")
+        #expect(readOnly.errors.hasSuffix("good\n"))
+    }
+
+    @Test("a destination without a directory, and an upload whose file is missing or vanishes")
+    func missing() async throws {
+        let lab = try await GetLab()
+        let nowhere = try await lab.get(lab.origin.url("/bytes/10"), "-o", "no/such/file")
+        #expect(nowhere.code == 74)
+        #expect(nowhere.errors.contains("no/such/file"), "\(nowhere.errors)")
+        let upload = try await lab.get(lab.origin.url("/upload"), "-d", "@gone")
+        #expect(upload.code == 74)
+        #expect(upload.errors == "reach: gone: No such file or directory\n")
+    }
+}
