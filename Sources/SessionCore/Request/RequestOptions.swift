@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import HTTPTypes
+
 /// Under which conditions a request is sent.
 ///
 /// The defaults are those of a fresh AFNetworking request: 60 s without a byte, cookies on, the protocol's own caching.
@@ -29,6 +31,10 @@ public struct RequestOptions: Sendable, Equatable {
     public var maximumContentLength: Int64?
     /// The newest protocol version that is offered; nil lets the server choose (HTTP/2 over TLS, else HTTP/1.1).
     public var maximumHTTPVersion: HTTPVersion?
+    /// The most bytes a second, in each direction and on average; nil for as fast as it goes.
+    public var maximumBytesPerSecond: Int64?
+    /// Header fields that are not sent although they are otherwise, such as `Accept`; none.
+    public var omittedFields: [HTTPField.Name] = []
 
     /// The defaults.
     public init() {}

@@ -46,6 +46,13 @@ struct GetConnectionOptions: ParsableArguments {
     var maximumTime: Duration?
 
     @Option(
+        name: .customLong("limit-rate"),
+        help: ArgumentHelp(
+            "Transfer no faster than so many bytes a second; 200K, 2M.", valueName: "speed"),
+        transform: Value.rate)
+    var rate: Int64?
+
+    @Option(
         name: [.customShort("x"), .customLong("proxy")],
         help: ArgumentHelp(
             "Go through this proxy: http://host:port, socks5h://host:port; '' for none, whatever the environment says.",

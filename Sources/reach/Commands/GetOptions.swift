@@ -42,7 +42,7 @@ struct GetContentOptions: ParsableArguments {
     @Option(
         name: [.customShort("H"), .customLong("header")], parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "Send this header field; 'Name:' leaves one out that is sent otherwise.",
+            "Send this header field; 'Name:' leaves one out that is sent otherwise, 'Name;' sends it without a value.",
             valueName: "name: value"),
         transform: Value.field)
     var fields: [GivenField] = []
@@ -98,8 +98,11 @@ struct GetContentOptions: ParsableArguments {
             if replaced.insert(field.name).inserted { request.headerFields[field.name] = nil }
             if let value = field.value {
                 request.headerFields.append(HTTPField(name: field.name, value: value))
+            } else {
+                request.options.omittedFields.append(field.name)
             }
         }
+        request.options.maximumBytesPerSecond = connection.rate
         request.options.timeouts.connect = connection.connectTimeout
         request.options.timeouts.total = connection.maximumTime
         return request

@@ -7,7 +7,7 @@ import SessionManager
 /// A header field as `-H` gives it.
 struct GivenField: Sendable, Hashable {
     var name: HTTPField.Name
-    /// Nil takes the field out.
+    /// Nil takes the field out; empty sends it without a value.
     var value: String?
 }
 
@@ -20,16 +20,34 @@ extension Value {
         }
     }
 
-    /// `Name: value`; `Name:` for a field that is not to be sent.
+    /// `Name: value`; `Name:` for a field that is not to be sent, `Name;` for one without a value.
     static func field(_ text: String) throws -> GivenField {
+        if text.hasSuffix(";"), !text.contains(":"), let name = HTTPField.Name(String(text.dropLast())) {
+            return GivenField(name: name, value: "")
+        }
         guard let colon = text.firstIndex(of: ":"), let name = HTTPField.Name(String(text[..<colon])) else {
-            throw ValidationError("give 'Name: value', or 'Name:' to leave a field out.")
+            throw ValidationError(
+                "give 'Name: value', 'Name:' to leave a field out, or 'Name;' to send it without a value.")
         }
         let value = String(text[text.index(after: colon)...].trimmingBlanks)
         guard HTTPField.isValidValue(value) else {
             throw ValidationError("a line break or another control character would break the request apart.")
         }
         return GivenField(name: name, value: value.isEmpty ? nil : value)
+    }
+
+    /// Bytes a second, as curl(1) takes them: K, M and G are powers of 1024.
+    static func rate(_ text: String) throws -> Int64 {
+        var digits = Substring(text)
+        var shift: Int64 = 0
+        if let last = text.utf8.last, let power = "kmg".utf8.firstIndex(of: last | 0x20) {
+            shift = 10 * Int64("kmg".utf8.distance(from: "kmg".utf8.startIndex, to: power) + 1)
+            digits.removeLast()
+        }
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let number = Int64(digits), number > 0, number <= Int64.max >> (shift + 1)
+        else { throw ValidationError("give bytes a second, for example 200K or 2M.") }
+        return number << shift
     }
 
     /// A method (RFC 9110 §9).

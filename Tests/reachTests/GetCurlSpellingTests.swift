@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+@testable import reach
+
+/// Options of `reach get` that mean what they mean to curl(1).
+@Suite("The program: get as curl", .timeLimit(.minutes(10)))
+struct GetCurlSpellingTests {
+    @Test("'Name:' leaves out what would be sent otherwise, 'Name;' sends a field without a value")
+    func fields() async throws {
+        let lab = try await GetLab()
+        let url = lab.origin.url("/raw-headers", at: .direct)
+        let usual = try await lab.get(url)
+        #expect(usual.text.contains("Accept: */*") && usual.text.contains("User-Agent: reach"))
+        let bare = try await lab.get(
+            url, "-H", "Accept:", "-H", "user-agent:", "-H", "Accept-Encoding:", "-H", "X-Empty;", "-H",
+            "X-Full: 1")
+        #expect(bare.code == 0)
+        #expect(!bare.text.lowercased().contains("accept") && !bare.text.lowercased().contains("user-agent"))
+        #expect(bare.text.contains("X-Empty:") && bare.text.contains("X-Full: 1"))
+        let wrong = try await lab.get(url, "-H", "no field")
+        #expect(wrong.code == 64 && wrong.errors.contains("Name;"))
+    }
+
+    @Test("--limit-rate holds downloads and uploads back")
+    func rate() async throws {
+        let lab = try await GetLab()
+        let clock = ContinuousClock()
+        let start = clock.now
+        let down = try await lab.get(lab.origin.url("/bytes/150000"), "--limit-rate", "100K", "-o", "file")
+        #expect(down.code == 0 && lab.content("file") == OriginContent.bytes(0..<150_000))
+        #expect(clock.now - start > .milliseconds(700))
+        try lab.write(OriginContent.bytes(0..<150_000), "body")
+        let middle = clock.now
+        let up = try await lab.get(lab.origin.url("/upload"), "-d", "@body", "--limit-rate", "100k")
+        #expect(up.code == 0 && up.text.contains("150000"))
+        #expect(clock.now - middle > .milliseconds(700))
+    }
+
+    @Test(
+        "speeds as curl takes them",
+        arguments: [("1", 1), ("200K", 204_800), ("2m", 2 << 20), ("3G", 3 << 30)])
+    func speeds(_ text: String, _ number: Int64) throws {
+        #expect(try Value.rate(text) == number)
+    }
+
+    @Test(
+        "speeds that are none",
+        arguments: ["", "0", "K", "-1", "1.5M", "9999999999999999999", "8589934592G", "1X"])
+    func noSpeeds(_ text: String) {
+        #expect(throws: (any Error).self) { try Value.rate(text) }
+    }
+}
