@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Reachability
+import SessionManager
 
 /// `reach status`: how things are at this instant.
 struct Status: ParsableCommand {
@@ -10,6 +11,7 @@ struct Status: ParsableCommand {
         discussion: "Exit codes: 0 reachable; 1 unreachable or unknown; 3 the kernel cannot be asked.")
 
     @OptionGroup var subject: SubjectOptions
+    @OptionGroup var probe: ProbeOptions
     @OptionGroup var output: OutputOptions
 
     @Flag(
@@ -20,7 +22,9 @@ struct Status: ParsableCommand {
     var showsAll = false
 
     func run() throws {
-        let report: Report
+        // First of all, for threads inherit what is done with signals.
+        let vigil = probe.url == nil ? nil : Vigil()
+        var report: Report
         do {
             let found = try ReachabilityManager.check(
                 host: subject.host?.text, configuration: subject.configuration())
@@ -32,8 +36,29 @@ struct Status: ParsableCommand {
             if output.json, code == .cannotMonitor { try print(unknown(error)) }
             throw code
         }
+        if let vigil, let configuration = probe.configuration {
+            report.internet = try internet(configuration, report.path, vigil)
+        }
         try print(report)
         throw ExitCode(report.status)
+    }
+
+    /// Asks once what is behind the path.
+    private func internet(
+        _ configuration: InternetProbeConfiguration, _ path: ReachabilityPath, _ vigil: Vigil
+    ) throws -> InternetState {
+        guard path.isOnline || path.alternative != nil else { return .none }
+        let probe: InternetProbe
+        do throws(SessionError) { probe = try InternetProbe(configuration, provider: nil) } catch {
+            complain(error.description)
+            throw ExitCode.unavailable
+        }
+        let observation = probe.observe { if $0 != .unknown { vigil.finish() } }
+        defer { observation.cancel() }
+        probe.start()
+        let limit = Clock.monotonic + configuration.timeout + .seconds(1)
+        if vigil.wait(watchesOutput: false, until: { limit }) == .interrupted { throw ExitCode.interrupted }
+        return probe.state == .unknown ? .limited : probe.state
     }
 
     private func print(_ report: Report) throws(ExitCode) {

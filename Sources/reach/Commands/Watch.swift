@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Reachability
+import SessionManager
 
 /// `reach watch`: how things are, and then every change as it happens.
 struct Watch: ParsableCommand {
@@ -13,6 +14,7 @@ struct Watch: ParsableCommand {
             """)
 
     @OptionGroup var subject: SubjectOptions
+    @OptionGroup var probe: ProbeOptions
     @OptionGroup var output: OutputOptions
 
     @Flag(name: .customLong("status-only"), help: "Print changes of the status only, not of the path.")
@@ -39,15 +41,27 @@ struct Watch: ParsableCommand {
                 firstLinks: output.json ? [] : linksNow(), isPresent: InterfaceName.exists),
             count: count, vigil: vigil)
         let manager = subject.manager(configuration)
+        let probe = try makeProbe(manager)
+        // Before the first update, whose line tells it as well.
+        let question = probe?.observe { printer.print($0) }
         let observation = manager.observeReachability { printer.print($0) }
         let deadline = timeout.map { Clock.monotonic + $0 }
         manager.setLimitationBlock { complain($0) }
         try beginMonitoring(manager)
+        probe?.start()
         // Ends from here: stopping would wait for the loop, which may be stuck in a write that nobody reads.
-        withExtendedLifetime((manager, observation)) {
+        withExtendedLifetime((manager, observation, probe, question)) {
             _ = vigil.wait(watchesOutput: true, until: { deadline })
             do throws(ExitCode) { try printer.outcome.check() } catch { Self.exit(withError: error) }
             Self.exit(withError: nil)
+        }
+    }
+
+    private func makeProbe(_ manager: ReachabilityManager) throws(ExitCode) -> InternetProbe? {
+        guard let configuration = probe.configuration else { return nil }
+        do throws(SessionError) { return try InternetProbe(configuration, provider: manager) } catch {
+            complain(error.description)
+            throw .unavailable
         }
     }
 

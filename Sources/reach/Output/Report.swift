@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Reachability
+import SessionManager
 
 /// Everything that is printed about one moment.
 struct Report: Sendable, Equatable {
@@ -8,11 +9,15 @@ struct Report: Sendable, Equatable {
     struct Change: Sendable, Equatable {
         var event: ReachabilityUpdate.Event
         var previous: ReachabilityStatus?
+        /// Neither status nor path, but what is behind them.
+        var isInternet = false
     }
 
     var status: ReachabilityStatus
     var path: ReachabilityPath
     var links: [LinkReport]
+    /// What is behind the path; nil where nobody is asked.
+    var internet: InternetState?
     /// When the status became this, where this process has seen it.
     var since: WallTime?
     /// The host that was asked about; nil for anywhere.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Reachability
+import SessionManager
 
 /// Writes a report as one JSON object on one line.
 ///
@@ -45,10 +46,11 @@ enum ReportJSON {
         line.append(json: path.alternative)
         line.append(literal: ",\"links\":")
         line.append(json: report.links) { write($1, to: &$0) }
-        line.append(literal: ",\"internet\":null")
+        line.append(literal: ",\"internet\":")
+        line.append(json: report.internet?.rawValue)
         if let change = report.change {
             line.append(literal: ",\"event\":\"")
-            line.append(change.event.rawValue)
+            line.append(change.isInternet ? "internet" : change.event.rawValue)
             line.append(literal: "\",\"previous\":")
             line.append(json: change.previous?.description)
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Reachability
+import SessionManager
 
 /// Turns updates into the lines of `reach watch`; `reach replay` prints through it as well.
 struct ReportLines: Sendable {
@@ -17,6 +18,9 @@ struct ReportLines: Sendable {
     private var age = StatusAge()
     private var log: ChangeLog
     private var line = TextLine()
+    /// What is behind the path; nil where nobody is asked.
+    private var internet: InternetState?
+    private var last: ReachabilityUpdate?
 
     /// - Parameters:
     ///   - firstLinks: The links to show in the first view, where updates do not carry them.
@@ -41,12 +45,16 @@ struct ReportLines: Sendable {
             return []
         }
         line.removeAll()
+        last = update
         switch format {
         case .json:
             if update.event != .path { age.observe(update, at: wall()) }
-            ReportJSON.write(Report(update, since: age.since, host: host), to: &line)
+            var report = Report(update, since: age.since, host: host)
+            report.internet = internet
+            ReportJSON.write(report, to: &line)
         case .text(let style):
             var report = Report(update, since: nil, host: host)
+            report.internet = internet
             if update.event == .initial {
                 if report.links.isEmpty { report.links = firstLinks }
                 line.append(StatusView.text(report, style))
@@ -56,6 +64,33 @@ struct ReportLines: Sendable {
                 line.append(log.line(report, time: Clock.localText(wall()), style))
                 line.append("\n")
             }
+        }
+        return line.bytes
+    }
+
+    /// The same for what is behind the path, once that is asked about.
+    mutating func bytes(_ internet: InternetState, _ wall: () -> WallTime) -> [UInt8] {
+        let former = self.internet
+        self.internet = internet
+        // What is known in the beginning is in the first line.
+        guard let last, !statusOnly, former != internet, former != nil || internet != .unknown else {
+            return []
+        }
+        line.removeAll()
+        switch format {
+        case .json:
+            var report = Report(last, since: age.since, host: host)
+            report.internet = internet
+            report.change = Report.Change(event: .path, previous: last.status, isInternet: true)
+            ReportJSON.write(report, to: &line)
+        case .text(let style):
+            let was = former.map { $0 == .unknown ? "" : " (was \($0))" } ?? ""
+            let words: [Style.Piece] = [
+                (Clock.localText(wall()), .minor), (" ", .plain), ("internet \(internet)", internet.tone),
+                ("  \(internet.explanation)", .plain), (was, .minor),
+            ]
+            line.append(style.line(words, indent: 13))
+            line.append("\n")
         }
         return line.bytes
     }

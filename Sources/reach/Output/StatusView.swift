@@ -10,6 +10,9 @@ enum StatusView {
         var text = headline.line(style) + "\n"
         let path = report.path
         if !headline.isReason { text += paragraph(path.reason.sentence, style) }
+        if let internet = report.internet {
+            text += paragraph("internet: \(internet): \(internet.explanation)", style)
+        }
         for note in notes(report) { text += paragraph(note, style) }
         if !report.links.isEmpty {
             text += "\n" + LinkTable(report, showsAll: showsAll).text(style)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Reachability
+import SessionManager
 import Synchronization
 
 /// Prints updates where they come about: on the loop's thread, one write(2) for each line.
@@ -24,10 +25,15 @@ final class UpdatePrinter: Sendable {
     var outcome: StandardStream.Outcome { written.withLock { $0 } }
 
     /// Prints; ends the program's wait after the last line, or when nobody reads any more.
-    func print(_ update: ReachabilityUpdate) {
+    func print(_ update: ReachabilityUpdate) { print { $0.bytes(update) { Clock.wall } } }
+
+    /// The same for what is behind the path.
+    func print(_ internet: InternetState) { print { $0.bytes(internet) { Clock.wall } } }
+
+    private func print(_ bytes: (inout ReportLines) -> [UInt8]) {
         let isLast = state.withLock { state -> Bool in
             guard state.left > 0 else { return false }
-            let bytes = state.lines.bytes(update) { Clock.wall }
+            let bytes = bytes(&state.lines)
             if bytes.isEmpty { return false }
             state.left -= 1
             let outcome = StandardStream.output.write(bytes)

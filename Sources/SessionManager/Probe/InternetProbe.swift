@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+public import Reachability
+public import SessionCore
+import Synchronization
+
+/// Finds out whether there is internet behind the path, by asking a server of your own.
+///
+///     let probe = try InternetProbe(InternetProbeConfiguration(url))
+///     probe.start()
+///     for await state in probe.states { print(state) }
+///
+/// The kernel knows paths, not what is behind them: a router whose uplink is down, a page to sign in. The server is asked at once with each
+/// new path, again with pauses that double while the answer is not ``InternetState/full``, and now and then when it is. Each question is a
+/// GET over a connection of its own that follows no redirect and takes nothing from a cache. Nothing is asked before ``start()``.
+///
+/// Every member may be used from any thread.
+public final class InternetProbe: Sendable {
+    /// What is asked, and how often.
+    public let configuration: InternetProbeConfiguration
+    private let driver: LoopBound<InternetProbeDriver>
+    private let current: CurrentState
+
+    /// A probe.
+    ///
+    /// - Parameters:
+    ///   - configuration: what is asked, and how often.
+    ///   - provider: tells of the paths; nil for one that is always there. ``ReachabilityManager/shared`` has to be started by the
+    ///     program: while the status is `unknown` the server is asked as if there were a path.
+    ///   - session: proxy, interface and addresses of the questions.
+    ///   - securityPolicy: how the server is judged, where the URL is https.
+    /// - Throws: ``SessionError/Code/outOfResources`` where no thread can be started.
+    public init(
+        _ configuration: InternetProbeConfiguration,
+        provider: (any ReachabilityProvider)? = ReachabilityManager.shared,
+        session: SessionConfiguration = SessionConfiguration(), securityPolicy: SecurityPolicy = .default
+    ) throws(SessionError) {
+        self.configuration = configuration
+        let reactor: Reactor
+        do throws(ReactorError) { reactor = try Reactor.shared } catch {
+            throw SessionError(
+                .outOfResources, "no thread for transfers can be started: \(error)",
+                advice: "raise the limits of open files and threads (ulimit -n, ulimit -u)")
+        }
+        let current = CurrentState()
+        self.current = current
+        driver = LoopBound(
+            InternetProbeDriver(
+                configuration, provider: provider,
+                manager: URLSessionManager(configuration: session, securityPolicy: securityPolicy),
+                reactor: reactor
+            ) { current.value.store($0) },
+            to: reactor)
+    }
+
+    deinit { driver.perform { $0.close() } }
+
+    /// Begins to ask; does nothing where that was done.
+    public func start() { driver.perform { [driver] in $0.start(driver) } }
+
+    /// Asks no more; the state is ``InternetState/unknown`` then.
+    public func stop() { driver.perform { $0.stop() } }
+
+    /// Asks now, for instance because a transfer has failed; does nothing where there is no path, or a question is on its way.
+    public func check() { driver.perform { [driver] in $0.hurry(driver) } }
+
+    /// What is known.
+    public var state: InternetState { current.value.load() }
+
+    /// The states: the present one first, then each different one; a slow reader gets the newest.
+    public var states: AsyncStream<InternetState> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+            let observation = observe { continuation.yield($0) }
+            continuation.onTermination = { _ in observation.cancel() }
+        }
+    }
+
+    /// Has `observer` called with the present state, and then with each different one, one at a time.
+    ///
+    /// - Parameter queue: where it is called; a thread of its own unless said.
+    public func observeInternet(
+        queue: DeliveryQueue = .own, _ observer: @escaping @Sendable (InternetState) -> Void
+    ) -> ReachabilityObservation {
+        observe { state in queue.submit { observer(state) } }
+    }
+
+    /// The same on the loop's thread, where it must return soon.
+    package func observe(_ observer: @escaping @Sendable (InternetState) -> Void) -> ReachabilityObservation {
+        let subscription = InternetSubscription(observer)
+        driver.perform { $0.add(subscription) }
+        return ReachabilityObservation { [driver] in
+            subscription.cancel()
+            driver.perform { $0.remove(subscription) }
+        }
+    }
+}
+
+/// The state for those who do not run on the loop.
+private final class CurrentState: Sendable {
+    struct Cell: ~Copyable, Sendable {
+        private let state = Mutex(InternetState.unknown)
+        func load() -> InternetState { state.withLock { $0 } }
+        func store(_ new: InternetState) { state.withLock { $0 = new } }
+    }
+
+    let value = Cell()
+}
+
+/// One who wants to know.
+final class InternetSubscription: Sendable {
+    private let observer: @Sendable (InternetState) -> Void
+    private let isCancelled = Atomic<Bool>(false)
+
+    init(_ observer: @escaping @Sendable (InternetState) -> Void) { self.observer = observer }
+
+    func cancel() { isCancelled.store(true, ordering: .relaxed) }
+    func tell(_ state: InternetState) {
+        if !isCancelled.load(ordering: .relaxed) { observer(state) }
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import FoundationEssentials
+import HTTPTypes
+public import SessionCore
+
+/// What an ``InternetProbe`` asks, and how often.
+public struct InternetProbeConfiguration: Sendable, Equatable {
+    /// What is asked for; a server of your own, whose answer nobody else gives.
+    ///
+    /// Over http a page to sign in is seen as such; over https mostly as a certificate that does not fit.
+    public var url: URL
+    /// How the answer looks.
+    public var expectation: InternetExpectation
+    /// How long a question may take, look-up and connection included; 10 s.
+    public var timeout: Duration = .seconds(10)
+    /// The pause after the first answer that is not ``SessionCore/InternetState/full``; 1 s.
+    ///
+    /// Each further one doubles it.
+    public var firstPause: Duration = .seconds(1)
+    /// The longest of these pauses; 300 s.
+    public var longestPause: Duration = .seconds(300)
+    /// The pause after an answer that is ``SessionCore/InternetState/full``; 600 s.
+    public var fullPause: Duration = .seconds(600)
+
+    /// A configuration.
+    ///
+    /// - Parameters:
+    ///   - url: an http or https URL.
+    ///   - expectation: how the answer looks; status 200 to 299 unless said.
+    public init(_ url: URL, expectation: InternetExpectation = InternetExpectation()) {
+        self.url = url
+        self.expectation = expectation
+    }
+
+    var timing: InternetProbeStateMachine.Timing {
+        var timing = InternetProbeStateMachine.Timing()
+        timing.firstPause = max(1, firstPause.nanoseconds)
+        timing.longestPause = max(timing.firstPause, longestPause.nanoseconds)
+        timing.fullPause = max(1, fullPause.nanoseconds)
+        return timing
+    }
+
+    /// The question: over a connection of its own, since a kept one says nothing about the path of now.
+    var request: SessionRequest {
+        var request = SessionRequest(url: url)
+        request.headerFields[.cacheControl] = "no-cache"
+        request.headerFields[.connection] = "close"
+        request.options.cachePolicy = .reloadIgnoringLocalCacheData
+        request.options.handlesCookies = false
+        request.options.maximumHTTPVersion = .http1_1
+        request.options.maximumContentLength = 64 << 10
+        request.options.timeoutInterval = timeout
+        request.options.timeouts = RequestTimeouts(total: timeout)
+        return request
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import FoundationEssentials
+import SessionManager
+
+/// The server that is asked whether there is internet behind the path; nothing is sent without it.
+struct ProbeOptions: ParsableArguments {
+    @Option(
+        name: .customLong("probe"),
+        help: ArgumentHelp(
+            "Ask this server of yours whether there is internet behind the path.", valueName: "url"),
+        transform: Value.url)
+    var url: URL?
+
+    @Option(
+        name: .customLong("probe-status"),
+        help: ArgumentHelp("The status it answers with. (default: 200 to 299)", valueName: "code"),
+        transform: Value.status)
+    var status: Int?
+
+    @Option(
+        name: .customLong("probe-body"),
+        help: ArgumentHelp("What the content of its answer begins with.", valueName: "text"))
+    var body: String?
+
+    func validate() throws {
+        if url == nil, status != nil || body != nil {
+            throw ValidationError("--probe-status and --probe-body need --probe.")
+        }
+    }
+
+    /// What is asked; nil where nothing is.
+    var configuration: InternetProbeConfiguration? {
+        url.map { url in
+            InternetProbeConfiguration(
+                url,
+                expectation: InternetExpectation(
+                    statusCodes: status.map { [$0...$0] } ?? .successful, body: body))
+        }
+    }
+}
+
+extension Value {
+    /// A status code (RFC 9110 §15).
+    static func status(_ text: String) throws -> Int {
+        guard let code = Int(text), (100...599).contains(code) else {
+            throw ValidationError("give a status from 100 to 599, for example 204.")
+        }
+        return code
+    }
+}

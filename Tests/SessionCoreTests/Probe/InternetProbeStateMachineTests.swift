@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SessionCore
+import Testing
+
+/// Runs a probe's machine: what goes in, and what comes out as words.
+private struct Transcript: ~Copyable {
+    private var machine: InternetProbeStateMachine
+    private var now: Int64 = 0
+    private(set) var deadline: Int64?
+    private(set) var question = 0
+
+    init(_ timing: InternetProbeStateMachine.Timing = .init()) {
+        machine = InternetProbeStateMachine(timing: timing)
+    }
+
+    mutating func path(_ isUsable: Bool, _ generation: UInt64 = 1) -> String {
+        note(machine.pathChanged(isUsable: isUsable, generation: generation))
+    }
+    mutating func answer(_ state: InternetState, to number: Int? = nil) -> String {
+        note(machine.answered(state, question: number ?? question, at: now))
+    }
+    mutating func hurry() -> String { note(machine.hurried()) }
+    mutating func stop() -> String { note(machine.stopped()) }
+    /// Lets so many seconds pass.
+    mutating func pass(_ seconds: Double) -> String {
+        now += Int64(seconds * 1e9)
+        return note(machine.timeCame(at: now))
+    }
+    /// Lets the deadline come.
+    mutating func wait() -> String {
+        guard let deadline else { return "nothing to wait for" }
+        return pass(Double(deadline - now) / 1e9)
+    }
+
+    private mutating func note(_ step: InternetProbeStateMachine.Step) -> String {
+        deadline = step.deadline
+        var words: [String] = []
+        if step.abandons { words.append("abandon") }
+        if let number = step.question {
+            question = number
+            words.append("ask")
+        }
+        if let state = step.state { words.append("\(state)") }
+        if let deadline = step.deadline {
+            let milliseconds = (deadline - now) / 1_000_000
+            words.append("in \(Double(milliseconds) / 1000)")
+        }
+        return words.joined(separator: " ")
+    }
+}
+
+struct InternetProbeStateMachineTests {
+    @Test("a path is asked about at once, and again now and then while all is well")
+    func full() {
+        var run = Transcript()
+        #expect(run.path(true) == "ask")
+        #expect(run.answer(.full) == "full in 600.0")
+        #expect(run.wait() == "ask")
+        #expect(run.answer(.full) == "in 600.0")
+    }
+
+    @Test("while it is not full, pauses double from 1 to 300 seconds, and begin anew behind a full one")
+    func backOff() {
+        var run = Transcript()
+        #expect(run.path(true) == "ask")
+        #expect(run.answer(.limited) == "limited in 1.0")
+        for pause in ["2.0", "4.0", "8.0", "16.0", "32.0", "64.0", "128.0", "256.0", "300.0", "300.0"] {
+            #expect(run.wait() == "ask")
+            #expect(run.answer(.limited) == "in \(pause)")
+        }
+        #expect(run.wait() == "ask")
+        #expect(run.answer(.portal) == "portal in 300.0")
+        #expect(run.wait() == "ask")
+        #expect(run.answer(.full) == "full in 600.0")
+        #expect(run.wait() == "ask")
+        #expect(run.answer(.limited) == "limited in 1.0")
+    }
+
+    @Test("another path: the question under way is worthless, its answer too, and the pauses begin anew")
+    func change() {
+        var run = Transcript()
+        #expect(run.path(true, 1) == "ask")
+        #expect(run.answer(.limited) == "limited in 1.0")
+        #expect(run.wait() == "ask")
+        let former = run.question
+        #expect(run.path(true, 2) == "abandon ask unknown")
+        #expect(run.answer(.full, to: former) == "")
+        #expect(run.answer(.limited) == "limited in 1.0")
+        #expect(run.path(true, 3) == "ask unknown")
+    }
+
+    @Test("a change of the path that leaves connections as they are asks nothing and keeps the deadline")
+    func same() {
+        var run = Transcript()
+        #expect(run.path(true) == "ask")
+        #expect(run.path(true) == "")
+        #expect(run.answer(.full) == "full in 600.0")
+        #expect(run.path(true) == "in 600.0")
+        #expect(run.pass(100) == "in 500.0")
+    }
+
+    @Test("without a path nothing is asked; with its return at once, also with the same generation")
+    func offline() {
+        var run = Transcript()
+        #expect(run.path(false) == "none")
+        #expect(run.pass(1000) == "")
+        #expect(run.hurry() == "")
+        #expect(run.path(true) == "ask unknown")
+        #expect(run.path(false) == "abandon none")
+        #expect(run.answer(.full) == "")
+        #expect(run.path(true) == "ask unknown")
+        #expect(run.answer(.full) == "full in 600.0")
+        #expect(run.path(false) == "none")
+    }
+
+    @Test("who is in a hurry gets an answer now, and no second question")
+    func hurry() {
+        var run = Transcript()
+        #expect(run.hurry() == "")
+        #expect(run.path(true) == "ask")
+        #expect(run.hurry() == "")
+        #expect(run.answer(.full) == "full in 600.0")
+        #expect(run.hurry() == "ask")
+        #expect(run.answer(.limited) == "limited in 1.0")
+    }
+
+    @Test("stopped: nothing is known, late answers and deadlines change nothing; it can begin again")
+    func stop() {
+        var run = Transcript()
+        #expect(run.path(true) == "ask")
+        #expect(run.stop() == "abandon")
+        #expect(run.answer(.full) == "")
+        #expect(run.path(true) == "ask")
+        #expect(run.answer(.full) == "full in 600.0")
+        #expect(run.stop() == "unknown")
+        #expect(run.pass(1000) == "")
+    }
+
+    @Test(
+        "what an answer says",
+        arguments: [
+            (204, "", nil, 204, InternetState.full), (200, "yes, it is", "yes", 200, .full),
+            (200, "<html>", "yes", 200, .portal), (200, "", "yes", 200, .portal),
+            (200, "<html>", nil, 204, .portal),
+            (302, "", nil, 204, .portal), (511, "", nil, 204, .portal), (403, "", nil, 204, .portal),
+            (503, "", nil, 204, .limited), (500, "yes", "yes", 200, .limited),
+        ])
+    func judge(_ status: Int, _ body: String, _ wanted: String?, _ code: Int, _ state: InternetState) throws {
+        let expectation = InternetExpectation(statusCodes: [code...code], body: wanted)
+        let url = try SessionRequest("http://probe.example.com/").url
+        let response = SessionResponse(url: url, statusCode: status)
+        #expect(expectation.judge(response, data: .init(body.utf8), error: nil) == state)
+    }
+
+    @Test(
+        "what a failure says",
+        arguments: [
+            (SessionError.Code.cannotFindHost, InternetState.limited), (.timedOut, .limited),
+            (.cannotConnectToHost, .limited), (.networkConnectionLost, .limited),
+            (.badServerResponse, .limited),
+            (.certificateHasUnknownRoot, .portal), (.certificateUntrusted, .portal),
+            (.certificateNotYetValid, .limited), (.certificateHasBadDate, .limited),
+            (.dataLengthExceedsMaximum, .portal),
+        ])
+    func failure(_ code: SessionError.Code, _ state: InternetState) {
+        #expect(InternetExpectation().judge(nil, data: nil, error: SessionError(code, "")) == state)
+    }
+}
