@@ -50,6 +50,10 @@ public enum TaskStep: Sendable {
     case sent(SessionRequest)
     /// The head of a response has come; also of one that is no end, such as a redirect.
     case received(SessionResponse)
+    /// Nothing of it runs, since its path is gone: a sentence says why. It goes on when there is another one.
+    case parked(String)
+    /// It goes on after that.
+    case wentOn
     /// A redirect is followed.
     case redirected(to: SessionRequest)
     /// Somebody is asked to answer a challenge of the server, or about the server.
@@ -80,6 +84,8 @@ extension TaskStep: CustomStringConvertible {
         case .adaptationFailed(let error): "adaptation failed: \(error.code.rawValue)"
         case .sent(let request): "sent: \(Self.line(request))"
         case .received(let response): "received: \(response.statusCode ?? 0)"
+        case .parked(let sentence): "parked: \(sentence)"
+        case .wentOn: "went on"
         case .redirected(let request): "redirected: \(Self.line(request))"
         case .challenged(let challenge): "challenged: \(challenge.method) by \(challenge.host)"
         case .usedCache: "used the cache"

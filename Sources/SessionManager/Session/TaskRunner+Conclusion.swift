@@ -75,7 +75,10 @@ extension TaskRunner {
             return exchange()
         }
         // Nothing of the body has been read: a handshake that was left undecided, for instance.
-        if former.sent == 0 { return exchange(withBodyOf: former) }
+        if former.sent == 0 {
+            unsent = former
+            return exchange()
+        }
         transfer = nil
         askForBody(of: next)
     }
@@ -98,6 +101,7 @@ extension TaskRunner {
             var again = next
             again.body = body
             runner.request = again
+            runner.unsent = nil
             runner.exchange()
         }
     }

@@ -11,6 +11,7 @@ extension TaskRunner {
         authentication = nil
         serverTrust = nil
         transfer = nil
+        unsent = nil
         guard let interceptor = task.plan.interceptor else { return begin() }
         let (original, state) = (task.originalRequest, state(nil))
         ask { () async -> Result<SessionRequest, any Error> in

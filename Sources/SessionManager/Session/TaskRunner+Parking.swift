@@ -26,6 +26,7 @@ extension TaskRunner {
     func park() {
         guard !isParked, !isOver else { return }
         isParked = true
+        task.tell(.parked(lostSentence ?? ""))
         stopLimit()
         endReconnect()
         guard let transfer, engine.isUnderWay(transfer) else { return }
@@ -53,6 +54,7 @@ extension TaskRunner {
     func goOn(over binding: PathBinding) {
         guard isParked, !isOver else { return }
         isParked = false
+        task.tell(.wentOn)
         nextBinding = binding
         startLimit()
         proceed()
@@ -78,6 +80,7 @@ extension TaskRunner {
             continuation = .newBody
         } else {
             continuation = .exchange
+            if former.sent == 0 { unsent = former }
         }
         // What has come is of no use: it comes again, into the same file.
         record = nil
@@ -152,6 +155,7 @@ extension TaskRunner {
         case .cannotConnectToHost, .cannotFindHost, .notConnectedToInternet: break
         default: return false
         }
+        unsent = transfer
         self.transfer = nil
         reconnect = engine.reactor.schedule(at: Reactor.now &+ reconnectDelay) { [unowned self] in
             reconnect = nil

@@ -71,6 +71,8 @@ final class TaskRunner {
     var reconnectDeadline: Int64 = 0
     var reconnectDelay: Int64 = 0
     var reconnect: TimerID?
+    /// An exchange of which not a byte of the body was read: the next one sends the same body, which may be readable only once.
+    var unsent: Transfer?
 
     init(_ task: SessionTask, engine: TransferEngine, table: RunnerTable) {
         self.task = task
@@ -138,7 +140,7 @@ final class TaskRunner {
     }
 
     /// Begins an exchange with the current request.
-    func exchange(withBodyOf former: Transfer? = nil) {
+    func exchange() {
         transfer = nil
         guard !isSuspended, !isParked, !isOver else { return }
         forgetExchange()
@@ -151,7 +153,8 @@ final class TaskRunner {
         if let approvals = engine.approvals, transfer.isSecure {
             transfer.judge = judge(approvals, transfer.origin)
         }
-        if let former { transfer.takeBody(of: former) }
+        if let unsent { transfer.takeBody(of: unsent) }
+        unsent = nil
         self.transfer = transfer
         task.tell(.sent(request))
         engine.start(transfer)

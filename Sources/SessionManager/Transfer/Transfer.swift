@@ -131,7 +131,7 @@ final class Transfer {
     /// Forgets the observer, which has ended it itself.
     func abandon() {
         observer = nil
-        reader = nil
+        if sent > 0 { reader = nil }
         sink = nil
         decoder = nil
     }
