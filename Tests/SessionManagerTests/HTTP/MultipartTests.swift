@@ -96,7 +96,7 @@ struct MultipartTests {
         let lab = try await Lab()
         var form = MultipartFormData()
         try form.append(OnceSource("once"), name: "a", fileName: "a", mimeType: "text/plain")
-        let path = "/redirect-to?code=307&url=\(lab.origin.url("/post"))"
+        let path = "/redirect-to?code=307&read=1&url=\(lab.origin.url("/post"))"
         let request = try HTTPRequestSerializer().serialize(
             lab.request(path, .post), parameters: nil, form: form)
         #expect(try await lab.run(request).error?.code == .requestBodyStreamExhausted)

@@ -77,7 +77,7 @@ struct RedirectTests {
     func bodies() async throws {
         let lab = try await Lab()
         let target = lab.origin.url("/post")
-        let path = "/redirect-to?code=307&url=\(target)"
+        let path = "/redirect-to?code=307&read=1&url=\(target)"
         let end = try await lab.run(lab.request(path, .post, body: .data(Data("again".utf8))))
         #expect(end.json?["data"] == "again")
         let once = try await lab.run(lab.request(path, .post, body: .stream(OnceSource("once"))))
