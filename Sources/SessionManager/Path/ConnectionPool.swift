@@ -52,8 +52,10 @@ final class ConnectionPool {
         _ = ccurl_multi_cleanup(multi)
     }
 
-    static func of(_ user: UnsafeMutableRawPointer?) -> ConnectionPool? {
-        user.map { Unmanaged<ConnectionPool>.fromOpaque($0).takeUnretainedValue() }
+    /// The pool behind libcurl's pointer, which its engine holds while libcurl runs.
+    static func with(_ user: UnsafeMutableRawPointer?, _ body: (ConnectionPool) -> Void) {
+        guard let user else { return }
+        Unmanaged<ConnectionPool>.fromOpaque(user)._withUnsafeGuaranteedRef { body($0) }
     }
 }
 

@@ -18,18 +18,14 @@ struct HostSlots<Waiting>: ~Copyable {
     let limit: Int
     private let multiplexedLimit = 100
     private var hosts: [String: Host] = [:]
+    /// The last one asked about: mostly it is asked about again.
+    private var recent: (origin: String, host: Host)?
 
     init(limit: Int) { self.limit = max(1, limit) }
 
     /// A place for a transfer, or a place in the queue with a ticket to leave it.
     mutating func enter(_ origin: String, priority: Float, _ item: @autoclosure () -> Waiting) -> SlotAnswer {
-        let host: Host
-        if let known = hosts[origin] {
-            host = known
-        } else {
-            host = Host()
-            hosts[origin] = host
-        }
+        let host = self.host(origin) ?? add(origin)
         if host.active < bound(host) {
             host.active += 1
             return .admitted
@@ -41,9 +37,9 @@ struct HostSlots<Waiting>: ~Copyable {
     ///
     /// - Returns: those who may run now: none, one, or many where the origin turned out to multiplex.
     mutating func leave(_ origin: String, version: HTTPVersion?) -> [Waiting] {
-        guard let host = hosts[origin] else { return [] }
+        guard let host = self.host(origin) else { return [] }
         host.active -= 1
-        if let version, version >= .http2 { host.isMultiplexed = true }
+        if version == .http2 || version == .http3 { host.isMultiplexed = true }
         var next: [Waiting] = []
         while host.active < bound(host), let item = host.queue.popFirst() {
             host.active += 1
@@ -54,13 +50,28 @@ struct HostSlots<Waiting>: ~Copyable {
 
     /// Leaves the queue; false when the ticket has been called already.
     mutating func abandon(_ origin: String, ticket: Int) -> Bool {
-        hosts[origin]?.queue.remove(ticket: ticket) ?? false
+        host(origin)?.queue.remove(ticket: ticket) ?? false
     }
 
     /// Forgets origins that nobody uses, when there are many: a program may speak to a new host with each request.
     mutating func forgetIdleHosts() {
         guard hosts.count > 256 else { return }
         hosts = hosts.filter { $0.value.active > 0 || !$0.value.queue.isEmpty }
+        recent = nil
+    }
+
+    private mutating func host(_ origin: String) -> Host? {
+        if let recent, recent.origin == origin { return recent.host }
+        guard let host = hosts[origin] else { return nil }
+        recent = (origin, host)
+        return host
+    }
+
+    private mutating func add(_ origin: String) -> Host {
+        let host = Host()
+        hosts[origin] = host
+        recent = (origin, host)
+        return host
     }
 
     private func bound(_ host: Host) -> Int { host.isMultiplexed ? max(limit, multiplexedLimit) : limit }

@@ -58,7 +58,7 @@ final class Transfer {
     private(set) var contentIsPaused = false
 
     /// Whether it goes over TLS.
-    var isSecure: Bool { origin.hasPrefix("https:") }
+    let isSecure: Bool
     /// What decides about its handshakes, where libcurl does not do that alone.
     var judge = TrustEvaluator.Judge.policy
     /// Judges its handshakes, where libcurl does not do that alone.
@@ -80,7 +80,7 @@ final class Transfer {
         self.priority = priority
         self.observer = observer
         address = request.value.url.absoluteString
-        origin = engine.origin(of: address)
+        (origin, isSecure) = engine.origin(of: address)
     }
 
     /// Opens the body, unless it has that of a transfer that did not come to send it.

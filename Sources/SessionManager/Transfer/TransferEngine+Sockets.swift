@@ -11,12 +11,12 @@ extension TransferEngine {
     }
 
     static let onTimer: ccurl_timer_function = { _, milliseconds, user in
-        if let pool = ConnectionPool.of(user) { pool.engine.setTimer(of: pool, milliseconds) }
+        ConnectionPool.with(user) { $0.engine.setTimer(of: $0, milliseconds) }
         return 0
     }
 
     static let onSocket: ccurl_socket_function = { _, socket, what, user, _ in
-        if let pool = ConnectionPool.of(user) { pool.engine.watch(socket, Int(what), for: pool) }
+        ConnectionPool.with(user) { $0.engine.watch(socket, Int(what), for: $0) }
         return 0
     }
 
@@ -36,7 +36,7 @@ extension TransferEngine {
 
     static let onClose: ccurl_close_function = { user, number in
         if let engine = TransferEngine.of(user) {
-            if engine.sockets.removeValue(forKey: number)?.isWatched == true {
+            if engine.sockets.remove(number)?.isWatched == true {
                 engine.reactor.unwatch(number)
             }
             engine.watch?.closed(number)

@@ -43,14 +43,14 @@ final class TransferEngine {
     /// What has to wait until libcurl is left.
     var afterwards: [(TransferEngine) -> Void] = []
     /// libcurl's descriptors.
-    var sockets: [Int32: SocketState] = [:]
+    var sockets = DescriptorTable<SocketState>()
     /// Sees paths die; made with the first connection that leaves this machine.
     var watch: PathWatch?
     /// Whether connections are bound to an interface that has a path of its own while the one that the kernel chooses is dead.
     var rescues = true
     var isClosed = false
     /// The last URL and its origin: mostly the next transfer has the same.
-    private var lastAddress = (url: "", origin: "")
+    private var lastAddress = (url: "", origin: "", isSecure: false)
 
     init(
         reactor: Reactor, configuration: SessionConfiguration, policy: SecurityPolicy, asks: Bool
@@ -71,10 +71,13 @@ final class TransferEngine {
 
     deinit { close() }
 
-    /// The origin of a URL that is written as text.
-    func origin(of address: String) -> String {
-        if address != lastAddress.url { lastAddress = (address, address.origin) }
-        return lastAddress.origin
+    /// The origin of a URL that is written as text, and whether it is spoken to by TLS.
+    func origin(of address: String) -> (origin: String, isSecure: Bool) {
+        if address != lastAddress.url {
+            let origin = address.origin
+            lastAddress = (address, origin, origin.hasPrefix("https:"))
+        }
+        return (lastAddress.origin, lastAddress.isSecure)
     }
 
     /// How many transfers run or wait.
@@ -102,8 +105,8 @@ final class TransferEngine {
         pools = []
         if let share { _ = ccurl_share_cleanup(share) }
         ccurl_list_free(addresses)
-        for (socket, state) in sockets where state.isWatched { reactor.unwatch(socket) }
-        sockets = [:]
+        sockets.forEach { socket, state in if state.isWatched { reactor.unwatch(socket) } }
+        sockets = DescriptorTable()
     }
 }
 
