@@ -8,14 +8,25 @@ import SessionCore
 extension EasyHandle {
     /// Sets everything that differs between transfers; what stays the same is not told again.
     func prepare(_ transfer: Transfer, _ configuration: SessionConfiguration) {
-        let request = transfer.request
         clearMessage()
         ccurl_head_restart(head)
         if address != transfer.address {
             address = transfer.address
             set(CURLOPT_URL, address)
         }
-        if options?.fits(transfer) != true { apply(EasyOptions(transfer, configuration)) }
+        if options?.value.fits(transfer) != true { apply(EasyOptions(transfer, configuration)) }
+        let ordinary = Self.ordinaryFields(transfer.request)
+        if ordinary == nil || ordinary != ordinaryFields { prepareFields(transfer, transfer.request) }
+        ordinaryFields = ordinary
+    }
+
+    /// Whether a request without header fields of its own wants its content decoded; nil for others.
+    private static func ordinaryFields(_ request: SessionRequest) -> Bool? {
+        request.body == nil && request.method == .get && request.headerFields.isEmpty
+            && request.options.omittedFields.isEmpty ? request.options.decompressesContent : nil
+    }
+
+    private func prepareFields(_ transfer: Transfer, _ request: SessionRequest) {
         if request.body != nil { set(CURLOPT_INFILESIZE_LARGE, offset: transfer.bodyLength ?? -1) }
         setHeaderLines { append in
             for field in request.headerFields {
@@ -45,9 +56,9 @@ extension EasyHandle {
     }
 
     private func apply(_ new: EasyOptions) {
-        let old = options
+        let old = options?.value
         guard old != new else { return }
-        options = new
+        options = Boxed(new)
         if old?.method != new.method || old?.hasBody != new.hasBody {
             set(CURLOPT_NOBODY, 0)
             if new.hasBody {

@@ -15,8 +15,11 @@ final class ConnectionPool {
     let binding: PathBinding
     /// Not counted: an engine closes its pools before it goes.
     unowned(unsafe) let engine: TransferEngine
-    /// libcurl's timer.
+    /// When libcurl wants to be called.
+    var deadline = Int64.max
+    /// Calls it, at the deadline or before.
     var timer: TimerID?
+    var timerDeadline = Int64.max
     /// libcurl wants to be called at once.
     var isDue = false
     /// libcurl may have finished something.

@@ -56,22 +56,22 @@ public final class SessionTask: Sendable {
     /// How far the content is.
     let received = ByteCounter()
     var plan: TaskPlan { _read { yield boxedPlan.value } }
-    private let boxedPlan: Boxed<TaskPlan>
+    let boxedPlan: Boxed<TaskPlan>
     let session: Session
     private let record: Mutex<Record>
     private static let identifiers = Atomic<Int>(0)
 
     convenience init(_ request: SessionRequest, kind: Kind, session: Session, plan: TaskPlan) {
-        self.init(request, kind: kind, session: session, plan: Boxed(plan))
+        self.init(Boxed(request), kind: kind, session: session, plan: Boxed(plan))
     }
 
-    init(_ request: SessionRequest, kind: Kind, session: Session, plan boxedPlan: Boxed<TaskPlan>) {
+    init(_ request: Boxed<SessionRequest>, kind: Kind, session: Session, plan boxedPlan: Boxed<TaskPlan>) {
         identifier = Self.identifiers.add(1, ordering: .relaxed).newValue
         self.kind = kind
         self.session = session
         self.boxedPlan = boxedPlan
         priority = boxedPlan.value.options.priority
-        self.request = Boxed(request)
+        self.request = request
         record = Mutex(Record())
         if let handler = plan.options.uploadProgress {
             record.withLock { $0.upload = progress(of: sent, plan.options.progressQueue, handler) }

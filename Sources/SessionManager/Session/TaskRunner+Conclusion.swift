@@ -11,14 +11,14 @@ extension TaskRunner {
         if let caching, concludeValidation(caching, end) { return }
         if let error = end.error {
             // A redirect whose content is too long to be read, or broken, is followed all the same, on another connection.
-            if next != nil, error.code == .dataLengthExceedsMaximum || error.code == .cannotDecodeRawData {
+            if hasNext, error.code == .dataLengthExceedsMaximum || error.code == .cannotDecodeRawData {
                 return goOn()
             }
             if reconnects(after: error, transfer) { return }
             if let peer = error.undecidedPeer { return askAboutServer(peer, error) }
             return fail(error, data: memory?.data)
         }
-        if next != nil { return goOn() }
+        if hasNext { return goOn() }
         if let status = response?.statusCode, status == 401 || status == 407, answersChallenges, let response
         {
             return authenticate(response)

@@ -6,7 +6,7 @@ import HTTPTypes
 import SessionCore
 
 /// What a task does first when it goes on.
-enum TaskContinuation {
+indirect enum TaskContinuation {
     /// The current request leaves, for the first time or again.
     case exchange
     /// The request that the server has asked for leaves.

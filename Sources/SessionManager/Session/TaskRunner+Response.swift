@@ -143,7 +143,7 @@ extension TaskRunner: TransferObserver {
     }
 
     func transferReceived(_ transfer: Transfer) {
-        guard next == nil else { return }
+        guard !hasNext else { return }
         task.received.update(offset + transfer.received, of: expected.map { $0 + offset })
     }
 

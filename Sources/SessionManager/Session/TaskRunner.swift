@@ -39,9 +39,20 @@ final class TaskRunner {
     var file: FileSink?
     var gate: GateSink?
     /// The request that follows this exchange.
-    var next: SessionRequest?
+    var next: SessionRequest? {
+        get { following?.value }
+        set { following = newValue.map { Boxed($0) } }
+    }
+    /// Apart, as all that is big and seldom there: the runner is a small object then, which malloc(3) has at hand.
+    private var following: Boxed<SessionRequest>?
+    /// Whether a request follows this exchange.
+    var hasNext: Bool { following != nil }
     /// The exchange ended before it was decided what to do with it.
-    var heldEnd: TransferEnd?
+    var heldEnd: TransferEnd? {
+        get { held?.value }
+        set { held = newValue.map { Boxed($0) } }
+    }
+    private var held: Boxed<TransferEnd>?
     /// What is expected of the content, where the server says so and it is not compressed.
     var expected: Int64?
     /// Bytes of an earlier download that this one goes on with.
@@ -61,7 +72,11 @@ final class TaskRunner {
     // What goes on after a path was lost.
     var continuation = TaskContinuation.exchange
     /// What a download goes on with: what an earlier task has left, or what had come when the path was lost.
-    var record: ResumeRecord?
+    var record: ResumeRecord? {
+        get { boxedRecord?.value }
+        set { boxedRecord = newValue.map { Boxed($0) } }
+    }
+    private var boxedRecord: Boxed<ResumeRecord>?
     /// The file that had come so far.
     var continued: FileSink?
     /// What the next exchange is bound to; nil asks the table.
@@ -79,8 +94,9 @@ final class TaskRunner {
         self.engine = engine
         self.table = table
         isDownload = task.kind == .download
-        keepsPartialFile = task.plan.options.keepsPartialFile
-        record = task.plan.record
+        // Looked at in its box: the plan as a value would be copied.
+        keepsPartialFile = task.boxedPlan.value.options.keepsPartialFile
+        if let record = task.boxedPlan.value.record { boxedRecord = Boxed(record) }
     }
 
     var request: SessionRequest {

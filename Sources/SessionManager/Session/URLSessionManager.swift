@@ -274,7 +274,7 @@ public final class URLSessionManager: Sendable {
         _ request: SessionRequest, _ kind: SessionTask.Kind, _ plan: Boxed<TaskPlan>
     ) throws(SessionError) -> SessionTask {
         let session = try session
-        let task = SessionTask(request, kind: kind, session: session, plan: plan)
+        let task = SessionTask(Boxed(request), kind: kind, session: session, plan: plan)
         guard session.adopt(task) else {
             plan.value.options.completionGroup?.leave()
             throw SessionError(

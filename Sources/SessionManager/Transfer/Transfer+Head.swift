@@ -30,6 +30,7 @@ extension Transfer {
             requestMethod: request.method)
         self.facts = facts
         response = head
+        self.version = version
         if let fault = facts.fault {
             return refuse(
                 "the response cannot be trusted: \(fault)",

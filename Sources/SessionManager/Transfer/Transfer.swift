@@ -32,6 +32,8 @@ final class Transfer {
 
     /// The head of the response, once it is complete.
     var response: SessionResponse?
+    /// The version that was spoken, once it is known; apart, since it is asked for with each transfer.
+    var version: HTTPVersion?
     /// What a callback found wrong; says more than libcurl's code for an aborted callback.
     private(set) var failure: SessionError?
     /// Content bytes so far, decoded.

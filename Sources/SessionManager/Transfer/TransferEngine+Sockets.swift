@@ -47,17 +47,22 @@ extension TransferEngine {
     func setTimer(of pool: ConnectionPool, _ milliseconds: Int) {
         pool.isDue = milliseconds == 0
         if pool.isDue { isDue = true }
-        guard milliseconds > 0 else {
-            if let timer = pool.timer { _ = reactor.cancel(timer) }
-            pool.timer = nil
-            return
-        }
-        let deadline = clock.now &+ Int64(milliseconds) &* 1_000_000
+        pool.deadline = milliseconds > 0 ? clock.now &+ Int64(milliseconds) &* 1_000_000 : .max
+        arm(pool)
+    }
+
+    /// Sets a pool's timer, unless it is early enough: moving it with each request would cost more than a turn in vain now and then.
+    private func arm(_ pool: ConnectionPool) {
+        let deadline = pool.deadline
+        guard deadline < .max, pool.timer == nil || deadline < pool.timerDeadline else { return }
+        pool.timerDeadline = deadline
         if let timer = pool.timer, reactor.reschedule(timer, at: deadline) { return }
-        pool.timer = reactor.schedule(at: deadline) { [unowned pool] in
+        pool.timer = reactor.schedule(at: deadline) { [unowned self, unowned pool] in
             pool.timer = nil
+            guard pool.deadline <= Reactor.now else { return arm(pool) }
+            pool.deadline = .max
             pool.isDue = true
-            pool.engine.isDue = true
+            isDue = true
         }
     }
 

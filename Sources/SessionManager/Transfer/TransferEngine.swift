@@ -139,7 +139,7 @@ extension TransferEngine {
     func fail(_ transfer: Transfer, _ error: SessionError) {
         outside { engine in
             guard let easy = transfer.easy else { return }
-            let metrics = TransferMetrics(easy, version: transfer.response?.version)
+            let metrics = TransferMetrics(easy, version: transfer.version)
             engine.release(transfer)
             transfer.finish(TransferEnd(error: error, metrics: metrics))
         }
@@ -226,7 +226,7 @@ extension TransferEngine {
             if idle.count < configuration.maximumIdleHandles { idle.append(easy) }
         }
         slots.forgetIdleHosts()
-        for next in slots.leave(transfer.origin, version: transfer.response?.version) {
+        for next in slots.leave(transfer.origin, version: transfer.version) {
             tickets[ObjectIdentifier(next)] = nil
             begin(next)
         }
@@ -237,7 +237,7 @@ extension TransferEngine {
         var code = CURLE_OK
         while let raw = ccurl_multi_next_done(pool.multi, &code) {
             guard let easy = EasyHandle.of(raw), let transfer = easy.transfer else { continue }
-            let metrics = TransferMetrics(easy, version: transfer.response?.version)
+            let metrics = TransferMetrics(easy, version: transfer.version)
             var error: SessionError?
             if code != CURLE_OK || transfer.failure != nil {
                 error = transfer.failure ?? easy.error(code, transfer, tls)
