@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EventLoop
+package import EventLoop
 public import Reachability
 public import SessionCore
 import Synchronization
@@ -63,6 +63,13 @@ public final class URLSessionManager: Sendable {
                     advice: "raise the limits of open files and threads (ulimit -n, ulimit -u)"))
         }
         state = Mutex(State(serializer: responseSerializer, queue: completionQueue, policy: securityPolicy))
+    }
+
+    /// A manager whose connections are made by this loop's thread, and so in that thread's network namespace.
+    package init(configuration: SessionConfiguration, securityPolicy: SecurityPolicy, on reactor: Reactor) {
+        self.configuration = configuration
+        self.reactor = .success(reactor)
+        state = Mutex(State(serializer: HTTPResponseSerializer(), queue: .own, policy: securityPolicy))
     }
 
     /// Makes objects of content, for the tasks that are made from now on.

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import HTTPTypes
+import Reachability
+import SessionCore
+import SessionManager
+import TestSupport
+import Testing
+
+/// A manager with two ways to its server, on a real kernel.
+@Suite(
+    "Connections and their paths",
+    .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
+struct PathScenarios {
+    private func manager(
+        _ paths: TwoPaths, _ change: (inout SessionConfiguration) -> Void = { _ in }
+    ) -> URLSessionManager {
+        var configuration = SessionConfiguration()
+        configuration.proxy = ""
+        change(&configuration)
+        return URLSessionManager(
+            configuration: configuration, securityPolicy: .default, on: paths.lab.near.reactor)
+    }
+
+    private func request(_ paths: TwoPaths, _ path: String) throws -> SessionRequest {
+        try SessionRequest(paths.base + path)
+    }
+
+    private func fetch(
+        _ manager: URLSessionManager, _ request: SessionRequest
+    ) async throws -> TaskOutcome {
+        let task = try manager.dataTask(with: request) { _, _, _ in }
+        task.resume()
+        return await task.outcome()
+    }
+
+    @Test("An idle connection of a dead path is not used again", arguments: TwoPaths.Cut.allCases)
+    func idle(_ cut: TwoPaths.Cut) async throws {
+        let paths = try await TwoPaths()
+        let manager = manager(paths)
+        let quick = try request(paths, "/quick")
+        #expect(try await fetch(manager, quick).error == nil)
+        #expect(try await fetch(manager, quick).metrics.last?.isReusedConnection == true)
+        try await paths.cut(cut)
+        let outcome = try await fetch(manager, quick)
+        #expect(outcome.error == nil)
+        #expect(try await paths.requests(3).last?.peer == TwoPaths.secondAddress)
+        #expect(outcome.metrics.last?.isReusedConnection == false)
+    }
+
+    @Test("A path that was left serves what runs on it, and nothing else")
+    func left() async throws {
+        let paths = try await TwoPaths(size: 1 << 20)
+        try await paths.lab.near.ip("route del default via 10.1.0.1")
+        let manager = manager(paths)
+        let download = try manager.downloadTask(with: try request(paths, "/blob"))
+        download.resume()
+        try await paths.waitForBytes(64 << 10)
+        let quick = try request(paths, "/quick")
+        #expect(try await fetch(manager, quick).error == nil)
+        #expect(try await paths.requests(2).last?.peer == TwoPaths.secondAddress)
+        try await paths.lab.near.ip("route add default via 10.1.0.1 dev a0 metric 50")
+        #expect(try await fetch(manager, quick).error == nil)
+        #expect(try await paths.requests(3).last?.peer == "10.1.0.2")
+        #expect(await download.outcome().error == nil)
+        #expect(try await paths.requests(3).count { $0.path == "/blob" } == 1)
+    }
+
+    @Test("Where it is asked for, running downloads go over to a better path")
+    func move() async throws {
+        let paths = try await TwoPaths(size: 1 << 20)
+        try await paths.lab.near.ip("route del default via 10.1.0.1")
+        let manager = manager(paths) { $0.betterPath = .move }
+        let download = try manager.downloadTask(with: try request(paths, "/blob"))
+        download.resume()
+        try await paths.waitForBytes(256 << 10)
+        try await paths.lab.near.ip("route add default via 10.1.0.1 dev a0 metric 50")
+        let outcome = await download.outcome()
+        #expect(outcome.error == nil)
+        let requests = try await paths.requests(2)
+        #expect(requests.map(\.peer) == [TwoPaths.secondAddress, "10.1.0.2"])
+        #expect(requests.last?.start ?? 0 > 0)
+        #expect(try await paths.isBlob(outcome.filePath ?? ""))
+    }
+
+    @Test(
+        "New connections are bound to the other interface while the preferred one is dead, and no longer than that"
+    )
+    func standIn() async throws {
+        let paths = try await TwoPaths()
+        let manager = manager(paths)
+        let quick = try request(paths, "/quick")
+        #expect(try await fetch(manager, quick).error == nil)
+        try await paths.cut(.carrierLost)
+        try await paths.lab.near.ip("-o link show a0") { $0.contains("NO-CARRIER") }
+        #expect(try await fetch(manager, quick).error == nil)
+        #expect(try await fetch(manager, quick).metrics.last?.isReusedConnection == true)
+        let requests = try await paths.requests(3)
+        #expect(requests.suffix(2).map(\.peer) == [TwoPaths.secondAddress, TwoPaths.secondAddress])
+        try await paths.lab.far.ip("link set pa up")
+        try await paths.lab.near.ip("-o link show a0") { $0.contains("state UP") }
+        // The loop hears of it in its own time: at the latest a new look at the network lies before the next answer.
+        _ = try await fetch(manager, quick)
+        #expect(try await fetch(manager, quick).error == nil)
+        #expect(try await paths.requests(5).last?.peer == "10.1.0.2")
+    }
+
+    @Test("All transfers of a dead path go on, as many as run")
+    func many() async throws {
+        let paths = try await TwoPaths(size: 512 << 10, rate: 256 << 10)
+        let manager = manager(paths)
+        let blob = try request(paths, "/blob")
+        let tasks = try (0..<5).map { _ in try manager.downloadTask(with: blob) }
+        for task in tasks { task.resume() }
+        try await paths.wait { $0.count { $0.event == "sending" && $0.count ?? 0 >= 64 << 10 } >= 5 }
+        try await paths.cut(.addressRemoved)
+        for task in tasks {
+            let outcome = await task.outcome()
+            #expect(outcome.error == nil)
+            #expect(try await paths.isBlob(outcome.filePath ?? ""))
+            #expect(task.downloadProgress.completedBytes == 512 << 10)
+        }
+        let again = try await paths.requests(10).filter { $0.peer == TwoPaths.secondAddress }
+        #expect(again.count == 5)
+        #expect(again.allSatisfy { $0.start ?? 0 > 0 && $0.twice ?? .max <= 64 << 10 })
+    }
+}

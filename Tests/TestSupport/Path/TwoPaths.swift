@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import FoundationEssentials
+import Glibc
+
+/// Two cables to one slow server (`Tests/Origin/throttled`), 10.9.0.1, and ways to take the first away.
+package final class TwoPaths: Sendable {
+    /// What becomes of the preferred path.
+    package enum Cut: String, Sendable, CaseIterable {
+        case linkDown, carrierLost, addressRemoved, routeDeleted, routeReplaced, linkRemoved
+    }
+
+    /// What the server tells.
+    package struct Event: Sendable, Decodable {
+        package let event: String
+        package let at: Double
+        package let peer: String?
+        package let method: String?
+        package let path: String?
+        package let connection: Int?
+        package let start: Int?
+        package let twice: Int?
+        package let count: Int?
+        package let sha256: String?
+    }
+
+    package let lab: NetworkLab
+    /// A folder that goes with this object.
+    package let folder: String
+    /// `http://10.9.0.1:8080`, or https.
+    package let base: String
+    private let server: RunningProgram
+
+    /// Builds the network and starts the server.
+    ///
+    /// - Parameters:
+    ///   - size: The length of `/blob`.
+    ///   - rate: Bytes a second.
+    ///   - isSecure: Whether it is spoken to by TLS, with the certificate `server.pem` of the folder.
+    package init(size: Int = 2 << 20, rate: Int = 1 << 20, isSecure: Bool = false) async throws {
+        var template = Array("\(TemporaryFolder.path)/reach-paths-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw LabError("mkdtemp: \(errno)") }
+        folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        lab = try await NetworkLab(.f2)
+        try await lab.far.ip("addr add 10.9.0.1/32 dev lo")
+        let script =
+            "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Origin/throttled"
+        var command = ["/usr/bin/python3", "-B", script, "10.9.0.1", "8080"]
+        command += ["--size", "\(size)", "--rate", "\(rate)"]
+        if isSecure {
+            try await lab.far.run(
+                "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                "-days", "2", "-subj", "/CN=10.9.0.1", "-addext", "subjectAltName=IP:10.9.0.1", "-keyout",
+                "\(folder)/server.key", "-out", "\(folder)/server.pem")
+            command += ["--tls", "\(folder)/server.pem", "\(folder)/server.key"]
+        }
+        base = "\(isSecure ? "https" : "http")://10.9.0.1:8080"
+        server = try await lab.far.start(command)
+        guard await server.output.wait(forCount: 1).first != nil else {
+            throw LabError("the server does not start: \(server.standardError)")
+        }
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    /// The interface that is left: taken away by `cut`.
+    package static let first = "a0"
+    /// The interface that remains.
+    package static let second = "b0"
+    /// The client's address there, as the server sees it.
+    package static let secondAddress = "10.2.0.2"
+
+    /// What the server has told so far.
+    package var events: [Event] { Self.decode(server.output.elements) }
+
+    private static func decode(_ lines: [String]) -> [Event] {
+        lines.compactMap { try? JSONDecoder().decode(Event.self, from: Data($0.utf8)) }
+    }
+
+    /// The requests that have arrived, as soon as there are so many.
+    package func requests(_ count: Int) async throws -> [Event] {
+        let seen = try await wait { $0.count { $0.event == "request" } >= count }
+        return seen.filter { $0.event == "request" }
+    }
+
+    /// Waits until what the server tells satisfies `predicate`.
+    @discardableResult
+    package func wait(until predicate: @escaping @Sendable ([Event]) -> Bool) async throws -> [Event] {
+        let seen = Self.decode(await server.output.wait { predicate(Self.decode($0)) })
+        guard predicate(seen) else { throw LabError("the server has told only \(seen)") }
+        return seen
+    }
+
+    /// Waits until so many bytes of some body have left or arrived.
+    package func waitForBytes(_ count: Int) async throws {
+        try await wait { $0.contains { ($0.count ?? 0) >= count } }
+    }
+
+    /// Takes the first path away.
+    package func cut(_ how: Cut) async throws {
+        switch how {
+        case .linkDown: try await lab.near.ip("link set a0 down")
+        case .carrierLost: try await lab.far.ip("link set pa down")
+        case .addressRemoved: try await lab.near.ip("addr del 10.1.0.2/24 dev a0")
+        case .routeDeleted: try await lab.near.ip("route del default via 10.1.0.1")
+        case .routeReplaced: try await lab.near.ip("route replace default via 10.2.0.1 dev b0 metric 100")
+        case .linkRemoved: try await lab.near.ip("link del a0")
+        }
+    }
+
+    /// Whether a file has the content of `/blob`.
+    package func isBlob(_ path: String) async throws -> Bool {
+        let sum = try await lab.near.run("sha256sum", path).prefix(64)
+        return events.first?.sha256.map { sum == $0 } ?? false
+    }
+
+    /// The packets that have left through an interface.
+    package func packets(_ name: String) async throws -> Int {
+        let text = try await lab.near.run("cat", "/proc/thread-self/net/dev")
+        for line in text.split(separator: "\n") {
+            let words = line.split { $0 == " " || $0 == ":" }
+            if words.first == name[...], words.count > 10 { return Int(words[10]) ?? 0 }
+        }
+        throw LabError("no interface \(name)")
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+/// `reach get` with two ways to its server, on a real kernel: the first one dies in the middle.
+@Suite(
+    "Transfers survive their path",
+    .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
+struct FailoverTests {
+    private func get(_ paths: TwoPaths, _ arguments: String...) async throws -> RunningProgram {
+        let start =
+            "unset http_proxy https_proxy no_proxy; LC_ALL=C.UTF-8; export LC_ALL; exec \"$0\" get \"$@\""
+        return try await paths.lab.near.start(["/bin/sh", "-c", start, BuiltProgram.reach] + arguments)
+    }
+
+    @Test("A download goes on by range over the other path", arguments: TwoPaths.Cut.allCases)
+    func download(_ cut: TwoPaths.Cut) async throws {
+        let paths = try await TwoPaths()
+        let file = "\(paths.folder)/blob"
+        let program = try await get(paths, "\(paths.base)/blob", "-o", file)
+        try await paths.waitForBytes(512 << 10)
+        try await paths.cut(cut)
+        #expect(try await program.status() == .exited(0), "\(program.standardError)")
+        #expect(try await paths.isBlob(file))
+        let requests = try await paths.requests(2)
+        #expect(requests.count == 2)
+        #expect(requests[0].peer == "10.1.0.2")
+        #expect(requests[1].peer == TwoPaths.secondAddress)
+        #expect(requests[1].start ?? 0 > 0)
+        #expect(requests[1].twice ?? .max <= 64 << 10)
+    }
+
+    @Test("So does one by TLS")
+    func secureDownload() async throws {
+        let paths = try await TwoPaths(isSecure: true)
+        let file = "\(paths.folder)/blob"
+        let program = try await get(
+            paths, "\(paths.base)/blob", "-o", file, "--cacert", "\(paths.folder)/server.pem")
+        try await paths.waitForBytes(512 << 10)
+        try await paths.cut(.linkDown)
+        #expect(try await program.status() == .exited(0), "\(program.standardError)")
+        #expect(try await paths.isBlob(file))
+        let requests = try await paths.requests(2)
+        #expect(requests.map(\.peer) == ["10.1.0.2", TwoPaths.secondAddress])
+        #expect(requests.last?.start ?? 0 > 0)
+    }
+
+    @Test("Content whose version nobody tells is fetched anew")
+    func withoutValidator() async throws {
+        let paths = try await TwoPaths(size: 1 << 20)
+        let file = "\(paths.folder)/blob"
+        let program = try await get(paths, "\(paths.base)/plain", "-o", file)
+        try await paths.waitForBytes(256 << 10)
+        try await paths.cut(.linkDown)
+        #expect(try await program.status() == .exited(0), "\(program.standardError)")
+        #expect(try await paths.isBlob(file))
+        #expect(try await paths.requests(2).map(\.start) == [0, 0])
+    }
+
+    @Test("Standard output gets each byte once")
+    func stream() async throws {
+        let paths = try await TwoPaths(size: 1 << 20)
+        let file = "\(paths.folder)/blob"
+        let program = try await paths.lab.near.start([
+            "/bin/sh", "-c", "unset http_proxy https_proxy; exec \"$0\" get \"$1\" >\"$2\"",
+            BuiltProgram.reach,
+            "\(paths.base)/blob", file,
+        ])
+        try await paths.waitForBytes(256 << 10)
+        try await paths.cut(.carrierLost)
+        #expect(try await program.status() == .exited(0), "\(program.standardError)")
+        #expect(try await paths.isBlob(file))
+        #expect(try await paths.requests(2).last?.start ?? 0 > 0)
+    }
+
+    @Test("A PUT that was half sent is sent again")
+    func put() async throws {
+        let paths = try await TwoPaths()
+        let file = "\(paths.folder)/body"
+        try await paths.lab.near.run("dd", "if=/dev/urandom", "of=\(file)", "bs=1M", "count=2", "status=none")
+        let program = try await get(
+            paths, "\(paths.base)/sink", "-X", "PUT", "-d", "@\(file)", "-o", "\(paths.folder)/answer")
+        try await paths.waitForBytes(512 << 10)
+        try await paths.cut(.linkDown)
+        #expect(try await program.status() == .exited(0), "\(program.standardError)")
+        #expect(try await paths.requests(2).map(\.method) == ["PUT", "PUT"])
+        let sum = try await paths.lab.near.run("sha256sum", file).prefix(64)
+        let events = try await paths.wait { $0.contains { $0.event == "body" } }
+        #expect(events.filter { $0.event == "body" }.map { $0.sha256 ?? "" } == [String(sum)])
+    }
+
+    @Test("AF-234 A POST that was sent whole is not sent again, and the error says what is not known")
+    func post() async throws {
+        let paths = try await TwoPaths()
+        let program = try await get(
+            paths, "\(paths.base)/hold", "-X", "POST", "-d", "a=1", "-o", "\(paths.folder)/answer")
+        try await paths.wait { $0.contains { $0.event == "body" } }
+        try await paths.cut(.carrierLost)
+        #expect(try await program.status() == .exited(6))
+        let words = program.standardError
+        #expect(
+            words.contains("the outcome is unknown: the server may have carried out the request"), "\(words)")
+        #expect(words.contains("a0: no carrier"), "\(words)")
+        #expect(try await paths.requests(1).count == 1)
+    }
+
+    @Test("A better path leaves a running download alone, down to the packet")
+    func betterPath() async throws {
+        let paths = try await TwoPaths()
+        try await paths.lab.near.ip("route del default via 10.1.0.1")
+        let file = "\(paths.folder)/blob"
+        let program = try await get(paths, "\(paths.base)/blob", "-o", file)
+        try await paths.waitForBytes(512 << 10)
+        let before = try await paths.packets(TwoPaths.first)
+        try await paths.lab.near.ip("route add default via 10.1.0.1 dev a0 metric 50")
+        #expect(try await program.status() == .exited(0), "\(program.standardError)")
+        #expect(try await paths.isBlob(file))
+        #expect(try await paths.requests(1).map(\.peer) == [TwoPaths.secondAddress])
+        // A few may have left before the socket was bound.
+        #expect(try await paths.packets(TwoPaths.first) - before < 10)
+    }
+}
