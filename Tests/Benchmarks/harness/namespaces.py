@@ -74,6 +74,10 @@ class Namespaces:
             subprocess.run(['ip', 'netns', 'del', name], capture_output=True)
 
     @staticmethod
+    def own(link):
+        return LINKS[link][0] + '.1'
+
+    @staticmethod
     def gateway(link):
         return LINKS[link][0] + '.2'
 

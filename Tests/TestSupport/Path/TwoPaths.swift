@@ -38,7 +38,7 @@ package final class TwoPaths: Sendable {
     ///   - size: The length of `/blob`.
     ///   - rate: Bytes a second.
     ///   - isSecure: Whether it is spoken to by TLS, with the certificate `server.pem` of the folder.
-    package init(size: Int = 2 << 20, rate: Int = 1 << 20, isSecure: Bool = false) async throws {
+    package init(size: Int = 2 << 20, rate: Int = 64 << 20, isSecure: Bool = false) async throws {
         var template = Array("\(TemporaryFolder.path)/reach-paths-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw LabError("mkdtemp: \(errno)") }
         folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -92,9 +92,19 @@ package final class TwoPaths: Sendable {
         return seen
     }
 
-    /// Waits until so many bytes of some body have left or arrived.
-    package func waitForBytes(_ count: Int) async throws {
-        try await wait { $0.contains { ($0.count ?? 0) >= count } }
+    /// Waits until so many bodies stand still, as `stall=` says.
+    package func waitForStalls(_ count: Int = 1) async throws {
+        try await wait { $0.count { $0.event == "stalled" } >= count }
+    }
+
+    /// Lets bodies that stand still go on.
+    package func release() { server.terminate(signal: SIGUSR1) }
+
+    /// Waits until a file has so many bytes.
+    package func wait(for file: String, bytes: Int) async throws {
+        // tail(1) is told by the kernel when the file grows, and when its reader has left.
+        try await lab.near.run(
+            "/bin/sh", "-c", "tail -c +1 -F \"$0\" 2>&- | head -c $1 >/dev/null", file, "\(bytes)")
     }
 
     /// Takes the first path away.
