@@ -91,7 +91,7 @@ struct FailoverTests {
         #expect(events.filter { $0.event == "body" }.map { $0.sha256 ?? "" } == [String(sum)])
     }
 
-    @Test("AF-234 A POST that was sent whole is not sent again, and the error says what is not known")
+    @Test("A POST that was sent whole is not sent again, and the error says what is not known")
     func post() async throws {
         let paths = try await TwoPaths()
         let program = try await get(
