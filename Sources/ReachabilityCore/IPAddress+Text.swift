@@ -4,28 +4,46 @@ extension IPAddress: CustomStringConvertible, LosslessStringConvertible {
     /// Dotted decimal for IPv4; the canonical text of RFC 5952 for IPv6.
     public var description: String {
         switch family {
-        case .ipv4: dottedDecimal
+        case .ipv4: dottedDecimal(length: nil)
         case .ipv6: canonicalText
         }
     }
 
-    /// At most 15 bytes, which a Swift string holds without an allocation.
-    private var dottedDecimal: String {
-        String(unsafeUninitializedCapacity: 15) { text in
+    /// `address/length`, put together without an allocation where it is short, as `ip address` shows it.
+    func text(prefixLength length: UInt8) -> String {
+        switch family {
+        case .ipv4: dottedDecimal(length: length)
+        case .ipv6: "\(canonicalText)/\(UInt32(length).decimal)"
+        }
+    }
+
+    private func dottedDecimal(length: UInt8?) -> String {
+        func part(_ shift: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: low >> shift) }
+        func digits(_ value: UInt8) -> Int { value >= 100 ? 3 : value >= 10 ? 2 : 1 }
+        var size = 3 + digits(part(24)) + digits(part(16)) + digits(part(8)) + digits(part(0))
+        if let length { size += 1 + digits(length) }
+        // Up to 15 bytes lie in the string itself.
+        return String(unsafeUninitializedCapacity: size) { text in
             var end = 0
-            func put(_ digit: UInt64) {
-                text[end] = UInt8(truncatingIfNeeded: 48 + digit)
+            func put(_ byte: UInt8) {
+                text[end] = byte
                 end += 1
             }
-            for shift in stride(from: 24, through: 0, by: -8) {
-                let value = (low >> UInt64(shift)) & 0xFF
-                if value >= 100 { put(value / 100) }
-                if value >= 10 { put(value / 10 % 10) }
-                put(value % 10)
-                if shift > 0 {
-                    text[end] = UInt8(ascii: ".")
-                    end += 1
-                }
+            func put(number value: UInt8) {
+                if value >= 100 { put(48 + value / 100) }
+                if value >= 10 { put(48 + value / 10 % 10) }
+                put(48 + value % 10)
+            }
+            put(number: part(24))
+            put(UInt8(ascii: "."))
+            put(number: part(16))
+            put(UInt8(ascii: "."))
+            put(number: part(8))
+            put(UInt8(ascii: "."))
+            put(number: part(0))
+            if let length {
+                put(UInt8(ascii: "/"))
+                put(number: length)
             }
             return end
         }

@@ -21,7 +21,7 @@ public struct ReachabilityUpdate: Sendable, Equatable {
     /// The path now.
     public let path: ReachabilityPath
     /// Every interface but loopback, where ``ReachabilityConfiguration/reportsLinks`` asks for it; else empty.
-    public let links: [LinkReport]
+    public package(set) var links: [LinkReport]
 
     /// An update.
     public init(

@@ -74,7 +74,7 @@ extension LineWords {
                     mark: try own.number("mark") ?? 0, user: try own.number("uid")))
         case "link":
             if let name = try own.text("name") {
-                question = .linkNamed(name)
+                question = .linkNamed(LinkName(name))
             } else {
                 question = .link(try own.index())
             }
@@ -83,7 +83,8 @@ extension LineWords {
         case "addresses": question = .addresses
         case "wireless": question = .wireless(try own.index())
         case "device":
-            question = .device(try own.index(), name: try own.required("name", try own.text("name")))
+            question = .device(
+                try own.index(), name: LinkName(try own.required("name", try own.text("name"))))
         default: throw Problem("there is no question '\(Self.shown(word))'")
         }
         try own.finish()

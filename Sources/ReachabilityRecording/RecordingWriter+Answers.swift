@@ -19,7 +19,7 @@ extension TextLine {
             key("index", index)
         case .linkNamed(let name):
             append("link")
-            key("name", escaped: name)
+            key("name", escaped: name.text)
         case .links: append("links")
         case .ports(let master):
             append("ports")
@@ -31,7 +31,7 @@ extension TextLine {
         case .device(let index, let name):
             append("device")
             key("index", index)
-            key("name", escaped: name)
+            key("name", escaped: name.text)
         }
     }
 

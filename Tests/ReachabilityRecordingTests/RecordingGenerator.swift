@@ -108,12 +108,12 @@ struct RecordingGenerator {
                     destination: address(), interface: number(), wantsEntry: flag(), mark: number(),
                     user: maybe { $0.number() }))
         case 1: .link(number())
-        case 2: .linkNamed(text())
+        case 2: .linkNamed(LinkName(text()))
         case 3: .links
         case 4: .ports(master: number())
         case 5: .addresses
         case 6: .wireless(number())
-        default: .device(number(), name: text())
+        default: .device(number(), name: LinkName(text()))
         }
     }
 

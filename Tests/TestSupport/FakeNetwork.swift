@@ -98,7 +98,7 @@ package struct FakeNetwork: Sendable {
         switch question {
         case .route(let lookup): route(lookup)
         case .link(let index): link { $0.index == index }
-        case .linkNamed(let name): link { $0.name == name }
+        case .linkNamed(let name): link { $0.name == name.text }
         case .links: .links(links)
         case .ports(let master): .links(links.filter { $0.master == master })
         case .addresses: .addresses(addresses)

@@ -74,9 +74,9 @@ package final class PathObserver {
 
     /// The interface of this name; nil where there is none.
     package func link(named name: String) -> LinkState? {
-        guard let kernel, case .link(let link)? = try? kernel.answers(to: [.linkNamed(name)]).first else {
-            return nil
-        }
+        guard let kernel, let name = LinkName(exactly: name),
+            case .link(let link)? = try? kernel.answers(to: [.linkNamed(name)]).first
+        else { return nil }
         return link
     }
 

@@ -203,12 +203,9 @@ final class ReachabilityMonitor {
         switch verdict {
         case .ignore: break
         case .refresh(let path): outlet.refresh(path)
-        case .publish(let update):
-            let reports = configuration.reportsLinks ? links() ?? [] : []
-            outlet.publish(
-                ReachabilityUpdate(
-                    event: update.event, status: update.status, previous: update.previous, path: update.path,
-                    links: reports))
+        case .publish(var update):
+            if configuration.reportsLinks { update.links = links() ?? [] }
+            outlet.publish(update)
             noticeGeneration(update.path.generation)
         }
     }

@@ -31,6 +31,12 @@ package final class KernelQuery: KernelQuerying {
     package var refusal: String? { channel.refusal }
 
     package func answers(to questions: [KernelQuestion]) throws(ReachabilityError) -> [KernelAnswer] {
+        // Mostly these are lookups of routes alone, after a change of one.
+        if questions.allSatisfy({ $0.isSingle && memory[$0] == nil }) {
+            let answers = try channel.answers(to: questions)
+            for index in answers.indices { memory.remember(questions[index], answers[index]) }
+            return answers
+        }
         var answers: [KernelAnswer] = []
         answers.reserveCapacity(questions.count)
         // What one message answers is asked together; the answers come into the places kept here.
@@ -81,7 +87,7 @@ package final class KernelQuery: KernelQuerying {
             guard isWhole else { return dump }
             answer = dump
         case .wireless(let index): answer = wireless.state(of: index)
-        case .device(let index, let name): answer = .device(probe.facts(of: index, name: name))
+        case .device(let index, let name): answer = .device(probe.facts(of: index, name: name.text))
         case .route, .link, .linkNamed: answer = try channel.answers(to: [question])[0]
         }
         memory.remember(question, answer)

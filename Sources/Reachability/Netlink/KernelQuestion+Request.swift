@@ -26,7 +26,7 @@ extension KernelQuestion {
         case .linkNamed(let name):
             request.begin(UInt16(RTM_GETLINK), sequence: sequence)
             Self.writeLink(0, into: &request)
-            request.attribute(IFLA_IFNAME, name)
+            request.attribute(IFLA_IFNAME, name.text)
             request.end()
         case .links, .ports:
             request.begin(UInt16(RTM_GETLINK), flags: NLM_F_DUMP, sequence: sequence)

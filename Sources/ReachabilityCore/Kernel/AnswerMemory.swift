@@ -10,6 +10,27 @@
 ///
 /// One object, asked where the answers are needed; used by one thread at a time, like whoever answers.
 package final class AnswerMemory {
+    private var answers = LastingAnswers()
+
+    package init() {}
+
+    /// The answer to `question`, where it still holds.
+    package subscript(question: KernelQuestion) -> KernelAnswer? { answers[question] }
+
+    /// Keeps what may be kept.
+    package func remember(_ question: KernelQuestion, _ answer: KernelAnswer) {
+        answers.remember(question, answer)
+    }
+
+    /// Forgets what `event` may have changed.
+    package func notice(_ event: NetworkEvent) { answers.notice(event) }
+
+    /// Forgets what was said about routes: time has passed.
+    package func forgetRoutes() { answers.forgetRoutes() }
+}
+
+/// What an ``AnswerMemory`` holds; not to be copied, so that reading one answer does not retain all the tables.
+private struct LastingAnswers: ~Copyable {
     private var links = AnswerTable()
     private var wireless = AnswerTable()
     private var addresses: KernelAnswer?
@@ -39,10 +60,8 @@ package final class AnswerMemory {
         }
     }
 
-    package init() {}
-
     /// The answer to `question`, where it still holds.
-    package subscript(question: KernelQuestion) -> KernelAnswer? {
+    subscript(question: KernelQuestion) -> KernelAnswer? {
         switch question {
         case .route(let lookup):
             switch (lookup.destination.family, lookup.interface) {
@@ -58,7 +77,7 @@ package final class AnswerMemory {
     }
 
     /// Keeps what may be kept.
-    package func remember(_ question: KernelQuestion, _ answer: KernelAnswer) {
+    mutating func remember(_ question: KernelQuestion, _ answer: KernelAnswer) {
         switch question {
         case .route(let lookup):
             guard !Self.isPassing(answer) else { break }
@@ -84,7 +103,7 @@ package final class AnswerMemory {
     }
 
     /// Forgets what `event` may have changed.
-    package func notice(_ event: NetworkEvent) {
+    mutating func notice(_ event: NetworkEvent) {
         switch event {
         case .routeAdded(let prefix, let interface), .routeRemoved(let prefix, let interface):
             forgetRoutes(prefix.address.family, through: interface)
@@ -109,7 +128,7 @@ package final class AnswerMemory {
     }
 
     /// A route through `interface` was added or removed; nil for one that can concern every lookup of its family.
-    private func forgetRoutes(_ family: IPAddress.Family, through interface: Int32?) {
+    private mutating func forgetRoutes(_ family: IPAddress.Family, through interface: Int32?) {
         routes[family].free.removeAll()
         // A lookup bound to a VRF, before Linux 6.1 also to one of its ports, goes through the VRF's table unbound.
         guard let interface, hasVRF == false else { return routes[family].bound.removeAll() }
@@ -122,7 +141,7 @@ package final class AnswerMemory {
     }
 
     /// Forgets what was said about routes: time has passed.
-    package func forgetRoutes() {
+    mutating func forgetRoutes() {
         routes.v4.removeAll()
         routes.v6.removeAll()
     }

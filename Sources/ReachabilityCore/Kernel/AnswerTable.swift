@@ -32,8 +32,13 @@ package struct AnswerTable: Sendable {
     package mutating func set(_ question: KernelQuestion, _ answer: KernelAnswer) {
         if let position = position(of: question) {
             entries[position].answer = answer
-            return
+        } else {
+            append(question, answer)
         }
+    }
+
+    /// Puts in the answer to a question that has none yet: whoever knows that spares looking for it again.
+    package mutating func append(_ question: KernelQuestion, _ answer: KernelAnswer) {
         if entries.isEmpty {
             entries.reserveCapacity(16)
             digests.reserveCapacity(16)
@@ -86,7 +91,7 @@ extension KernelQuestion {
             (lookup.destination.low ^ lookup.destination.high &* 31) &* 8
                 ^ UInt64(truncatingIfNeeded: lookup.interface) << 40 ^ (lookup.wantsEntry ? 1 : 0)
         case .link(let index): UInt64(truncatingIfNeeded: index) &* 8 ^ 2
-        case .linkNamed(let name): UInt64(name.utf8.count) &* 8 ^ 3
+        case .linkNamed: 3
         case .links: 4
         case .ports(let master): UInt64(truncatingIfNeeded: master) &* 8 ^ 5
         case .addresses: 6

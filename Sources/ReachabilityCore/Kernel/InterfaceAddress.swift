@@ -42,5 +42,5 @@ package struct InterfaceAddress: Sendable, Equatable {
     }
 
     /// `address/length`, as `ip address` shows it.
-    package var text: String { "\(address)/\(UInt32(clamping: prefixLength).decimal)" }
+    package var text: String { address.text(prefixLength: UInt8(clamping: prefixLength)) }
 }

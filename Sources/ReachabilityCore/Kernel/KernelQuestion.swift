@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Something the evaluation wants to know from the kernel.
+///
+/// Nothing in it is counted (strings, arrays, objects), so that it is copied by its bytes.
 package enum KernelQuestion: Sendable, Hashable {
     /// How an address would be reached.
     case route(RouteLookup)
     /// One interface by its index.
     case link(Int32)
     /// One interface by its name.
-    case linkNamed(String)
+    case linkNamed(LinkName)
     /// All interfaces.
     case links
     /// The ports of a bridge, bond or team.
@@ -17,7 +19,7 @@ package enum KernelQuestion: Sendable, Hashable {
     /// What nl80211 says of an interface.
     case wireless(Int32)
     /// What the device says of itself outside netlink (sysfs, WEXT, rfkill).
-    case device(Int32, name: String)
+    case device(Int32, name: LinkName)
 }
 
 /// A route lookup (RTM_GETROUTE without NLM_F_DUMP).

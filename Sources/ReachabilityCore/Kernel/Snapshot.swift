@@ -19,7 +19,12 @@ package struct Snapshot: Sendable, Equatable {
 
     /// Adds an answer; one that is there already stays.
     package mutating func add(_ question: KernelQuestion, _ answer: KernelAnswer) {
-        if !table.contains(question) { table.set(question, answer) }
+        if !table.contains(question) { append(question, answer) }
+    }
+
+    /// Adds an answer to a question that has none yet.
+    package mutating func append(_ question: KernelQuestion, _ answer: KernelAnswer) {
+        table.append(question, answer)
     }
 
     /// Hands the answers over and is empty afterwards, so that whoever has them now need not copy them to add some.

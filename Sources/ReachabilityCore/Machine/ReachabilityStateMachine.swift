@@ -203,7 +203,7 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
         var path = path
         running.history.number(&path)
         if path.isOnline != running.path.isOnline { running.damping.flapped(at: now) }
-        let previousPath = running.path
+        let differs = path.differs(from: running.path)
         running.path = path
         guard let status = running.status else {
             running.status = path.instantStatus
@@ -214,7 +214,7 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
             running.status = next
             return .publish(ReachabilityUpdate(event: .status, status: next, previous: status, path: path))
         }
-        guard path.differs(from: previousPath) else { return .refresh(path) }
+        guard differs else { return .refresh(path) }
         return .publish(ReachabilityUpdate(event: .path, status: status, previous: status, path: path))
     }
 

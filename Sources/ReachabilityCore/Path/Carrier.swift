@@ -102,7 +102,7 @@ extension Inquiry {
     }
 
     private mutating func carrierOfDevice(_ link: LinkState) throws(Incomplete) -> Carrier {
-        try require(.wireless(link.index), .device(link.index, name: link.name))
+        try require(.wireless(link.index), .device(link.index, name: LinkName(link.name)))
         let device = try device(link)
         // nl80211 first: it answers for the socket's namespace, sysfs for that of its mount.
         if let wireless = try wireless(link.index) {

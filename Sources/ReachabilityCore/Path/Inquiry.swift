@@ -70,7 +70,7 @@ package struct Inquiry: ~Copyable {
     private mutating func known(_ question: KernelQuestion) -> KernelAnswer? {
         if let answer = snapshot[question] { return answer }
         guard let answer = memory?[question] else { return nil }
-        snapshot.add(question, answer)
+        snapshot.append(question, answer)
         return answer
     }
 
@@ -114,7 +114,9 @@ package struct Inquiry: ~Copyable {
 
     /// The interface of that name; nil where there is none.
     package mutating func link(named name: String) throws(Incomplete) -> LinkState? {
-        guard case .link(let link) = try answer(.linkNamed(name)) else { return nil }
+        guard let name = LinkName(exactly: name), case .link(let link) = try answer(.linkNamed(name)) else {
+            return nil
+        }
         return link
     }
 
@@ -156,7 +158,7 @@ package struct Inquiry: ~Copyable {
 
     /// What the device says of itself.
     package mutating func device(_ link: LinkState) throws(Incomplete) -> DeviceFacts {
-        guard case .device(let facts) = try answer(.device(link.index, name: link.name)) else {
+        guard case .device(let facts) = try answer(.device(link.index, name: LinkName(link.name))) else {
             return DeviceFacts()
         }
         return facts

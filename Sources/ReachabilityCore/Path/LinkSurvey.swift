@@ -165,9 +165,7 @@ package struct LinkSurvey: Sendable {
         func isGood(_ own: InterfaceAddress) -> Bool { own.isUsable && !own.address.isLinkLocal }
         for own in all where isGood(own) {
             if let failure = try refusal(of: link, own.address.family, &inquiry) {
-                return because(
-                    failure.code,
-                    TextLine.text(name, " has carrier and ", own.text, " but ", failure.conclusion))
+                return because(failure.code, Self.sentence(name, own, lacks: failure.conclusion))
             }
         }
         if let address = all.first(where: isGood) {
@@ -183,7 +181,7 @@ package struct LinkSurvey: Sendable {
                 case .general: "no default route"
                 case .host(let hosts): "no route to \(hosts.first?.text ?? "the host")"
                 }
-            return because(.noRoute, TextLine.text(name, " has carrier and ", address.text, " but ", missing))
+            return because(.noRoute, Self.sentence(name, address, lacks: missing))
         }
         if let duplicate = all.first(where: { $0.flags.contains(.duplicate) }) {
             return because(.noAddress, "\(name): \(duplicate.text) is also used by somebody else on the link")
@@ -197,6 +195,16 @@ package struct LinkSurvey: Sendable {
         }
         let kind = wanted.map { $0 == .ipv4 ? "IPv4 " : "IPv6 " } ?? ""
         return because(.noAddress, "\(name) has carrier but no \(kind)address")
+    }
+
+    private static func sentence(_ name: String, _ own: InterfaceAddress, lacks what: String) -> String {
+        var line = TextLine()
+        line.append(name)
+        line.append(literal: " has carrier and ")
+        line.append(own.text)
+        line.append(literal: " but ")
+        line.append(what)
+        return line.text
     }
 
     /// The route or rule that refuses to send through the link; nil where none does, or where it cannot be told.

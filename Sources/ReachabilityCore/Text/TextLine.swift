@@ -4,33 +4,72 @@
 ///
 /// Its memory is kept from line to line, so that a line of output costs no allocation.
 package struct TextLine: Sendable, Equatable {
-    /// The UTF-8 bytes so far.
-    package private(set) var bytes: [UInt8] = []
+    // Longer than the text: so a part is put in by a copy alone, where `Array.append` would look at much more.
+    private var room: [UInt8] = []
+    /// The number of bytes so far.
+    package private(set) var count = 0
 
     package init() {}
 
+    /// The UTF-8 bytes so far.
+    package var bytes: [UInt8] { Array(room[..<count]) }
+
+    /// The bytes from the `start`th on, which must be there.
+    package func bytes(from start: Int) -> [UInt8] { Array(room[start..<count]) }
+
     /// The bytes as text.
-    package var text: String { String(decoding: bytes, as: UTF8.self) }
+    package var text: String { String(decoding: room[..<count], as: UTF8.self) }
+
+    package static func == (a: TextLine, b: TextLine) -> Bool { a.room[..<a.count] == b.room[..<b.count] }
+
+    /// Hands the bytes so far to `body`, without a copy.
+    package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        room.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+    }
 
     /// Forgets the text and keeps the memory.
-    package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+    package mutating func removeAll() { count = 0 }
 
     /// Appends text as it is.
     package mutating func append(_ text: String) {
         var text = text
-        text.withUTF8 { bytes.append(contentsOf: $0) }
+        text.withUTF8 { append(bytes: $0) }
     }
 
     /// Appends text that is written in the program; cheaper than a string.
     package mutating func append(literal text: StaticString) {
-        text.withUTF8Buffer { bytes.append(contentsOf: $0) }
+        text.withUTF8Buffer { append(bytes: $0) }
     }
 
     /// Appends one byte.
-    package mutating func append(byte: UInt8) { bytes.append(byte) }
+    package mutating func append(byte: UInt8) {
+        makeRoom(1)
+        room[count] = byte
+        count += 1
+    }
 
     /// Appends bytes that are known to be UTF-8.
-    package mutating func append(bytes more: UnsafeBufferPointer<UInt8>) { bytes.append(contentsOf: more) }
+    @inline(__always)
+    package mutating func append(bytes more: UnsafeBufferPointer<UInt8>) {
+        makeRoom(more.count)
+        let end = count + more.count
+        room.withUnsafeMutableBytes {
+            let place = UnsafeMutableRawBufferPointer(rebasing: $0[count..<end])
+            place.copyMemory(from: UnsafeRawBufferPointer(more))
+        }
+        count = end
+    }
+
+    @inline(__always)
+    private mutating func makeRoom(_ more: Int) {
+        if room.count - count < more { grow(more) }
+    }
+
+    @inline(never)
+    private mutating func grow(_ more: Int) {
+        let missing = max(more, room.count, 128)
+        room.append(contentsOf: repeatElement(0, count: missing))
+    }
 
     // Generic code of another module is slow, so that only the outermost layer is.
     /// Appends a number in decimal.
@@ -40,7 +79,7 @@ package struct TextLine: Sendable, Equatable {
     }
 
     private mutating func append(isNegative: Bool, _ magnitude: UInt64) {
-        if isNegative { bytes.append(UInt8(ascii: "-")) }
+        if isNegative { append(byte: UInt8(ascii: "-")) }
         var digits = 1
         var rest = magnitude / 10
         while rest > 0 {
@@ -54,29 +93,23 @@ package struct TextLine: Sendable, Equatable {
     package mutating func append(_ number: Int64, digits: Int) { append(number.magnitude, digits: digits) }
 
     private mutating func append(_ magnitude: UInt64, digits: Int) {
-        for _ in 0..<digits { bytes.append(48) }
-        var rest = magnitude
-        var position = bytes.count
-        for _ in 0..<digits where rest > 0 {
-            position -= 1
-            bytes[position] = UInt8(truncatingIfNeeded: 48 + rest % 10)
-            rest /= 10
+        makeRoom(digits)
+        let end = count + digits
+        room.withUnsafeMutableBufferPointer { room in
+            var rest = magnitude
+            for position in (count..<end).reversed() {
+                room[position] = UInt8(truncatingIfNeeded: 48 + rest % 10)
+                rest /= 10
+            }
         }
-    }
-
-    /// Puts text together from its parts.
-    package static func text(_ parts: String...) -> String {
-        var line = TextLine()
-        line.bytes.reserveCapacity(128)
-        for part in parts { line.append(part) }
-        return line.text
+        count = end
     }
 
     /// Appends an address as ``IPAddress/description`` writes it.
     package mutating func append(_ address: IPAddress) {
         guard address.family == .ipv4 else { return append(address.description) }
         for index in 0..<4 {
-            if index > 0 { bytes.append(UInt8(ascii: ".")) }
+            if index > 0 { append(byte: UInt8(ascii: ".")) }
             append((address.low >> (24 - 8 * UInt64(index))) & 0xFF)
         }
     }

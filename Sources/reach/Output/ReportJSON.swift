@@ -13,6 +13,12 @@ enum ReportJSON {
 
     /// Appends the object and a line feed.
     static func write(_ report: Report, to line: inout TextLine) {
+        var links = LinkFragments()
+        write(report, to: &line, knowing: &links)
+    }
+
+    /// The same, with what the line before said of its links.
+    static func write(_ report: Report, to line: inout TextLine, knowing links: inout LinkFragments) {
         let path = report.path
         line.append(literal: "{\"schema\":")
         line.append(schema)
@@ -45,7 +51,12 @@ enum ReportJSON {
         line.append(literal: ",\"alternative\":")
         line.append(json: path.alternative)
         line.append(literal: ",\"links\":")
-        line.append(json: report.links) { write($1, to: &$0) }
+        line.append(literal: "[")
+        for position in report.links.indices {
+            if position > 0 { line.append(literal: ",") }
+            links.append(report.links[position], at: position, to: &line) { write($0, to: &$1) }
+        }
+        line.append(literal: "]")
         line.append(literal: ",\"internet\":")
         line.append(json: report.internet?.rawValue)
         if let change = report.change {

@@ -21,6 +21,7 @@ struct ReportLines: Sendable {
     /// What is behind the path; nil where nobody is asked.
     private var internet: InternetState?
     private var last: ReachabilityUpdate?
+    private var links = LinkFragments()
 
     /// - Parameters:
     ///   - firstLinks: The links to show in the first view, where updates do not carry them.
@@ -51,7 +52,7 @@ struct ReportLines: Sendable {
             if update.event != .path { age.observe(update, at: wall()) }
             var report = Report(update, since: age.since, host: host)
             report.internet = internet
-            ReportJSON.write(report, to: &line)
+            ReportJSON.write(report, to: &line, knowing: &links)
         case .text(let style):
             var report = Report(update, since: nil, host: host)
             report.internet = internet

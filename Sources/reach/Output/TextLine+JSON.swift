@@ -13,28 +13,53 @@ extension TextLine {
     mutating func append(json text: String) {
         append(byte: 0x22)
         var text = text
-        text.withUTF8 { bytes in
-            var start = 0
-            var index = 0
-            while index < bytes.count {
-                let byte = bytes[index]
-                if byte >= 0x20, byte < 0x7F, byte != 0x22, byte != 0x5C {
-                    index += 1
-                    continue
-                }
-                let (length, scalar) = Self.needsEscape(bytes, index)
-                guard let scalar else {
-                    index += length
-                    continue
-                }
-                append(bytes: UnsafeBufferPointer(rebasing: bytes[start..<index]))
-                append(escape: scalar)
-                index += length
-                start = index
-            }
-            append(bytes: UnsafeBufferPointer(rebasing: bytes[start...]))
-        }
+        text.withUTF8 { if Self.isPlain($0) { append(bytes: $0) } else { append(escaping: $0) } }
         append(byte: 0x22)
+    }
+
+    /// Whether every byte stands for itself, as in nearly all texts.
+    private static func isPlain(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        let raw = UnsafeRawBufferPointer(bytes)
+        var offset = 0
+        while offset + 8 <= raw.count {
+            guard isPlain(raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) else { return false }
+            offset += 8
+        }
+        while offset < raw.count {
+            let byte = raw[offset]
+            guard byte >= 0x20, byte < 0x7F, byte != 0x22, byte != 0x5C else { return false }
+            offset += 1
+        }
+        return true
+    }
+
+    /// The same for eight bytes at once.
+    ///
+    /// A byte is less than another where taking that from it borrows into its topmost bit, which was not set before.
+    private static func isPlain(_ eight: UInt64) -> Bool {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let tops = ones &* 0x80
+        func zeros(_ bytes: UInt64) -> UInt64 { (bytes &- ones) & ~bytes }
+        let controls = (eight &- ones &* 0x20) & ~eight
+        let marks = zeros(eight ^ ones &* 0x22) | zeros(eight ^ ones &* 0x5C) | zeros(eight ^ ones &* 0x7F)
+        return (eight | controls | marks) & tops == 0
+    }
+
+    private mutating func append(escaping bytes: UnsafeBufferPointer<UInt8>) {
+        var start = 0
+        var index = 0
+        while index < bytes.count {
+            let (length, scalar) = Self.needsEscape(bytes, index)
+            guard let scalar else {
+                index += length
+                continue
+            }
+            append(bytes: UnsafeBufferPointer(rebasing: bytes[start..<index]))
+            append(escape: scalar)
+            index += length
+            start = index
+        }
+        append(bytes: UnsafeBufferPointer(rebasing: bytes[start...]))
     }
 
     /// How many bytes the character at `index` has as far as that matters here, and its number if it has to be escaped.

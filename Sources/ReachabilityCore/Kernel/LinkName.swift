@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The name of an interface, as a question holds it: sixteen bytes and no reference.
+///
+/// So a question is copied by its bytes alone, which happens many times between an event and its line.
+package struct LinkName: Sendable, Hashable {
+    /// The longest name (IFNAMSIZ without its NUL, netdevice(7)).
+    package static let limit = 15
+
+    private let first: UInt64
+    private let second: UInt64
+
+    /// The name; nil for a text that is too long for one, or has a NUL.
+    package init?(exactly text: String) {
+        guard text.utf8.count <= Self.limit, !text.utf8.contains(0) else { return nil }
+        self.init(text)
+    }
+
+    /// As much of the text as a name can be: whole characters, up to the first NUL.
+    package init(_ text: String) {
+        var words: (UInt64, UInt64) = (0, 0)
+        var text = text
+        text.withUTF8 { bytes in
+            var count = min(bytes.count, Self.limit)
+            // A byte that goes on with a character begins with 10.
+            if bytes.count > count { while count > 0, bytes[count] & 0xC0 == 0x80 { count -= 1 } }
+            withUnsafeMutableBytes(of: &words) { words in
+                for index in 0..<count {
+                    guard bytes[index] != 0 else { break }
+                    words[index] = bytes[index]
+                }
+            }
+        }
+        (first, second) = words
+    }
+
+    /// The name as text.
+    package var text: String {
+        withUnsafeBytes(of: (first, second)) { words in
+            String(decoding: words.prefix { $0 != 0 }, as: UTF8.self)
+        }
+    }
+}
+
+extension LinkName: ExpressibleByStringLiteral {
+    /// A name that is written in the program.
+    package init(stringLiteral name: String) { self.init(name) }
+}
