@@ -33,7 +33,7 @@ def build_swift(package, product, build, scratch=None):
     `scratch` is where it is built, when not inside the package."""
     if not os.path.exists(os.path.join(package, 'Package.swift')):
         return None
-    flags = open(os.path.join(PROJECT, 'packaging', 'device-flags')).read().split()
+    flags = subprocess.check_output([os.path.join(PROJECT, 'packaging', 'device-flags')], text=True).splitlines()
     command = ['nice', 'swift', 'build', '-c', 'release', *flags, '--package-path', package, *(['--scratch-path', scratch] if scratch else [])]
     if build:
         print(f'Building {product} ...', file=sys.stderr)
