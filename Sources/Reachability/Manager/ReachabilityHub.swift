@@ -8,6 +8,8 @@ final class ReachabilityHub: Sendable {
     private struct Observer {
         let token: UInt64
         let mailbox: ObserverMailbox
+        /// Called when monitoring has stopped.
+        let onStop: @Sendable () -> Void
         /// Called when no update can come any more.
         let onClose: @Sendable () -> Void
     }
@@ -55,7 +57,7 @@ final class ReachabilityHub: Sendable {
 
     /// Ends the session: nothing of it is told any more, and no call is under way when this returns.
     func end() {
-        let mailboxes = state.withLock { state -> [ObserverMailbox] in
+        let observers = state.withLock { state -> [Observer] in
             guard state.isMonitoring else { return [] }
             state.isMonitoring = false
             state.hasReported = false
@@ -63,9 +65,10 @@ final class ReachabilityHub: Sendable {
             state.path = .notMonitoring
             state.links = []
             state.limitations = []
-            return state.observers.map(\.mailbox)
+            return state.observers
         }
-        for mailbox in mailboxes { mailbox.empty(forGood: false) }
+        for observer in observers { observer.mailbox.empty(forGood: false) }
+        for observer in observers { observer.onStop() }
     }
 
     /// Takes over an update and passes it on.
@@ -126,11 +129,14 @@ final class ReachabilityHub: Sendable {
     }
 
     /// Adds an observer, which gets how things are if that is known, and otherwise with the first report.
-    func add(_ mailbox: ObserverMailbox, onClose: @escaping @Sendable () -> Void = {}) -> UInt64 {
+    func add(
+        _ mailbox: ObserverMailbox, onStop: @escaping @Sendable () -> Void = {},
+        onClose: @escaping @Sendable () -> Void = {}
+    ) -> UInt64 {
         let token = state.withLock { state in
             let token = state.nextToken
             state.nextToken += 1
-            state.observers.append(Observer(token: token, mailbox: mailbox, onClose: onClose))
+            state.observers.append(Observer(token: token, mailbox: mailbox, onStop: onStop, onClose: onClose))
             if state.hasReported {
                 mailbox.put(
                     ReachabilityUpdate(

@@ -212,11 +212,15 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
     }
 
     /// An observer that only passes on and never waits: it is called where the update comes about.
-    func observeInline(
-        _ observer: @escaping @Sendable (ReachabilityUpdate) -> Void, onClose: @escaping @Sendable () -> Void
+    ///
+    /// - Parameter onStop: called after each stop of the monitoring, of which observers are not told.
+    package func observeInline(
+        _ observer: @escaping @Sendable (ReachabilityUpdate) -> Void,
+        onStop: @escaping @Sendable () -> Void = {}, onClose: @escaping @Sendable () -> Void
     ) -> ReachabilityObservation {
         let hub = hub
-        let token = hub.add(ObserverMailbox(queue: .custom { $0() }, observer: observer), onClose: onClose)
+        let mailbox = ObserverMailbox(queue: .custom { $0() }, observer: observer)
+        let token = hub.add(mailbox, onStop: onStop, onClose: onClose)
         return ReachabilityObservation { hub.remove(token) }
     }
 }

@@ -95,6 +95,8 @@ extension SessionError {
         public static let checksumMismatch = Code(rawValue: -9006)
         /// No memory, descriptor or thread was left.
         public static let outOfResources = Code(rawValue: -9007)
+        /// A task that this one was to follow has failed.
+        public static let dependencyFailed = Code(rawValue: -9008)
     }
 
     /// The part that failed.

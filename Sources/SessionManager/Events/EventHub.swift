@@ -30,6 +30,9 @@ final class EventHub: Sendable {
         }
     }
 
+    /// Whether anybody listens.
+    var isListened: Bool { isWanted.load(ordering: .relaxed) }
+
     func send(_ event: @autoclosure () -> SessionEvent) {
         guard isWanted.load(ordering: .relaxed) else { return }
         let event = event()

@@ -8,6 +8,12 @@ public enum SessionEvent: Sendable {
     case resumed(SessionTask)
     /// A running task was suspended.
     case suspended(SessionTask)
+    /// A task waits, or waits for another reason than before; suspended ones are not told again.
+    case held(SessionTask, HoldReason)
+    /// A task that waited starts, or goes on.
+    case released(SessionTask)
+    /// How many tasks run and wait has changed; told once for all changes of a turn.
+    case queueChanged(QueueCounts)
     /// A task has completed; its completion block has been called.
     case completed(SessionTask, TaskCompletion)
     /// A finished download has been moved to its destination.

@@ -43,12 +43,16 @@ public final class InternetProbe: Sendable {
                 .outOfResources, "no thread for transfers can be started: \(error)",
                 advice: "raise the limits of open files and threads (ulimit -n, ulimit -u)")
         }
+        // Its own questions are what others wait for.
+        var queue = RequestQueue.Settings()
+        queue.follows = .nobody
         let current = CurrentState()
         self.current = current
         driver = LoopBound(
             InternetProbeDriver(
                 configuration, provider: provider,
-                manager: URLSessionManager(configuration: session, securityPolicy: securityPolicy),
+                manager: URLSessionManager(
+                    configuration: session, securityPolicy: securityPolicy, queue: queue),
                 reactor: reactor
             ) { current.value.store($0) },
             to: reactor)

@@ -39,7 +39,8 @@ extension HTTPSessionManager {
     ) throws(SessionError) {
         try self.init(
             baseURL: settings.baseURL, configuration: settings.session.configuration,
-            securityPolicy: settings.session.securityPolicy, completionQueue: completionQueue)
+            securityPolicy: settings.session.securityPolicy, completionQueue: completionQueue,
+            queue: settings.session.queue)
         requestSerializer = settings.requestSerializer
         responseSerializer = settings.session.responseSerializer
     }

@@ -31,18 +31,24 @@ public final class HTTPSessionManager: Sendable {
     ///   - configuration: limits, proxy and interface of its connections.
     ///   - securityPolicy: how servers are judged; pins need an https base.
     ///   - completionQueue: where blocks are called.
+    ///   - queue: when tasks start, and which network they follow.
     /// - Throws: ``SessionError/Code/badURL`` where the base is no such URL, ``SessionError/Code/invalidSecurityPolicy`` for pins without https.
     public init(
         baseURL: String? = nil, configuration: SessionConfiguration = SessionConfiguration(),
-        securityPolicy: SecurityPolicy = .default, completionQueue: DeliveryQueue = .own
+        securityPolicy: SecurityPolicy = .default, completionQueue: DeliveryQueue = .own,
+        queue: RequestQueue.Settings = RequestQueue.Settings()
     ) throws(SessionError) {
         var base: URL?
         if let baseURL { base = try Self.directory(baseURL) }
         try securityPolicy.validate(forBaseURL: base)
         self.baseURL = base
         session = URLSessionManager(
-            configuration: configuration, securityPolicy: securityPolicy, completionQueue: completionQueue)
+            configuration: configuration, securityPolicy: securityPolicy, completionQueue: completionQueue,
+            queue: queue)
     }
+
+    /// Decides when tasks start, and holds them while there is no network; see ``URLSessionManager/queue``.
+    public var queue: RequestQueue { session.queue }
 
     /// How servers are judged; see ``URLSessionManager/securityPolicy``.
     public var securityPolicy: SecurityPolicy { session.securityPolicy }

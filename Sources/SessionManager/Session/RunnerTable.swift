@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EventLoop
+import FoundationEssentials
 import SessionCore
 
 /// The runners of a session's tasks and the engine they share; on the loop's thread.
@@ -10,25 +11,43 @@ final class RunnerTable {
     let policy: SecurityPolicy
     /// Whether a delegate is asked about servers.
     let asks: Bool
+    private let queue: LoopBound<RequestScheduler>
+    /// Decides when tasks start.
+    private lazy var scheduler: RequestScheduler = {
+        let scheduler = queue.here { $0 }
+        scheduler.tables.append(self)
+        return scheduler
+    }()
     private var engine: TransferEngine?
-    private var runners: [Int: TaskRunner] = [:]
+    private(set) var runners: [Int: TaskRunner] = [:]
 
-    init(reactor: Reactor, configuration: SessionConfiguration, policy: SecurityPolicy, asks: Bool) {
+    init(
+        reactor: Reactor, configuration: SessionConfiguration, policy: SecurityPolicy, asks: Bool,
+        queue: LoopBound<RequestScheduler>
+    ) {
         self.asks = asks
         self.policy = policy
         self.reactor = reactor
         self.configuration = configuration
+        self.queue = queue
     }
 
     func start(_ task: SessionTask) {
         // Cancelled by the loop's own thread before the message of another one arrived.
         guard task.state != .completed else { return }
+        scheduler.submit(task, self)
+    }
+
+    /// Runs a task whose turn it is.
+    func launch(_ task: SessionTask) {
+        guard task.state != .completed else { return scheduler.finished(task) }
         do throws(SessionError) {
             let engine = try currentEngine()
             let runner = TaskRunner(task, engine: engine, table: self)
             runners[task.identifier] = runner
             runner.start()
         } catch {
+            scheduler.finished(task)
             task.finish(TaskOutcome(error: error))
         }
     }
@@ -38,6 +57,7 @@ final class RunnerTable {
         let new = try TransferEngine(
             reactor: reactor, configuration: configuration, policy: policy, asks: asks)
         engine = new
+        followRescuePolicy()
         return new
     }
 
@@ -46,31 +66,80 @@ final class RunnerTable {
             runner.end(task.cancelledError)
         } else {
             task.finish(TaskOutcome(error: task.cancelledError))
+            scheduler.finished(task)
         }
     }
 
     /// A runner has completed its task.
-    func ended(_ runner: TaskRunner) { runners[runner.task.identifier] = nil }
+    func ended(_ runner: TaskRunner) {
+        runners[runner.task.identifier] = nil
+        scheduler.finished(runner.task)
+    }
 
     /// The connection of a running task is dead; the sentence says why.
     ///
     /// The task is parked, and goes on when there is a path that it may use, which is now where another one is up.
     func lostPath(_ runner: TaskRunner, _ sentence: String) {
         guard !runner.isOver, !runner.isParked else { return }
-        runner.park()
-        runner.goOn(over: binding(for: runner.request))
+        scheduler.lostPath(runner)
     }
 
-    /// What the sockets of a request that leaves now are bound to.
-    func binding(for request: SessionRequest) -> PathBinding { .any }
+    /// Binding to an alternative is for connections of which the gate says nothing, too.
+    func followRescuePolicy() { engine?.rescues = scheduler.settings.rescue == .automatic }
 
     func setSuspended(_ task: SessionTask, _ isSuspended: Bool) {
-        runners[task.identifier]?.setSuspended(isSuspended)
+        scheduler.setSuspended(task, isSuspended, self)
     }
 
     func close() {
+        scheduler.tables.removeAll { $0 === self }
         runners = [:]
         engine?.close()
         engine = nil
+    }
+}
+
+// What the queue and the runners ask about.
+extension RunnerTable {
+    func runner(of task: SessionTask) -> TaskRunner? { runners[task.identifier] }
+
+    /// How many transfers wait until their host has room for a connection.
+    var waitingForConnection: Int { engine?.tickets.count ?? 0 }
+
+    /// Whether an exchange may begin now; where not, its task is parked.
+    func admits(_ runner: TaskRunner) -> Bool { scheduler.admits(runner) }
+
+    /// Whether a task that has failed waits for the network instead.
+    func holds(_ runner: TaskRunner, _ failure: SessionError) -> Bool { scheduler.holds(runner, failure) }
+
+    /// What the sockets of a request that leaves now are bound to.
+    func binding(for request: SessionRequest) -> PathBinding {
+        let binding = scheduler.gate.binding
+        guard binding != .any, request.options.interface == nil, configuration.interface == nil,
+            !request.url.isOnThisMachine
+        else { return .any }
+        return binding
+    }
+
+    /// What the exchange that a task is at asks of the network.
+    func demand(of runner: TaskRunner) -> NetworkDemand { demand(runner.request, runner.task) }
+
+    /// What a task asks of the network before it starts: nothing where a stored response may do.
+    func demandBeforeStart(of task: SessionTask) -> NetworkDemand {
+        let request = task.originalRequest
+        if task.plan.cache != nil, task.plan.stream == nil, request.method == .get,
+            request.options.cachePolicy != .reloadIgnoringLocalCacheData
+        {
+            return .nothing
+        }
+        return demand(request, task)
+    }
+
+    private func demand(_ request: SessionRequest, _ task: SessionTask) -> NetworkDemand {
+        if request.url.isOnThisMachine { return .nothing }
+        let options = task.plan.options.queueValues
+        return NetworkDemand(
+            options.networkCondition, avoidsExpense: !request.options.allowsExpensiveNetwork,
+            needsInternet: options.requiresInternet)
     }
 }

@@ -25,11 +25,14 @@ public final class Session: Sendable {
     private let runners: LoopBound<RunnerTable>
     private let state = Mutex(State())
     let events: EventHub
+    /// The manager's, which decides when tasks start.
+    let queue: RequestQueue
 
     init(
         configuration: SessionConfiguration, policy: SecurityPolicy, serverJudge: (any SessionDelegate)?,
-        reactor: Reactor, events: EventHub
+        reactor: Reactor, events: EventHub, queue: RequestQueue
     ) {
+        self.queue = queue
         self.serverJudge = serverJudge
         self.configuration = configuration
         self.policy = policy
@@ -37,7 +40,8 @@ public final class Session: Sendable {
         self.events = events
         runners = LoopBound(
             RunnerTable(
-                reactor: reactor, configuration: configuration, policy: policy, asks: serverJudge != nil),
+                reactor: reactor, configuration: configuration, policy: policy, asks: serverJudge != nil,
+                queue: queue.scheduler(on: reactor)),
             to: reactor)
     }
 

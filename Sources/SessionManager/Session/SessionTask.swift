@@ -58,6 +58,8 @@ public final class SessionTask: Sendable {
     var plan: TaskPlan { _read { yield boxedPlan.value } }
     let boxedPlan: Boxed<TaskPlan>
     let session: Session
+    /// Where it is in the manager's queue.
+    let place = QueuePlace()
     private let record: Mutex<Record>
     private static let identifiers = Atomic<Int>(0)
 
@@ -116,6 +118,14 @@ public final class SessionTask: Sendable {
 
     /// What it does at the moment.
     public var state: TaskState { record.withLock { $0.machine.state } }
+    /// Why it does not run though it was resumed; empty where it runs, or has not been resumed.
+    ///
+    /// The user's reason first, then the network's, then other tasks.
+    public var holdReasons: [HoldReason] {
+        place.ticket == nil ? [] : session.queue.report.reasons(place.hold, place.demand)
+    }
+    /// The first of ``holdReasons``.
+    public var waitingReason: HoldReason? { holdReasons.first }
     /// What is being sent: differs from the original after an adapter, a redirect or an authentication.
     public var currentRequest: SessionRequest { (record.withLock { $0.current } ?? request).value }
     /// The head of the response, as soon as it has come.

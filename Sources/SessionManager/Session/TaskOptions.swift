@@ -34,6 +34,9 @@ public struct TaskOptions: Sendable {
     /// Sent when the server asks for it; offered to handlers as the proposed credential.
     public var credential: Credential?
 
+    /// What it asks of the queue; nil for nothing.
+    var queueing: QueueOptions?
+
     /// The manager's own ways.
     public init() {}
 }

@@ -43,6 +43,7 @@ extension TaskRunner {
     /// Ends the try with a failure: once more, or the end of the task.
     func fail(_ error: SessionError, data: Data? = nil) {
         let response = transfer?.response
+        if table.holds(self, error) { return }
         let outcome = TaskOutcome(response: response, data: data, error: error)
         guard let interceptor = task.plan.interceptor, error.code != .cancelled else {
             return complete(outcome)

@@ -73,7 +73,19 @@ extension TaskRunner {
         }
     }
 
-    private func restart(_ former: Transfer) {
+    /// Whether it may go on after a failure that the network's loss explains.
+    func canGoOn(after failure: SessionError) -> Bool {
+        guard request.body?.isRewindable != false else { return false }
+        switch failure.code {
+        // The server has got nothing.
+        case .notConnectedToInternet, .cannotFindHost, .cannotConnectToHost: return true
+        case .networkConnectionLost: return isIdempotent
+        default: return false
+        }
+    }
+
+    /// Prepares to send the current request once more, and what the server has asked for instead of it.
+    func restart(_ former: Transfer) {
         if let next {
             continuation = .follow(next)
         } else if case .stream(let source)? = request.body, !source.isRewindable, former.sent > 0 {
@@ -114,7 +126,9 @@ extension TaskRunner {
     }
 
     /// Whether the request may be carried out twice.
-    private var isIdempotent: Bool { request.method.isIdempotent }
+    private var isIdempotent: Bool {
+        task.plan.options.queueing?.values.isIdempotent ?? request.method.isIdempotent
+    }
 
     /// What can be gone on with.
     private func currentRecord(_ transfer: Transfer) -> ResumeRecord? {

@@ -118,7 +118,7 @@ final class TaskRunner {
 
     /// Lets the limit for the whole task run, as far as it is left.
     func startLimit() {
-        guard let limitLeft, totalLimit == nil, !isOver, !isParked else { return }
+        guard let limitLeft, totalLimit == nil, !isOver, !isParked, !isSuspended else { return }
         limitBegan = Reactor.now
         totalLimit = engine.reactor.schedule(at: limitBegan &+ limitLeft) { [unowned self] in
             totalLimit = nil
@@ -148,6 +148,7 @@ final class TaskRunner {
     func setSuspended(_ isSuspended: Bool) {
         guard self.isSuspended != isSuspended, !isOver else { return }
         self.isSuspended = isSuspended
+        if isSuspended { stopLimit() } else { startLimit() }
         if let transfer {
             engine.setSuspended(transfer, isSuspended)
         } else if !isSuspended {
@@ -158,7 +159,7 @@ final class TaskRunner {
     /// Begins an exchange with the current request.
     func exchange() {
         transfer = nil
-        guard !isSuspended, !isParked, !isOver else { return }
+        guard !isSuspended, !isParked, !isOver, table.admits(self) else { return }
         forgetExchange()
         caching?.requestDate = Date()
         let transfer = Transfer(

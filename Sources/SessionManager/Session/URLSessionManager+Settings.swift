@@ -14,13 +14,17 @@ extension URLSessionManager {
         public var securityPolicy: SecurityPolicy
         /// Makes objects of content.
         public var responseSerializer: any ResponseSerializer
+        /// When tasks start, and which network they follow.
+        public var queue: RequestQueue.Settings
 
         /// Settings.
         public init(
             configuration: SessionConfiguration = SessionConfiguration(),
             securityPolicy: SecurityPolicy = .default,
-            responseSerializer: any ResponseSerializer = JSONResponseSerializer()
+            responseSerializer: any ResponseSerializer = JSONResponseSerializer(),
+            queue: RequestQueue.Settings = RequestQueue.Settings()
         ) {
+            self.queue = queue
             self.configuration = configuration
             self.securityPolicy = securityPolicy
             self.responseSerializer = responseSerializer
@@ -31,14 +35,15 @@ extension URLSessionManager {
     public var settings: Settings {
         Settings(
             configuration: configuration, securityPolicy: securityPolicy,
-            responseSerializer: responseSerializer)
+            responseSerializer: responseSerializer, queue: queue.settings)
     }
 
     /// A manager that was written down.
     public convenience init(settings: Settings, completionQueue: DeliveryQueue = .own) {
         self.init(
             configuration: settings.configuration, securityPolicy: settings.securityPolicy,
-            responseSerializer: settings.responseSerializer, completionQueue: completionQueue)
+            responseSerializer: settings.responseSerializer, completionQueue: completionQueue,
+            queue: settings.queue)
     }
 
     /// Another manager with the same ``settings-swift.property``; it has connections and a session of its own.
@@ -52,7 +57,9 @@ extension URLSessionManager {
 }
 
 extension URLSessionManager.Settings: Codable {
-    private enum CodingKeys: String, CodingKey { case configuration, securityPolicy, responseSerializer }
+    private enum CodingKeys: String, CodingKey {
+        case configuration, securityPolicy, responseSerializer, queue
+    }
 
     /// Reads what ``encode(to:)`` wrote.
     public init(from decoder: any Decoder) throws {
@@ -61,12 +68,16 @@ extension URLSessionManager.Settings: Codable {
             configuration: try values.decode(SessionConfiguration.self, forKey: .configuration),
             securityPolicy: try values.decode(SecurityPolicy.self, forKey: .securityPolicy),
             responseSerializer: try values.decode(StoredResponseSerializer.self, forKey: .responseSerializer)
-                .serializer)
+                .serializer,
+            // Absent in what was written before there were queues.
+            queue: try values.decodeIfPresent(RequestQueue.Settings.self, forKey: .queue)
+                ?? RequestQueue.Settings())
     }
 
     /// Writes them.
     ///
-    /// - Throws: `EncodingError` where the serializer is not of this library: its type could not be found again.
+    /// - Throws: `EncodingError` where the serializer is not of this library, since its type could not be found again, and where the queue
+    ///   follows a provider of one's own.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(configuration, forKey: .configuration)
@@ -74,5 +85,6 @@ extension URLSessionManager.Settings: Codable {
         let stored = try StoredResponseSerializer(
             responseSerializer, at: values.codingPath + [CodingKeys.responseSerializer])
         try values.encode(stored, forKey: .responseSerializer)
+        try values.encode(queue, forKey: .queue)
     }
 }

@@ -39,6 +39,8 @@ public final class URLSessionManager: Sendable {
     private let reactor: Result<Reactor, SessionError>
     private let state: Mutex<State>
     private let hub = EventHub()
+    /// Decides when tasks start, and holds them while there is no network.
+    public let queue: RequestQueue
 
     /// A manager.
     ///
@@ -47,11 +49,12 @@ public final class URLSessionManager: Sendable {
     ///   - securityPolicy: how servers are judged.
     ///   - responseSerializer: judges responses and makes objects of their content.
     ///   - completionQueue: where blocks are called.
+    ///   - queue: when tasks start, and which network they follow; may be changed later by ``queue``.
     public init(
         configuration: SessionConfiguration = SessionConfiguration(),
         securityPolicy: SecurityPolicy = .default,
         responseSerializer: any ResponseSerializer = JSONResponseSerializer(),
-        completionQueue: DeliveryQueue = .own
+        completionQueue: DeliveryQueue = .own, queue: RequestQueue.Settings = RequestQueue.Settings()
     ) {
         self.configuration = configuration
         do throws(ReactorError) {
@@ -62,12 +65,17 @@ public final class URLSessionManager: Sendable {
                     .outOfResources, "no thread for transfers can be started: \(error)",
                     advice: "raise the limits of open files and threads (ulimit -n, ulimit -u)"))
         }
+        self.queue = RequestQueue(queue, reactor: try? reactor.get(), events: hub)
         state = Mutex(State(serializer: responseSerializer, queue: completionQueue, policy: securityPolicy))
     }
 
     /// A manager whose connections are made by this loop's thread, and so in that thread's network namespace.
-    package init(configuration: SessionConfiguration, securityPolicy: SecurityPolicy, on reactor: Reactor) {
+    package init(
+        configuration: SessionConfiguration, securityPolicy: SecurityPolicy, on reactor: Reactor,
+        queue: RequestQueue.Settings = RequestQueue.Settings()
+    ) {
         self.configuration = configuration
+        self.queue = RequestQueue(queue, reactor: reactor, events: hub)
         self.reactor = .success(reactor)
         state = Mutex(State(serializer: HTTPResponseSerializer(), queue: .own, policy: securityPolicy))
     }
@@ -163,7 +171,7 @@ public final class URLSessionManager: Sendable {
                 if let session = state.session { return session }
                 let session = Session(
                     configuration: configuration, policy: state.policy, serverJudge: state.serverJudge,
-                    reactor: reactor, events: hub)
+                    reactor: reactor, events: hub, queue: queue)
                 state.session = session
                 return session
             }

@@ -81,9 +81,10 @@ public final class ActivityIndicator: Sendable {
 
     private func note(_ event: SessionEvent) {
         switch event {
-        case .resumed(let task): change { $0.began(task: task.identifier) }
-        case .suspended(let task), .completed(let task, _): change { $0.ended(task: task.identifier) }
-        case .downloadMoved, .downloadMoveFailed, .invalidated: break
+        case .resumed(let task), .released(let task): change { $0.began(task: task.identifier) }
+        case .suspended(let task), .held(let task, _), .completed(let task, _):
+            change { $0.ended(task: task.identifier) }
+        case .queueChanged, .downloadMoved, .downloadMoveFailed, .invalidated: break
         }
     }
 

@@ -44,6 +44,8 @@ final class Transfer {
     var lastActivity: Int64 = 0
     /// The user's pause.
     var isSuspended = false
+    /// Whether it is counted among the transfers of its origin.
+    var hasPlace = false
     /// Its place among the engine's running transfers.
     var index = 0
     private let clock: LoopClock

@@ -77,7 +77,7 @@ extension TransferEngine {
         clock.update()
         var next = Int64.max
         var silent: [Transfer] = []
-        for transfer in running where !transfer.isSuspended {
+        for transfer in running where transfer.hasPlace {
             // A sink or a source that is waited for is not the network's silence.
             if transfer.isWaiting { transfer.lastActivity = clock.now }
             if let easy = transfer.easy {

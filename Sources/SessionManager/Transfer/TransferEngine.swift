@@ -114,26 +114,20 @@ final class TransferEngine {
 extension TransferEngine {
     /// Has a transfer carried out as soon as its origin has room.
     func start(_ transfer: Transfer) {
-        switch slots.enter(transfer.origin, priority: transfer.priority, transfer) {
-        case .admitted: begin(transfer)
-        case .queued(let ticket): tickets[ObjectIdentifier(transfer)] = ticket
-        }
+        if takePlace(transfer) { begin(transfer) }
     }
 
     /// Ends a transfer that nobody wants any more; its observer is not called.
     func cancel(_ transfer: Transfer) {
         transfer.abandon()
-        if let ticket = tickets.removeValue(forKey: ObjectIdentifier(transfer)) {
-            _ = slots.abandon(transfer.origin, ticket: ticket)
-        } else if transfer.easy != nil {
+        leaveLine(transfer)
+        if transfer.easy != nil {
             outside { $0.release(transfer) }
         }
     }
 
-    /// Whether a transfer runs or waits for its place.
-    func isUnderWay(_ transfer: Transfer) -> Bool {
-        transfer.easy != nil || tickets[ObjectIdentifier(transfer)] != nil
-    }
+    /// Whether a transfer runs, is suspended or waits for its place.
+    func isUnderWay(_ transfer: Transfer) -> Bool { transfer.observer != nil }
 
     /// Ends a transfer with an error.
     func fail(_ transfer: Transfer, _ error: SessionError) {
@@ -145,22 +139,9 @@ extension TransferEngine {
         }
     }
 
-    /// Stops the bytes of a transfer, or lets them go on.
-    func setSuspended(_ transfer: Transfer, _ isSuspended: Bool) {
-        guard transfer.isSuspended != isSuspended else { return }
-        transfer.isSuspended = isSuspended
-        outside { engine in
-            guard let easy = transfer.easy else { return }
-            engine.inside {
-                _ = ccurl_easy_pause(easy.raw, Int32(isSuspended ? CCURL_PAUSE_ALL : CCURL_PAUSE_NONE))
-            }
-            if !isSuspended { engine.watchOver(transfer) }
-        }
-    }
-
     /// Lets the content go on after a sink was full, or the body after its source had nothing.
     func resume(_ transfer: Transfer) {
-        guard !transfer.isSuspended else { return }
+        guard transfer.hasPlace, !transfer.isSuspended else { return }
         outside { engine in
             guard let easy = transfer.easy else { return }
             _ = transfer.takeBodyPause()
@@ -226,10 +207,8 @@ extension TransferEngine {
             if idle.count < configuration.maximumIdleHandles { idle.append(easy) }
         }
         slots.forgetIdleHosts()
-        for next in slots.leave(transfer.origin, version: transfer.version) {
-            tickets[ObjectIdentifier(next)] = nil
-            begin(next)
-        }
+        leaveLine(transfer)
+        givePlaceBack(transfer)
     }
 
     /// Hands over what libcurl has finished.

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a queue has to know of the network at an instant.
+package struct NetworkFacts: Sendable, Equatable {
+    /// Whether there is a usable path.
+    package enum Standing: Sendable {
+        /// Nobody knows: nothing speaks against trying.
+        case unknown
+        case offline
+        case online
+    }
+
+    package var standing: Standing
+    /// Whether Wi-Fi carries the path.
+    package var isWiFi = false
+    /// Whether a wire carries it, and no modem.
+    package var isWired = false
+    package var isExpensive = false
+    /// An interface with a path of its own while the kernel's choice is dead.
+    package var alternative: String?
+    /// Whether the internet was found behind the path; nil where nobody looks.
+    package var hasInternet: Bool?
+    /// Why the path is usable or not, for a person.
+    package var sentence = ""
+    /// Grows whenever earlier connections should no longer be trusted.
+    package var generation: UInt64 = 0
+
+    package init(_ standing: Standing, sentence: String = "") {
+        self.standing = standing
+        self.sentence = sentence
+    }
+
+    /// Before anybody has said anything.
+    package static var unknown: NetworkFacts { NetworkFacts(.unknown) }
+
+    /// What a usable path meets.
+    ///
+    /// - Parameter isBound: over the alternative, of which only its name is known: it meets no condition.
+    package func met(isBound: Bool) -> DemandSet {
+        var met: DemandSet = []
+        for index in 0..<UInt8(NetworkDemand.count) {
+            let demand = NetworkDemand(index: index)
+            if meets(demand, isBound: isBound) { met.insert(DemandSet(demand)) }
+        }
+        return met
+    }
+
+    private func meets(_ demand: NetworkDemand, isBound: Bool) -> Bool {
+        guard demand.needsNetwork, standing != .unknown else { return true }
+        if demand.needsInternet, hasInternet == false { return false }
+        if demand.avoidsExpense, isExpensive || isBound { return false }
+        return fits(demand.condition, isBound: isBound)
+    }
+
+    /// Whether the medium is one that the condition names.
+    func fits(_ condition: NetworkCondition, isBound: Bool) -> Bool {
+        switch condition {
+        case .any: true
+        case .wifiOrWired: !isBound && (isWiFi || isWired)
+        case .wiredOnly: !isBound && isWired
+        case .notExpensive: !isBound && !isExpensive
+        }
+    }
+}

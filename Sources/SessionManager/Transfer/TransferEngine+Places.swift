@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+import SessionCore
+
+// Places among the transfers of an origin, which suspended transfers do not take.
+extension TransferEngine {
+    /// Takes a place; false where there is none, and the transfer waits in line.
+    func takePlace(_ transfer: Transfer) -> Bool {
+        switch slots.enter(transfer.origin, priority: transfer.priority, transfer) {
+        case .admitted:
+            transfer.hasPlace = true
+            return true
+        case .queued(let ticket):
+            tickets[ObjectIdentifier(transfer)] = ticket
+            return false
+        }
+    }
+
+    /// Gives its place to those who wait.
+    func givePlaceBack(_ transfer: Transfer) {
+        guard transfer.hasPlace else { return }
+        transfer.hasPlace = false
+        for next in slots.leave(transfer.origin, version: transfer.version) {
+            tickets[ObjectIdentifier(next)] = nil
+            next.hasPlace = true
+            if next.easy == nil { begin(next) } else { unpause(next) }
+        }
+    }
+
+    func leaveLine(_ transfer: Transfer) {
+        guard !tickets.isEmpty, let ticket = tickets.removeValue(forKey: ObjectIdentifier(transfer)) else {
+            return
+        }
+        _ = slots.abandon(transfer.origin, ticket: ticket)
+    }
+
+    /// Stops the bytes of a transfer, or lets them go on as soon as there is a place for it.
+    ///
+    /// Its connection is kept.
+    func setSuspended(_ transfer: Transfer, _ isSuspended: Bool) {
+        guard transfer.isSuspended != isSuspended else { return }
+        transfer.isSuspended = isSuspended
+        outside { engine in
+            // It may have ended, or been told otherwise, until libcurl was left.
+            guard transfer.observer != nil, transfer.isSuspended == isSuspended else { return }
+            if isSuspended { engine.pause(transfer) } else { engine.goOn(transfer) }
+        }
+    }
+
+    private func pause(_ transfer: Transfer) {
+        leaveLine(transfer)
+        if let easy = transfer.easy {
+            inside { _ = ccurl_easy_pause(easy.raw, Int32(CCURL_PAUSE_ALL)) }
+        }
+        givePlaceBack(transfer)
+    }
+
+    private func goOn(_ transfer: Transfer) {
+        guard !transfer.hasPlace, tickets[ObjectIdentifier(transfer)] == nil, takePlace(transfer) else {
+            return
+        }
+        if transfer.easy == nil { begin(transfer) } else { unpause(transfer) }
+    }
+
+    private func unpause(_ transfer: Transfer) {
+        guard let easy = transfer.easy else { return }
+        watchOver(transfer)
+        inside { _ = ccurl_easy_pause(easy.raw, Int32(CCURL_PAUSE_NONE)) }
+    }
+}
