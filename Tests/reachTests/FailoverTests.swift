@@ -106,6 +106,27 @@ struct FailoverTests {
         #expect(try await paths.requests(1).count == 1)
     }
 
+    @Test("With no path left it waits, says so, and goes on when one is back")
+    func waits() async throws {
+        let paths = try await TwoPaths()
+        let file = "\(paths.folder)/blob"
+        let program = try await paths.lab.near.start([
+            "/bin/sh", "-c", "unset http_proxy https_proxy; exec \"$0\" get \"$@\" 2>&1", BuiltProgram.reach,
+            "\(paths.base)/blob?stall=1048576", "-o", file, "--progress", "plain",
+        ])
+        try await paths.wait(for: "\(file).part", bytes: 1 << 20)
+        try await paths.lab.near.ip("link set b0 down")
+        try await paths.cut(.carrierLost)
+        let words = "waiting for network (a0: no carrier), 50 % done"
+        #expect(
+            await program.output.wait { $0.contains(words) }.contains(words), "\(program.output.elements)")
+        try await paths.lab.near.ip("link set b0 up")
+        try await paths.lab.near.ip("route replace default via 10.2.0.1 dev b0 metric 200")
+        #expect(try await program.status() == .exited(0), "\(program.output.elements)")
+        #expect(try await paths.isBlob(file))
+        #expect(try await paths.requests(2).map(\.start) == [0, 1 << 20])
+    }
+
     @Test("A better path leaves a running download alone, down to the packet")
     func betterPath() async throws {
         let paths = try await TwoPaths()

@@ -15,7 +15,8 @@ struct Get: ParsableCommand {
         discussion: """
             A file is written as FILE.part and renamed when it is complete and its checksum is right; until then an older \
             FILE stays as it is. What was cut off is kept with a record in FILE.part.resume, and --resume goes on from \
-            there if the server's file is still the same. Redirects are followed, without credentials to other hosts.
+            there if the server's file is still the same. When the network goes while it runs, it goes on over another \
+            path, or waits for one; that time does not count for --max-time. Redirects are followed, without credentials to other hosts.
 
             One sentence on standard error tells what happened. With --json it is an object, on standard output, or on \
             standard error where the content goes to standard output. With --sha256 nothing reaches standard output \
@@ -66,6 +67,7 @@ struct Get: ParsableCommand {
         let manager = URLSessionManager(
             configuration: connection.configuration, securityPolicy: connection.policy,
             responseSerializer: HTTPResponseSerializer())
+        GetNetwork.follow(request.url, manager.queue)
         let meter = GetMeter()
         let transfer = GetTransfer(
             manager: manager, request: request, target: target, isResuming: content.isResuming,
@@ -101,7 +103,11 @@ struct Get: ParsableCommand {
             let next = Clock.monotonic + interval
             let end = vigil.wait(watchesOutput: false, until: { next })
             guard end == .timedOut else { return end }
-            if let moment = meter.moment { progress.show(moment, elapsed: meter.elapsed) }
+            if let reason = meter.waitingReason {
+                progress.wait(reason, meter.moment?.progress)
+            } else if let moment = meter.moment {
+                progress.show(moment, elapsed: meter.elapsed)
+            }
         }
     }
 

@@ -23,6 +23,12 @@ final class GetMeter: Sendable {
         state.withLock { $0 = (task, offset) }
     }
 
+    /// What the network holds the transfer for; nil while it runs.
+    var waitingReason: HoldReason? {
+        guard let task = state.withLock({ $0.task }), case .network? = task.waitingReason else { return nil }
+        return task.waitingReason
+    }
+
     /// Nil while nothing has come.
     var moment: Moment? {
         let (task, offset) = state.withLock { $0 }

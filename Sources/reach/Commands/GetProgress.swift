@@ -20,6 +20,8 @@ final class GetProgress {
     private var isDrawn = false
     /// When the last line was printed, since the start.
     private var told: Duration?
+    /// What was printed last about the network.
+    private var waiting: String?
 
     /// Lines come no faster than this.
     private static let lineSpacing = Duration.seconds(5)
@@ -46,8 +48,27 @@ final class GetProgress {
         }
     }
 
+    /// Shows what the transfer waits for: "waiting for network (eth0: no carrier), 43 % done".
+    func wait(_ reason: HoldReason, _ progress: TransferProgress.Snapshot?) {
+        var text = SafeText.clean("\(reason)", unicode: terminal.style(.never).isUnicode)
+        if let progress, progress.totalBytes != nil {
+            text += ", \(Int(progress.fractionCompleted * 100)) % done"
+        }
+        guard text != waiting else { return }
+        waiting = text
+        switch way {
+        case .nothing: break
+        case .bar:
+            let columns = Terminal(descriptor: StandardStream.error.descriptor).columns ?? 80
+            StandardStream.error.write("\r\(text.prefix(max(1, columns - 1)))\u{1B}[K")
+            isDrawn = true
+        case .lines: StandardStream.error.write("\(text)\n")
+        }
+    }
+
     /// Shows how far the transfer is, so long after its start.
     func show(_ moment: GetMeter.Moment, elapsed: Duration) {
+        waiting = nil
         var bar =
             self.bar
             ?? TransferProgressBar(resumedAt: moment.resumedAt, isUnicode: terminal.style(.never).isUnicode)
