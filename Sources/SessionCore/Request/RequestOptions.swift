@@ -16,6 +16,8 @@ public struct RequestOptions: Sendable, Equatable {
     /// What the response cache may do.
     public var cachePolicy: CachePolicy = .useProtocolCachePolicy
     /// Whether the request may go over a link that costs by volume (cellular); true.
+    ///
+    /// Otherwise its task waits in the manager's queue while the path that the queue follows is expensive.
     public var allowsExpensiveNetwork = true
     /// Whether cookies are sent and stored; true.
     public var handlesCookies = true
@@ -47,6 +49,8 @@ public struct RequestTimeouts: Sendable, Equatable {
     /// From the connection to the first byte of the response.
     public var firstByte: Duration?
     /// From the first resume to the end of the whole task, redirects and retries included.
+    ///
+    /// Time in which the task is suspended, or held by its queue, does not count.
     public var total: Duration?
 
     /// Limits.

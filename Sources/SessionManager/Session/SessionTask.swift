@@ -49,7 +49,7 @@ public final class SessionTask: Sendable {
     /// What was asked for.
     public var originalRequest: SessionRequest { _read { yield request.value } }
     let request: Boxed<SessionRequest>
-    /// How urgent it is among those which wait for the same host, 0 to 1; 0.5 unless said otherwise.
+    /// How urgent it is among those which wait in the queue or for the same host, 0 to 1; 0.5 unless said otherwise.
     public let priority: Float
     /// How far the body is; counted without an object until somebody asks for one.
     let sent = ByteCounter()

@@ -5,7 +5,7 @@ public import SessionCore
 
 /// What one task is to do differently from the others of its manager.
 public struct TaskOptions: Sendable {
-    /// How urgent it is among those which wait for the same host, 0 to 1; 0.5.
+    /// How urgent it is among those which wait in the queue or for the same host, 0 to 1; 0.5.
     public var priority: Float = 0.5
     /// Called as the body goes, on ``progressQueue``; the last call has the last byte.
     public var uploadProgress: (@Sendable (TransferProgress.Snapshot) -> Void)?
