@@ -67,8 +67,9 @@ extension TransferEngine {
     }
 
     func watch(_ socket: Int32, _ what: Int, for pool: ConnectionPool) {
-        var state = sockets[socket] ?? SocketState(isOurs: false)
         guard what != CCURL_POLL_REMOVE else {
+            // One that is not known was closed, and its number may be another engine's by now.
+            guard let state = sockets[socket] else { return }
             if state.isOurs {
                 // Parked, since it is often wanted again before the loop waits.
                 reactor.change(socket, to: .nothing)
@@ -79,6 +80,7 @@ extension TransferEngine {
             }
             return
         }
+        var state = sockets[socket] ?? SocketState(isOurs: false)
         let interest = Interest(
             rawValue: (what & CCURL_POLL_IN != 0 ? Interest.readable.rawValue : 0)
                 | (what & CCURL_POLL_OUT != 0 ? Interest.writable.rawValue : 0))
