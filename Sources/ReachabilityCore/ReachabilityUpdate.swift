@@ -19,9 +19,11 @@ public struct ReachabilityUpdate: Sendable, Equatable {
     /// The status before; nil in the first report.
     public let previous: ReachabilityStatus?
     /// The path now.
-    public let path: ReachabilityPath
+    public var path: ReachabilityPath { shared.path }
     /// Every interface but loopback, where ``ReachabilityConfiguration/reportsLinks`` asks for it; else empty.
     public package(set) var links: [LinkReport]
+    // An update passes through many hands on its way to an observer; a path has too many parts to be copied for each.
+    private let shared: SharedPath
 
     /// An update.
     public init(
@@ -32,6 +34,17 @@ public struct ReachabilityUpdate: Sendable, Equatable {
         self.event = event
         self.status = status
         self.previous = previous
-        self.path = path
+        shared = SharedPath(path)
     }
+}
+
+/// A path that many updates hold.
+private final class SharedPath: Sendable, Equatable, CustomStringConvertible {
+    let path: ReachabilityPath
+
+    init(_ path: ReachabilityPath) { self.path = path }
+
+    var description: String { String(describing: path) }
+
+    static func == (a: SharedPath, b: SharedPath) -> Bool { a === b || a.path == b.path }
 }

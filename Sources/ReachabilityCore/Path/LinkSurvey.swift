@@ -36,6 +36,7 @@ package struct LinkSurvey: Sendable {
         func addresses(of index: Int32) -> [InterfaceAddress] {
             all.count > 32 ? grouped[index] ?? [] : all.filter { $0.interface == index }
         }
+        reports.reserveCapacity(links.count)
         for link in Self.inOrder(links) where !link.isLoopback {
             // All links are visited even where answers are missing: then all can ask at once.
             if let report = try? report(on: link, addresses(of: link.index), &inquiry) {

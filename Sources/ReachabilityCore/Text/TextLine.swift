@@ -52,10 +52,11 @@ package struct TextLine: Sendable, Equatable {
     @inline(__always)
     package mutating func append(bytes more: UnsafeBufferPointer<UInt8>) {
         makeRoom(more.count)
+        guard let source = more.baseAddress else { return }
         let end = count + more.count
-        room.withUnsafeMutableBytes {
-            let place = UnsafeMutableRawBufferPointer(rebasing: $0[count..<end])
-            place.copyMemory(from: UnsafeRawBufferPointer(more))
+        room.withUnsafeMutableBufferPointer { room in
+            // There is room: so the pointer exists, and the bytes lie within it.
+            if let base = room.baseAddress { (base + count).update(from: source, count: more.count) }
         }
         count = end
     }

@@ -46,7 +46,6 @@ struct ReportLines: Sendable {
             return []
         }
         line.removeAll()
-        last = update
         switch format {
         case .json:
             if update.event != .path { age.observe(update, at: wall()) }
@@ -69,7 +68,12 @@ struct ReportLines: Sendable {
         return line.bytes
     }
 
-    /// The same for what is behind the path, once that is asked about.
+    /// Keeps an update that has been printed, for a line about what is behind its path.
+    ///
+    /// A call of its own, after the line is out: letting go of the update before takes its time.
+    mutating func remember(_ update: ReachabilityUpdate) { last = update }
+
+    /// The bytes to print for what is behind the path, once that is asked about; empty where nothing is to be printed.
     mutating func bytes(_ internet: InternetState, _ wall: () -> WallTime) -> [UInt8] {
         let former = self.internet
         self.internet = internet

@@ -25,14 +25,19 @@ final class UpdatePrinter: Sendable {
     var outcome: StandardStream.Outcome { written.withLock { $0 } }
 
     /// Prints; ends the program's wait after the last line, or when nobody reads any more.
-    func print(_ update: ReachabilityUpdate) { print { $0.bytes(update) { Clock.wall } } }
+    func print(_ update: ReachabilityUpdate) {
+        print({ $0.bytes(update) { Clock.wall } }, then: { $0.remember(update) })
+    }
 
     /// The same for what is behind the path.
-    func print(_ internet: InternetState) { print { $0.bytes(internet) { Clock.wall } } }
+    func print(_ internet: InternetState) { print({ $0.bytes(internet) { Clock.wall } }, then: { _ in }) }
 
-    private func print(_ bytes: (inout ReportLines) -> [UInt8]) {
+    private func print(
+        _ bytes: (inout ReportLines) -> [UInt8], then finish: (inout ReportLines) -> Void
+    ) {
         let isLast = state.withLock { state -> Bool in
             guard state.left > 0 else { return false }
+            defer { finish(&state.lines) }
             let bytes = bytes(&state.lines)
             if bytes.isEmpty { return false }
             state.left -= 1
