@@ -136,6 +136,9 @@ struct FailoverTests {
         try await paths.wait(for: "\(file).part", bytes: 512 << 10)
         let before = try await paths.packets(TwoPaths.first)
         try await paths.lab.near.ip("route add default via 10.1.0.1 dev a0 metric 50")
+        // The loop hears of it in its own time; ss(8) shows what a socket is bound to.
+        try await paths.lab.near.run(
+            "timeout", "60", "/bin/sh", "-c", "until ss -Htn | grep -q 10.2.0.2%b0; do sleep 0.02; done")
         paths.release()
         #expect(try await program.status() == .exited(0), "\(program.standardError)")
         #expect(try await paths.isBlob(file))
