@@ -14,8 +14,11 @@ struct Lab {
     let origin: TestSupport.Origin
     let manager: URLSessionManager
 
-    init(_ change: (inout SessionConfiguration) -> Void = { _ in }) async throws {
-        origin = try await TestSupport.Origin.shared
+    /// - Parameter own: an origin that nobody else uses; nil takes the one that all share.
+    init(
+        beside own: TestSupport.Origin? = nil, _ change: (inout SessionConfiguration) -> Void = { _ in }
+    ) async throws {
+        if let own { origin = own } else { origin = try await TestSupport.Origin.shared }
         var configuration = SessionConfiguration()
         configuration.hostAddresses = origin.resolveEntries
         configuration.proxy = ""

@@ -16,7 +16,7 @@ struct HostileServerTests {
     ) async throws -> TaskOutcome {
         let lab = try await Lab { $0.maximumContentLengthInMemory = 1 << 20 }
         var request = try SessionRequest(lab.origin.faultURL("/fault/\(path)"))
-        request.options.timeoutInterval = .seconds(5)
+        request.options.timeoutInterval = .seconds(30)
         change(&request)
         let task = try lab.manager.dataTask(with: request)
         task.resume()
