@@ -82,10 +82,6 @@ extension EasyHandle {
         set(CURLOPT_BUFFERSIZE, new.bufferSize)
         set(CURLOPT_UPLOAD_BUFFERSIZE, new.uploadBufferSize)
         set(CURLOPT_PROXY, new.proxy)
-        if old?.bytesPerSecond ?? 0 != new.bytesPerSecond {
-            set(CURLOPT_MAX_RECV_SPEED_LARGE, offset: new.bytesPerSecond)
-            set(CURLOPT_MAX_SEND_SPEED_LARGE, offset: new.bytesPerSecond)
-        }
         if old?.credentials != new.credentials { apply(new.credentials) }
         if old?.cookies != new.cookies {
             set(CURLOPT_COOKIEFILE, new.cookies ? "" : nil)
@@ -124,8 +120,6 @@ struct EasyOptions: Equatable {
     let bufferSize: Int
     let uploadBufferSize: Int
     let proxy: String?
-    /// 0 for no limit.
-    let bytesPerSecond: Int64
     let credentials: LibraryCredentials?
     /// What of it comes from the request and from the address alone.
     private let source: RequestOptions
@@ -150,13 +144,9 @@ struct EasyOptions: Equatable {
         interface = transfer.interface(configuration).map { "if!\($0)" }
         cookies = options.handlesCookies
         // Big buffers only where they pay: every running transfer has its own.
-        let limit = options.maximumBytesPerSecond.map { max(1, $0) }
-        bytesPerSecond = limit ?? 0
-        // A limit holds from one buffer to the next: a slow transfer gets a small one, of libcurl's smallest sizes at least.
-        let most = Int(min(limit ?? .max, 1 << 20))
-        bufferSize = max(1 << 10, min(most, transfer.isBulk ? 256 << 10 : 16 << 10))
-        let isLong = (transfer.bodyLength ?? .max) > 128 << 10 && hasBody
-        uploadBufferSize = max(16 << 10, min(most, isLong ? 256 << 10 : 64 << 10))
+        let most = options.maximumBytesPerSecond.map(TransferPace.piece) ?? .max
+        bufferSize = min(most, transfer.isBulk ? 256 << 10 : 16 << 10)
+        uploadBufferSize = (transfer.bodyLength ?? .max) > 128 << 10 && hasBody ? 256 << 10 : 64 << 10
         proxy = configuration.proxy
         credentials = transfer.credentials
         source = options

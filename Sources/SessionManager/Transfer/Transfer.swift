@@ -69,6 +69,8 @@ final class Transfer {
     var evaluator: TrustEvaluator?
     /// Whether much content is expected, which is worth a big buffer.
     let isBulk: Bool
+    /// Nil where it may go as fast as it can.
+    private let pace: TransferPace?
     /// What libcurl is to authenticate with by itself, in several rounds.
     let credentials: LibraryCredentials?
 
@@ -85,6 +87,9 @@ final class Transfer {
         self.observer = observer
         address = request.value.url.absoluteString
         (origin, isSecure) = engine.origin(of: address)
+        pace = request.value.options.maximumBytesPerSecond.map {
+            TransferPace(bytesPerSecond: $0, engine: engine)
+        }
     }
 
     /// Opens the body, unless it has that of a transfer that did not come to send it.
@@ -165,9 +170,14 @@ extension Transfer {
         lastActivity = clock.now
         if sink == nil, let response, !openSink(response) { return 0 }
         guard let sink, let observer else { return 0 }
+        if let pace, pace.holdsContent(self) {
+            contentIsPaused = true
+            return Int(CCURL_WRITE_PAUSE)
+        }
         do throws(SessionError) {
             switch try sink.take(bytes) {
             case .taken:
+                pace?.received(bytes.count)
                 received = decoder?.count ?? (received + Int64(bytes.count))
                 contentIsPaused = false
                 observer.transferReceived(self)
@@ -185,9 +195,18 @@ extension Transfer {
     func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
         lastActivity = clock.now
         guard let reader, let observer else { return Int(CCURL_READ_ABORT) }
+        var buffer = buffer
+        if let pace {
+            if pace.holdsBody(self) {
+                bodyIsPaused = true
+                return Int(CCURL_READ_PAUSE)
+            }
+            buffer = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(pace.piece))
+        }
         do throws(SessionError) {
             switch try reader.read(into: buffer) {
             case .bytes(let count):
+                pace?.sent(count)
                 sent += Int64(count)
                 observer.transferSent(self)
                 return count
