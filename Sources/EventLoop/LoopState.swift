@@ -67,12 +67,23 @@ final class LoopState {
 
     func watch(
         _ descriptor: Int32, for interest: Interest, _ handler: @escaping (Readiness) -> Void
-    ) throws(ReactorError) {
+    ) throws(ReactorError) -> WatchID {
         guard !isClosed else { throw .stopped }
-        _ = try watches.add(descriptor, interest, handler, &poller)
+        // What the former handler holds may end other watches on its way out.
+        let (watch, former) = try watches.add(descriptor, interest, handler, &poller)
+        withExtendedLifetime(former) {}
+        return watch
     }
 
     func change(_ descriptor: Int32, to interest: Interest) { watches.want(interest, descriptor) }
+
+    func change(_ watch: WatchID, to interest: Interest) -> Bool {
+        guard watches.holds(watch) else { return false }
+        watches.want(interest, watch.descriptor)
+        return true
+    }
+
+    func unwatch(_ watch: WatchID) { if watches.holds(watch) { unwatch(watch.descriptor) } }
 
     func unwatch(_ descriptor: Int32) { _ = watches.remove(descriptor, &poller) }
 

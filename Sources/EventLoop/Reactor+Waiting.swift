@@ -12,9 +12,10 @@ extension Reactor {
     /// (`change(_:to: [])`), or the cause is gone.
     ///
     /// - Throws: `ReactorError.stopped` after the loop's end, or EBADF for a negative number.
+    @discardableResult
     package func watch(
         _ descriptor: Int32, for interest: Interest, _ handler: @escaping (Readiness) -> Void
-    ) throws(ReactorError) {
+    ) throws(ReactorError) -> WatchID {
         try loop.state.watch(descriptor, for: interest, handler)
     }
 
@@ -24,6 +25,16 @@ extension Reactor {
     package func change(_ descriptor: Int32, to interest: Interest) {
         loop.state.change(descriptor, to: interest)
     }
+
+    /// Changes what this watch waits for; false where it has ended.
+    ///
+    /// For a descriptor that is closed behind its watcher's back: its number may be watched by another one by now.
+    package func change(_ watch: WatchID, to interest: Interest) -> Bool {
+        loop.state.change(watch, to: interest)
+    }
+
+    /// Ends this watch, and no other of the same number.
+    package func unwatch(_ watch: WatchID) { loop.state.unwatch(watch) }
 
     /// Ends a watch.
     ///

@@ -31,16 +31,23 @@ struct WatchTable {
 
     /// Begins a watch; one that exists ends, as if its descriptor had been closed.
     ///
-    /// - Returns: the handler of the one that existed.
+    /// - Returns: its name, and the handler of the one that existed.
     mutating func add(
         _ descriptor: Int32, _ interest: Interest, _ handler: @escaping Handler, _ poller: inout Poller
-    ) throws(ReactorError) -> Handler? {
+    ) throws(ReactorError) -> (watch: WatchID, former: Handler?) {
         guard descriptor >= 0 else { throw ReactorError("watching descriptor \(descriptor)", errno: EBADF) }
         let former = remove(descriptor, &poller)
         while slots.count <= Int(descriptor) { slots.append(Slot()) }
         slots[Int(descriptor)].handler = handler
         want(interest, descriptor)
-        return former
+        return (WatchID(descriptor: descriptor, generation: slots[Int(descriptor)].generation), former)
+    }
+
+    /// Whether a watch has not ended.
+    func holds(_ watch: WatchID) -> Bool {
+        let index = Int(watch.descriptor)
+        return slots.indices.contains(index) && slots[index].generation == watch.generation
+            && slots[index].handler != nil
     }
 
     /// Changes what is waited for; nothing happens where nobody watches.

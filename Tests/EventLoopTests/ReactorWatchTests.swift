@@ -189,6 +189,26 @@ import Testing
         #expect(await log.wait(forCount: 1) == [[.readable, .hangUp]])
     }
 
+    @Test func replacedWatch_MeansNothingAnyMore() async throws {
+        let reactor = try Reactor(name: "test")
+        let pair = try DescriptorPair()
+        let near = pair.near.number
+        let log = EventLog<String>()
+        try await reactor.result {
+            let former = try reactor.watch(near, for: .readable) { _ in log.append("former") }
+            // As if the number had been closed and given away without a word to the former watcher.
+            let present = try reactor.watch(near, for: .readable) { _ in
+                log.append("present")
+                reactor.unwatch(near)
+            }
+            #expect(!reactor.change(former, to: []))
+            reactor.unwatch(former)
+            #expect(reactor.change(present, to: .readable))
+        }
+        pair.signal()
+        #expect(await log.wait(forCount: 1) == ["present"])
+    }
+
     @Test func refusedDescriptor_IsToldToItsHandler_Once() async throws {
         let reactor = try Reactor(name: "test")
         let log = EventLog<Readiness>()

@@ -12,6 +12,8 @@ import SessionCore
 final class PathWatch {
     private struct Connection {
         let peer: PeerAddress
+        /// The kernel's own number of the socket.
+        let cookie: UInt64
         let interface: Int32
         let name: String
         var isBound: Bool
@@ -65,10 +67,12 @@ final class PathWatch {
         observer.follow(peer.address)
         if name == nil, let other = standIn(for: link, to: peer.address), bind(descriptor, to: other.name) {
             connections[descriptor] = Connection(
-                peer: peer, interface: other.index, name: other.name, isBound: true, isStandIn: true)
+                peer: peer, cookie: cookie(descriptor), interface: other.index, name: other.name,
+                isBound: true, isStandIn: true)
         } else {
             connections[descriptor] = Connection(
-                peer: peer, interface: link.index, name: link.name, isBound: name != nil)
+                peer: peer, cookie: cookie(descriptor), interface: link.index, name: link.name,
+                isBound: name != nil)
         }
     }
 
@@ -86,6 +90,20 @@ final class PathWatch {
         name.withCString {
             setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, $0, socklen_t(name.utf8.count + 1))
         } == 0
+    }
+
+    /// What a socket is called as long as the system runs (SO_COOKIE, socket(7)): its descriptor's number is given away again.
+    private func cookie(_ descriptor: Int32) -> UInt64 {
+        var cookie: UInt64 = 0
+        var length = socklen_t(MemoryLayout<UInt64>.size)
+        return getsockopt(descriptor, SOL_SOCKET, SO_COOKIE, &cookie, &length) == 0 ? cookie : 0
+    }
+
+    /// Drops the connections that libcurl has closed without a word: those that never came about.
+    private func dropClosed() {
+        for (descriptor, connection) in connections where cookie(descriptor) != connection.cookie {
+            connections[descriptor] = nil
+        }
     }
 
     /// A connection was closed.
@@ -118,8 +136,9 @@ final class PathWatch {
     }
 
     private func concerned(_ events: [NetworkEvent]) {
+        dropClosed()
         let paths = connections.map { path($0, $1) }
-        guard events.contains(where: { $0.mayConcern(paths) }) else { return }
+        guard events.contains(where: { $0.mayConcern(paths) }) else { return leave() }
         lookSoon()
         if second == nil {
             second = engine.reactor.schedule(at: Reactor.now &+ Self.aftermath) { [unowned self] in
@@ -140,6 +159,7 @@ final class PathWatch {
     }
 
     private func look() {
+        dropClosed()
         var users: [ConnectionPath: [Int32]] = [:]
         for (descriptor, connection) in connections {
             users[path(descriptor, connection), default: []].append(descriptor)

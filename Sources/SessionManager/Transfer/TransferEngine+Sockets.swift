@@ -36,9 +36,7 @@ extension TransferEngine {
 
     static let onClose: ccurl_close_function = { user, number in
         if let engine = TransferEngine.of(user) {
-            if engine.sockets.remove(number)?.isWatched == true {
-                engine.reactor.unwatch(number)
-            }
+            if let watch = engine.sockets.remove(number)?.watch { engine.reactor.unwatch(watch) }
             engine.watch?.closed(number)
         }
         return Glibc.close(number)
@@ -68,27 +66,28 @@ extension TransferEngine {
 
     func watch(_ socket: Int32, _ what: Int, for pool: ConnectionPool) {
         guard what != CCURL_POLL_REMOVE else {
-            // One that is not known was closed, and its number may be another engine's by now.
-            guard let state = sockets[socket] else { return }
+            // libcurl closes some sockets without calling `onClose`: those that were never connected (cf-socket.c), and its resolver's.
+            // The number may be another pool's or another engine's by now, and must not lose its watch to a belated word.
+            guard let state = sockets[socket], state.user == ObjectIdentifier(pool), let watch = state.watch
+            else { return }
             if state.isOurs {
                 // Parked, since it is often wanted again before the loop waits.
-                reactor.change(socket, to: .nothing)
+                _ = reactor.change(watch, to: .nothing)
             } else {
-                // The resolver's: libcurl closes it without a word.
                 sockets[socket] = nil
-                reactor.unwatch(socket)
+                reactor.unwatch(watch)
             }
             return
         }
         var state = sockets[socket] ?? SocketState(isOurs: false)
+        if let user = state.user, user != ObjectIdentifier(pool) { state = SocketState(isOurs: false) }
         let interest = Interest(
             rawValue: (what & CCURL_POLL_IN != 0 ? Interest.readable.rawValue : 0)
                 | (what & CCURL_POLL_OUT != 0 ? Interest.writable.rawValue : 0))
-        if state.isWatched { return reactor.change(socket, to: interest) }
-        state.isWatched = true
-        sockets[socket] = state
+        if let watch = state.watch, reactor.change(watch, to: interest) { return }
+        state.user = ObjectIdentifier(pool)
         do throws(ReactorError) {
-            try reactor.watch(socket, for: interest) { [unowned self, unowned pool] readiness in
+            state.watch = try reactor.watch(socket, for: interest) { [unowned self, unowned pool] readiness in
                 var events = 0
                 if readiness.contains(.readable) || readiness.contains(.hangUp) { events |= CCURL_SELECT_IN }
                 if readiness.contains(.writable) { events |= CCURL_SELECT_OUT }
@@ -98,6 +97,7 @@ extension TransferEngine {
         } catch {
             // The loop has ended, and with it every transfer.
         }
+        sockets[socket] = state
     }
 }
 
@@ -105,7 +105,10 @@ extension TransferEngine {
 struct SocketState {
     /// Opened by `onOpen`, so closed by `onClose`.
     var isOurs: Bool
-    var isWatched = false
+    /// Its watch; one that has ended meanwhile is none.
+    var watch: WatchID?
+    /// The pool whose libcurl waits for it.
+    var user: ObjectIdentifier?
     /// The transfer it was opened for, and the pool it belongs to; noted for connections to other machines.
     var opener: ObjectIdentifier?
     var pool: ConnectionPool?

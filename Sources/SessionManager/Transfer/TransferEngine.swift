@@ -105,7 +105,7 @@ final class TransferEngine {
         pools = []
         if let share { _ = ccurl_share_cleanup(share) }
         ccurl_list_free(addresses)
-        sockets.forEach { socket, state in if state.isWatched { reactor.unwatch(socket) } }
+        sockets.forEach { _, state in if let watch = state.watch { reactor.unwatch(watch) } }
         sockets = DescriptorTable()
     }
 }
