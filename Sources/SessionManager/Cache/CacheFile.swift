@@ -29,9 +29,17 @@ struct CacheFile: Sendable {
             remove()
             return nil
         }
-        // Its time says what was used last when the program starts again.
-        _ = futimens(file.number, nil)
+        Self.markUsed(file.number)
         return (stored, Int64(status.st_size))
+    }
+
+    /// Its time says what was used last when the program starts again.
+    ///
+    /// Said to the nanosecond: the kernel's own time of a file steps by up to 10 ms, and then several are equally old.
+    private static func markUsed(_ number: Int32) {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        _ = futimens(number, [now, now])
     }
 
     private func read(_ number: Int32, size: Int64) -> StoredResponse? {
@@ -66,6 +74,7 @@ struct CacheFile: Sendable {
         let head = CacheRecord.head(stored.entry, contentChecksum: CRC32.of(stored.data))
         var failure = head.withUnsafeBytes { append($0, to: file.number) }
         if failure == 0 { failure = stored.data.withUnsafeBytes { append($0, to: file.number) } }
+        Self.markUsed(file.number)
         if failure == 0, rename(temporary, path) != 0 { failure = errno }
         guard failure == 0 else {
             _ = unlink(temporary)
