@@ -54,9 +54,9 @@ final class Loop: Sendable {
             run(&letters)
             state.fireTimers()
             let rest = finishTurn(state, &letters)
-            state.tellKernel()
+            let hasRefused = state.tellKernel()
             switch rest {
-            case .sleep: state.wait(forever: true)
+            case .sleep: state.wait(forever: !hasRefused)
             case .goOn: state.wait(forever: false)
             case .end:
                 // What the handlers held may post letters on its way out.

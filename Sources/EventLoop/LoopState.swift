@@ -38,8 +38,12 @@ final class LoopState {
     }
 
     /// Tells the kernel what has been gathered.
-    func tellKernel() {
-        for handler in watches.apply(&poller) { handler([.error, .refused]) }
+    ///
+    /// - Returns: whether it refused something: what the handlers did about that is for the hooks of another turn.
+    func tellKernel() -> Bool {
+        let refused = watches.apply(&poller)
+        for handler in refused { handler([.error, .refused]) }
+        return !refused.isEmpty
     }
 
     /// Waits until something happens or the next timer is due, and calls the handlers.

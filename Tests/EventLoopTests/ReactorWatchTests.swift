@@ -224,6 +224,22 @@ import Testing
         #expect(log.elements.count == 1)
     }
 
+    @Test func hooks_SeeWhatARefusedWatchLeadTo() async throws {
+        let reactor = try Reactor(name: "test")
+        let log = EventLog<String>()
+        let directory = open("/", O_RDONLY | O_CLOEXEC)
+        defer { close(directory) }
+        try await reactor.result {
+            var isDue = false
+            _ = reactor.beforeWait {
+                if isDue { log.append("seen") }
+                isDue = false
+            }
+            try reactor.watch(directory, for: .readable) { _ in isDue = true }
+        }
+        #expect(await log.wait(forCount: 1) == ["seen"])
+    }
+
     @Test func moreDescriptorsThanABatch_AreAllServed() async throws {
         let reactor = try Reactor(name: "test")
         let pair = try DescriptorPair()
