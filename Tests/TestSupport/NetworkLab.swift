@@ -28,7 +28,8 @@ package final class NetworkLab: Sendable {
     /// Why the kernel refuses; nil where it does not, which is tried once.
     package static let unavailableReason: String? = probe()
 
-    private static var isRequired: Bool {
+    /// Whether a test that cannot have a namespace, or a device in one, has to fail.
+    package static var isRequired: Bool {
         getenv("REACH_REQUIRE_NAMESPACES").map { String(cString: $0) } == "1"
     }
 

@@ -64,7 +64,10 @@ struct NetworkLabTests {
         }
     }
 
-    @Test(.enabled(if: TunDevice.unavailableReason == nil, "\(TunDevice.unavailableReason ?? "")"))
+    @Test(
+        .enabled(
+            if: NetworkLab.isRequired || TunDevice.unavailableReason == nil,
+            "\(TunDevice.unavailableReason ?? "")"))
     func tun_HasACarrier_WhileItIsRead() async throws {
         let lab = try await NetworkLab(.f1)
         let tunnel = try await TunDevice(in: lab.near)

@@ -4,14 +4,15 @@ import CLinux
 import Glibc
 import Reachability
 import ReachabilityCore
+import TestSupport
 import Testing
 
 /// An anonymous network namespace that ends with the object.
 ///
 /// A thread unshares it and ends; the open descriptor keeps it alive.
 final class TestNamespace: Sendable {
-    /// Whether the kernel lets us make one; root may.
-    static let isAvailable: Bool = (try? TestNamespace()) != nil
+    /// Whether tests with one are to run: where the kernel lets us make one, as root, and where they are demanded.
+    static let isAvailable: Bool = NetworkLab.isRequired || (try? TestNamespace()) != nil
 
     /// A file that names it.
     var path: String { "/proc/self/fd/\(descriptor)" }

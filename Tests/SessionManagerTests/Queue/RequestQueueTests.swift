@@ -158,6 +158,7 @@ struct RequestQueueTests {
                 body: number < 10 ? nil : .data(Data("x".utf8)))
         }
         await lab.counts { $0.waitingForNetwork == 20 }
+        // The second of the case is what is tested; nothing is waited for.
         for _ in 0..<20 {
             lab.network.set(.wired)
             try await Task.sleep(for: .milliseconds(25))
