@@ -22,7 +22,7 @@ struct FailoverTests {
         try await paths.wait(for: "\(file).part", bytes: 512 << 10)
         try await paths.cut(cut)
         #expect(try await program.status() == .exited(0), "\(program.standardError)")
-        #expect(try await paths.isBlob(file))
+        #expect(try await paths.difference(of: file) == "")
         let requests = try await paths.requests(2)
         #expect(requests.count == 2)
         #expect(requests[0].peer == "10.1.0.2")
@@ -40,7 +40,7 @@ struct FailoverTests {
         try await paths.wait(for: "\(file).part", bytes: 512 << 10)
         try await paths.cut(.linkDown)
         #expect(try await program.status() == .exited(0), "\(program.standardError)")
-        #expect(try await paths.isBlob(file))
+        #expect(try await paths.difference(of: file) == "")
         let requests = try await paths.requests(2)
         #expect(requests.map(\.peer) == ["10.1.0.2", TwoPaths.secondAddress])
         #expect(requests.last?.start ?? 0 > 0)
@@ -54,7 +54,7 @@ struct FailoverTests {
         try await paths.wait(for: "\(file).part", bytes: 256 << 10)
         try await paths.cut(.linkDown)
         #expect(try await program.status() == .exited(0), "\(program.standardError)")
-        #expect(try await paths.isBlob(file))
+        #expect(try await paths.difference(of: file) == "")
         #expect(try await paths.requests(2).map(\.start) == [0, 0])
     }
 
@@ -70,7 +70,7 @@ struct FailoverTests {
         try await paths.wait(for: file, bytes: 256 << 10)
         try await paths.cut(.carrierLost)
         #expect(try await program.status() == .exited(0), "\(program.standardError)")
-        #expect(try await paths.isBlob(file))
+        #expect(try await paths.difference(of: file) == "")
         #expect(try await paths.requests(2).last?.start ?? 0 > 0)
     }
 
@@ -123,8 +123,32 @@ struct FailoverTests {
         try await paths.lab.near.ip("link set b0 up")
         try await paths.lab.near.ip("route replace default via 10.2.0.1 dev b0 metric 200")
         #expect(try await program.status() == .exited(0), "\(program.output.elements)")
-        #expect(try await paths.isBlob(file))
+        #expect(try await paths.difference(of: file) == "")
         #expect(try await paths.requests(2).map(\.start) == [0, 1 << 20])
+    }
+
+    @Test("What has come stays where the next path dies before it has answered", arguments: ["-o", ">"])
+    func diesTwice(_ target: String) async throws {
+        let paths = try await TwoPaths(size: 1 << 20)
+        let file = "\(paths.folder)/blob"
+        let program = try await paths.lab.near.start([
+            "/bin/sh", "-c", "unset http_proxy https_proxy; exec \"$0\" get \"$1\" \(target) \"$2\"",
+            BuiltProgram.reach, "\(paths.base)/blob?stall=262144", file,
+        ])
+        try await paths.wait(for: target == "-o" ? "\(file).part" : file, bytes: 256 << 10)
+        // The server hears of the second connection and cannot answer.
+        try await paths.lab.far.ip("route add blackhole \(TwoPaths.secondAddress)")
+        try await paths.cut(.linkDown)
+        try await paths.lab.near.run(
+            "timeout", "60", "/bin/sh", "-c",
+            "until ss -Htn state syn-sent | grep -q 10.9.0.1; do sleep 0.02; done")
+        try await paths.lab.near.ip("link set b0 down")
+        try await paths.lab.far.ip("route del blackhole \(TwoPaths.secondAddress)")
+        try await paths.lab.near.ip("link set b0 up")
+        try await paths.lab.near.ip("route replace default via 10.2.0.1 dev b0 metric 200")
+        #expect(try await program.status() == .exited(0), "\(program.standardError)")
+        #expect(try await paths.difference(of: file) == "")
+        #expect(try await paths.requests(2).map(\.start) == [0, 256 << 10])
     }
 
     @Test("A better path leaves a running download alone, down to the packet")
@@ -141,7 +165,7 @@ struct FailoverTests {
             "timeout", "60", "/bin/sh", "-c", "until ss -Htn | grep -q 10.2.0.2%b0; do sleep 0.02; done")
         paths.release()
         #expect(try await program.status() == .exited(0), "\(program.standardError)")
-        #expect(try await paths.isBlob(file))
+        #expect(try await paths.difference(of: file) == "")
         #expect(try await paths.requests(1).map(\.peer) == [TwoPaths.secondAddress])
         // A few may have left before the socket was bound.
         #expect(try await paths.packets(TwoPaths.first) - before < 10)

@@ -131,8 +131,11 @@ package struct ResumeRules: Sendable {
         return modified
     }
 
-    private var whole: SessionRequest {
-        var request = base
+    private var whole: SessionRequest { Self.whole(base) }
+
+    /// A request for everything instead of a part.
+    package static func whole(_ request: SessionRequest) -> SessionRequest {
+        var request = request
         request.headerFields[.range] = nil
         request.headerFields[.ifRange] = nil
         return request

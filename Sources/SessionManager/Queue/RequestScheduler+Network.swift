@@ -137,7 +137,7 @@ extension RequestScheduler {
         guard gate.passable != .all, !runner.isParked, runner.task.place.ticket != nil,
             !gate.passable.contains(runner.table.demand(of: runner)), runner.canGoOn(after: failure)
         else { return false }
-        if let transfer = runner.transfer { runner.restart(transfer) }
+        if let transfer = runner.transfer, !runner.canGoOnLater(transfer) { return false }
         park(runner, failure)
         pump()
         return true

@@ -24,6 +24,8 @@ extension TaskRunner {
             }
         case .resume(let request):
             self.request = request
+            // So much is there also while nothing of the rest has come.
+            offset = record.receivedBytes
             exchange()
         case .restart(let request):
             self.record = nil
@@ -44,7 +46,7 @@ extension TaskRunner {
     /// The place for a download's content.
     func downloadSink(for head: SessionResponse) throws(SessionError) -> any ContentSink {
         let limit = request.options.maximumContentLength
-        if let record, request.headerFields[.range] != nil {
+        if let record, asksForRest {
             switch ResumeRules(record: record, base: request).judge(head) {
             case .append(let start, _, let total):
                 let file = try partialFile(record)
@@ -59,7 +61,10 @@ extension TaskRunner {
                 next = whole
                 return DiscardingSink(limit: Self.ballast)
             case .failure(let error): throw error
-            case .restart: self.record = nil
+            case .restart:
+                self.record = nil
+                // Where this is interrupted, everything is asked for: the rest would be taken for the whole.
+                self.request = ResumeRules.whole(request)
             }
         }
         if let refusal = task.plan.validation?(head) {

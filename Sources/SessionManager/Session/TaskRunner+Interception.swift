@@ -94,7 +94,10 @@ extension TaskRunner {
                     failingURL: request.url))
         }
         retries += 1
-        file?.discard()
+        (file ?? continued)?.discard()
+        continued = nil
+        record = nil
+        offset = 0
         adapt()
     }
 

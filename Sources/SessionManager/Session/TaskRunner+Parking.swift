@@ -35,19 +35,40 @@ extension TaskRunner {
         forgetQuestion()
         engine.cancel(transfer)
         let sentence = lostSentence ?? "the network has gone"
-        switch InterruptionRules.verdict(interruption) {
-        case .restart: restart(transfer)
+        switch goOnLater(transfer, interruption) {
+        case .restart, .continueByRange: break
+        case .outcomeUnknown: fail(.outcomeUnknown(sentence).with(failingURL: request.url))
+        case .cutOff:
+            let error = SessionError.cutOff(sentence).with(failingURL: request.url, response: head)
+            fail(error, data: memory?.data)
+        }
+    }
+
+    /// Prepares to go on after an exchange that has failed, if the rules allow that.
+    func canGoOnLater(_ transfer: Transfer) -> Bool {
+        switch goOnLater(transfer, interruption(of: transfer)) {
+        case .restart, .continueByRange: true
+        case .outcomeUnknown, .cutOff: false
+        }
+    }
+
+    /// Decides what becomes of an exchange that has ended early, and prepares what comes next where there is something.
+    private func goOnLater(_ former: Transfer, _ interruption: Interruption) -> InterruptionVerdict {
+        let verdict = InterruptionRules.verdict(interruption)
+        switch verdict {
+        case .outcomeUnknown, .cutOff: break
+        case .restart: restart(former)
         case .continueByRange:
-            guard let record = currentRecord(transfer) else { return restart(transfer) }
+            guard let record = currentRecord(former) else {
+                restart(former)
+                break
+            }
             continuation = .range(record)
             self.record = record
             continued = file
-        case .outcomeUnknown: return fail(.outcomeUnknown(sentence).with(failingURL: request.url))
-        case .cutOff:
-            let error = SessionError.cutOff(sentence).with(failingURL: request.url, response: head)
-            return fail(error, data: memory?.data)
+            transfer = nil
         }
-        self.transfer = nil
+        return verdict
     }
 
     /// Goes on after ``park()``.
@@ -85,7 +106,7 @@ extension TaskRunner {
     }
 
     /// Prepares to send the current request once more, and what the server has asked for instead of it.
-    func restart(_ former: Transfer) {
+    private func restart(_ former: Transfer) {
         if let next {
             continuation = .follow(next)
         } else if case .stream(let source)? = request.body, !source.isRewindable, former.sent > 0 {
@@ -94,8 +115,8 @@ extension TaskRunner {
             continuation = .exchange
             if former.sent == 0 { unsent = former }
         }
-        // What has come is of no use: it comes again, into the same file.
-        record = nil
+        // Where missing bytes were asked for, they are asked for again; else what has come is of no use, and the same file gets it anew.
+        if !asksForRest { record = nil }
         continued = file ?? continued
         transfer = nil
         forgetExchange()
@@ -130,13 +151,18 @@ extension TaskRunner {
         task.plan.options.queueing?.values.isIdempotent ?? request.method.isIdempotent
     }
 
+    /// Whether the current request is for the bytes that an interrupted exchange left missing.
+    var asksForRest: Bool { record != nil && request.headerFields[.range] != nil }
+
     /// What can be gone on with.
     private func currentRecord(_ transfer: Transfer) -> ResumeRecord? {
         if let file { return record(of: file, transfer.response) }
-        guard task.plan.stream != nil, let head = transfer.response else { return nil }
+        guard task.plan.stream != nil else { return nil }
         let count = offset + transfer.received
         if let record { return try? record.with(receivedBytes: count) }
-        guard count > 0, ResumeRules.canRecord(request, response: head) else { return nil }
+        guard count > 0, let head = transfer.response, ResumeRules.canRecord(request, response: head) else {
+            return nil
+        }
         return try? ResumeRecord(
             request: request, response: head, receivedBytes: count, totalBytes: expected, partialFile: "-")
     }

@@ -103,7 +103,7 @@ extension TaskRunner: TransferObserver {
 
     /// A reader who has had a part gets the rest of the same content, or an error.
     private func goOnReading(_ head: SessionResponse) throws(SessionError) {
-        guard let record, request.headerFields[.range] != nil else { return }
+        guard let record, asksForRest else { return }
         switch ResumeRules(record: record, base: request).judge(head) {
         case .append(let start, _, let total): goingOn(from: start, total: total)
         case .complete: offset = record.receivedBytes

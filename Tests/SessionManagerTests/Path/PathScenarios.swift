@@ -86,7 +86,7 @@ struct PathScenarios {
         let requests = try await paths.requests(2)
         #expect(requests.map(\.peer) == [TwoPaths.secondAddress, "10.1.0.2"])
         #expect(requests.last?.start == 256 << 10)
-        #expect(try await paths.isBlob(outcome.filePath ?? ""))
+        #expect(try await paths.difference(of: outcome.filePath ?? "") == "")
     }
 
     @Test(
@@ -126,7 +126,7 @@ struct PathScenarios {
         for task in tasks {
             let outcome = await task.outcome()
             #expect(outcome.error == nil)
-            #expect(try await paths.isBlob(outcome.filePath ?? ""))
+            #expect(try await paths.difference(of: outcome.filePath ?? "") == "")
             #expect(task.downloadProgress.completedBytes == 512 << 10)
         }
         let again = try await paths.requests(10).filter { $0.peer == TwoPaths.secondAddress }

@@ -30,6 +30,7 @@ package final class TwoPaths: Sendable {
     package let folder: String
     /// `http://10.9.0.1:8080`, or https.
     package let base: String
+    private let size: Int
     private let server: RunningProgram
 
     /// Builds the network and starts the server.
@@ -39,6 +40,7 @@ package final class TwoPaths: Sendable {
     ///   - rate: Bytes a second.
     ///   - isSecure: Whether it is spoken to by TLS, with the certificate `server.pem` of the folder.
     package init(size: Int = 2 << 20, rate: Int = 64 << 20, isSecure: Bool = false) async throws {
+        self.size = size
         var template = Array("\(TemporaryFolder.path)/reach-paths-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw LabError("mkdtemp: \(errno)") }
         folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -119,10 +121,17 @@ package final class TwoPaths: Sendable {
         }
     }
 
-    /// Whether a file has the content of `/blob`.
-    package func isBlob(_ path: String) async throws -> Bool {
-        let sum = try await lab.near.run("sha256sum", path).prefix(64)
-        return events.first?.sha256.map { sum == $0 } ?? false
+    /// In what a file differs from the content of `/blob`; empty where it does not.
+    package func difference(of path: String) async throws -> String {
+        let script = """
+            import random, sys
+            want, have = random.Random(1).randbytes(int(sys.argv[1])), open(sys.argv[2], 'rb').read()
+            if want != have:
+                same = next((i for i, (a, b) in enumerate(zip(want, have)) if a != b), min(len(want), len(have)))
+                there = want.find(have[same:same + 64])
+                print(f'{len(have)} bytes; from byte {same} on it has those from {there} on')
+            """
+        return try await lab.near.run("/usr/bin/python3", "-B", "-c", script, "\(size)", path)
     }
 
     /// The packets that have left through an interface.
