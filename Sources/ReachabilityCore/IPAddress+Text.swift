@@ -2,74 +2,17 @@
 
 extension IPAddress: CustomStringConvertible, LosslessStringConvertible {
     /// Dotted decimal for IPv4; the canonical text of RFC 5952 for IPv6.
-    public var description: String {
-        switch family {
-        case .ipv4: dottedDecimal(length: nil)
-        case .ipv6: canonicalText
-        }
-    }
+    public var description: String { text(prefixLength: nil) }
 
-    /// `address/length`, put together without an allocation where it is short, as `ip address` shows it.
-    func text(prefixLength length: UInt8) -> String {
-        switch family {
-        case .ipv4: dottedDecimal(length: length)
-        case .ipv6: "\(canonicalText)/\(UInt32(length).decimal)"
-        }
-    }
-
-    private func dottedDecimal(length: UInt8?) -> String {
-        func part(_ shift: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: low >> shift) }
-        func digits(_ value: UInt8) -> Int { value >= 100 ? 3 : value >= 10 ? 2 : 1 }
-        var size = 3 + digits(part(24)) + digits(part(16)) + digits(part(8)) + digits(part(0))
-        if let length { size += 1 + digits(length) }
-        // Up to 15 bytes lie in the string itself.
-        return String(unsafeUninitializedCapacity: size) { text in
-            var end = 0
-            func put(_ byte: UInt8) {
-                text[end] = byte
-                end += 1
+    /// `address/length`, as `ip address` shows it; a short one lies in the string itself.
+    func text(prefixLength length: UInt8?) -> String {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.longestText) { room in
+            let count = write(to: room, prefixLength: length)
+            return String(unsafeUninitializedCapacity: count) { text in
+                for index in 0..<count { text[index] = room[index] }
+                return count
             }
-            func put(number value: UInt8) {
-                if value >= 100 { put(48 + value / 100) }
-                if value >= 10 { put(48 + value / 10 % 10) }
-                put(48 + value % 10)
-            }
-            put(number: part(24))
-            put(UInt8(ascii: "."))
-            put(number: part(16))
-            put(UInt8(ascii: "."))
-            put(number: part(8))
-            put(UInt8(ascii: "."))
-            put(number: part(0))
-            if let length {
-                put(UInt8(ascii: "/"))
-                put(number: length)
-            }
-            return end
         }
-    }
-
-    private var canonicalText: String {
-        let groups = (0..<8).map { index -> UInt64 in
-            let half = index < 4 ? high : low
-            return (half >> (48 - 16 * (index % 4))) & 0xFFFF
-        }
-        if high == 0, low >> 32 == 0xFFFF {  // IPv4-mapped, RFC 5952 §5
-            return "::ffff:" + IPAddress(v4: UInt32(truncatingIfNeeded: low)).description
-        }
-        // The longest run of two or more zero groups becomes "::", the first one of equals (RFC 5952 §4.2).
-        var best = 0..<0
-        var start = 0
-        while start < 8 {
-            var end = start
-            while end < 8, groups[end] == 0 { end += 1 }
-            if end - start >= 2, end - start > best.count { best = start..<end }
-            start = max(end, start + 1)
-        }
-        let hex = groups.map { String($0, radix: 16) }
-        guard !best.isEmpty else { return hex.joined(separator: ":") }
-        return hex[..<best.lowerBound].joined(separator: ":") + "::"
-            + hex[best.upperBound...].joined(separator: ":")
     }
 
     /// Reads dotted decimal (four parts, no leading zeros) or IPv6 text (RFC 4291 §2.2); nil for anything else.

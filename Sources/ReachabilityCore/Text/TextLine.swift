@@ -108,10 +108,10 @@ package struct TextLine: Sendable, Equatable {
 
     /// Appends an address as ``IPAddress/description`` writes it.
     package mutating func append(_ address: IPAddress) {
-        guard address.family == .ipv4 else { return append(address.description) }
-        for index in 0..<4 {
-            if index > 0 { append(byte: UInt8(ascii: ".")) }
-            append((address.low >> (24 - 8 * UInt64(index))) & 0xFF)
+        makeRoom(IPAddress.longestText)
+        let start = count
+        count += room.withUnsafeMutableBufferPointer { room in
+            address.write(to: UnsafeMutableBufferPointer(rebasing: room[start...]), prefixLength: nil)
         }
     }
 }

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import ReachabilityCore
+import Testing
+
+/// Addresses as text: RFC 5952, and the C library's inet_ntop(3) where both agree.
+struct IPAddressTextTests {
+    @Test(
+        "The canonical text of RFC 5952",
+        arguments: [
+            "::", "::1", "1::", "fe80::1", "2001:db8::1:0:0:1", "2001:0:0:1::1", "2001:db8:0:1:1:1:1:1",
+            "2001:db8:aaaa:bbbb:cccc:dddd:eeee:1", "::ffff:192.0.2.1", "::ffff:0.0.0.0", "::ffff", "::1:2",
+            "0.0.0.0", "192.0.2.1", "255.255.255.255", "10.0.100.7",
+        ])
+    func canonical(_ text: String) throws {
+        let address = try #require(IPAddress(text))
+        #expect(address.description == text)
+        var line = TextLine()
+        line.append("[")
+        line.append(address)
+        line.append("]")
+        #expect(line.text == "[\(text)]")
+    }
+
+    @Test("Each pattern of zero groups is written as the C library writes it")
+    func patterns() throws {
+        for mask in 0..<256 {
+            for value: UInt16 in [1, 0x10, 0x100, 0xABCD] {
+                let groups = (0..<8).map { mask >> $0 & 1 == 1 ? value : 0 }
+                // It writes the outdated IPv4-compatible addresses in another way.
+                guard groups[..<6].contains(where: { $0 != 0 }) else { continue }
+                var bytes = groups.flatMap {
+                    [UInt8(truncatingIfNeeded: $0 >> 8), UInt8(truncatingIfNeeded: $0)]
+                }
+                var text = [CChar](repeating: 0, count: 64)
+                _ = inet_ntop(AF_INET6, &bytes, &text, socklen_t(text.count))
+                let expected = String(
+                    decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+                let high = groups[..<4].reduce(UInt64(0)) { $0 << 16 | UInt64($1) }
+                let low = groups[4...].reduce(UInt64(0)) { $0 << 16 | UInt64($1) }
+                let address = IPAddress(v6High: high, low: low)
+                #expect(address.description == expected)
+                #expect(IPAddress(expected) == address)
+            }
+        }
+    }
+}
