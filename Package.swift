@@ -74,6 +74,10 @@ let package = Package(
         // zlib's compression for the bodies of requests, opened with the first of them.
         .target(name: "CZlib", linkerSettings: [.linkedLibrary("dl")]),
 
+        // SQLite's functions, found when the first database is opened; and what is kept in files by them.
+        .target(name: "CSQLite", linkerSettings: [.linkedLibrary("dl")]),
+        .target(name: "Storage", dependencies: ["CSQLite"], swiftSettings: strict),
+
         // libcurl's side: managers, tasks, transfers.
         .target(
             name: "SessionManager",
@@ -104,6 +108,8 @@ let package = Package(
         .testTarget(
             name: "ReachabilityTests", dependencies: ["Reachability", "TestSupport"],
             exclude: ["Recordings"], swiftSettings: strict),
+        .testTarget(
+            name: "StorageTests", dependencies: ["Storage", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "SessionCoreTests",
             dependencies: [

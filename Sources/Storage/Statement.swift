@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CSQLite
+
+/// One compiled SQL statement of a database; lives as long as it at most.
+///
+/// Belongs to the thread of its database. Columns are counted from 0, parameters from 1, as SQLite does.
+package final class Statement {
+    private let handle: OpaquePointer
+    /// Keeps the connection open while there are statements of it.
+    private let database: DatabaseHandle
+
+    init(_ sql: String, of database: DatabaseHandle, keeps: Bool) throws(StorageError) {
+        var handle: OpaquePointer?
+        let code = csqlite_prepare(database.pointer, sql, -1, keeps, &handle, nil)
+        guard code == CSQLITE_OK, let handle else {
+            if code == CSQLITE_OK {
+                throw StorageError(.other, "an empty statement was prepared", path: database.path)
+            }
+            throw database.error(code)
+        }
+        self.handle = handle
+        self.database = database
+    }
+
+    deinit { csqlite_finalize(handle) }
+
+    /// Gives the parameters their values, in order; forgets those of before.
+    package func bind(_ values: [SQLValue]) throws(StorageError) {
+        csqlite_reset(handle)
+        csqlite_clear(handle)
+        guard values.count == Int(csqlite_parameter_count(handle)) else {
+            throw StorageError(
+                .other,
+                "a statement with \(csqlite_parameter_count(handle)) parameters was given \(values.count)",
+                path: database.path)
+        }
+        for (index, value) in values.enumerated() {
+            let code = bind(value, at: Int32(index + 1))
+            guard code == CSQLITE_OK else { throw database.error(code) }
+        }
+    }
+
+    private func bind(_ value: SQLValue, at index: Int32) -> Int32 {
+        switch value {
+        case .null: return csqlite_bind_null(handle, index)
+        case .integer(let value): return csqlite_bind_int(handle, index, value)
+        case .real(let value): return csqlite_bind_double(handle, index, value)
+        case .text(var value):
+            return value.withUTF8 { utf8 in
+                utf8.withMemoryRebound(to: CChar.self) {
+                    // An empty string may have no address, and a null pointer would be NULL.
+                    $0.isEmpty
+                        ? csqlite_bind_text(handle, index, "", 0)
+                        : csqlite_bind_text(handle, index, $0.baseAddress, $0.count)
+                }
+            }
+        case .bytes(let value):
+            return value.withUnsafeBytes { csqlite_bind_blob(handle, index, $0.baseAddress, $0.count) }
+        }
+    }
+
+    /// Goes to the next row.
+    ///
+    /// - Returns: false where there is none; the statement is ready to be bound again then.
+    package func step() throws(StorageError) -> Bool {
+        let code = csqlite_step(handle)
+        switch Int(code) {
+        case CSQLITE_ROW: return true
+        case CSQLITE_DONE:
+            csqlite_reset(handle)
+            return false
+        default:
+            // Read before the reset, which may set another message.
+            let error = database.error(code)
+            csqlite_reset(handle)
+            throw error
+        }
+    }
+
+    /// Lets go of the rows that were not read: a statement that stands on a row holds the state of the database it began with.
+    package func reset() { csqlite_reset(handle) }
+
+    // MARK: The row
+
+    package func isNull(_ column: Int) -> Bool {
+        csqlite_column_type(handle, Int32(column)) == CSQLITE_NULL
+    }
+    /// The whole number there; 0 for NULL.
+    package func int64(_ column: Int) -> Int64 { csqlite_column_int(handle, Int32(column)) }
+    package func int(_ column: Int) -> Int { Int(int64(column)) }
+    package func bool(_ column: Int) -> Bool { int64(column) != 0 }
+    package func double(_ column: Int) -> Double { csqlite_column_double(handle, Int32(column)) }
+    package func optionalInt64(_ column: Int) -> Int64? { isNull(column) ? nil : int64(column) }
+
+    /// The text there, repaired where it is no UTF-8; empty for NULL.
+    package func text(_ column: Int) -> String {
+        guard let start = csqlite_column_text(handle, Int32(column)) else { return "" }
+        let count = Int(csqlite_column_bytes(handle, Int32(column)))
+        return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+    package func optionalText(_ column: Int) -> String? { isNull(column) ? nil : text(column) }
+
+    /// The bytes there; empty for NULL.
+    package func bytes(_ column: Int) -> [UInt8] {
+        guard let start = csqlite_column_blob(handle, Int32(column)) else { return [] }
+        return Array(
+            UnsafeRawBufferPointer(start: start, count: Int(csqlite_column_bytes(handle, Int32(column)))))
+    }
+    package func optionalBytes(_ column: Int) -> [UInt8]? { isNull(column) ? nil : bytes(column) }
+}
