@@ -53,7 +53,7 @@ let package = Package(
         .executableTarget(
             name: "reach",
             dependencies: [
-                "Reachability", "ReachabilityRecording", "SessionManager",
+                "Reachability", "ReachabilityRecording", "SessionManager", "ServiceCore", "Service",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -85,6 +85,18 @@ let package = Package(
                 "CCurl", "COpenSSL", "CZlib", "CLinux", "EventLoop", "SessionCore", "Reachability",
                 "ReachabilityCore",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: strict),
+
+        // What the service says and decides, and reports as JSON: no descriptor, no thread, no clock.
+        .target(
+            name: "ServiceCore", dependencies: ["ReachabilityCore", "SessionCore"], swiftSettings: strict),
+
+        // `reach serve`: one loop, and the parts that tell the world on it.
+        .target(
+            name: "Service",
+            dependencies: [
+                "CLinux", "EventLoop", "ReachabilityCore", "Reachability", "ServiceCore", "SessionCore",
             ],
             swiftSettings: strict),
 
@@ -127,7 +139,13 @@ let package = Package(
             name: "SessionManagerXMLTests", dependencies: ["SessionManagerXML", "SessionCore"],
             swiftSettings: strict),
         .testTarget(
-            name: "reachTests", dependencies: ["reach", "TestSupport", "SessionManager"],
+            name: "ServiceCoreTests", dependencies: ["ServiceCore", "SessionCore"], swiftSettings: strict),
+        .testTarget(
+            name: "ServiceTests", dependencies: ["Service", "ServiceCore", "SessionCore", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "reachTests",
+            dependencies: ["reach", "TestSupport", "SessionManager", "SessionCore", "ServiceCore"],
             exclude: ["Golden"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

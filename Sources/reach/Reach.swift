@@ -16,7 +16,7 @@ struct Reach: ParsableCommand {
             people is not.
             """,
         version: Self.version,
-        subcommands: [Status.self, Watch.self, Wait.self, Get.self, Record.self, Replay.self],
+        subcommands: [Status.self, Watch.self, Wait.self, Get.self, Record.self, Replay.self, Serve.self],
         defaultSubcommand: Status.self)
 
     static let version = "0.1.0"

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import ReachabilityCore
+import ServiceCore
 import Testing
 
 @testable import reach

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ReachabilityCore
+import ServiceCore
 import Testing
 
 @testable import reach

@@ -2,6 +2,7 @@
 
 import Foundation
 import ReachabilityCore
+import ServiceCore
 import Testing
 
 @testable import reach

@@ -13,6 +13,7 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -72,4 +73,16 @@ static inline int clinux_rename_new(const char *source, const char *target) {
 // copy_file_range(2), from the current position of both.
 static inline ssize_t clinux_copy_range(int source, int target, size_t count) {
     return syscall(SYS_copy_file_range, source, (void *)0, target, (void *)0, count, 0u);
+}
+
+// getsockopt(2): the supplementary groups of who connected a Unix socket, since Linux 4.13; older headers lack it.
+enum { CLINUX_SO_PEERGROUPS = 59 };
+struct clinux_credentials {
+    int32_t process;
+    uint32_t user, group;
+};
+// struct ucred (SO_PEERCRED, unix(7)), which glibc hides behind _GNU_SOURCE; 0, or -1 with errno.
+static inline int clinux_peer_credentials(int descriptor, struct clinux_credentials *peer) {
+    socklen_t length = sizeof *peer;
+    return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, peer, &length);
 }

@@ -3,6 +3,7 @@
 import ArgumentParser
 import FoundationEssentials
 import Glibc
+import ServiceCore
 import SessionManager
 
 /// What is asked for, and where it goes.

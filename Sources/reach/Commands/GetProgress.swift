@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import ServiceCore
 import SessionManager
 
 extension GetProgress.Choice: ExpressibleByArgument {}

@@ -3,6 +3,7 @@
 import ArgumentParser
 import FoundationEssentials
 import Reachability
+import ServiceCore
 import SessionManager
 
 extension GetReport {

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Reachability
+import ServiceCore
 import SessionManager
 
 /// `reach status`: how things are at this instant.

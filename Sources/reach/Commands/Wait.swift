@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Reachability
+import ServiceCore
 
 extension WaitCondition.Goal: ExpressibleByArgument {}
 

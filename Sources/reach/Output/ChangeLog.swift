@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Reachability
+import ServiceCore
 
 /// The lines of `reach watch` for people: the local time, what changed, and which cable.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Reachability
+import ServiceCore
 
 /// The one line that says it all.
 struct Headline {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Reachability
+import ServiceCore
 
 /// One line for each interface: its name, kind, whether it is online, and what it lacks.
 struct LinkTable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Reachability
+import ServiceCore
 import SessionManager
 
 /// Turns updates into the lines of `reach watch`; `reach replay` prints through it as well.

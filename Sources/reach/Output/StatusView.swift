@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Reachability
+import ServiceCore
 
 /// The view of `reach status`: a headline, why, and a line for each link.
 enum StatusView {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ServiceCore
+
 /// How text for people may look: the one place that knows about colours, marks and widths.
 struct Style: Sendable, Hashable {
     /// Whether escape codes for colour are written.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Reachability
+import ServiceCore
 
 /// What `reach wait` says when its time is over: a sentence, and for each link what it lacks.
 enum UnmetView {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Reachability
+import ServiceCore
 import Synchronization
 
 /// Where the loop's thread, which hears of changes, and the main thread, which waits, meet.

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Reachability
-import SessionManager
+package import ReachabilityCore
+import SessionCore
 
 /// Writes a report as one JSON object on one line.
 ///
 /// The fields and their order are a contract with scripts: a field never changes its type and none goes away; new ones
 /// come at the end.
-enum ReportJSON {
+package enum ReportJSON {
     /// The version of the contract.
-    static let schema = 1
+    package static let schema = 1
 
     /// Appends the object and a line feed.
-    static func write(_ report: Report, to line: inout TextLine) {
+    package static func write(_ report: Report, to line: inout TextLine) {
         var links = LinkFragments()
         write(report, to: &line, knowing: &links)
     }
 
     /// The same, with what the line before said of its links.
-    static func write(_ report: Report, to line: inout TextLine, knowing links: inout LinkFragments) {
+    package static func write(_ report: Report, to line: inout TextLine, knowing links: inout LinkFragments) {
         let path = report.path
         line.append(literal: "{\"schema\":")
         line.append(schema)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Reachability
+package import ReachabilityCore
 
 /// The JSON of the links as they were last printed: most changes leave most links as they are, and comparing a report is
 /// quicker than writing it.
-struct LinkFragments: Sendable {
+package struct LinkFragments: Sendable {
     private struct Fragment: Sendable {
         var report: LinkReport
         var bytes: [UInt8]
@@ -15,8 +15,10 @@ struct LinkFragments: Sendable {
 
     private var fragments: [Fragment] = []
 
+    package init() {}
+
     /// Appends the JSON of `report`, which is the `position`th link of its line; `write` writes it where it has changed.
-    mutating func append(
+    package mutating func append(
         _ report: LinkReport, at position: Int, to line: inout TextLine,
         _ write: (LinkReport, inout TextLine) -> Void
     ) {

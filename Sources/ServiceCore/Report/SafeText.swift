@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Text from outside (names, SSIDs, answers of name servers) on its way to a person's terminal.
-enum SafeText {
+package enum SafeText {
     /// Whether a character steers a terminal or the direction of text: it is never shown as it is.
-    static func steers(_ scalar: UInt32) -> Bool {
+    package static func steers(_ scalar: UInt32) -> Bool {
         switch scalar {
         case 0..<0x20, 0x7F..<0xA0: true
         // Direction marks, embeddings, overrides and isolates (Unicode UAX #9), and the two line separators.
@@ -15,7 +15,7 @@ enum SafeText {
     }
 
     /// The text with everything that steers replaced; on terminals that only know ASCII, everything else as well.
-    static func clean(_ text: String, unicode: Bool) -> String {
+    package static func clean(_ text: String, unicode: Bool) -> String {
         let isPlain = text.utf8.allSatisfy { (0x20..<0x7F).contains($0) }
         if isPlain { return text }
         var result = String.UnicodeScalarView()
@@ -31,7 +31,7 @@ enum SafeText {
     }
 
     /// A name that others choose, in quotation marks which it cannot end by itself.
-    static func quoted(_ name: String) -> String {
+    package static func quoted(_ name: String) -> String {
         var result = "\""
         for character in name.unicodeScalars {
             if character == "\"" || character == "\\" { result += "\\" }
@@ -51,7 +51,7 @@ enum SafeText {
     }
 
     /// How many columns of a terminal the text takes.
-    static func width(_ text: String) -> Int {
+    package static func width(_ text: String) -> Int {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
         return text.unicodeScalars.reduce(0) { $0 + width($1) }
     }

@@ -1,33 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Reachability
-import SessionManager
+package import ReachabilityCore
+package import SessionCore
 
 /// Everything that is printed about one moment.
-struct Report: Sendable, Equatable {
+package struct Report: Sendable, Equatable {
     /// What `watch` adds: why this line is printed.
-    struct Change: Sendable, Equatable {
-        var event: ReachabilityUpdate.Event
-        var previous: ReachabilityStatus?
+    package struct Change: Sendable, Equatable {
+        package var event: ReachabilityUpdate.Event
+        package var previous: ReachabilityStatus?
         /// Neither status nor path, but what is behind them.
-        var isInternet = false
+        package var isInternet = false
+
+        package init(
+            event: ReachabilityUpdate.Event, previous: ReachabilityStatus?, isInternet: Bool = false
+        ) {
+            self.event = event
+            self.previous = previous
+            self.isInternet = isInternet
+        }
     }
 
-    var status: ReachabilityStatus
-    var path: ReachabilityPath
-    var links: [LinkReport]
+    package var status: ReachabilityStatus
+    package var path: ReachabilityPath
+    package var links: [LinkReport]
     /// What is behind the path; nil where nobody is asked.
-    var internet: InternetState?
+    package var internet: InternetState?
     /// When the status became this, where this process has seen it.
-    var since: WallTime?
+    package var since: WallTime?
     /// The host that was asked about; nil for anywhere.
-    var host: String?
+    package var host: String?
     /// Nil for a report that was asked for once.
-    var change: Change?
+    package var change: Change?
     /// The steps of the evaluation, for `--explain`.
-    var steps: [EvaluationStep]?
+    package var steps: [EvaluationStep]?
 
-    init(
+    package init(
         status: ReachabilityStatus, path: ReachabilityPath, links: [LinkReport], since: WallTime? = nil,
         host: String? = nil, change: Change? = nil, steps: [EvaluationStep]? = nil
     ) {
@@ -41,7 +49,7 @@ struct Report: Sendable, Equatable {
     }
 
     /// The report of an update that an observer got.
-    init(_ update: ReachabilityUpdate, since: WallTime?, host: String?) {
+    package init(_ update: ReachabilityUpdate, since: WallTime?, host: String?) {
         self.init(
             status: update.status, path: update.path, links: update.links, since: since, host: host,
             change: Change(event: update.event, previous: update.previous))
@@ -49,13 +57,15 @@ struct Report: Sendable, Equatable {
 }
 
 /// Remembers since when the status is what it is.
-struct StatusAge: Sendable {
-    private(set) var since: WallTime?
+package struct StatusAge: Sendable {
+    package private(set) var since: WallTime?
+
+    package init() {}
 
     /// Takes an update in.
     ///
     /// The first one tells how things are, not since when.
-    mutating func observe(_ update: ReachabilityUpdate, at wall: WallTime) {
+    package mutating func observe(_ update: ReachabilityUpdate, at wall: WallTime) {
         switch update.event {
         case .initial: since = nil
         case .status: since = wall

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Reachability
+package import ReachabilityCore
 
 // JSON (RFC 8259) written byte by byte: an encoder of Foundation would cost as much memory as the rest of the program,
 // and a line has to be out within microseconds of its event.
@@ -10,7 +10,7 @@ extension TextLine {
     ///
     /// Besides what JSON demands, C1 controls, line separators and direction marks are escaped: a line shown on a terminal
     /// must not steer it.
-    mutating func append(json text: String) {
+    package mutating func append(json text: String) {
         append(byte: 0x22)
         var text = text
         text.withUTF8 { if Self.isPlain($0) { append(bytes: $0) } else { append(escaping: $0) } }
@@ -97,26 +97,26 @@ extension TextLine {
     }
 
     /// A string, or null.
-    mutating func append(json text: String?) {
+    package mutating func append(json text: String?) {
         if let text { append(json: text) } else { append(literal: "null") }
     }
 
     /// An address as a string, or null.
-    mutating func append(json address: IPAddress?) {
+    package mutating func append(json address: IPAddress?) {
         guard let address else { return append(literal: "null") }
         append(byte: 0x22)
         append(address)
         append(byte: 0x22)
     }
 
-    mutating func append(json flag: Bool) { append(literal: flag ? "true" : "false") }
+    package mutating func append(json flag: Bool) { append(literal: flag ? "true" : "false") }
 
-    mutating func append<Number: FixedWidthInteger>(json number: Number?) {
+    package mutating func append<Number: FixedWidthInteger>(json number: Number?) {
         if let number { append(number) } else { append(literal: "null") }
     }
 
     /// `[…]` with a comma between the elements.
-    mutating func append<Element>(
+    package mutating func append<Element>(
         json elements: some Sequence<Element>, _ write: (inout TextLine, Element) -> Void
     ) {
         append(byte: UInt8(ascii: "["))

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReachabilityCore
+
+/// Tells that something happened which an update need not follow: a link without a path came or went.
+package final class KernelNotices {
+    /// Called after each batch of events.
+    var noticed: (() -> Void)?
+    /// How many batches there were.
+    private(set) var count: UInt64 = 0
+
+    package init() {}
+
+    func note(_ item: RecordedItem) {
+        guard case .events = item else { return }
+        count += 1
+        noticed?()
+    }
+}

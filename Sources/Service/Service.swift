@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import Reachability
+import ReachabilityCore
+package import ServiceCore
+
+/// The service: a monitor, and the parts that pass on what it says; all of it on the loop's thread.
+package final class Service {
+    private enum Phase { case idle, running, stopping, ended }
+
+    package let context: ServiceContext
+    private let components: [any ServiceComponent]
+    private var begun: [any ServiceComponent] = []
+    private var phase = Phase.idle
+    private var observation: ReachabilityObservation?
+    private var age = StatusAge()
+    private var ends: [() -> Void] = []
+    private var stopTimer: TimerID?
+
+    /// How long the parts together may take to write what they have: systemd and `docker stop` ask for more patience,
+    /// people do not.
+    package static let stopLimit: Duration = .milliseconds(1500)
+
+    /// - Parameter components: in the order they are started and told; those that readiness waits for last.
+    package init(context: ServiceContext, components: [any ServiceComponent]) {
+        self.context = context
+        self.components = components
+    }
+
+    /// Starts the parts in order, and then the monitor; the first report reaches them before this returns.
+    ///
+    /// - Throws: what the first part that cannot start says; those before it have been stopped then.
+    package func start() throws(ServiceError) {
+        guard phase == .idle else { return }
+        phase = .running
+        for component in components {
+            do throws(ServiceError) {
+                try component.start(context)
+                begun.append(component)
+            } catch {
+                stop()
+                throw error
+            }
+        }
+        let service = LoopBound(self, to: context.reactor)
+        context.manager.setLimitationBlock { limitations in
+            service.perform { service in
+                for sentence in limitations.sentences { service.context.log(.notice, sentence) }
+            }
+        }
+        observation = context.manager.observeReachability { update in service.here { $0.take(update) } }
+        context.manager.startMonitoring()
+        if context.manager.status == .unknown, context.manager.path.reason.code == .kernelRefused {
+            let reason = context.manager.failure?.description ?? context.manager.path.reason.sentence
+            stop()
+            throw ServiceError(.cannotMonitor, reason)
+        }
+    }
+
+    private func take(_ update: ReachabilityUpdate) {
+        guard phase == .running else { return }
+        let wall = context.wallClock()
+        age.observe(update, at: wall)
+        let change = CommittedChange(
+            update, since: age.since, wall: wall, instant: MonotonicInstant(nanoseconds: Reactor.now))
+        if change.event == .status { context.statusChanges += 1 }
+        context.current = change
+        for component in begun { component.statusChanged(change) }
+    }
+
+    /// SIGHUP.
+    package func reload() {
+        guard phase == .running else { return }
+        for component in begun { component.reload() }
+    }
+
+    /// SIGUSR1: writes the state to the log, a line for each part that has one.
+    package func logState() {
+        guard phase == .running else { return }
+        if let change = context.current { context.log(.notice, "state: \(StatusSentence(change))") }
+        let counters = context.manager.counters
+        context.log(
+            .notice,
+            "monitor: \(counters.events) events, \(counters.evaluations) evaluations, \(counters.overruns) overruns"
+        )
+        for component in begun {
+            if let line = component.stateLine { context.log(.notice, "\(component.name): \(line)") }
+        }
+    }
+
+    /// Calls back when the service has ended.
+    package func whenEnded(_ body: @escaping () -> Void) {
+        if phase == .ended { body() } else { ends.append(body) }
+    }
+
+    /// Stops the monitor, then all parts at once; it has ended when each has said so, or after ``stopLimit``.
+    package func stop() {
+        guard phase == .idle || phase == .running else { return }
+        phase = .stopping
+        observation?.cancel()
+        context.manager.setLimitationBlock(nil)
+        context.manager.stopMonitoring()
+        stopTimer = context.reactor.schedule(at: Reactor.now + Self.stopLimit.inNanoseconds) { [self] in
+            let names = begun.map(\.name).joined(separator: ", ")
+            context.log(.warning, "stopped without waiting any longer for: \(names)")
+            finish()
+        }
+        // The last to start is the first to stop: a part may need those before it.
+        for component in begun.reversed() {
+            component.stop { [self] in
+                begun.removeAll { $0 === component }
+                if begun.isEmpty { finish() }
+            }
+        }
+        if begun.isEmpty { finish() }
+    }
+
+    private func finish() {
+        guard phase == .stopping else { return }
+        phase = .ended
+        if let stopTimer { context.reactor.cancel(stopTimer) }
+        let ends = ends
+        self.ends = []
+        for end in ends { end() }
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ServiceCore
+
+/// A part of the service that does something with what happens: tells clients, writes a file, keeps a history.
+///
+/// Everything is called on the loop's thread and must return soon. What blocks (fsync, rename, SQLite) belongs on a
+/// thread of the component's own, whose results come back by `Reactor.perform`. A component keeps no reference to the
+/// context beyond its own life.
+package protocol ServiceComponent: AnyObject {
+    /// A short name, for the log.
+    var name: String { get }
+
+    /// Begins, before the first status is known.
+    ///
+    /// - Throws: where the service cannot run without it; the service then does not start and prints the error.
+    func start(_ context: ServiceContext) throws(ServiceError)
+
+    /// The status or the path has changed; the first call brings how things are.
+    func statusChanged(_ change: CommittedChange)
+
+    /// SIGHUP: takes over what has changed in its configuration and opens its files anew.
+    func reload()
+
+    /// SIGUSR1: one line about its state for the log; nil where there is nothing to say.
+    var stateLine: String? { get }
+
+    /// Ends; `done` is called on the loop, once, when nothing is left to be written.
+    ///
+    /// The service waits for all parts together for 1.5 seconds.
+    func stop(_ done: @escaping () -> Void)
+}
+
+extension ServiceComponent {
+    package func statusChanged(_ change: CommittedChange) {}
+    package func reload() {}
+    package var stateLine: String? { nil }
+    package func stop(_ done: @escaping () -> Void) { done() }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import EventLoop
+package import Reachability
+package import ReachabilityCore
+package import ServiceCore
+
+/// What the parts of the service share; on the loop's thread only.
+package final class ServiceContext {
+    /// The one loop.
+    package let reactor: Reactor
+    /// The monitor whose changes are passed on: its counters and limitations are for metrics.
+    package let manager: ReachabilityManager
+    /// Where what has to last is kept; exists.
+    package let stateDirectory: String
+    /// Writes a line of the log.
+    package let log: (LogPriority, String) -> Void
+    /// Reads the wall clock.
+    package let wallClock: () -> WallTime
+    /// The newest change; nil before the first report.
+    package internal(set) var current: CommittedChange?
+    /// How often the status has changed since the start.
+    package internal(set) var statusChanges: UInt64 = 0
+
+    package init(
+        reactor: Reactor, manager: ReachabilityManager, stateDirectory: String,
+        log: @escaping (LogPriority, String) -> Void, wallClock: @escaping () -> WallTime = WallTime.now
+    ) {
+        self.reactor = reactor
+        self.manager = manager
+        self.stateDirectory = stateDirectory
+        self.log = log
+        self.wallClock = wallClock
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import ReachabilityCore
+package import ServiceCore
+
+/// Keeps the service manager informed: readiness, the status in a sentence, life signs, reload and stop.
+///
+/// The last of the parts: it says READY=1 when the first report has reached the others.
+package final class ServiceNotifier: ServiceComponent {
+    package let name = "notify"
+    private let manager: ServiceManager
+    private var context: ServiceContext?
+    private var hook: HookID?
+    private var timer: TimerID?
+    private var isDue = false
+    private var isReady = false
+
+    package init(_ manager: ServiceManager) { self.manager = manager }
+
+    package func start(_ context: ServiceContext) throws(ServiceError) {
+        self.context = context
+        guard manager.watchdog != nil else { return }
+        // A life sign means that a turn has come to its end: the hook runs last in it.
+        hook = context.reactor.beforeWait { [weak self] in self?.turnEnded() }
+        armTimer()
+    }
+
+    private func armTimer() {
+        guard let context, let watchdog = manager.watchdog else { return }
+        // Half of what is asked for, as sd_watchdog_enabled(3) recommends.
+        timer = context.reactor.schedule(at: Reactor.now + watchdog.inNanoseconds / 2) { [weak self] in
+            self?.isDue = true
+            self?.armTimer()
+        }
+    }
+
+    private func turnEnded() {
+        guard isDue else { return }
+        isDue = false
+        manager.notify.send("WATCHDOG=1")
+    }
+
+    package func statusChanged(_ change: CommittedChange) {
+        let sentence = "STATUS=\(StatusSentence(change))"
+        if isReady { return manager.notify.send(sentence) }
+        isReady = true
+        manager.notify.send("READY=1", sentence)
+    }
+
+    package func reload() {
+        guard isReady else { return }
+        // The order counts: whoever waits for the reload compares the time with that of its request (sd_notify(3)).
+        manager.notify.send("RELOADING=1", "MONOTONIC_USEC=\(Reactor.now / 1000)")
+        manager.notify.send("READY=1")
+    }
+
+    package func stop(_ done: @escaping () -> Void) {
+        manager.notify.send("STOPPING=1")
+        if let hook { context?.reactor.removeHook(hook) }
+        if let timer { context?.reactor.cancel(timer) }
+        context = nil
+        done()
+    }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import Glibc
+package import ServiceCore
+
+/// A Unix socket that others connect to: made by this program, or handed over by systemd.
+package final class UnixListener {
+    let descriptor: OwnedDescriptor
+    /// The file to remove at the end; nil where the socket belongs to someone else.
+    private let path: String?
+    private let lock: OwnedDescriptor?
+
+    /// Takes over a socket that listens already (socket activation).
+    package init(adopting number: Int32) {
+        descriptor = OwnedDescriptor(adopting: number)
+        path = nil
+        lock = nil
+        _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK)
+        _ = fcntl(number, F_SETFD, FD_CLOEXEC)
+    }
+
+    /// Listens at `path`; its directory is made where it is missing.
+    ///
+    /// A socket that is there is replaced only if nobody listens on it. Two services that start at once are kept apart
+    /// by a lock beside it, which the kernel releases however its holder ends.
+    package init(path: String) throws(ServiceError) {
+        try Self.makeDirectory(of: path)
+        lock = try Self.lock(path)
+        try Self.removeStale(path)
+        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+        let number = socket(AF_UNIX, type, 0)
+        guard number >= 0 else { throw Self.error("socket(AF_UNIX)") }
+        descriptor = OwnedDescriptor(adopting: number)
+        self.path = path
+        let bound = try UnixAddress(path).with { bind(number, $0, $1) }
+        guard bound == 0 else { throw Self.error("listening at \(path)") }
+        // Everybody may ask for the status; who may do more is decided by who he is.
+        guard chmod(path, 0o666) == 0 else { throw Self.error("chmod \(path)") }
+        guard listen(number, 128) == 0 else { throw Self.error("listening at \(path)") }
+    }
+
+    /// Removes the file; who is connected stays so.
+    func close() { if let path { unlink(path) } }
+
+    private static func makeDirectory(of path: String) throws(ServiceError) {
+        guard let end = path.lastIndex(of: "/"), end > path.startIndex else { return }
+        let directory = String(path[..<end])
+        if mkdir(directory, 0o755) == 0 {
+            // Whatever the umask says: others have to reach the socket.
+            chmod(directory, 0o755)
+        } else if errno != EEXIST {
+            throw error("making \(directory)", "; give another place by --socket")
+        }
+    }
+
+    private static func lock(_ path: String) throws(ServiceError) -> OwnedDescriptor {
+        let number = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard number >= 0 else { throw error("\(path).lock", "; give another place by --socket") }
+        let lock = OwnedDescriptor(adopting: number)
+        guard flock(number, LOCK_EX | LOCK_NB) == 0 else {
+            if errno == EWOULDBLOCK { throw alreadyRunning(path) }
+            throw error("locking \(path).lock")
+        }
+        return lock
+    }
+
+    private static func removeStale(_ path: String) throws(ServiceError) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFSOCK else {
+            throw ServiceError("\(path) is there and no socket; remove it, or give another place by --socket")
+        }
+        let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard probe >= 0 else { throw error("socket(AF_UNIX)") }
+        defer { _ = Glibc.close(probe) }
+        let answer = try UnixAddress(path).with { connect(probe, $0, $1) }
+        // Refused: nobody has it open. Anything else is somebody, or not for us to judge.
+        guard answer != 0, errno == ECONNREFUSED else { throw alreadyRunning(path) }
+        unlink(path)
+    }
+
+    private static func alreadyRunning(_ path: String) -> ServiceError {
+        ServiceError(
+            .alreadyRunning,
+            "another service answers at \(path); stop it first, or give another place by --socket")
+    }
+
+    private static func error(_ what: String, _ advice: String = "") -> ServiceError {
+        ServiceError("\(what): \(String(cString: strerror(errno)))\(advice)")
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ReachabilityCore
+
+/// What has changed, as the parts of the service get it: the first report, a status, or a path below the same status.
+package struct CommittedChange: Sendable, Equatable {
+    /// What the monitor said: kind of change, status, status before, path with its reason and generation, and the links.
+    package let update: ReachabilityUpdate
+    /// Since when the status is what it is; nil where the service did not see it begin.
+    package let since: WallTime?
+    /// When the change was committed, on the wall clock.
+    package let wall: WallTime
+    /// The same on the clock that never jumps.
+    package let instant: MonotonicInstant
+
+    package init(
+        _ update: ReachabilityUpdate, since: WallTime?, wall: WallTime, instant: MonotonicInstant
+    ) {
+        self.update = update
+        self.since = since
+        self.wall = wall
+        self.instant = instant
+    }
+
+    package var event: ReachabilityUpdate.Event { update.event }
+    package var status: ReachabilityStatus { update.status }
+    /// Nil in the first report.
+    package var previous: ReachabilityStatus? { update.previous }
+    package var path: ReachabilityPath { update.path }
+    package var links: [LinkReport] { update.links }
+    package var reason: ReachabilityReason { update.path.reason }
+    package var generation: UInt64 { update.path.generation }
+
+    /// What is printed about it: with the event and the status before, as `reach watch --json` prints it.
+    package var report: Report { Report(update, since: since, host: nil) }
+
+    /// The same without them: as `reach status --json` prints it.
+    package var state: Report {
+        var report = report
+        report.change = nil
+        return report
+    }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The interface of the service, in varlink's language.
+///
+/// A contract with programs: methods, fields and errors are added, never changed and never removed.
+package enum ServiceInterface {
+    package static let name = "io.reach.Reachability"
+
+    package static let text = """
+        # How the network can be reached, and requests that are sent when it can.
+        #
+        # A report is what 'reach status --json' prints. Statuses: unknown, unreachable, wifi, wired. Times are RFC 3339 in
+        # UTC. Fields may be added; a reader ignores what it does not know.
+        interface io.reach.Reachability
+
+        # One interface of the machine and what it lacks.
+        type Link (
+          name: string,
+          index: int,
+          medium: string,
+          online: bool,
+          reason: string,
+          addresses: []string,
+          gateway: ?string,
+          metric: ?int,
+          reasonCode: string
+        )
+
+        # A question to the kernel, its answer, and what follows.
+        type Step (question: string, answer: string, conclusion: string, code: ?string)
+
+        # A request of the outbox: state is one of waiting, sending, dead.
+        type Entry (
+          id: string,
+          lane: string,
+          method: string,
+          url: string,
+          state: string,
+          created: string,
+          attempts: int,
+          nextAttempt: ?string,
+          bytes: int,
+          lastError: ?string
+        )
+
+        # A time in which the status was the same; until is null for the present one.
+        type Period (
+          status: string,
+          since: string,
+          until: ?string,
+          interface: ?string,
+          reason: string
+        )
+
+        # How things are at this instant.
+        method GetStatus() -> (
+          schema: int, status: string, since: ?string, interface: ?string, medium: ?string, online: bool,
+          source: ?string, gateway: ?string, ssid: ?string, signalDBm: ?int, expensive: bool, tunnel: bool,
+          generation: int, reason: string, alternative: ?string, links: []Link, internet: ?string,
+          host: ?string, reasonCode: string, metric: ?int, families: []string, underlay: ?string,
+          tunnelUnchecked: bool, partial: bool, stale: bool
+        )
+
+        # How things are, and then every change; to be called with 'more'. A caller that does not read gets the newest
+        # change when it reads again, without those between. event: initial, status, path.
+        method Monitor(statusOnly: ?bool) -> (
+          schema: int, status: string, since: ?string, interface: ?string, medium: ?string, online: bool,
+          source: ?string, gateway: ?string, ssid: ?string, signalDBm: ?int, expensive: bool, tunnel: bool,
+          generation: int, reason: string, alternative: ?string, links: []Link, internet: ?string,
+          event: string, previous: ?string,
+          host: ?string, reasonCode: string, metric: ?int, families: []string, underlay: ?string,
+          tunnelUnchecked: bool, partial: bool, stale: bool
+        )
+
+        # How things are and how that came about, asked afresh; for one literal address where one is given.
+        method Explain(host: ?string) -> (
+          schema: int, status: string, since: ?string, interface: ?string, medium: ?string, online: bool,
+          source: ?string, gateway: ?string, ssid: ?string, signalDBm: ?int, expensive: bool, tunnel: bool,
+          generation: int, reason: string, alternative: ?string, links: []Link, internet: ?string,
+          host: ?string, reasonCode: string, metric: ?int, families: []string, underlay: ?string,
+          tunnelUnchecked: bool, partial: bool, stale: bool, explain: []Step
+        )
+
+        # Returns when the goal (reachable, unreachable, wifi, wired) has held for so many seconds, through the interface
+        # where one is given; or with TimedOut. Without a timeout it waits for ever.
+        method Wait(goal: ?string, interface: ?string, stable: ?float, timeout: ?float) -> (
+          schema: int, status: string, since: ?string, interface: ?string, medium: ?string, online: bool,
+          source: ?string, gateway: ?string, ssid: ?string, signalDBm: ?int, expensive: bool, tunnel: bool,
+          generation: int, reason: string, alternative: ?string, links: []Link, internet: ?string,
+          host: ?string, reasonCode: string, metric: ?int, families: []string, underlay: ?string,
+          tunnelUnchecked: bool, partial: bool, stale: bool
+        )
+
+        # What the status was since that time (24 hours ago where none is given), the newest last, at most limit periods.
+        method GetHistory(since: ?string, limit: ?int) -> (periods: []Period)
+
+        # Puts a request into the outbox and returns when it is on the disk. The body is text, or base64 in bodyBase64.
+        # For root, the user of the service, and the configured group.
+        method Enqueue(
+          url: string, method: ?string, headers: ?[string]string, body: ?string, bodyBase64: ?string,
+          lane: ?string, idempotencyKey: ?string, expiresIn: ?float
+        ) -> (id: string)
+
+        # The requests of the outbox in the order of their lanes; of one lane where one is given.
+        method ListOutbox(lane: ?string, limit: ?int) -> (entries: []Entry, total: int)
+
+        # Sends a request again that was given up, or at once one that waits.
+        method RetryOutbox(id: string) -> ()
+
+        # Removes a request; what is being sent at this instant may still arrive.
+        method RemoveOutbox(id: string) -> ()
+
+        # A message that is no call; the connection is closed.
+        error MalformedMessage (reason: string)
+        # Too many clients, subscriptions, or bytes.
+        error LimitReached (reason: string)
+        # What was waited for did not come in time.
+        error TimedOut (reason: string)
+        # The service runs without this part, or it does not work at this time.
+        error Unavailable (reason: string)
+        # The outbox has no such request.
+        error NoSuchEntry (id: string)
+
+        """
+}
+
+/// The interface that every varlink service has (varlink.org/Service).
+package enum IntrospectionInterface {
+    package static let name = "org.varlink.service"
+
+    package static let text = """
+        # The Varlink Service Interface is provided by every varlink service. It
+        # describes the service and the interfaces it implements.
+        interface org.varlink.service
+
+        # Get a list of all the interfaces a service provides and information
+        # about the implementation.
+        method GetInfo() -> (
+          vendor: string,
+          product: string,
+          version: string,
+          url: string,
+          interfaces: []string
+        )
+
+        # Get the description of an interface that is implemented by this service.
+        method GetInterfaceDescription(interface: string) -> (description: string)
+
+        # The requested interface was not found.
+        error InterfaceNotFound (interface: string)
+
+        # The requested method was not found
+        error MethodNotFound (method: string)
+
+        # The interface defines the requested method, but the service does not
+        # implement it.
+        error MethodNotImplemented (method: string)
+
+        # One of the passed parameters is invalid.
+        error InvalidParameter (parameter: string)
+
+        # Client is denied access
+        error PermissionDenied ()
+
+        # Method is expected to be called with 'more' set to true, but wasn't
+        error ExpectedMore ()
+
+        """
+}

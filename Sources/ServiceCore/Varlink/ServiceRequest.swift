@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ReachabilityCore
+package import SessionCore
+
+/// What a call asks of the service, its parameters checked.
+package enum ServiceRequest: Sendable, Equatable {
+    case info
+    case describe(String)
+    case status
+    case monitor(statusOnly: Bool)
+    /// The text is a literal address; nil for anywhere.
+    case explain(host: String?)
+    case wait(WaitCondition, stable: Duration, timeout: Duration?)
+    case history(since: WallTime?, limit: Int)
+    case outbox(OutboxRequest)
+
+    /// Whether everybody may ask for it.
+    package var isForAll: Bool {
+        if case .outbox = self { false } else { true }
+    }
+
+    /// Understands a call, or says what to answer.
+    package static func read(_ call: VarlinkCall) -> Result<ServiceRequest, VarlinkRefusal> {
+        Result { () throws(VarlinkRefusal) in try Self(call) }
+    }
+
+    private init(_ call: VarlinkCall) throws(VarlinkRefusal) {
+        guard let interface = call.interface else { throw .init(.methodNotFound(call.method)) }
+        var parameters = VarlinkParameters(call.parameters)
+        let method = call.method.dropFirst(interface.count + 1)
+        switch interface {
+        case IntrospectionInterface.name[...]: self = try Self.introspection(method, &parameters, call)
+        case ServiceInterface.name[...]: self = try Self.service(method, &parameters, call)
+        default: throw .init(.interfaceNotFound(String(interface)))
+        }
+        try parameters.finish()
+        // Nothing here hands the connection over.
+        if call.upgrade { throw .init(.invalidParameter("upgrade")) }
+    }
+
+    private static func introspection(
+        _ method: Substring, _ parameters: inout VarlinkParameters, _ call: VarlinkCall
+    ) throws(VarlinkRefusal) -> Self {
+        switch method {
+        case "GetInfo": return .info
+        case "GetInterfaceDescription": return .describe(try parameters.required("interface"))
+        default: throw .init(.methodNotFound(call.method))
+        }
+    }
+
+    private static func service(
+        _ method: Substring, _ parameters: inout VarlinkParameters, _ call: VarlinkCall
+    ) throws(VarlinkRefusal) -> Self {
+        switch method {
+        case "GetStatus": return .status
+        case "Monitor":
+            guard call.more else { throw .init(.expectedMore) }
+            return .monitor(statusOnly: try parameters.flag("statusOnly") ?? false)
+        case "Explain": return .explain(host: try parameters.literalAddress("host"))
+        case "Wait": return try wait(&parameters)
+        case "GetHistory":
+            return .history(
+                since: try parameters.time("since"),
+                limit: try parameters.count("limit", in: 1...10_000) ?? 1000)
+        default:
+            guard let request = try OutboxRequest(method, &parameters) else {
+                throw .init(.methodNotFound(call.method))
+            }
+            return .outbox(request)
+        }
+    }
+
+    private static func wait(_ parameters: inout VarlinkParameters) throws(VarlinkRefusal) -> Self {
+        let goal: WaitCondition.Goal
+        switch try parameters.string("goal") {
+        case nil: goal = .reachable
+        case let word?:
+            guard let known = WaitCondition.Goal(rawValue: word) else {
+                throw .init(.invalidParameter("goal"))
+            }
+            goal = known
+        }
+        return .wait(
+            WaitCondition(goal: goal, interface: try parameters.string("interface")),
+            stable: try parameters.seconds("stable") ?? .zero, timeout: try parameters.seconds("timeout"))
+    }
+}
+
+/// What is answered instead of what was asked for.
+package struct VarlinkRefusal: Error, Sendable, Equatable {
+    package let reply: VarlinkReply
+    package init(_ reply: VarlinkReply) { self.reply = reply }
+}

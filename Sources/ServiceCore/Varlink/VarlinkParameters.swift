@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ReachabilityCore
+package import SessionCore
+
+/// The parameters of a call, taken out one by one; what is null or missing is not given.
+package struct VarlinkParameters: Sendable {
+    private var members: [String: JSONValue]
+
+    package init(_ members: [String: JSONValue]) { self.members = members }
+
+    /// Says which parameter nobody has taken: a misspelt one would else be ignored in silence.
+    package func finish() throws(VarlinkRefusal) {
+        if let name = members.keys.min() { throw VarlinkRefusal(.invalidParameter(name)) }
+    }
+
+    private mutating func take<Value>(
+        _ name: String, _ convert: (JSONValue) -> Value?
+    ) throws(VarlinkRefusal) -> Value? {
+        guard let value = members.removeValue(forKey: name), value != .null else { return nil }
+        guard let converted = convert(value) else { throw VarlinkRefusal(.invalidParameter(name)) }
+        return converted
+    }
+
+    package mutating func string(_ name: String) throws(VarlinkRefusal) -> String? {
+        try take(name) { $0.string }
+    }
+
+    /// A string that has to be there.
+    package mutating func required(_ name: String) throws(VarlinkRefusal) -> String {
+        guard let text = try string(name) else { throw VarlinkRefusal(.invalidParameter(name)) }
+        return text
+    }
+
+    package mutating func flag(_ name: String) throws(VarlinkRefusal) -> Bool? { try take(name) { $0.bool } }
+
+    package mutating func count(_ name: String, in range: ClosedRange<Int>) throws(VarlinkRefusal) -> Int? {
+        try take(name) { $0.int.flatMap { range.contains($0) ? $0 : nil } }
+    }
+
+    /// Seconds, not negative, at most a hundred years.
+    package mutating func seconds(_ name: String) throws(VarlinkRefusal) -> Duration? {
+        try take(name) { value in
+            guard let seconds = value.double, seconds >= 0, seconds <= 3_155_760_000 else { return nil }
+            return .nanoseconds(Int64(seconds * 1e9))
+        }
+    }
+
+    package mutating func time(_ name: String) throws(VarlinkRefusal) -> WallTime? {
+        try take(name) { $0.string.flatMap { WallTime($0) } }
+    }
+
+    /// An address that needs no resolver, with a zone too.
+    package mutating func literalAddress(_ name: String) throws(VarlinkRefusal) -> String? {
+        try take(name) { $0.string.flatMap { ReachabilityDestination($0) == nil ? nil : $0 } }
+    }
+
+    /// Strings by name.
+    package mutating func strings(_ name: String) throws(VarlinkRefusal) -> [String: String] {
+        try take(name) { value in
+            guard let object = value.object else { return nil }
+            var strings: [String: String] = [:]
+            for (name, value) in object {
+                guard let text = value.string else { return nil }
+                strings[name] = text
+            }
+            return strings
+        } ?? [:]
+    }
+}

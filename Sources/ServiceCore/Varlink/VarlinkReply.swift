@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ReachabilityCore
+package import SessionCore
+
+/// An answer as it goes over the connection.
+package struct VarlinkReply: Sendable, Equatable {
+    /// The name of the error with its interface; nil where all went well.
+    package var error: String?
+    /// The parameters as JSON, an object.
+    package var parameters: [UInt8]
+    /// More replies to the same call follow.
+    package var continues: Bool
+
+    package init(error: String? = nil, _ parameters: JSONValue = .object([:]), continues: Bool = false) {
+        self.error = error
+        self.parameters = Array(parameters.description.utf8)
+        self.continues = continues
+    }
+
+    /// A report as `reach status --json` prints it, byte for byte.
+    package init(_ report: Report, continues: Bool = false) {
+        var line = TextLine()
+        ReportJSON.write(report, to: &line)
+        parameters = line.bytes
+        // The line feed.
+        parameters.removeLast()
+        self.continues = continues
+    }
+
+    /// The reply as a message, with its NUL.
+    package var message: [UInt8] {
+        var line = TextLine()
+        line.append(literal: "{")
+        if let error {
+            line.append(literal: "\"error\":")
+            line.append(json: error)
+            line.append(literal: ",")
+        }
+        line.append(literal: "\"parameters\":")
+        parameters.withUnsafeBufferPointer { line.append(bytes: $0) }
+        if continues { line.append(literal: ",\"continues\":true") }
+        line.append(literal: "}")
+        line.append(byte: 0)
+        return line.bytes
+    }
+}
+
+/// The errors that this service answers with.
+extension VarlinkReply {
+    package static func methodNotFound(_ method: String) -> Self {
+        Self(error: "org.varlink.service.MethodNotFound", ["method": .string(method)])
+    }
+
+    package static func interfaceNotFound(_ interface: String) -> Self {
+        Self(error: "org.varlink.service.InterfaceNotFound", ["interface": .string(interface)])
+    }
+
+    package static func methodNotImplemented(_ method: String) -> Self {
+        Self(error: "org.varlink.service.MethodNotImplemented", ["method": .string(method)])
+    }
+
+    package static func invalidParameter(_ parameter: String) -> Self {
+        Self(error: "org.varlink.service.InvalidParameter", ["parameter": .string(parameter)])
+    }
+
+    /// The caller may not do this.
+    package static let permissionDenied = Self(error: "org.varlink.service.PermissionDenied")
+
+    /// The method answers many times, and the caller did not say `more`.
+    package static let expectedMore = Self(error: "org.varlink.service.ExpectedMore")
+
+    /// The message is none; the connection ends with it.
+    package static func malformed(_ reason: String) -> Self {
+        Self(error: ServiceInterface.name + ".MalformedMessage", ["reason": .string(reason)])
+    }
+
+    /// A limit of the service is reached.
+    package static func limit(_ reason: String) -> Self {
+        Self(error: ServiceInterface.name + ".LimitReached", ["reason": .string(reason)])
+    }
+
+    /// What was waited for did not come in time.
+    package static func timedOut(_ reason: String) -> Self {
+        Self(error: ServiceInterface.name + ".TimedOut", ["reason": .string(reason)])
+    }
+
+    /// The service does not have this part, or it does not work.
+    package static func unavailable(_ reason: String) -> Self {
+        Self(error: ServiceInterface.name + ".Unavailable", ["reason": .string(reason)])
+    }
+
+    /// There is no such entry in the outbox.
+    package static func noSuchEntry(_ id: String) -> Self {
+        Self(error: ServiceInterface.name + ".NoSuchEntry", ["id": .string(id)])
+    }
+}

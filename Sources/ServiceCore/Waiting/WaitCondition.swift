@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ReachabilityCore
+
+/// What `reach wait` and the method `Wait` of the service wait for.
+package struct WaitCondition: Sendable, Hashable {
+    /// What is to be.
+    package enum Goal: String, Sendable, Hashable, CaseIterable {
+        case reachable, unreachable, wifi, wired
+    }
+
+    package var goal: Goal
+    /// Only through this interface.
+    package var interface: String?
+
+    package init(goal: Goal, interface: String? = nil) {
+        self.goal = goal
+        self.interface = interface
+    }
+
+    /// Whether it holds.
+    ///
+    /// - Returns: The interface through which it holds ("" for none); nil where it does not. While a loss is held back
+    ///   from the status, the path is not usable and nothing but the loss holds.
+    package func match(status: ReachabilityStatus, path: ReachabilityPath, links: [LinkReport]) -> String? {
+        guard let interface else { return matchAnywhere(status, path) }
+        let own = links.first { $0.name == interface }
+        let isEgress = path.isOnline && path.interface == interface && status.isReachable
+        let isOnline = isEgress || own?.isOnline == true
+        let isWiFi = isEgress ? status == .wifi : own?.medium == .wifi
+        let holds =
+            switch goal {
+            case .reachable: isOnline
+            case .unreachable: !isOnline && status != .unknown
+            case .wifi: isOnline && isWiFi
+            case .wired: isOnline && !isWiFi
+            }
+        return holds ? interface : nil
+    }
+
+    private func matchAnywhere(_ status: ReachabilityStatus, _ path: ReachabilityPath) -> String? {
+        let holds =
+            switch goal {
+            case .reachable: path.isOnline && status.isReachable
+            case .unreachable: status == .unreachable && !path.isOnline
+            case .wifi: path.isOnline && status == .wifi
+            case .wired: path.isOnline && status == .wired
+            }
+        return holds ? path.interface ?? "" : nil
+    }
+
+    /// What is waited for, in words: "reachable through eth0".
+    package var words: String {
+        let what = goal == .wifi ? "reachable by Wi-Fi" : goal == .wired ? "reachable by wire" : goal.rawValue
+        return what + (interface.map { " through \($0)" } ?? "")
+    }
+}
