@@ -146,6 +146,9 @@ CURLcode ccurl_set_data_function(CURL *easy, CURLoption option, ccurl_data_funct
 CURLcode ccurl_set_seek_function(CURL *easy, ccurl_seek_function function) {
     return lib.curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, function);
 }
+CURLcode ccurl_set_before_function(CURL *easy, ccurl_before_function function) {
+    return lib.curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, function);
+}
 CURLcode ccurl_set_open_function(CURL *easy, ccurl_open_function function) {
     return lib.curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, function);
 }

@@ -32,6 +32,8 @@ final class LoopState {
         while let work = timers.next(due: now, before: limit) { work() }
     }
 
+    var holdings: (timers: Int, watches: Int, hooks: Int) { (timers.count, watches.count, hooks.count) }
+
     func runHooks() {
         let current = hooks
         for hook in current { hook.run() }

@@ -70,4 +70,7 @@ extension Reactor {
 
     /// The epoll_ctl(2) calls so far, a measure of what the gathering saves.
     package var kernelChanges: Int { loop.state.poller.controls }
+
+    /// How much waits here, a measure of what has not been let go of.
+    package var holdings: (timers: Int, watches: Int, hooks: Int) { loop.state.holdings }
 }

@@ -43,6 +43,9 @@ struct WatchTable {
         return (WatchID(descriptor: descriptor, generation: slots[Int(descriptor)].generation), former)
     }
 
+    /// The number of watches.
+    var count: Int { slots.count { $0.handler != nil } }
+
     /// Whether a watch has not ended.
     func holds(_ watch: WatchID) -> Bool {
         let index = Int(watch.descriptor)

@@ -73,6 +73,8 @@ int64_t ccurl_head_last(const ccurl_head *_Nonnull head);
 CURLcode ccurl_set_head(CURL *_Nonnull easy, ccurl_head *_Nonnull head, void *_Nullable user);
 
 typedef int (*ccurl_seek_function)(void *_Nullable user, curl_off_t offset, int origin);
+typedef int (*ccurl_before_function)(
+    void *_Nullable user, char *_Nullable remote, char *_Nullable local, int remotePort, int localPort);
 typedef curl_socket_t (*ccurl_open_function)(
     void *_Nullable user, curlsocktype purpose, struct curl_sockaddr *_Nonnull address);
 typedef int (*ccurl_sockopt_function)(void *_Nullable user, curl_socket_t socket, curlsocktype purpose);
@@ -80,6 +82,8 @@ typedef int (*ccurl_close_function)(void *_Nullable user, curl_socket_t socket);
 typedef CURLcode (*ccurl_tls_function)(CURL *_Nonnull easy, void *_Nullable context, void *_Nullable user);
 CURLcode ccurl_set_data_function(CURL *_Nonnull easy, CURLoption option, ccurl_data_function _Nullable function);
 CURLcode ccurl_set_seek_function(CURL *_Nonnull easy, ccurl_seek_function _Nullable function);
+// Called each time that a request is about to be sent; 1 instead of 0 ends the transfer (CURLOPT_PREREQFUNCTION(3)).
+CURLcode ccurl_set_before_function(CURL *_Nonnull easy, ccurl_before_function _Nullable function);
 CURLcode ccurl_set_open_function(CURL *_Nonnull easy, ccurl_open_function _Nullable function);
 CURLcode ccurl_set_sockopt_function(CURL *_Nonnull easy, ccurl_sockopt_function _Nullable function);
 CURLcode ccurl_set_close_function(CURL *_Nonnull easy, ccurl_close_function _Nullable function);

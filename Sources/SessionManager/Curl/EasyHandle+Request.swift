@@ -73,6 +73,10 @@ extension EasyHandle {
                 set(CURLOPT_CUSTOMREQUEST, new.method == "GET" ? nil : new.method)
             }
         }
+        if old?.method != new.method {
+            let isIdempotent = HTTPRequest.Method(new.method)?.isIdempotent == true
+            ccurl_set_before_function(raw, isIdempotent ? nil : EasyHandle.onRequest)
+        }
         set(CURLOPT_HTTP_VERSION, new.version)
         // A second request waits to share a connection whose handshake may agree on HTTP/2. Without TLS there is nothing
         // to wait for, and libcurl would wait for the first response.

@@ -65,6 +65,7 @@ final class EasyHandle {
         // A transfer that is given up must not hold up the loop until a name server that cannot be reached has answered.
         set(CURLOPT_QUICK_EXIT, 1)
         set(CURLOPT_OPENSOCKETDATA, pointer: address)
+        set(CURLOPT_PREREQDATA, pointer: address)
         // Sockets outlive the handle: their closing is the engine's matter.
         let owner = Unmanaged.passUnretained(engine).toOpaque()
         set(CURLOPT_CLOSESOCKETDATA, pointer: owner)
@@ -161,6 +162,10 @@ extension EasyHandle {
     fileprivate static let onBody: ccurl_data_function = { bytes, size, count, user in
         guard let transfer = EasyHandle.transfer(user) else { return Int(CCURL_READ_ABORT) }
         return transfer.fill(UnsafeMutableRawBufferPointer(start: bytes, count: size &* count))
+    }
+
+    static let onRequest: ccurl_before_function = { user, _, _, _, _ in
+        EasyHandle.transfer(user)?.leaves() == false ? 1 : 0
     }
 
     fileprivate static let onSeek: ccurl_seek_function = { user, offset, origin in

@@ -23,6 +23,9 @@ final class HeadPromise: Sendable {
         waiting?.resume(returning: result)
     }
 
+    /// The head, where it was given already.
+    var given: SessionResponse? { state.withLock { try? $0.result?.get() } }
+
     /// The value, once it is there; for one reader.
     var value: Result<SessionResponse, SessionError> {
         get async {

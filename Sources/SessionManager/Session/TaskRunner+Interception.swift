@@ -33,8 +33,8 @@ extension TaskRunner {
     }
 
     private func begin() {
-        if let record = task.plan.record {
-            resume(record, base: task.originalRequest)
+        if let record = task.plan.record ?? record {
+            resume(record, base: request)
         } else {
             exchangeOrUseCache()
         }
@@ -45,10 +45,20 @@ extension TaskRunner {
         let response = transfer?.response
         if table.holds(self, error) { return }
         let outcome = TaskOutcome(response: response, data: data, error: error)
-        guard let interceptor = task.plan.interceptor, error.code != .cancelled else {
+        guard let interceptor = task.plan.interceptor, error.code != .cancelled, canRead() else {
             return complete(outcome)
         }
         consult(interceptor, error) { $0.complete(outcome) }
+    }
+
+    /// Whether another try can serve the reader of a stream: who has had a part of the content gets the rest of it, or nothing.
+    private func canRead() -> Bool {
+        guard let stream = task.plan.stream, stream.total > 0 else { return true }
+        let known = transfer.map { currentRecord($0) } ?? record
+        guard let known, known.receivedBytes == stream.total else { return false }
+        record = known
+        if case .restart = ResumeRules(record: known, base: request).plan { return false }
+        return true
     }
 
     /// Asks the retriers; `otherwise` is what happens where none wants another try.
@@ -77,9 +87,10 @@ extension TaskRunner {
     ///
     /// - Returns: false where nobody has to be asked.
     func retries(_ response: SessionResponse, otherwise: @escaping (TaskRunner) -> Void) -> Bool {
-        guard let interceptor = task.plan.interceptor, let refusal = task.plan.validation?(response) else {
-            return false
-        }
+        // Whoever reads a stream has the refusal already.
+        guard task.plan.stream == nil, let interceptor = task.plan.interceptor,
+            let refusal = task.plan.validation?(response)
+        else { return false }
         consult(interceptor, refusal.with(response: response), otherwise: otherwise)
         return true
     }
@@ -96,8 +107,11 @@ extension TaskRunner {
         retries += 1
         (file ?? continued)?.discard()
         continued = nil
-        record = nil
-        offset = 0
+        // Nothing of a file that is begun anew is to be gone on with; a reader has what has come.
+        if task.plan.stream == nil {
+            record = nil
+            offset = 0
+        }
         adapt()
     }
 

@@ -155,7 +155,7 @@ extension TaskRunner {
     var asksForRest: Bool { record != nil && request.headerFields[.range] != nil }
 
     /// What can be gone on with.
-    private func currentRecord(_ transfer: Transfer) -> ResumeRecord? {
+    func currentRecord(_ transfer: Transfer) -> ResumeRecord? {
         if let file { return record(of: file, transfer.response) }
         guard task.plan.stream != nil else { return nil }
         let count = offset + transfer.received
@@ -178,6 +178,8 @@ extension TaskRunner {
         reconnectDelay = 20_000_000
         table.lostPath(self, sentence)
     }
+
+    func transferMayRepeat(_ transfer: Transfer) -> Bool { isIdempotent }
 
     func transferMayMove(_ transfer: Transfer) -> Bool {
         switch InterruptionRules.verdict(interruption(of: transfer)) {

@@ -88,9 +88,10 @@ extension TaskRunner: TransferObserver {
 
     func finalSink(for head: SessionResponse) throws(SessionError) -> any ContentSink {
         if isDownload { return try downloadSink(for: head) }
-        task.plan.head?.fulfil(.success(head))
         if let stream = task.plan.stream {
-            try goOnReading(head)
+            let isComplete = try goOnReading(head, stream)
+            task.plan.head?.fulfil(.success(head))
+            if isComplete { return DiscardingSink(limit: Self.ballast) }
             let engine = LoopBound(engine, to: engine.reactor)
             if let transfer {
                 let transfer = LoopBound(transfer, to: engine.reactor)
@@ -102,15 +103,29 @@ extension TaskRunner: TransferObserver {
     }
 
     /// A reader who has had a part gets the rest of the same content, or an error.
-    private func goOnReading(_ head: SessionResponse) throws(SessionError) {
-        guard let record, asksForRest else { return }
+    ///
+    /// - Returns: whether all of it has come already.
+    private func goOnReading(_ head: SessionResponse, _ stream: StreamBuffer) throws(SessionError) -> Bool {
+        guard let given = task.plan.head?.given else { return false }
+        let cause = lostSentence ?? "the connection was lost"
+        guard let record, asksForRest else {
+            // The reader knows the head, and nothing may contradict it.
+            let isSame =
+                head.statusCode == given.statusCode
+                && head.value(forField: "etag") == given.value(forField: "etag")
+            if stream.total == 0, isSame { return false }
+            throw SessionError.cutOff("\(cause), and the content cannot be had from the middle on")
+        }
         switch ResumeRules(record: record, base: request).judge(head) {
-        case .append(let start, _, let total): goingOn(from: start, total: total)
-        case .complete: offset = record.receivedBytes
+        case .append(stream.total, _, let total):
+            goingOn(from: stream.total, total: total)
+            return false
+        case .complete where record.receivedBytes == stream.total:
+            offset = record.receivedBytes
+            return true
         case .failure(let error): throw error
-        case .restart, .requestWhole:
-            throw SessionError.cutOff(
-                "\(lostSentence ?? "the network has gone"), and the content has changed")
+        case .append, .complete, .restart, .requestWhole:
+            throw SessionError.cutOff("\(cause), and the content has changed")
         }
     }
 

@@ -9,6 +9,8 @@ final class StreamBuffer: Sendable {
     fileprivate struct State {
         var chunks: [Data] = []
         var size = 0
+        /// All that has come, read or not.
+        var total: Int64 = 0
         var end: Result<Void, SessionError>?
         var waiting: UnsafeContinuation<Void, Never>?
         /// Lets a paused transfer go on.
@@ -52,6 +54,9 @@ final class StreamBuffer: Sendable {
 
     // MARK: The loop's side
 
+    /// How many bytes have come: the reader has them, or will have them.
+    var total: Int64 { state.withLock { $0.total } }
+
     func onResume(_ resume: @escaping @Sendable () -> Void) { state.withLock { $0.resume = resume } }
 
     func put(_ bytes: UnsafeRawBufferPointer) -> SinkAnswer {
@@ -62,6 +67,7 @@ final class StreamBuffer: Sendable {
             }
             state.chunks.append(Data(bytes))
             state.size += bytes.count
+            state.total += Int64(bytes.count)
             return (.taken, state.waiting.take())
         }
         waiting?.resume()

@@ -58,6 +58,8 @@ final class Transfer {
     /// The body's length; nil for one of unknown length, or for none.
     private(set) var bodyLength: Int64?
     private var hasReadBody = false
+    /// libcurl has begun to send it.
+    private var hasLeft = false
     private var bodyIsPaused = false
     private(set) var contentIsPaused = false
 
@@ -229,9 +231,23 @@ extension Transfer {
         }
     }
 
+    /// Whether libcurl may send the request: a second time only what may be carried out twice, or cannot have been carried out.
+    ///
+    /// When a kept connection ends without an answer, libcurl takes it for one that had ended before and sends the request again on
+    /// another, whatever its method; the server may have carried it out all the same (RFC 9110 §9.2.2).
+    func leaves() -> Bool {
+        defer { hasLeft = true }
+        guard hasLeft, response == nil, hasSentBody, observer?.transferMayRepeat(self) == false else {
+            return true
+        }
+        failure = failure ?? .outcomeUnknown("the server has ended it without an answer")
+        return false
+    }
+
     /// Begins the body anew, as libcurl needs it when a kept connection turned out to be dead.
     func rewindBody() -> Bool {
         guard sent > 0 else { return true }
+        guard leaves() else { return false }
         do throws(SessionError) {
             if case .stream(let source) = request.body, !source.isRewindable { return false }
             try prepareBody()
@@ -258,35 +274,4 @@ extension Transfer {
         failure = failure ?? error
         return 0
     }
-}
-
-/// Whoever has a transfer carried out; called on the loop's thread.
-///
-/// All but `transferEnded` are called inside libcurl: they must not start, end or pause transfers there.
-protocol TransferObserver: AnyObject {
-    /// The head has come; the sink gets the content.
-    func transfer(
-        _ transfer: Transfer, received head: SessionResponse, _ facts: HeadFacts
-    ) throws(SessionError)
-        -> any ContentSink
-    /// More content has come.
-    func transferReceived(_ transfer: Transfer)
-    /// More of the body has gone.
-    func transferSent(_ transfer: Transfer)
-    /// The body's source has nothing yet; to be resumed by `TransferEngine.resumeBody`.
-    func transferWaitsForBody(_ transfer: Transfer, _ reader: any BodyReader)
-    /// Its connection is dead, or waits for one over a path that is; the sentence says why. Not called inside libcurl.
-    func transferLostPath(_ transfer: Transfer, _ sentence: String)
-    /// Whether it can go on over another connection.
-    func transferMayMove(_ transfer: Transfer) -> Bool
-    /// It is over.
-    func transferEnded(_ transfer: Transfer, _ end: TransferEnd)
-}
-
-/// How a transfer ended.
-struct TransferEnd {
-    /// Nil where the response is complete.
-    var error: SessionError?
-    /// How long the steps took and what was moved.
-    var metrics: TransferMetrics
 }

@@ -58,6 +58,44 @@ struct InterceptionTests {
         #expect(refused.error?.code == .cannotConnectToHost)
     }
 
+    @Test(
+        "the reader of a stream that is tried again gets each byte once: the rest where the server tells the version, else an error",
+        arguments: [true, false])
+    func stream(_ isTagged: Bool) async throws {
+        let lab = try await Lab()
+        var policy = RetryPolicy()
+        policy.scale = 0.001
+        var options = TaskOptions()
+        options.interceptor = policy
+        let key = "retried-stream-\(isTagged)"
+        let path =
+            "/fault/cut?n=100000&after=30000&kind=rst&times=2&key=\(key)\(isTagged ? "" : "&etag=0&lm=0")"
+        let (_, content) = try await lab.manager.stream(
+            for: SessionRequest(lab.origin.faultURL(path)), options: options)
+        var read: [UInt8] = []
+        do {
+            for try await chunk in content { read += chunk }
+            #expect(isTagged)
+        } catch {
+            #expect(!isTagged && error.code == .networkConnectionLost, "\(error)")
+        }
+        #expect(read.count == (isTagged ? 100_000 : 30_000))
+        #expect(read == OriginContent.bytes(0..<read.count))
+        #expect(try await lab.origin.count(key) == (isTagged ? 3 : 1))
+    }
+
+    @Test("the content of a refusal is not put before that of another try")
+    func refusedStream() async throws {
+        let lab = try await Lab()
+        var options = TaskOptions()
+        options.interceptor = RetryPolicy()
+        let (head, content) = try await lab.manager.stream(
+            for: lab.request("/retry-after?key=refused-stream&times=1&status=503&after=0"), options: options)
+        #expect(head.statusCode == 503)
+        for try await _ in content {}
+        #expect(try await lab.origin.count("refused-stream") == 1)
+    }
+
     @Test("what an adapter throws fails the task")
     func failingAdapter() async throws {
         struct Refusal: Error {}

@@ -205,6 +205,27 @@ struct HostileServerTests {
         }
     }
 
+    @Test(
+        "what must not be carried out twice is not sent again when a kept connection ends without an answer",
+        arguments: [nil, "", "body"])
+    func lostAnswer(_ body: String?) async throws {
+        let lab = try await Lab()
+        let key = "lost-answer-\(body ?? "none")"
+        for number in 0..<4 {
+            // The connection is kept once, and ends when the second request has come.
+            var request = try SessionRequest(
+                lab.origin.faultURL("/fault/close-on-reuse?key=\(key)"), method: number < 2 ? .post : .put)
+            request.body = body.map { .data(Data($0.utf8)) }
+            let task = try lab.manager.dataTask(with: request)
+            task.resume()
+            let error = await task.outcome().error
+            #expect(error?.code == (number == 1 ? .networkConnectionLost : nil))
+            #expect(number != 1 || error?.message.contains("the outcome is unknown") == true)
+        }
+        // The third and the fourth on one connection, and the fourth once more.
+        #expect(try await lab.origin.statistics(key).methods == ["POST": 2, "PUT": 3])
+    }
+
     @Test("interim responses announce the one that counts")
     func interim() async throws {
         let end = try await outcome("storm?n=100&code=103")
