@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SessionCore
+import TestSupport
+
+// Whether each transfer ended as it has to, and the server says the same.
+extension SoakRun {
+    func judge(_ results: [(SoakTransfer, Result?)]) {
+        let lines = network.lines.elements.map { $0.split(separator: " ") }
+        for (transfer, result) in results {
+            let own = lines.filter { $0.count > 1 && $0[1] == "\(transfer.key)" }
+            let carried = own.filter { $0[0] == "carried" }
+            var wrong: [String] = []
+            if let result {
+                if result.error != nil { failed += 1 }
+                wrong = judge(transfer, result, carried: carried.count)
+                if carried.contains(where: { $0.last == "0" }) {
+                    wrong.append("the server has got something else")
+                }
+                let count = completed.elements.count { $0 == transfer.key }
+                if count != 1 { wrong.append("completed \(count) times") }
+            } else {
+                wrong.append("has not ended")
+            }
+            for sentence in wrong {
+                faults.append(
+                    "\(sentence): \(transfer); \(result.map { "\($0.error.map { "\($0)" } ?? "no error"), status \($0.status ?? 0)" } ?? ""); the server: \(own.map { $0.joined(separator: " ") })"
+                )
+            }
+        }
+    }
+
+    private func judge(_ transfer: SoakTransfer, _ result: Result, carried: Int) -> [String] {
+        var wrong: [String] = []
+        switch transfer.kind {
+        case .download, .data:
+            if result.error != nil {
+                wrong.append("failed")
+            } else if let difference = difference(transfer, result.content ?? [], isWhole: true) {
+                wrong.append(difference)
+            }
+        case .stream:
+            // What came is right, however far it came. A refusal is content like any other to a reader.
+            let isRefusal = result.status == 503
+            if !isRefusal,
+                let difference = difference(transfer, result.content ?? [], isWhole: result.error == nil)
+            {
+                wrong.append(difference)
+            }
+            if result.content == nil, result.error == nil { wrong.append("has no content") }
+        case .put, .streamedPut, .idempotentPost:
+            if result.error != nil || result.status != 200 {
+                wrong.append("failed")
+            } else if carried == 0 {
+                wrong.append("was not carried out")
+            }
+        case .post, .livePost:
+            if carried > 1 { wrong.append("was carried out \(carried) times") }
+            guard let error = result.error else {
+                if carried != (result.status == 200 ? 1 : 0) {
+                    wrong.append("was carried out \(carried) times")
+                }
+                break
+            }
+            if carried == 1 { unknown += 1 }
+            let isBefore: [SessionError.Code] = [
+                .notConnectedToInternet, .cannotConnectToHost, .cannotFindHost, .requestBodyStreamExhausted,
+            ]
+            if carried > 0, isBefore.contains(error.code) {
+                wrong.append("was carried out, and is said not to have been sent")
+            }
+        }
+        return wrong
+    }
+
+    private func difference(_ transfer: SoakTransfer, _ content: [UInt8], isWhole: Bool) -> String? {
+        let wanted = transfer.content
+        let same = zip(wanted, content).prefix { $0 == $1 }.count
+        if same == content.count, same == wanted.count || !isWhole { return nil }
+        let there = content[same...].prefix(8).map { String($0, radix: 16) }
+        return "\(content.count) bytes of \(wanted.count), different from byte \(same) on: \(there)"
+    }
+}
