@@ -54,7 +54,7 @@ final class SoakNetwork {
         try await ip(fault.begin)
         switch fault {
         case .connectionsReset: server?.terminate(signal: SIGUSR1)
-        case .serverStalls: server?.terminate(signal: SIGUSR2)
+        case .serverStalls: await tell(SIGUSR2, "stalls")
         case .serverRestarted:
             try await stop()
             try await start()
@@ -62,8 +62,15 @@ final class SoakNetwork {
         }
     }
 
+    /// Signals are no queue: each is answered before the next.
+    private func tell(_ signal: Int32, _ answer: String) async {
+        let count = lines.elements.count { $0 == answer }
+        server?.terminate(signal: signal)
+        await lines.wait { $0.count { $0 == answer } > count }
+    }
+
     func end(_ fault: SoakFault) async throws {
-        if fault == .serverStalls { server?.terminate(signal: SIGHUP) }
+        if fault == .serverStalls { await tell(SIGHUP, "goes on") }
         try await ip(fault.end)
     }
 
