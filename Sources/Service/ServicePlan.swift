@@ -3,7 +3,7 @@
 package import EventLoop
 import Glibc
 package import Reachability
-import ReachabilityCore
+package import ReachabilityCore
 package import ServiceCore
 
 /// What a service is to be: made from the options, run once.
@@ -14,6 +14,8 @@ package struct ServicePlan: Sendable {
     package var outboxGroup: UInt32?
     package var version: String
     package var limits = VarlinkLimits()
+    /// What is watched, and how.
+    package var configuration = ReachabilityConfiguration()
 
     package init(socket: String, stateDirectory: String, outboxGroup: UInt32?, version: String) {
         self.socket = socket
@@ -43,11 +45,24 @@ package struct ServicePlan: Sendable {
         let notices = KernelNotices()
         let bound = LoopBound(notices, to: reactor)
         environment.recorder = { item in bound.here { $0.note(item) } }
-        let configuration = ReachabilityConfiguration()
         let monitor = ReachabilityManager(.general, configuration, .onLoop(reactor), environment)
         let context = ServiceContext(
             reactor: reactor, manager: monitor, stateDirectory: stateDirectory, log: log)
-        return Service(context: context, components: [ServiceNotifier(manager)])
+        let desk = ServiceDesk(identity: .init(version: version), notices: notices) {
+            [configuration, environment] host throws(ReachabilityError) in
+            try ReachabilityManager.check(host: host, configuration: configuration, in: environment)
+        }
+        let (user, group) = (geteuid(), outboxGroup)
+        let server = VarlinkServer(limits: limits, desk: desk) {
+            $0.mayUseOutbox(serviceUser: user, group: group)
+        } listener: { [socket] () throws(ServiceError) in
+            if let number = manager.socket(named: "varlink", isMain: true) {
+                return try UnixListener(adopting: number)
+            }
+            return try UnixListener(path: socket)
+        }
+        // The notifier is the last: whoever is told that the service is ready finds it so.
+        return Service(context: context, components: [server, ServiceNotifier(manager)])
     }
 
     private func makeStateDirectory() throws(ServiceError) {

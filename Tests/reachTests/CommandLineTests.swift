@@ -18,6 +18,7 @@ struct CommandLineTests {
         try Golden.check(Reach.helpMessage(for: Get.self, columns: 80), "help-get.txt")
         try Golden.check(Reach.helpMessage(for: Record.self, columns: 80), "help-record.txt")
         try Golden.check(Reach.helpMessage(for: Replay.self, columns: 80), "help-replay.txt")
+        try Golden.check(Reach.helpMessage(for: Serve.self, columns: 80), "help-serve.txt")
     }
 
     @Test("without a subcommand it is status")

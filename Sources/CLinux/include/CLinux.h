@@ -75,6 +75,11 @@ static inline ssize_t clinux_copy_range(int source, int target, size_t count) {
     return syscall(SYS_copy_file_range, source, (void *)0, target, (void *)0, count, 0u);
 }
 
+// accept4(2), which glibc hides behind _GNU_SOURCE: no child that is started meanwhile inherits the connection.
+static inline int clinux_accept(int descriptor) {
+    return (int)syscall(SYS_accept4, descriptor, (void *)0, (void *)0, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
 // getsockopt(2): the supplementary groups of who connected a Unix socket, since Linux 4.13; older headers lack it.
 enum { CLINUX_SO_PEERGROUPS = 59 };
 struct clinux_credentials {

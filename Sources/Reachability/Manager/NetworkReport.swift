@@ -37,7 +37,14 @@ extension ReachabilityManager {
     public static func check(
         host: String? = nil, configuration: ReachabilityConfiguration = .init()
     ) throws(ReachabilityError) -> NetworkReport {
-        let kernel = try MonitorEnvironment.kernel.makeKernel(configuration)
+        try check(host: host, configuration: configuration, in: .kernel)
+    }
+
+    /// The same with another kernel.
+    package static func check(
+        host: String?, configuration: ReachabilityConfiguration, in environment: MonitorEnvironment
+    ) throws(ReachabilityError) -> NetworkReport {
+        let kernel = try environment.makeKernel(configuration)
         let general = PathEvaluator(
             target: .general(sentinels: configuration.sentinels), configuration: configuration)
         guard let host else { return try report(general, kernel) { $0 } }

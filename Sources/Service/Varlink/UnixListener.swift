@@ -12,7 +12,12 @@ package final class UnixListener {
     private let lock: OwnedDescriptor?
 
     /// Takes over a socket that listens already (socket activation).
-    package init(adopting number: Int32) {
+    package init(adopting number: Int32) throws(ServiceError) {
+        guard Self.option(SO_ACCEPTCONN, number) == 1, Self.option(SO_DOMAIN, number) == AF_UNIX else {
+            throw ServiceError(
+                .usage,
+                "descriptor \(number), which was handed over as LISTEN_FDS says, is no listening Unix socket")
+        }
         descriptor = OwnedDescriptor(adopting: number)
         path = nil
         lock = nil
@@ -25,23 +30,39 @@ package final class UnixListener {
     /// A socket that is there is replaced only if nobody listens on it. Two services that start at once are kept apart
     /// by a lock beside it, which the kernel releases however its holder ends.
     package init(path: String) throws(ServiceError) {
-        try Self.makeDirectory(of: path)
-        lock = try Self.lock(path)
-        try Self.removeStale(path)
+        let isFile = !path.hasPrefix("@")
+        if isFile { try Self.makeDirectory(of: path) }
+        let lock = isFile ? try Self.lock(path) : nil
+        if isFile { try Self.removeStale(path) }
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         let number = socket(AF_UNIX, type, 0)
         guard number >= 0 else { throw Self.error("socket(AF_UNIX)") }
-        descriptor = OwnedDescriptor(adopting: number)
-        self.path = path
+        let descriptor = OwnedDescriptor(adopting: number)
         let bound = try UnixAddress(path).with { bind(number, $0, $1) }
-        guard bound == 0 else { throw Self.error("listening at \(path)") }
+        guard bound == 0 else {
+            if errno == EADDRINUSE { throw Self.alreadyRunning(path) }
+            throw Self.error("listening at \(path)")
+        }
         // Everybody may ask for the status; who may do more is decided by who he is.
-        guard chmod(path, 0o666) == 0 else { throw Self.error("chmod \(path)") }
+        guard !isFile || chmod(path, 0o666) == 0 else { throw Self.error("chmod \(path)") }
         guard listen(number, 128) == 0 else { throw Self.error("listening at \(path)") }
+        self.descriptor = descriptor
+        self.lock = lock
+        self.path = isFile ? path : nil
     }
 
     /// Removes the file; who is connected stays so.
-    func close() { if let path { unlink(path) } }
+    func close() {
+        guard let path else { return }
+        unlink(path)
+        unlink(path + ".lock")
+    }
+
+    private static func option(_ name: Int32, _ descriptor: Int32) -> Int32? {
+        var value: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        return getsockopt(descriptor, SOL_SOCKET, name, &value, &length) == 0 ? value : nil
+    }
 
     private static func makeDirectory(of path: String) throws(ServiceError) {
         guard let end = path.lastIndex(of: "/"), end > path.startIndex else { return }
@@ -55,14 +76,23 @@ package final class UnixListener {
     }
 
     private static func lock(_ path: String) throws(ServiceError) -> OwnedDescriptor {
-        let number = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard number >= 0 else { throw error("\(path).lock", "; give another place by --socket") }
-        let lock = OwnedDescriptor(adopting: number)
-        guard flock(number, LOCK_EX | LOCK_NB) == 0 else {
-            if errno == EWOULDBLOCK { throw alreadyRunning(path) }
-            throw error("locking \(path).lock")
+        let name = path + ".lock"
+        while true {
+            let number = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            guard number >= 0 else { throw error(name, "; give another place by --socket") }
+            let lock = OwnedDescriptor(adopting: number)
+            guard flock(number, LOCK_EX | LOCK_NB) == 0 else {
+                if errno == EWOULDBLOCK { throw alreadyRunning(path) }
+                throw error("locking \(name)")
+            }
+            // The holder before removed the file when it ended: then this lock holds for nobody else.
+            var (held, present) = (stat(), stat())
+            if fstat(number, &held) == 0, stat(name, &present) == 0, held.st_ino == present.st_ino,
+                held.st_dev == present.st_dev
+            {
+                return lock
+            }
         }
-        return lock
     }
 
     private static func removeStale(_ path: String) throws(ServiceError) {

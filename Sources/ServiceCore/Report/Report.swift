@@ -62,6 +62,9 @@ package struct StatusAge: Sendable {
 
     package init() {}
 
+    /// Somebody else has seen since when the first status is what it is.
+    package mutating func start(_ since: WallTime?) { self.since = since }
+
     /// Takes an update in.
     ///
     /// The first one tells how things are, not since when.

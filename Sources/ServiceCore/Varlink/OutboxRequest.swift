@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
-package import SessionCore
+import SessionCore
 
 /// What a call asks of the outbox.
 package enum OutboxRequest: Sendable, Equatable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ReachabilityCore
-package import SessionCore
+import SessionCore
 
 /// What a call asks of the service, its parameters checked.
 package enum ServiceRequest: Sendable, Equatable {

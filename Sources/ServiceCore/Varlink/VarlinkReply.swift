@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import ReachabilityCore
+import ReachabilityCore
 package import SessionCore
 
 /// An answer as it goes over the connection.

@@ -38,7 +38,8 @@ struct Watch: ParsableCommand {
             lines: ReportLines(
                 format: output.json ? .json : .text(output.style), host: subject.host?.text,
                 lossGrace: configuration.timing.lossGrace, statusOnly: statusOnly,
-                firstLinks: output.json ? [] : linksNow(), isPresent: InterfaceName.exists),
+                firstLinks: output.json ? [] : linksNow(), isPresent: InterfaceName.exists,
+                since: { [subject] in subject.since($0) }),
             count: count, vigil: vigil)
         let manager = subject.manager(configuration)
         let probe = try makeProbe(manager)

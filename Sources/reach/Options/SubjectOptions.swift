@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Glibc
 import Reachability
+import Service
+import ServiceCore
 
 /// What is asked about; the same for all subcommands that ask the kernel.
 struct SubjectOptions: ParsableArguments {
@@ -44,6 +47,15 @@ struct SubjectOptions: ParsableArguments {
         configuration.user = user
         configuration.reportsLinks = reportsLinks
         return configuration
+    }
+
+    /// Since when the status is what `report` says, where a service on this machine has seen it begin.
+    ///
+    /// It watches the way out to anywhere, and nobody but `REACH_SOCKET` says that it is elsewhere.
+    func since(_ report: Report) -> WallTime? {
+        guard host == nil, family == nil, mark == nil, user == nil else { return nil }
+        let path = getenv(ServicePaths.socketVariable).map { String(cString: $0) } ?? ServicePaths.socket
+        return path.isEmpty ? nil : StatusInquiry.since(report, at: path)
     }
 
     /// A manager for these options, whose observers are called on the loop's thread: lines come out without a detour.

@@ -23,14 +23,19 @@ struct ReportLines: Sendable {
     private var internet: InternetState?
     private var last: ReachabilityUpdate?
     private var links = LinkFragments()
+    /// Since when the status of the first line is what it is, where somebody else knows.
+    private let since: @Sendable (Report) -> WallTime?
 
     /// - Parameters:
     ///   - firstLinks: The links to show in the first view, where updates do not carry them.
     ///   - isPresent: Whether there is an interface of that name; nil where updates carry the links.
+    ///   - since: Since when the status of a first report is what it is; called only where that is printed.
     init(
         format: Format, host: String?, lossGrace: Duration, statusOnly: Bool, firstLinks: [LinkReport] = [],
-        isPresent: (@Sendable (String) -> Bool)? = nil
+        isPresent: (@Sendable (String) -> Bool)? = nil,
+        since: @escaping @Sendable (Report) -> WallTime? = { _ in nil }
     ) {
+        self.since = since
         self.firstLinks = firstLinks
         self.format = format
         self.host = host
@@ -50,6 +55,7 @@ struct ReportLines: Sendable {
         switch format {
         case .json:
             if update.event != .path { age.observe(update, at: wall()) }
+            if update.event == .initial { age.start(since(Report(update, since: nil, host: host))) }
             var report = Report(update, since: age.since, host: host)
             report.internet = internet
             ReportJSON.write(report, to: &line, knowing: &links)

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import EventLoop
+import Glibc
+package import ServiceCore
+
+/// A caller of varlink methods that waits for its answers: for programs that ask once, not for a loop.
+package struct VarlinkClient: ~Copyable {
+    private let descriptor: OwnedDescriptor
+    private var framer: VarlinkFramer
+    private let path: String
+
+    /// Connects; fails at once where nobody listens.
+    ///
+    /// - Parameter replyLimit: The longest reply in bytes.
+    package init(path: String, replyLimit: Int = 16 << 20) throws(ServiceError) {
+        let address = try UnixAddress(path)
+        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+        let number = socket(AF_UNIX, type, 0)
+        guard number >= 0 else { throw Self.error(path) }
+        let descriptor = OwnedDescriptor(adopting: number)
+        // EAGAIN: its queue is full, which is no quick answer either (unix(7)).
+        guard address.with({ connect(number, $0, $1) }) == 0 else { throw Self.error(path) }
+        self.descriptor = descriptor
+        self.path = path
+        framer = VarlinkFramer(limit: replyLimit)
+    }
+
+    /// Sends bytes as they are.
+    ///
+    /// - Parameter limit: When to give up, on the monotonic clock (``Reactor/now``).
+    package func send(_ bytes: [UInt8], until limit: Int64) throws(ServiceError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Glibc.send(descriptor.number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else if errno == EAGAIN {
+                try wait(for: POLLOUT, until: limit)
+            } else if errno != EINTR {
+                throw Self.error(path)
+            }
+        }
+    }
+
+    /// Sends a call.
+    package func send(_ call: VarlinkCall, until limit: Int64) throws(ServiceError) {
+        try send(call.message, until: limit)
+    }
+
+    /// The next reply as JSON; nil where the service has closed the connection.
+    package mutating func receive(until limit: Int64) throws(ServiceError) -> [UInt8]? {
+        while true {
+            switch framer.next() {
+            case .message(let message): return message
+            case .tooLong: throw ServiceError("\(path): the answer is too long")
+            case .incomplete: break
+            }
+            var piece = [UInt8](repeating: 0, count: 64 << 10)
+            let count = recv(descriptor.number, &piece, piece.count, 0)
+            if count > 0 {
+                framer.append(piece[..<count])
+            } else if count == 0 || errno == ECONNRESET {
+                return nil
+            } else if errno == EAGAIN {
+                try wait(for: POLLIN, until: limit)
+            } else if errno != EINTR {
+                throw Self.error(path)
+            }
+        }
+    }
+
+    private func wait(for events: Int32, until limit: Int64) throws(ServiceError) {
+        let left = limit - Reactor.now
+        guard left > 0 else { throw ServiceError("\(path): no answer in time") }
+        var poll = pollfd(fd: descriptor.number, events: Int16(events), revents: 0)
+        _ = Glibc.poll(&poll, 1, Int32(min((left + 999_999) / 1_000_000, Int64(Int32.max))))
+    }
+
+    private static func error(_ path: String) -> ServiceError {
+        ServiceError("\(path): \(String(cString: strerror(errno)))")
+    }
+}

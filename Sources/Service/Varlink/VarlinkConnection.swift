@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import EventLoop
+import Glibc
+import ReachabilityCore
+import ServiceCore
+
+/// One client's socket: bytes in, replies out, and the times that run; decisions are the machine's.
+final class VarlinkConnection {
+    let id: ClientLedger.ID
+    let peer: PeerCredentials
+    private let descriptor: OwnedDescriptor
+    private let reactor: Reactor
+    private let limits: VarlinkLimits
+    private unowned let server: VarlinkServer
+    private var machine: VarlinkConnectionStateMachine
+    /// Replies that the socket has not taken.
+    private var outgoing: [UInt8] = []
+    private var messageTimer: TimerID?
+    private var stallTimer: TimerID?
+    /// The client sends no more, or is not listened to any more.
+    private var isEnded = false
+    private(set) var isClosed = false
+    private var isPumping = false
+
+    private static let pieceSize = 16 << 10
+
+    init(
+        _ id: ClientLedger.ID, _ descriptor: consuming OwnedDescriptor, _ peer: PeerCredentials,
+        _ reactor: Reactor, _ limits: VarlinkLimits, server: VarlinkServer
+    ) {
+        self.id = id
+        self.peer = peer
+        self.descriptor = descriptor
+        self.reactor = reactor
+        self.limits = limits
+        self.server = server
+        machine = VarlinkConnectionStateMachine(limits: limits)
+    }
+
+    /// Begins to listen; false where the kernel does not let it.
+    func open() -> Bool {
+        do throws(ReactorError) {
+            try reactor.watch(descriptor.number, for: .readable) { [weak self] in self?.ready($0) }
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// Whether it is a subscription.
+    var isMonitoring: Bool { machine.isMonitoring }
+
+    // MARK: What happens
+
+    private func ready(_ readiness: Readiness) {
+        if readiness.contains(.refused) { return close() }
+        if readiness.contains(.readable) || readiness.contains(.hangUp) { read() }
+        guard !isClosed else { return }
+        if readiness.contains(.error) { return close() }
+        if !outgoing.isEmpty { flush() }
+        pump()
+    }
+
+    private func read() {
+        guard !isEnded else {
+            // Nothing is left to be taken from a peer that is gone altogether.
+            return outgoing.isEmpty ? close() : flush()
+        }
+        let result = withUnsafeTemporaryAllocation(byteCount: Self.pieceSize, alignment: 1) {
+            piece -> (count: Int, errno: Int32) in
+            let count = recv(descriptor.number, piece.baseAddress, piece.count, 0)
+            guard count > 0 else { return (count, errno) }
+            apply(machine.received(UnsafeRawBufferPointer(rebasing: piece[..<count])))
+            return (count, 0)
+        }
+        if result.count == 0 {
+            isEnded = true
+        } else if result.count < 0, result.errno != EAGAIN, result.errno != EINTR {
+            close()
+        }
+    }
+
+    /// Answers what can be answered.
+    private func pump() {
+        // What answers at once calls back into it.
+        guard !isPumping else { return }
+        isPumping = true
+        loop: while !isClosed {
+            let step = machine.next(unread: outgoing.count)
+            if step == .nothing { break }
+            // Each message has its own time.
+            cancel(&messageTimer)
+            switch step {
+            case .nothing: break loop
+            case .begin(let request): server.begin(request, for: self)
+            case .send, .end: apply(step)
+            }
+        }
+        isPumping = false
+        settle()
+    }
+
+    private func apply(_ step: VarlinkConnectionStateMachine.Step) {
+        switch step {
+        case .nothing, .begin: break
+        case .send(let reply): put(reply)
+        case .end(let reply):
+            isEnded = true
+            put(reply)
+        }
+    }
+
+    /// Ends the conversation with a last word.
+    func end(_ reply: VarlinkReply) {
+        guard !isClosed, !machine.isEnding else { return }
+        apply(machine.end(reply))
+        settle()
+    }
+
+    // MARK: Answers
+
+    /// The call under way has its answer.
+    func answer(_ reply: VarlinkReply) {
+        guard !isClosed else { return }
+        if let reply = machine.answered(reply) { put(reply) }
+        pump()
+    }
+
+    /// The call under way is a subscription.
+    func subscribe(statusOnly: Bool, to change: CommittedChange) {
+        if let reply = machine.subscribed(statusOnly: statusOnly, to: change) { put(reply) }
+    }
+
+    /// Something has changed.
+    func statusChanged(_ change: CommittedChange) {
+        guard !isClosed, let reply = machine.changed(change, unread: outgoing.count) else { return }
+        put(reply)
+        settle()
+    }
+
+    private func put(_ reply: VarlinkReply) {
+        guard !isClosed else { return }
+        let wasEmpty = outgoing.isEmpty
+        outgoing += reply.message
+        if wasEmpty { flush() }
+    }
+
+    private func flush() {
+        var start = 0
+        while start < outgoing.count {
+            let count = outgoing.withUnsafeBytes {
+                send(
+                    descriptor.number, $0.baseAddress.map { $0 + start }, $0.count - start,
+                    Int32(MSG_NOSIGNAL))
+            }
+            if count >= 0 {
+                start += count
+            } else if errno == EAGAIN {
+                break
+            } else if errno != EINTR {
+                return close()
+            }
+        }
+        guard start > 0 else { return }
+        // The memory goes with the content, so that idle clients cost none.
+        outgoing = start == outgoing.count ? [] : Array(outgoing[start...])
+        cancel(&stallTimer)
+        if outgoing.isEmpty, let reply = machine.drained() { put(reply) }
+    }
+
+    // MARK: What is waited for
+
+    /// Waits for what can come, and no longer than the limits say.
+    private func settle() {
+        guard !isClosed, !isPumping else { return }
+        if isEnded, outgoing.isEmpty { return close() }
+        // A client that has gone is no subscriber and waits for nothing; what it asked for before it may still read.
+        let stands = outgoing.count > limits.unread
+        var interest = Interest.nothing
+        if !isEnded, !stands || machine.isMonitoring { interest.insert(.readable) }
+        if !outgoing.isEmpty { interest.insert(.writable) }
+        reactor.change(descriptor.number, to: interest)
+        if machine.awaitsRest, !stands {
+            arm(&messageTimer, limits.messageTime) {
+                $0.end(.malformed("the rest of a message did not come"))
+            }
+        } else {
+            cancel(&messageTimer)
+        }
+        if outgoing.isEmpty {
+            cancel(&stallTimer)
+        } else {
+            arm(&stallTimer, limits.stallTime) { $0.close() }
+        }
+        server.noticed(self, isIdle: machine.isIdle && outgoing.isEmpty)
+    }
+
+    private func arm(
+        _ timer: inout TimerID?, _ time: Duration, _ body: @escaping (VarlinkConnection) -> Void
+    ) {
+        guard timer == nil else { return }
+        timer = reactor.schedule(at: Reactor.now + time.inNanoseconds) { [weak self] in
+            if let self { body(self) }
+        }
+    }
+
+    private func cancel(_ timer: inout TimerID?) {
+        if let timer { reactor.cancel(timer) }
+        timer = nil
+    }
+
+    /// Ends it at once.
+    func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        cancel(&messageTimer)
+        cancel(&stallTimer)
+        reactor.unwatch(descriptor.number)
+        shutdown(descriptor.number, Int32(SHUT_RDWR))
+        outgoing = []
+        server.closed(self)
+    }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import EventLoop
+import Glibc
+import ReachabilityCore
+package import ServiceCore
+
+/// The socket that clients connect to, and the connections.
+package final class VarlinkServer: ServiceComponent {
+    package let name = "varlink"
+    private let makeListener: () throws(ServiceError) -> UnixListener
+    private let limits: VarlinkLimits
+    /// Says who may use the outbox.
+    private let mayUseOutbox: (PeerCredentials) -> Bool
+    private let desk: ServiceDesk
+    private var listener: UnixListener?
+    private var context: ServiceContext?
+    private var ledger: ClientLedger
+    private var connections: [ClientLedger.ID: VarlinkConnection] = [:]
+    private var subscribers: [ClientLedger.ID: VarlinkConnection] = [:]
+    private var acceptTimer: TimerID?
+    private var refusals: UInt64 = 0
+
+    /// - Parameters:
+    ///   - listener: Makes the socket when the service starts.
+    ///   - desk: Answers what clients ask.
+    package init(
+        limits: VarlinkLimits, desk: ServiceDesk, mayUseOutbox: @escaping (PeerCredentials) -> Bool,
+        listener: @escaping () throws(ServiceError) -> UnixListener
+    ) {
+        self.limits = limits
+        self.desk = desk
+        self.mayUseOutbox = mayUseOutbox
+        makeListener = listener
+        ledger = ClientLedger(limits: limits)
+    }
+
+    package func start(_ context: ServiceContext) throws(ServiceError) {
+        self.context = context
+        let listener = try makeListener()
+        self.listener = listener
+        desk.open(context)
+    }
+
+    /// Clients are let in once there is something to tell; until then they wait in the kernel's queue.
+    private func beginToListen() {
+        guard let context, let listener, acceptTimer == nil else { return }
+        do throws(ReactorError) {
+            try context.reactor.watch(listener.descriptor.number, for: .readable) { [weak self] _ in
+                self?.accept()
+            }
+        } catch {
+            context.log(.error, "the socket cannot be watched: \(error)")
+        }
+    }
+
+    package func statusChanged(_ change: CommittedChange) {
+        if change.event == .initial { beginToListen() }
+        for connection in subscribers.values { connection.statusChanged(change) }
+        desk.statusChanged()
+    }
+
+    package var stateLine: String? {
+        "\(connections.count) clients, \(subscribers.count) subscriptions, \(desk.waitCount) waiting, \(refusals) refused"
+    }
+
+    package func stop(_ done: @escaping () -> Void) {
+        if let listener { context?.reactor.unwatch(listener.descriptor.number) }
+        if let acceptTimer { context?.reactor.cancel(acceptTimer) }
+        listener?.close()
+        listener = nil
+        desk.close()
+        for connection in Array(connections.values) { connection.close() }
+        context = nil
+        done()
+    }
+
+    // MARK: Connections
+
+    private func accept() {
+        guard let context, let listener else { return }
+        // A few at a time: who connects in a storm does not keep the loop from the others.
+        for _ in 0..<64 {
+            let number = clinux_accept(listener.descriptor.number)
+            guard number >= 0 else {
+                if errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM {
+                    pauseAccepting()
+                }
+                return
+            }
+            let descriptor = OwnedDescriptor(adopting: number)
+            guard let peer = PeerCredentials(socket: number) else { continue }
+            switch ledger.admit(user: peer.user) {
+            case .admitted(let id): open(id, descriptor, peer, context)
+            case .replacing(let victim, by: let id):
+                refusals += 1
+                connections[victim]?.close()
+                open(id, descriptor, peer, context)
+            case .refused:
+                refusals += 1
+                let reply = VarlinkReply.limit("too many clients are at work").message
+                _ = send(number, reply, reply.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+            }
+        }
+    }
+
+    /// No descriptor is left: the rest wait in the kernel's queue, where each turn would find them again.
+    private func pauseAccepting() {
+        guard let context, let listener, acceptTimer == nil else { return }
+        context.log(.warning, "no client can be let in: \(String(cString: strerror(errno)))")
+        context.reactor.change(listener.descriptor.number, to: .nothing)
+        acceptTimer = context.reactor.schedule(at: Reactor.now + 1_000_000_000) { [weak self] in
+            guard let self, let listener = self.listener else { return }
+            acceptTimer = nil
+            self.context?.reactor.change(listener.descriptor.number, to: .readable)
+        }
+    }
+
+    private func open(
+        _ id: ClientLedger.ID, _ descriptor: consuming OwnedDescriptor, _ peer: PeerCredentials,
+        _ context: ServiceContext
+    ) {
+        let connection = VarlinkConnection(id, descriptor, peer, context.reactor, limits, server: self)
+        connections[id] = connection
+        if !connection.open() { connection.close() }
+    }
+
+    func noticed(_ connection: VarlinkConnection, isIdle: Bool) {
+        ledger.noticed(connection.id, isIdle: isIdle)
+    }
+
+    func closed(_ connection: VarlinkConnection) {
+        ledger.remove(connection.id)
+        connections[connection.id] = nil
+        subscribers[connection.id] = nil
+        desk.forget(connection.id)
+    }
+
+    // MARK: Calls
+
+    /// Does what a client asks, now or later.
+    func begin(_ request: ServiceRequest, for connection: VarlinkConnection) {
+        switch request {
+        case .monitor(let statusOnly):
+            guard let change = desk.current else {
+                return connection.answer(.unavailable("no status is known yet"))
+            }
+            guard hasRoom else { return connection.answer(tooManySubscriptions) }
+            connection.subscribe(statusOnly: statusOnly, to: change)
+            if connection.isMonitoring { subscribers[connection.id] = connection }
+        case .wait(let condition, let stable, let timeout):
+            guard hasRoom else { return connection.answer(tooManySubscriptions) }
+            desk.wait(condition, stable: stable, timeout: timeout, for: connection.id) { [weak connection] in
+                connection?.answer($0)
+            }
+        case .outbox where !mayUseOutbox(connection.peer):
+            connection.answer(.permissionDenied)
+        default:
+            desk.answer(request) { [weak connection] in connection?.answer($0) }
+        }
+    }
+
+    private var hasRoom: Bool { subscribers.count + desk.waitCount < limits.subscriptions }
+
+    private var tooManySubscriptions: VarlinkReply {
+        .limit("\(limits.subscriptions) clients are watching or waiting already")
+    }
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import ReachabilityCore
+import ServiceCore
+import SessionCore
+import Testing
+
+/// One connection without a socket: what is answered, in which order, and what happens to readers that stand still.
+@Suite("Varlink connection")
+struct VarlinkConnectionTests {
+    private static func change(
+        _ status: ReachabilityStatus, _ event: ReachabilityUpdate.Event = .status, interface: String = "eth0"
+    ) -> CommittedChange {
+        var path = ReachabilityPath()
+        path.interface = interface
+        return CommittedChange(
+            ReachabilityUpdate(event: event, status: status, previous: nil, path: path), since: nil,
+            wall: WallTime(nanoseconds: 0), instant: MonotonicInstant(nanoseconds: 0))
+    }
+
+    private static func message(_ text: String) -> [UInt8] { Array(text.utf8) + [0] }
+
+    private static func json(_ reply: VarlinkReply?) throws -> JSONValue {
+        let reply = try #require(reply)
+        #expect(reply.message.last == 0)
+        return try JSONValue(parsing: Data(reply.message.dropLast()))
+    }
+
+    private func next(_ text: String, limits: VarlinkLimits = .init()) -> VarlinkConnectionStateMachine.Step {
+        var machine = VarlinkConnectionStateMachine(limits: limits)
+        _ = machine.received(Self.message(text))
+        return machine.next(unread: 0)
+    }
+
+    @Test("calls are understood")
+    func calls() {
+        #expect(next(#"{"method":"org.varlink.service.GetInfo"}"#) == .begin(.info))
+        #expect(next(#"{"method":"io.reach.Reachability.GetStatus","parameters":{}}"#) == .begin(.status))
+        #expect(
+            next(#"{"method":"io.reach.Reachability.Monitor","parameters":{"statusOnly":true},"more":true}"#)
+                == .begin(.monitor(statusOnly: true)))
+        #expect(
+            next(
+                #"{"method":"io.reach.Reachability.Wait","parameters":{"goal":"wifi","stable":0.5,"timeout":3}}"#
+            )
+                == .begin(.wait(WaitCondition(goal: .wifi), stable: .milliseconds(500), timeout: .seconds(3)))
+        )
+        #expect(
+            next(#"{"method":"io.reach.Reachability.Explain","parameters":{"host":"192.0.2.9"}}"#)
+                == .begin(.explain(host: "192.0.2.9")))
+        #expect(
+            next(#"{"method":"io.reach.Reachability.RetryOutbox","parameters":{"id":"7"}}"#)
+                == .begin(.outbox(.retry(id: "7"))))
+    }
+
+    @Test(
+        "what cannot be done has the error of its kind",
+        arguments: [
+            (
+                #"{"method":"org.varlink.service.Nothing"}"#,
+                VarlinkReply.methodNotFound("org.varlink.service.Nothing")
+            ),
+            (#"{"method":"com.example.Thing.Do"}"#, .interfaceNotFound("com.example.Thing")),
+            (#"{"method":"Do"}"#, .methodNotFound("Do")),
+            (#"{"method":"org.varlink.service.GetInterfaceDescription"}"#, .invalidParameter("interface")),
+            (
+                #"{"method":"io.reach.Reachability.GetStatus","parameters":{"hots":"x"}}"#,
+                .invalidParameter("hots")
+            ),
+            (#"{"method":"io.reach.Reachability.GetStatus","upgrade":true}"#, .invalidParameter("upgrade")),
+            (#"{"method":"io.reach.Reachability.Monitor"}"#, .expectedMore),
+            (
+                #"{"method":"io.reach.Reachability.Wait","parameters":{"goal":"up"}}"#,
+                .invalidParameter("goal")
+            ),
+            (
+                #"{"method":"io.reach.Reachability.Wait","parameters":{"timeout":-1}}"#,
+                .invalidParameter("timeout")
+            ),
+            (
+                #"{"method":"io.reach.Reachability.Explain","parameters":{"host":"www.example"}}"#,
+                .invalidParameter("host")
+            ),
+            (#"{"method":"io.reach.Reachability.Enqueue","parameters":{}}"#, .invalidParameter("url")),
+            (
+                #"{"method":"io.reach.Reachability.GetHistory","parameters":{"since":"yesterday"}}"#,
+                .invalidParameter("since")
+            ),
+        ])
+    func refusals(text: String, reply: VarlinkReply) {
+        #expect(next(text) == .send(reply))
+    }
+
+    @Test(
+        "what is no call ends the connection with a word about it",
+        arguments: [
+            "", "x", "[]", "{}", #"{"method":1}"#, #"{"method":"a.b","parameters":[]}"#,
+            "{\"method\":\"\u{1}\"}",
+        ])
+    func malformed(text: String) {
+        guard case .end(let reply) = next(text) else { return #expect(Bool(false), "\(text) was taken") }
+        #expect(reply.error == "io.reach.Reachability.MalformedMessage")
+    }
+
+    @Test("after the end nothing is read any more")
+    func afterTheEnd() {
+        var machine = VarlinkConnectionStateMachine(limits: VarlinkLimits())
+        _ = machine.received(Self.message("x") + Self.message(#"{"method":"org.varlink.service.GetInfo"}"#))
+        guard case .end = machine.next(unread: 0) else { return #expect(Bool(false)) }
+        #expect(machine.next(unread: 0) == .nothing)
+        let isEnding = machine.isEnding
+        #expect(isEnding)
+    }
+
+    @Test("calls are answered one after the other; a caller that wants no reply gets none")
+    func order() throws {
+        var machine = VarlinkConnectionStateMachine(limits: VarlinkLimits())
+        let info = #"{"method":"org.varlink.service.GetInfo"}"#
+        let silent = #"{"method":"io.reach.Reachability.GetStatus","oneway":true}"#
+        let wrong = #"{"method":"a.b","oneway":true}"#
+        _ = machine.received(
+            Self.message(wrong) + Self.message(silent) + Self.message(info) + Self.message(info))
+        #expect(machine.next(unread: 0) == .begin(.status))
+        #expect(machine.next(unread: 0) == .nothing)
+        #expect(machine.answered(VarlinkReply()) == nil)
+        #expect(machine.next(unread: 0) == .begin(.info))
+        #expect(machine.answered(VarlinkReply()) != nil)
+        #expect(machine.next(unread: 0) == .begin(.info))
+        var isIdle = machine.isIdle
+        #expect(!isIdle)
+        #expect(machine.answered(VarlinkReply()) != nil)
+        #expect(machine.next(unread: 0) == .nothing)
+        isIdle = machine.isIdle
+        #expect(isIdle)
+    }
+
+    @Test("no call is begun while too much lies unread")
+    func standstill() {
+        var machine = VarlinkConnectionStateMachine(limits: VarlinkLimits())
+        _ = machine.received(Self.message(#"{"method":"org.varlink.service.GetInfo"}"#))
+        #expect(machine.next(unread: 1 << 20) == .nothing)
+        #expect(machine.next(unread: 0) == .begin(.info))
+    }
+
+    @Test("what waits behind an unfinished call is bounded")
+    func behind() {
+        var limits = VarlinkLimits()
+        limits.messageSize = 100
+        var machine = VarlinkConnectionStateMachine(limits: limits)
+        _ = machine.received(Self.message(#"{"method":"io.reach.Reachability.Wait"}"#))
+        guard case .begin = machine.next(unread: 0) else { return #expect(Bool(false)) }
+        #expect(machine.received([UInt8](repeating: 0, count: 90)) == .nothing)
+        guard case .end(let reply) = machine.received([UInt8](repeating: 0, count: 90)) else {
+            return #expect(Bool(false))
+        }
+        #expect(reply.error == "io.reach.Reachability.LimitReached")
+    }
+
+    @Test(
+        "a subscriber that does not read gets the newest change when it does, and what differs from its last")
+    func slowSubscriber() throws {
+        var machine = VarlinkConnectionStateMachine(limits: VarlinkLimits())
+        _ = machine.received(Self.message(#"{"method":"io.reach.Reachability.Monitor","more":true}"#))
+        guard case .begin(.monitor(false)) = machine.next(unread: 0) else { return #expect(Bool(false)) }
+        let first = try Self.json(machine.subscribed(statusOnly: false, to: Self.change(.wired)))
+        #expect(first["continues"] == true)
+        #expect(first["parameters"]?["event"] == "initial" && first["parameters"]?["previous"] == .null)
+        #expect(machine.changed(Self.change(.unreachable), unread: 1 << 20) == nil)
+        #expect(machine.changed(Self.change(.wifi, interface: "wlan0"), unread: 1 << 20) == nil)
+        let newest = try Self.json(machine.drained())
+        #expect(newest["parameters"]?["status"] == "wifi" && newest["parameters"]?["previous"] == "wired")
+        #expect(newest["parameters"]?["event"] == "status" && newest["parameters"]?["interface"] == "wlan0")
+        #expect(machine.drained() == nil)
+        // There and back again: no other status than the last one told.
+        #expect(machine.changed(Self.change(.unreachable), unread: 1 << 20) == nil)
+        #expect(machine.changed(Self.change(.wifi), unread: 1 << 20) == nil)
+        #expect(try Self.json(machine.drained())["parameters"]?["event"] == "path")
+    }
+
+    @Test("a subscriber to statuses alone hears of no path")
+    func statusOnly() throws {
+        var machine = VarlinkConnectionStateMachine(limits: VarlinkLimits())
+        _ = machine.received(
+            Self.message(
+                #"{"method":"io.reach.Reachability.Monitor","parameters":{"statusOnly":true},"more":true}"#))
+        guard case .begin(.monitor(true)) = machine.next(unread: 0) else { return #expect(Bool(false)) }
+        _ = machine.subscribed(statusOnly: true, to: Self.change(.wired))
+        #expect(machine.changed(Self.change(.wired, .path), unread: 0) == nil)
+        #expect(machine.changed(Self.change(.unreachable), unread: 0) != nil)
+    }
+
+    @Test("the status is what the program prints, byte for byte")
+    func sameObject() {
+        let report = Self.change(.wired).state
+        var line = TextLine()
+        ReportJSON.write(report, to: &line)
+        #expect(String(decoding: VarlinkReply(report).parameters, as: UTF8.self) + "\n" == line.text)
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import FoundationEssentials
+import Glibc
+import Reachability
+import ReachabilityCore
+import Service
+import ServiceCore
+import SessionCore
+import TestSupport
+import Testing
+
+/// A service in this process on a network in memory, with a socket in a folder of its own.
+final class ServiceLab: Sendable {
+    let kernel: FakeKernel
+    let socket: String
+    let folder: String
+    let log = EventLog<String>()
+    private let reactor: Reactor
+    private let service: LoopBound<Service>
+    private let ended = EventLog<Bool>()
+
+    init(
+        _ network: FakeNetwork = .wired, limits: VarlinkLimits = .init(),
+        environment: [String: String] = [:]
+    ) async throws {
+        var template = Array("\(TemporaryFolder.path)/serve.XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw LabError("mkdtemp", errno: errno) }
+        let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        self.folder = folder
+        socket = folder + "/run/reach.varlink"
+        let reactor = try Reactor(name: "service-test")
+        self.reactor = reactor
+        let kernel = FakeKernel(network, reactor: reactor)
+        self.kernel = kernel
+        var plan = ServicePlan(socket: socket, stateDirectory: folder, outboxGroup: nil, version: "1.2.3")
+        plan.limits = limits
+        plan.configuration.timing.lossGrace = .zero
+        plan.configuration.timing.evaluationInterval = .zero
+        let manager = ServiceManager(environment: { environment[$0] }, process: getpid())
+        let log = log
+        service = try await reactor.result { [plan] in
+            let service = try plan.make(reactor, kernel.environment, manager) { log.append($1) }
+            try service.start()
+            return LoopBound(service, to: reactor)
+        }
+    }
+
+    /// Stops it and takes the folder away.
+    func stop() async {
+        service.perform { [ended] in
+            $0.whenEnded { ended.append(true) }
+            $0.stop()
+        }
+        await ended.wait(forCount: 1)
+        _ = try? await reactor.run(["rm", "-rf", folder])
+    }
+
+    /// Returns when what the loop was given before is done.
+    func settle() async throws { try await reactor.result {} }
+
+    func reload() { service.perform { $0.reload() } }
+
+    var stateLines: [String] {
+        get async {
+            let count = log.elements.count
+            service.perform { $0.logState() }
+            return Array(await log.wait(forCount: count + 3).dropFirst(count))
+        }
+    }
+
+    /// A new connection.
+    func client() throws -> Caller { try Caller(path: socket) }
+}
+
+/// A connection that is asked one call at a time.
+struct Caller: ~Copyable {
+    private var client: VarlinkClient
+
+    /// So long a test waits before it fails; a hang is the only reason for that.
+    static var limit: Int64 { Reactor.now + 60_000_000_000 }
+
+    init(path: String) throws { client = try VarlinkClient(path: path) }
+
+    func send(_ method: String, _ parameters: [String: JSONValue] = [:], more: Bool = false) throws {
+        let name = method.contains(".") ? method : "io.reach.Reachability.\(method)"
+        try client.send(VarlinkCall(name, parameters, more: more), until: Self.limit)
+    }
+
+    func send(bytes: [UInt8]) throws { try client.send(bytes, until: Self.limit) }
+
+    /// Sends what the socket takes at once; throws where that is nothing.
+    func sendNow(_ bytes: [UInt8]) throws { try client.send(bytes, until: 0) }
+
+    /// The next reply; nil where the service has closed the connection.
+    mutating func reply() throws -> JSONValue? {
+        try client.receive(until: Self.limit).map { try JSONValue(parsing: Data($0)) }
+    }
+
+    mutating func call(_ method: String, _ parameters: [String: JSONValue] = [:]) throws -> JSONValue {
+        try send(method, parameters)
+        return try #require(try reply())
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import FoundationEssentials
+import Glibc
+import Reachability
+import ReachabilityCore
+import Service
+import ServiceCore
+import Synchronization
+import TestSupport
+import Testing
+
+/// How the service tells its parts of changes, and how it ends.
+@Suite("The service", .timeLimit(.minutes(10)))
+struct ServiceLifeTests {
+    /// A part that writes down what it is told; all on the loop's thread.
+    private final class Part: ServiceComponent {
+        let name: String
+        let diary: EventLog<String>
+        let failure: ServiceError?
+        let answersStop: Bool
+
+        init(
+            _ name: String, _ diary: EventLog<String>, failure: ServiceError? = nil, answersStop: Bool = true
+        ) {
+            self.name = name
+            self.diary = diary
+            self.failure = failure
+            self.answersStop = answersStop
+        }
+
+        func start(_ context: ServiceContext) throws(ServiceError) {
+            diary.append("\(name) start")
+            if let failure { throw failure }
+        }
+
+        func statusChanged(_ change: CommittedChange) {
+            let since = change.since == nil ? "" : " since"
+            diary.append(
+                "\(name) \(change.event) \(change.status) \(change.previous?.description ?? "-")\(since)")
+        }
+
+        func reload() { diary.append("\(name) reload") }
+
+        func stop(_ done: @escaping () -> Void) {
+            diary.append("\(name) stop")
+            if answersStop { done() }
+        }
+    }
+
+    private let reactor: Reactor
+    private let kernel: FakeKernel
+    private let diary = EventLog<String>()
+
+    init() throws {
+        reactor = try Reactor(name: "service-life")
+        kernel = FakeKernel(.wired, reactor: reactor)
+    }
+
+    private func service(
+        _ parts: @escaping @Sendable (EventLog<String>) -> [(String, ServiceError?, Bool)]
+    ) async throws -> LoopBound<Service> {
+        try await reactor.result { [reactor, kernel, diary] in
+            var configuration = ReachabilityConfiguration()
+            configuration.timing.lossGrace = .zero
+            configuration.timing.evaluationInterval = .zero
+            let manager = kernel.manager(.general, configuration, queue: .onLoop(reactor))
+            let context = ServiceContext(
+                reactor: reactor, manager: manager, stateDirectory: "/nowhere",
+                log: { diary.append("log: \($1)") })
+            let components = parts(diary).map { Part($0.0, diary, failure: $0.1, answersStop: $0.2) }
+            return LoopBound(Service(context: context, components: components), to: reactor)
+        }
+    }
+
+    @Test("parts are started in order, told in order, and stopped in reverse; then it has ended")
+    func life() async throws {
+        let service = try await service { _ in [("a", nil, true), ("b", nil, true)] }
+        service.perform { try? $0.start() }
+        #expect(
+            await diary.wait(forCount: 4) == [
+                "a start", "b start", "a initial wired -", "b initial wired -",
+            ])
+        kernel.change { $0.setCarrier($0.index("eth0"), false) }
+        let told = await diary.wait { $0.contains { $0.hasPrefix("b status") } }
+        #expect(told.contains("a status unreachable wired since"))
+        let count = told.count
+        service.perform { [diary] service in
+            service.reload()
+            service.whenEnded { diary.append("ended") }
+            service.stop()
+            service.stop()
+        }
+        #expect(
+            await Array(diary.wait { $0.contains("ended") }.dropFirst(count)) == [
+                "a reload", "b reload", "b stop", "a stop", "ended",
+            ])
+    }
+
+    @Test("where a part cannot start, those before it are stopped and the error is told")
+    func failure() async throws {
+        let error = ServiceError("/x: no")
+        let service = try await service { _ in [("a", nil, true), ("b", error, true), ("c", nil, true)] }
+        service.perform { [diary] service in
+            do throws(ServiceError) { try service.start() } catch { diary.append("\(error)") }
+            service.whenEnded { diary.append("ended") }
+        }
+        #expect(
+            await diary.wait { $0.contains("ended") } == ["a start", "b start", "a stop", "/x: no", "ended"])
+    }
+
+    @Test("a part that does not end is not waited for for ever")
+    func hangingPart() async throws {
+        let service = try await service { _ in [("slow", nil, false)] }
+        service.perform { [diary] service in
+            try? service.start()
+            service.whenEnded { diary.append("ended") }
+            service.stop()
+        }
+        let lines = await diary.wait { $0.contains("ended") }
+        #expect(lines.contains("log: stopped without waiting any longer for: slow"))
+    }
+
+    @Test("where the kernel refuses netlink, the service does not start and says so")
+    func refused() async throws {
+        let refusal = ReachabilityError(.netlinkRefused, errno: EPERM, context: "netlink", advice: "try")
+        kernel.refuse(refusal)
+        kernel.refuseEvents(refusal)
+        let service = try await service { _ in [("a", nil, true)] }
+        service.perform { [diary] service in
+            do throws(ServiceError) { try service.start() } catch {
+                diary.append(error.kind == .cannotMonitor ? "cannot monitor" : "\(error)")
+            }
+        }
+        #expect(await diary.wait { $0.contains("cannot monitor") }.contains("cannot monitor"))
+    }
+}

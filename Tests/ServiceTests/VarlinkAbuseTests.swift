@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import ReachabilityCore
+import Service
+import ServiceCore
+import SessionCore
+import TestSupport
+import Testing
+
+/// Clients that do what they should not: each gets an error or a closed connection, and the others are served.
+@Suite("Abuse of the service's socket", .timeLimit(.minutes(10)))
+struct VarlinkAbuseTests {
+    /// Another client is served as if nothing were.
+    private func expectService(_ lab: ServiceLab) throws {
+        var client = try lab.client()
+        #expect(try client.call("GetStatus")["error"] == nil)
+    }
+
+    /// So many changes, one after the other.
+    private func change(_ lab: ServiceLab, times: Int) async throws {
+        for number in 1...times {
+            lab.kernel.change { network in
+                network.removeRoutes("0.0.0.0/0")
+                network.addRoute(
+                    "0.0.0.0/0", via: "192.0.2.\(1 + number % 2)", on: network.index("eth0"),
+                    metric: UInt32(number))
+            }
+            try await lab.settle()
+        }
+    }
+
+    @Test("random bytes")
+    func randomBytes() async throws {
+        let lab = try await ServiceLab()
+        var random = SplitMix(state: 7)
+        for _ in 0..<100 {
+            var client = try lab.client()
+            let bytes = (0..<Int.random(in: 1...3000, using: &random)).map { _ in
+                UInt8.random(in: 0...255, using: &random)
+            }
+            // The service may have closed it before all is sent.
+            try? client.send(bytes: bytes + [0])
+            while let reply = try client.reply() {
+                #expect(reply["error"] == "io.reach.Reachability.MalformedMessage")
+            }
+        }
+        try expectService(lab)
+        await lab.stop()
+    }
+
+    @Test("a message without an end")
+    func endless() async throws {
+        var limits = VarlinkLimits()
+        limits.messageSize = 4096
+        let lab = try await ServiceLab(limits: limits)
+        var client = try lab.client()
+        let piece = [UInt8](repeating: UInt8(ascii: "a"), count: 64 << 10)
+        // Until the service has had enough.
+        #expect(throws: ServiceError.self) { while true { try client.send(bytes: piece) } }
+        #expect(try client.reply()?["error"] == "io.reach.Reachability.MalformedMessage")
+        #expect(try client.reply() == nil)
+        try expectService(lab)
+        await lab.stop()
+    }
+
+    @Test("half a message is given its time and no more; silence is no message")
+    func half() async throws {
+        var limits = VarlinkLimits()
+        limits.messageTime = .milliseconds(50)
+        let lab = try await ServiceLab(limits: limits)
+        var silent = try lab.client()
+        #expect(try silent.call("GetStatus")["error"] == nil)
+        var client = try lab.client()
+        try client.send(bytes: Array(#"{"method":"#.utf8))
+        #expect(try client.reply()?["error"] == "io.reach.Reachability.MalformedMessage")
+        #expect(try client.reply() == nil)
+        #expect(try silent.call("GetStatus")["error"] == nil)
+        await lab.stop()
+    }
+
+    @Test("a hundred idle clients where eight may be: the last ones stay, and new ones are let in")
+    func idleClients() async throws {
+        var limits = VarlinkLimits()
+        limits.clientsPerUser = 8
+        let lab = try await ServiceLab(limits: limits)
+        let clients = try (0..<100).map { _ in try Box(lab.client()) }
+        try expectService(lab)
+        // The first one had to go.
+        #expect(try clients[0].reply() == nil)
+        #expect(try clients[99].call("GetStatus")["error"] == nil)
+        let lines = await lab.stateLines
+        #expect(lines.contains { $0.contains("8 clients") || $0.contains("7 clients") }, "\(lines)")
+        await lab.stop()
+    }
+
+    @Test("a subscriber that does not read skips to the newest change, and costs no more than the limits say")
+    func slowSubscriber() async throws {
+        var limits = VarlinkLimits()
+        limits.unread = 4096
+        let lab = try await ServiceLab(limits: limits)
+        var client = try lab.client()
+        try client.send("Monitor", more: true)
+        var reply = try client.reply()
+        #expect(reply?["parameters"]?["event"] == "initial")
+        let changes = 600
+        try await change(lab, times: changes)
+        try expectService(lab)
+        // Changes may be evaluated together; only the last one is a status of its own.
+        lab.kernel.change { $0.setCarrier($0.index("eth0"), false) }
+        var count = 0
+        while reply?["parameters"]?["status"] != "unreachable" {
+            reply = try client.reply()
+            try #require(reply != nil)
+            count += 1
+        }
+        #expect(count < changes)
+        await lab.stop()
+    }
+
+    @Test("a reader that stands still for too long is dropped")
+    func stalled() async throws {
+        var limits = VarlinkLimits()
+        limits.unread = 4096
+        limits.stallTime = .milliseconds(50)
+        let lab = try await ServiceLab(limits: limits)
+        var client = try lab.client()
+        try client.send("Monitor", more: true)
+        #expect(try client.reply()?["error"] == nil)
+        // Until it is gone, and nobody is left.
+        while await !lab.stateLines.contains(where: { $0.contains("0 clients") }) {
+            try await change(lab, times: 20)
+        }
+        // What the kernel holds can still be read; then there is the end.
+        while try client.reply() != nil {}
+        try expectService(lab)
+        await lab.stop()
+    }
+
+    @Test("calls without reading the answers: no more of them are begun, and all are answered once it reads")
+    func callsWithoutReading() async throws {
+        let lab = try await ServiceLab()
+        var client = try lab.client()
+        let call = VarlinkCall(
+            "org.varlink.service.GetInterfaceDescription", ["interface": "org.varlink.service"])
+        var sent = 0
+        // Whole messages only: a message that does not fit into the socket's queue at once is not waited for.
+        do {
+            while sent < 100_000 {
+                try client.sendNow(call.message)
+                sent += 1
+            }
+        } catch {}
+        #expect(sent < 100_000)
+        try expectService(lab)
+        for _ in 0..<sent { #expect(try client.reply()?["error"] == nil) }
+        await lab.stop()
+    }
+
+    @Test("subscriptions are counted")
+    func subscriptions() async throws {
+        var limits = VarlinkLimits()
+        limits.subscriptions = 2
+        let lab = try await ServiceLab(limits: limits)
+        var first = try lab.client()
+        try first.send("Monitor", more: true)
+        #expect(try first.reply()?["error"] == nil)
+        var second = try lab.client()
+        try second.send("Wait", ["goal": "wifi"])
+        var third = try lab.client()
+        // The second is served on its own connection; when the third is refused, it waits.
+        var reply = try third.call("Monitor", [:])
+        #expect(reply["error"] == "org.varlink.service.ExpectedMore")
+        while await !lab.stateLines.contains(where: { $0.contains("1 subscriptions, 1 waiting") }) {}
+        try third.send("Monitor", more: true)
+        reply = try #require(try third.reply())
+        #expect(reply["error"] == "io.reach.Reachability.LimitReached")
+        await lab.stop()
+    }
+}
+
+/// A caller in a list.
+private final class Box {
+    private var caller: Caller
+
+    init(_ caller: consuming Caller) { self.caller = caller }
+
+    func reply() throws -> JSONValue? { try caller.reply() }
+    func call(_ method: String) throws -> JSONValue { try caller.call(method) }
+}
+
+/// The same numbers on every machine (Steele, Lea, Flood, "Fast splittable pseudorandom number generators").
+private struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var bits = state
+        bits = (bits ^ bits >> 30) &* 0xBF58_476D_1CE4_E5B9
+        bits = (bits ^ bits >> 27) &* 0x94D0_49BB_1331_11EB
+        return bits ^ bits >> 31
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import EventLoop
+import Glibc
+import TestSupport
+
+/// The built program as a service in a network namespace, and what it tells the service manager.
+final class ServeLab: Sendable {
+    let lab: NetworkLab
+    let folder: String
+    let socket: String
+    /// The notifications, each as it came.
+    let notices = EventLog<String>()
+    let service: RunningProgram
+    private let notify: Int32
+
+    /// Starts it; when this returns, it is ready.
+    ///
+    /// - Parameters:
+    ///   - environment: more variables, as `NAME=value`.
+    ///   - wrapper: what starts the program, instead of it being started directly.
+    init(
+        _ fixture: NetworkLab.Fixture = .f1, environment: [String] = [], wrapper: [String] = [],
+        options: [String] = []
+    ) async throws {
+        lab = try await NetworkLab(fixture)
+        var template = Array("\(TemporaryFolder.path)/serve.XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw LabError("mkdtemp", errno: errno) }
+        folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        chmod(folder, 0o755)
+        socket = folder + "/run/reach.varlink"
+        let path = folder + "/notify"
+        let (notices, reactor) = (notices, lab.near.reactor)
+        notify = try await lab.near.perform { try Self.listen(path, reactor, notices) }
+        service = try await lab.near.start(
+            ["env", "NOTIFY_SOCKET=\(path)"] + environment + wrapper + [
+                BuiltProgram.reach, "serve", "--socket", socket, "--state-directory", folder + "/state",
+            ] + options)
+        guard await notices.comes({ $0.contains { $0.hasPrefix("READY=1") } }) else {
+            throw LabError("the service does not become ready: \(service.standardError)")
+        }
+    }
+
+    /// Takes the folder away.
+    func remove() async throws {
+        try await lab.near.perform { [reactor = lab.near.reactor, notify] in
+            reactor.unwatch(notify)
+            close(notify)
+        }
+        try await lab.near.run("rm", "-rf", folder)
+    }
+
+    /// Ends the service and takes the folder away.
+    func stop() async throws -> TestSupport.ExitStatus {
+        service.terminate()
+        let status = try await service.status()
+        try await remove()
+        return status
+    }
+
+    private static func listen(
+        _ path: String, _ reactor: Reactor, _ notices: EventLog<String>
+    ) throws -> Int32 {
+        let type = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+        let number = Glibc.socket(AF_UNIX, type, 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
+        let bound = withUnsafePointer(to: address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(number, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard bound == 0 else { throw LabError("binding \(path)", errno: errno) }
+        try reactor.watch(number, for: .readable) { _ in
+            var bytes = [UInt8](repeating: 0, count: 4096)
+            let count = recv(number, &bytes, bytes.count, 0)
+            if count > 0 { notices.append(String(decoding: bytes.prefix(count), as: UTF8.self)) }
+        }
+        return number
+    }
+}
+
+extension EventLog where Element == String {
+    /// Waits until the elements satisfy `predicate`; false where they do not within a minute.
+    func comes(_ predicate: @escaping @Sendable ([String]) -> Bool) async -> Bool {
+        predicate(await wait { predicate($0) })
+    }
+}
