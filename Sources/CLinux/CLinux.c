@@ -1,3 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every function of this target is inline in its header; SwiftPM wants one source file.
+// What glibc declares for _GNU_SOURCE alone, or in headers that belong to Swift's Glibc module; every other function of this
+// target is inline in its header.
+#define _GNU_SOURCE
 #include "CLinux.h"
+
+#include <sys/socket.h>
+
+int clinux_accept(int descriptor) { return accept4(descriptor, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK); }
+
+int clinux_peer_credentials(int descriptor, struct clinux_credentials *peer) {
+    struct ucred credentials;
+    socklen_t length = sizeof credentials;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) return -1;
+    *peer = (struct clinux_credentials){credentials.pid, credentials.uid, credentials.gid};
+    return 0;
+}

@@ -70,8 +70,12 @@ enum StockClient {
             import json, socket, sys
             client = socket.socket(socket.AF_UNIX)
             client.connect(sys.argv[1])
-            for method in "GetStatus", "ListOutbox":
-                client.sendall(json.dumps({"method": "io.reach.Reachability." + method}).encode() + b"\\0")
+            for method, padding in ("GetStatus", 0), ("ListOutbox", 0), ("GetStatus", 100000):
+                call = json.dumps({"method": "io.reach.Reachability." + method}) + " " * padding
+                try:
+                    client.sendall(call.encode() + b"\\0")
+                except OSError:
+                    pass
                 reply = b""
                 while not reply.endswith(b"\\0"):
                     reply += client.recv(65536)

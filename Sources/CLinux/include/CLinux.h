@@ -13,7 +13,6 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -76,9 +75,7 @@ static inline ssize_t clinux_copy_range(int source, int target, size_t count) {
 }
 
 // accept4(2), which glibc hides behind _GNU_SOURCE: no child that is started meanwhile inherits the connection.
-static inline int clinux_accept(int descriptor) {
-    return (int)syscall(SYS_accept4, descriptor, (void *)0, (void *)0, SOCK_CLOEXEC | SOCK_NONBLOCK);
-}
+int clinux_accept(int descriptor);
 
 // getsockopt(2): the supplementary groups of who connected a Unix socket, since Linux 4.13; older headers lack it.
 enum { CLINUX_SO_PEERGROUPS = 59 };
@@ -87,7 +84,4 @@ struct clinux_credentials {
     uint32_t user, group;
 };
 // struct ucred (SO_PEERCRED, unix(7)), which glibc hides behind _GNU_SOURCE; 0, or -1 with errno.
-static inline int clinux_peer_credentials(int descriptor, struct clinux_credentials *peer) {
-    socklen_t length = sizeof *peer;
-    return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, peer, &length);
-}
+int clinux_peer_credentials(int descriptor, struct clinux_credentials *peer);

@@ -152,5 +152,5 @@ package protocol HistoryAnswering: AnyObject {
 /// The part that keeps requests; on the loop's thread.
 package protocol OutboxAnswering: AnyObject {
     /// Answers a call about the outbox, now or later, once; who calls may do so.
-    func answerOutbox(_ request: OutboxRequest, _ answer: @escaping (VarlinkReply) -> Void)
+    func answerOutbox(_ request: OutboxCall, _ answer: @escaping (VarlinkReply) -> Void)
 }

@@ -121,6 +121,7 @@ package final class VarlinkServer: ServiceComponent {
         _ id: ClientLedger.ID, _ descriptor: consuming OwnedDescriptor, _ peer: PeerCredentials,
         _ context: ServiceContext
     ) {
+        let limits = mayUseOutbox(peer) ? limits : limits.forEverybody
         let connection = VarlinkConnection(id, descriptor, peer, context.reactor, limits, server: self)
         connections[id] = connection
         if !connection.open() { connection.close() }

@@ -29,7 +29,7 @@ package enum ServiceInterface {
         # A question to the kernel, its answer, and what follows.
         type Step (question: string, answer: string, conclusion: string, code: ?string)
 
-        # A request of the outbox: state is one of waiting, sending, dead.
+        # A request of the outbox: state is one of waiting, dead; who is dead is sent again only when somebody asks for it.
         type Entry (
           id: string,
           lane: string,
@@ -37,13 +37,15 @@ package enum ServiceInterface {
           url: string,
           state: string,
           created: string,
+          expires: ?string,
+          idempotencyKey: string,
           attempts: int,
           nextAttempt: ?string,
           bytes: int,
           lastError: ?string
         )
 
-        # A time in which the status was the same; until is null for the present one.
+        # A time in which the status was the same, or a gap in which no service ran; until is null for the present one.
         type Period (
           status: string,
           since: string,
@@ -99,12 +101,12 @@ package enum ServiceInterface {
         method Enqueue(
           url: string, method: ?string, headers: ?[string]string, body: ?string, bodyBase64: ?string,
           lane: ?string, idempotencyKey: ?string, expiresIn: ?float
-        ) -> (id: string)
+        ) -> (id: string, idempotencyKey: string)
 
-        # The requests of the outbox in the order of their lanes; of one lane where one is given.
+        # The requests of the outbox, the oldest first; of one lane where one is given. total counts all lanes.
         method ListOutbox(lane: ?string, limit: ?int) -> (entries: []Entry, total: int)
 
-        # Sends a request again that was given up, or at once one that waits.
+        # Lets a request that was given up wait again, at its old place in its lane.
         method RetryOutbox(id: string) -> ()
 
         # Removes a request; what is being sent at this instant may still arrive.

@@ -13,7 +13,7 @@ package enum ServiceRequest: Sendable, Equatable {
     case explain(host: String?)
     case wait(WaitCondition, stable: Duration, timeout: Duration?)
     case history(since: WallTime?, limit: Int)
-    case outbox(OutboxRequest)
+    case outbox(OutboxCall)
 
     /// Whether everybody may ask for it.
     package var isForAll: Bool {
@@ -64,7 +64,7 @@ package enum ServiceRequest: Sendable, Equatable {
                 since: try parameters.time("since"),
                 limit: try parameters.count("limit", in: 1...10_000) ?? 1000)
         default:
-            guard let request = try OutboxRequest(method, &parameters) else {
+            guard let request = try OutboxCall(method, &parameters) else {
                 throw .init(.methodNotFound(call.method))
             }
             return .outbox(request)

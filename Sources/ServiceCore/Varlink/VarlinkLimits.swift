@@ -2,10 +2,12 @@
 
 /// What the service allows its clients, so that none of them can eat its memory or keep it from the others.
 package struct VarlinkLimits: Sendable, Equatable {
-    /// The longest message in bytes.
+    /// The longest message in bytes of those who may use the outbox.
     ///
-    /// A request for the outbox carries its body in it; larger bodies are handed over as files.
+    /// A request carries its body in it.
     package var messageSize = 1 << 20
+    /// The same of everybody else: no question about the network is as long, and half a message costs memory.
+    package var publicMessageSize = 16 << 10
     /// The connections in all.
     package var clients = 256
     /// The connections of one user, the service's own and root included.
@@ -20,4 +22,11 @@ package struct VarlinkLimits: Sendable, Equatable {
     package var stallTime: Duration = .seconds(60)
 
     package init() {}
+
+    /// Those that hold for everybody.
+    package var forEverybody: VarlinkLimits {
+        var limits = self
+        limits.messageSize = min(messageSize, publicMessageSize)
+        return limits
+    }
 }

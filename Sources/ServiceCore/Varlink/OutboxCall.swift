@@ -4,7 +4,7 @@ import FoundationEssentials
 import SessionCore
 
 /// What a call asks of the outbox.
-package enum OutboxRequest: Sendable, Equatable {
+package enum OutboxCall: Sendable, Equatable {
     /// A request to be sent.
     package struct Draft: Sendable, Equatable {
         package var url: String
