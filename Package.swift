@@ -18,6 +18,7 @@ let package = Package(
         .library(name: "Reachability", targets: ["Reachability"]),
         .library(name: "SessionManager", targets: ["SessionManager"]),
         .library(name: "SessionManagerXML", targets: ["SessionManagerXML"]),
+        .library(name: "Outbox", targets: ["Outbox"]),
         .executable(name: "reach", targets: ["reach"]),
     ],
     dependencies: [
@@ -100,6 +101,15 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // Requests that wait on the disk: what is decided about them, without files and clocks; and their files and delivery.
+        .target(
+            name: "OutboxCore",
+            dependencies: ["SessionCore", .product(name: "HTTPTypes", package: "swift-http-types")],
+            swiftSettings: strict),
+        .target(
+            name: "Outbox", dependencies: ["OutboxCore", "Storage", "SessionManager", "EventLoop", "CLinux"],
+            swiftSettings: strict),
+
         // XML alone: FoundationXML brings ICU, 44 MB that nobody else should carry.
         .target(name: "SessionManagerXML", dependencies: ["SessionCore"], swiftSettings: strict),
 
@@ -134,6 +144,14 @@ let package = Package(
                 "SessionManager", "SessionCore", "CCurl", "CTestSupport", "TestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "OutboxCoreTests", dependencies: ["OutboxCore", "TestSupport"], swiftSettings: strict),
+        // What is killed there; no product.
+        .executableTarget(
+            name: "outbox-drill", dependencies: ["Outbox"], path: "Tests/Outbox/drill", swiftSettings: strict),
+        .testTarget(
+            name: "OutboxTests", dependencies: ["Outbox", "Storage", "outbox-drill", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "SessionManagerXMLTests", dependencies: ["SessionManagerXML", "SessionCore"],

@@ -50,6 +50,7 @@ typedef int row_callback(void *, int, char **, char **);
     X(bind_text64, int, (sqlite3_stmt *, int, const char *, uint64_t, void (*)(void *), unsigned char))            \
     X(bind_blob64, int, (sqlite3_stmt *, int, const void *, uint64_t, void (*)(void *)))                           \
     X(column_count, int, (sqlite3_stmt *))                                                                         \
+    X(column_name, const char *, (sqlite3_stmt *, int))                                                            \
     X(column_type, int, (sqlite3_stmt *, int))                                                                     \
     X(column_int64, int64_t, (sqlite3_stmt *, int))                                                                \
     X(column_double, double, (sqlite3_stmt *, int))                                                                \
@@ -135,6 +136,10 @@ int csqlite_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, siz
     return lib.bind_blob64(statement, index, bytes ? bytes : "", count, TRANSIENT);
 }
 int csqlite_column_count(sqlite3_stmt *statement) { return lib.column_count(statement); }
+const char *csqlite_column_name(sqlite3_stmt *statement, int column) {
+    const char *name = lib.column_name(statement, column);
+    return name ? name : "";
+}
 int csqlite_column_type(sqlite3_stmt *statement, int column) { return lib.column_type(statement, column); }
 int64_t csqlite_column_int(sqlite3_stmt *statement, int column) { return lib.column_int64(statement, column); }
 double csqlite_column_double(sqlite3_stmt *statement, int column) { return lib.column_double(statement, column); }

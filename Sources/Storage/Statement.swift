@@ -109,3 +109,20 @@ package final class Statement {
     }
     package func optionalBytes(_ column: Int) -> [UInt8]? { isNull(column) ? nil : bytes(column) }
 }
+
+extension Statement {
+    /// All of the row, by the names of its columns.
+    package var row: [(name: String, value: SQLValue)] {
+        (0..<Int(csqlite_column_count(handle))).map { column in
+            let value: SQLValue =
+                switch Int(csqlite_column_type(handle, Int32(column))) {
+                case CSQLITE_INTEGER: .integer(int64(column))
+                case CSQLITE_FLOAT: .real(double(column))
+                case CSQLITE_TEXT: .text(text(column))
+                case CSQLITE_BLOB: .bytes(bytes(column))
+                default: .null
+                }
+            return (String(cString: csqlite_column_name(handle, Int32(column))), value)
+        }
+    }
+}

@@ -5,10 +5,13 @@ import Glibc
 /// The programs that were built together with the tests.
 package enum BuiltProgram {
     /// The path of `reach`, which lies beside the test program.
-    package static let reach: String = {
+    package static let reach = path("reach")
+
+    /// The path of a program that lies beside the test program.
+    package static func path(_ name: String) -> String {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/self/exe", &bytes, bytes.count)
         let tests = String(decoding: bytes[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return tests.lastIndex(of: "/").map { tests[...$0] + "reach" } ?? "reach"
-    }()
+        return tests.lastIndex(of: "/").map { tests[...$0] + name } ?? name
+    }
 }

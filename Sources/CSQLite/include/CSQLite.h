@@ -74,6 +74,7 @@ int csqlite_bind_double(sqlite3_stmt *statement, int index, double value);
 int csqlite_bind_text(sqlite3_stmt *statement, int index, const char *text, size_t count);
 int csqlite_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, size_t count);
 int csqlite_column_count(sqlite3_stmt *statement);
+const char *csqlite_column_name(sqlite3_stmt *statement, int column);
 int csqlite_column_type(sqlite3_stmt *statement, int column);
 int64_t csqlite_column_int(sqlite3_stmt *statement, int column);
 double csqlite_column_double(sqlite3_stmt *statement, int column);

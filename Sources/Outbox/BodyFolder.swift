@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import FoundationEssentials
+import Glibc
+import OutboxCore
+import Storage
+
+/// A content on the disk under a passing name, locked by this process until its entry is stored.
+final class StagedBody: Sendable {
+    let name: String
+    let size: Int64
+    private let descriptor: OwnedDescriptor
+
+    init(name: String, size: Int64, descriptor: consuming OwnedDescriptor) {
+        self.name = name
+        self.size = size
+        self.descriptor = descriptor
+    }
+}
+
+/// The folder of the contents that are too large for the database.
+///
+/// A content is written under a passing name, synced, and given its name inside the transaction that stores its entry; the folder is synced
+/// before that is committed. So an entry on the disk has its content on the disk. What is left behind by those who were interrupted is
+/// swept up by whoever delivers: names without an entry, and passing names that nobody has locked.
+struct BodyFolder: Sendable {
+    let places: OutboxPlaces
+    private static let passing = ".part"
+
+    func stage(_ data: Data) throws(OutboxError) -> StagedBody {
+        try stage(largest: .max) { (target) throws(OutboxError) in
+            let written = data.withUnsafeBytes { bytes in write(target, bytes) }
+            guard written else {
+                throw OutboxError(DatabaseFile.failure("cannot write a content", places.bodies))
+            }
+            return Int64(data.count)
+        }
+    }
+
+    func stage(file path: String, largest: Int64) throws(OutboxError) -> StagedBody {
+        let source = open(path, O_RDONLY | O_CLOEXEC)
+        guard source >= 0 else {
+            throw OutboxError(
+                .badRequest, "cannot read \(path): \(String(cString: strerror(errno)))",
+                advice: "check the path and the permissions")
+        }
+        defer { close(source) }
+        return try stage(largest: largest) { (target) throws(OutboxError) in
+            var buffer = [UInt8](repeating: 0, count: 128 << 10)
+            var size: Int64 = 0
+            while true {
+                let count = read(source, &buffer, buffer.count)
+                if count < 0, errno == EINTR { continue }
+                guard count >= 0 else {
+                    throw OutboxError(.badRequest, "cannot read \(path): \(String(cString: strerror(errno)))")
+                }
+                if count == 0 { return size }
+                size += Int64(count)
+                guard size <= largest else {
+                    throw OutboxError(
+                        .full, "\(path) is larger than \(largest) bytes, which the outbox takes")
+                }
+                guard
+                    buffer.withUnsafeBytes({ write(target, UnsafeRawBufferPointer(rebasing: $0[..<count])) })
+                else {
+                    throw OutboxError(DatabaseFile.failure("cannot write a content", places.bodies))
+                }
+            }
+        }
+    }
+
+    private func stage(
+        largest: Int64, _ fill: (Int32) throws(OutboxError) -> Int64
+    ) throws(OutboxError) -> StagedBody {
+        let passing = try makeFile()
+        let (name, path, number) = (passing.name, passing.path, passing.descriptor.number)
+        do throws(OutboxError) {
+            let size = try fill(number)
+            guard fsync(number) == 0 else {
+                throw OutboxError(DatabaseFile.failure("cannot sync a content", path))
+            }
+            return StagedBody(name: name, size: size, descriptor: passing.take())
+        } catch {
+            unlink(path)
+            throw error
+        }
+    }
+
+    /// A locked file of its own under a passing name.
+    private func makeFile() throws(OutboxError) -> PassingFile {
+        while true {
+            // So many random bits that no two are equal.
+            let name =
+                String(UInt64.random(in: 0...UInt64.max), radix: 36)
+                + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+            let path = places.body(name + Self.passing)
+            let number = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            guard number >= 0 else {
+                throw OutboxError(DatabaseFile.failure("cannot make a file for a content", path))
+            }
+            let descriptor = OwnedDescriptor(adopting: number)
+            while flock(number, LOCK_EX) != 0, errno == EINTR {}
+            var status = stat()
+            // Whoever sweeps may have come between the two, and have taken it for forgotten.
+            if fstat(number, &status) == 0, status.st_nlink > 0 {
+                return PassingFile(path: path, name: name, descriptor: descriptor)
+            }
+        }
+    }
+
+    private func write(_ target: Int32, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        var done = 0
+        while done < bytes.count {
+            let count = Glibc.write(target, bytes.baseAddress?.advanced(by: done), bytes.count - done)
+            if count < 0, errno == EINTR { continue }
+            if count <= 0 { return false }
+            done += count
+        }
+        return true
+    }
+
+    /// Gives it its name, in the transaction that stores its entry.
+    func keep(_ body: StagedBody) throws(StorageError) {
+        guard rename(places.body(body.name + Self.passing), places.body(body.name)) != 0 else { return }
+        // A transaction that is tried again finds it done.
+        guard errno == ENOENT, access(places.body(body.name), F_OK) == 0 else {
+            throw DatabaseFile.failure("cannot keep a content", places.body(body.name))
+        }
+    }
+
+    /// Has the names on the disk, before the transaction is committed.
+    func sync() throws(StorageError) { try DatabaseFile.syncFolder(of: places.body("x")) }
+
+    /// Removes it, whether it has its name or not.
+    func discard(_ body: StagedBody) {
+        unlink(places.body(body.name + Self.passing))
+        unlink(places.body(body.name))
+    }
+
+    func remove(_ names: [String]) { for name in names { unlink(places.body(name)) } }
+
+    /// Removes what belongs to nobody; to be called in a writing transaction, so that nobody is just about to store an entry.
+    func sweep(isKnown: (String) throws(StorageError) -> Bool) throws(StorageError) {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: places.bodies)) ?? [] {
+            if name.hasSuffix(Self.passing) {
+                let number = open(places.body(name), O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+                guard number >= 0 else { continue }
+                if flock(number, LOCK_EX | LOCK_NB) == 0 { unlink(places.body(name)) }
+                close(number)
+            } else if try !isKnown(name) {
+                unlink(places.body(name))
+            }
+        }
+    }
+}
+
+/// A content that is being written.
+private struct PassingFile: ~Copyable {
+    let path: String
+    let name: String
+    let descriptor: OwnedDescriptor
+
+    consuming func take() -> OwnedDescriptor { descriptor }
+}

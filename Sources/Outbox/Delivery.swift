@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import HTTPTypes
+import OutboxCore
+import SessionCore
+import SessionManager
+
+/// One try to deliver an entry.
+struct Delivery: Sendable {
+    let departure: Departure
+    let manager: URLSessionManager
+    let configuration: OutboxConfiguration
+    let places: OutboxPlaces
+
+    /// What became of it; nil where the manager takes no tasks any more.
+    func run() async -> Landing? {
+        var landing = Landing(id: departure.id, lane: departure.lane, verdict: .untried)
+        let request: SessionRequest
+        do throws(OutboxFailureError) { request = try await self.request() } catch {
+            landing.verdict = error.failure.isPassing ? .retry(error.failure) : .dead(error.failure)
+            return landing
+        }
+        var options = TaskOptions()
+        options.networkCondition = departure.condition
+        // The key makes it so.
+        options.isIdempotent = true
+        let outcome: TaskOutcome
+        do throws(SessionError) {
+            let task =
+                request.body == nil
+                ? try manager.dataTask(with: request, options: options)
+                : try manager.uploadTask(withStreamedRequest: request, options: options)
+            task.resume()
+            outcome = await task.outcome()
+        } catch {
+            if error.code == .invalidated { return nil }
+            landing.verdict = DeliveryVerdict(error: error, statusCode: nil)
+            return landing
+        }
+        let status = outcome.response?.statusCode
+        if let error = outcome.error {
+            landing.verdict = DeliveryVerdict(error: error, statusCode: status)
+        } else {
+            landing.verdict = DeliveryVerdict(statusCode: status ?? 0)
+        }
+        if let response = outcome.response, let status {
+            landing.retryAfter = RetryAfter.delay(in: response, now: HTTPDate(Date()))
+            landing.reply = OutboxReply(
+                statusCode: status,
+                header: String(decoding: response.headerBlock.filter { $0 != 13 }, as: UTF8.self),
+                body: Data((outcome.data ?? Data()).prefix(max(configuration.limits.maximumReplySize, 0))))
+        }
+        return landing
+    }
+
+    private func request() async throws(OutboxFailureError) -> SessionRequest {
+        guard let method = HTTPRequest.Method(departure.method) else {
+            throw OutboxFailureError(.unsendable, "\(departure.method) is no method")
+        }
+        var fields = PreparedEntry.fields(departure.header)
+        for secret in departure.secrets {
+            let value = try await value(of: secret)
+            guard let name = HTTPField.Name(secret.name), HTTPField.isValidValue(secret.prefix + value) else {
+                throw OutboxFailureError(.secret, "the secret for \(secret.name) cannot be a field's value")
+            }
+            fields[name] = secret.prefix + value
+        }
+        fields[.idempotencyKey] = departure.key
+        let body: RequestBody? =
+            departure.file.map { .file(path: places.body($0)) } ?? departure.body.map { .data(Data($0)) }
+        do throws(SessionError) {
+            var request = try SessionRequest(departure.url, method: method, headerFields: fields, body: body)
+            request.options.timeoutInterval = configuration.timeout
+            request.options.cachePolicy = .reloadIgnoringLocalCacheData
+            return request
+        } catch {
+            throw OutboxFailureError(.unsendable, error.message)
+        }
+    }
+
+    private func value(of secret: SecretField) async throws(OutboxFailureError) -> String {
+        guard let source = configuration.secretSources[secret.source] else {
+            throw OutboxFailureError(
+                .secret, "nobody knows the source “\(secret.source)” of the secret for \(secret.name)")
+        }
+        do {
+            return try await source.secret(named: secret.key)
+        } catch {
+            throw OutboxFailureError(.secret, "no secret for \(secret.name): \(error)")
+        }
+    }
+}
+
+/// A failure on its way up.
+private struct OutboxFailureError: Error {
+    let failure: OutboxFailure
+    init(_ kind: OutboxFailure.Kind, _ message: String) { failure = OutboxFailure(kind, message) }
+}

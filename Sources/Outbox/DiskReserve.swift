@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import OutboxCore
+import Storage
+
+/// Space that is kept free for removing entries: SQLite writes before it frees, so an outbox on a full disk could never be emptied.
+///
+/// A file that is given up where a removal finds the disk full. While it is missing nothing is taken, so that new entries do not
+/// use up what removals need.
+struct DiskReserve: Sendable {
+    let path: String
+    /// The log of changes up to its next check point, the growth of the database by that, and some.
+    static let size = 2 << 20
+
+    /// Makes sure that it is there.
+    func ensure() throws(OutboxError) {
+        if access(path, F_OK) == 0 { return }
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw OutboxError(DatabaseFile.failure("cannot keep space free", path)) }
+        defer { close(descriptor) }
+        let failure = posix_fallocate(descriptor, 0, off_t(Self.size))
+        guard failure == 0 else {
+            unlink(path)
+            errno = failure
+            throw OutboxError(DatabaseFile.failure("cannot keep \(Self.size) bytes free for removals", path))
+        }
+    }
+
+    /// Gives it up; false where it was not there.
+    func release() -> Bool { unlink(path) == 0 }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import Glibc
+import OutboxCore
+import Storage
+
+/// A file whose lock says who may do what (flock(2)); the kernel takes the lock back when the process ends, however it does.
+struct LockFile: ~Copyable {
+    private let descriptor: OwnedDescriptor
+
+    init(_ path: String) throws(OutboxError) {
+        let number = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard number >= 0 else { throw OutboxError(DatabaseFile.failure("cannot open it", path)) }
+        descriptor = OwnedDescriptor(adopting: number)
+    }
+
+    /// Waits until it is free of others' exclusive locks.
+    func lockShared() { lock(LOCK_SH) }
+    /// Waits until nobody else has it.
+    func lockExclusive() { lock(LOCK_EX) }
+    func unlock() { _ = flock(descriptor.number, LOCK_UN) }
+
+    private func lock(_ operation: Int32) {
+        while flock(descriptor.number, operation) != 0, errno == EINTR {}
+    }
+
+    /// Takes it alone and writes down who has it; false where somebody else has.
+    func take() -> Bool {
+        guard flock(descriptor.number, LOCK_EX | LOCK_NB) == 0 else { return false }
+        let text = "\(getpid())\n"
+        ftruncate(descriptor.number, 0)
+        _ = pwrite(descriptor.number, text, text.utf8.count, 0)
+        return true
+    }
+
+    /// The process that has it, as it wrote itself down.
+    var holder: Int32? {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let count = pread(descriptor.number, &bytes, bytes.count, 0)
+        return count > 0 ? Int32(String(decoding: bytes[..<count].prefix { $0 != 10 }, as: UTF8.self)) : nil
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import OutboxCore
+
+/// How an outbox stores and delivers.
+public struct OutboxConfiguration: Sendable {
+    /// How much it holds, and what gives way.
+    public var limits = OutboxLimits()
+    /// When what failed is sent again.
+    public var retries = RetrySchedule()
+    /// How many requests are on their way at once, for each network condition; 16.
+    public var maximumDeliveries = 16
+    /// How many of them go to one host; 4.
+    public var maximumDeliveriesPerHost = 4
+    /// How long a transfer may be silent; 60 s.
+    public var timeout: Duration = .seconds(60)
+    /// Whether the database is checked from end to end when it is opened; true.
+    ///
+    /// What is damaged is noticed without it too, but only when it is read.
+    public var checksIntegrity = true
+    /// Where secrets come from, by the names that ``OutboxCore/SecretField/source`` uses; `env` and `file`.
+    public var secretSources: [String: any SecretSource] = [
+        "env": EnvironmentSecrets(), "file": FileSecrets(),
+    ]
+
+    /// The defaults.
+    public init() {}
+}

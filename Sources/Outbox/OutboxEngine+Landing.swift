@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import OutboxCore
+import SessionManager
+import Storage
+
+// What comes back, and who delivers.
+extension OutboxEngine {
+    func landed(_ landing: Landing?, _ departure: Departure) {
+        flights[departure.id] = nil
+        if let landing {
+            landings.append(landing)
+        } else {
+            // Nobody can be sent anything by this manager.
+            machine.settled(lane: departure.lane)
+            stop()
+        }
+        settleSoon()
+        if flights.isEmpty { endStopping() }
+    }
+
+    /// What comes back in the same turn is written down together.
+    private func settleSoon() {
+        guard !isSettling else { return }
+        isSettling = true
+        let bound = LoopBound(self, to: reactor)
+        bound.perform { $0.settle() }
+    }
+
+    /// Writes down what became of what has come back.
+    ///
+    /// Where that fails, for instance because the disk is full, it stays in mind, its lanes stay as they are, and nothing is sent twice.
+    private func settle() {
+        isSettling = false
+        guard !landings.isEmpty else { return }
+        var events: [OutboxEvent] = []
+        var files: [String] = []
+        do throws(OutboxError) {
+            try file.write { (database) throws(StorageError) in
+                events = []
+                files = []
+                let tables = OutboxTables(database)
+                for landing in landings {
+                    if let event = try settle(landing, tables, &files) { events.append(event) }
+                }
+                try tables.trimResults()
+            }
+        } catch {
+            tell(error)
+            // As long as the lock is held nobody else sends them.
+            let bound = LoopBound(self, to: reactor)
+            isSettling = true
+            _ = reactor.schedule(at: Reactor.now + 1_000_000_000) { bound.perform { $0.settle() } }
+            return
+        }
+        for landing in landings { machine.settled(lane: landing.lane) }
+        landings = []
+        bodies.remove(files)
+        for event in events { board.send(event) }
+        if file.hasMoved { startWatching() }
+        answerWaiters()
+        if flights.isEmpty { endStopping() }
+        pump()
+    }
+
+    private func settle(_ landing: Landing, _ tables: OutboxTables, _ files: inout [String])
+        throws(StorageError) -> OutboxEvent?
+    {
+        let now = WallClock.now
+        switch landing.verdict {
+        case .untried: return nil
+        case .delivered(let status):
+            let isThere = try tables.remove(
+                landing.id, as: .delivered, statusCode: status, now: now, files: &files)
+            return isThere ? .delivered(landing.id, statusCode: status) : nil
+        case .dead(let failure):
+            return try tables.bury(landing.id, lane: landing.lane, failure, landing.reply)
+                ? .died(landing.id, failure) : nil
+        case .retry(let failure):
+            guard let entry = try tables.entry(landing.id), entry.state == .waiting else { return nil }
+            let pause = configuration.retries.pause(
+                afterFailures: entry.attempts + 1, kind: failure.kind, retryAfter: landing.retryAfter,
+                chance: Double.random(in: 0...1))
+            guard let pause else {
+                return try tables.bury(landing.id, lane: landing.lane, failure, landing.reply)
+                    ? .died(landing.id, failure) : nil
+            }
+            try tables.postpone(landing.id, lane: landing.lane, failure, next: now + pause)
+            return .failed(landing.id, failure, nextAttempt: WallClock.date(now + pause))
+        }
+    }
+
+    // MARK: Who delivers
+
+    func start(_ manager: URLSessionManager) throws(OutboxError) {
+        guard !isClosed else { throw OutboxError(.closed, "the outbox was closed") }
+        if machine.isRunning {
+            guard self.manager !== manager else { return }
+            throw OutboxError(.deliveredElsewhere, "another manager of this process delivers already")
+        }
+        let lock = try LockFile(file.places.deliveryLock)
+        guard lock.take() else {
+            let who = lock.holder.map { "process \($0)" } ?? "another process"
+            throw OutboxError(
+                .deliveredElsewhere, "\(who) delivers from \(file.places.folder) already",
+                advice: "enqueue and list here, and leave the delivery to it")
+        }
+        self.lock = consume lock
+        self.manager = manager
+        let bodies = bodies
+        try file.write { (database) throws(StorageError) in
+            try bodies.sweep { (name) throws(StorageError) in
+                try database.first("SELECT 1 FROM contents WHERE file = ?", [.text(name)]) { _ in true }
+                    ?? false
+            }
+        }
+        try noticePause()
+        _ = machine.started()
+        board.send(.delivering(true))
+        pump()
+    }
+
+    /// Takes back what is on its way; the lock goes when all of it has come back.
+    func stop() {
+        guard machine.stopped() else { return }
+        for task in flights.values { task.cancel() }
+        wake(after: nil)
+        if flights.isEmpty { endStopping() }
+    }
+
+    func endStopping() {
+        guard !machine.isRunning, flights.isEmpty, landings.isEmpty, lock != nil else {
+            if lock == nil {
+                for waiter in stopWaiters { waiter.resume() }
+                stopWaiters = []
+            }
+            return
+        }
+        lock = nil
+        manager = nil
+        board.send(.delivering(false))
+        for waiter in stopWaiters { waiter.resume() }
+        stopWaiters = []
+    }
+
+    /// The network is back: what failed for its sake does not wait any longer.
+    func networkIsBack() {
+        guard machine.isRunning, !isClosed else { return }
+        do throws(OutboxError) {
+            try file.write { (database) throws(StorageError) in try OutboxTables(database).hurry(.network) }
+        } catch { tell(error) }
+        pump()
+    }
+
+    // MARK: Who waits
+
+    func answerWaiters() {
+        guard !waiters.isEmpty else { return }
+        let asked = waiters
+        waiters = []
+        for waiter in asked { answer(waiter.id, waiter.continuation) }
+    }
+
+    func answer(_ id: OutboxID, _ continuation: CheckedContinuation<OutboxSettlement, any Error>) {
+        do throws(OutboxError) {
+            let settlement = try file.read { (database) throws(StorageError) -> OutboxSettlement? in
+                let tables = OutboxTables(database)
+                if let entry = try tables.entry(id) { return entry.state == .dead ? .dead(entry) : nil }
+                return try tables.result(id).map { .left($0) } ?? .unknown
+            }
+            if let settlement { return continuation.resume(returning: settlement) }
+            waiters.append((id, continuation))
+        } catch {
+            continuation.resume(throwing: error)
+        }
+    }
+}

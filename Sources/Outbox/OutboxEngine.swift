@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import OutboxCore
+import SessionCore
+import SessionManager
+import Storage
+
+/// What an outbox does, on a thread of its own: SQLite waits for the disk.
+final class OutboxEngine {
+    let file: OutboxFile
+    let bodies: BodyFolder
+    let configuration: OutboxConfiguration
+    let reactor: Reactor
+    let board: EventBoard
+    var machine: DispatchStateMachine
+    var manager: URLSessionManager?
+    /// Held while this process delivers.
+    var lock: LockFile?
+    /// What is on its way.
+    var flights: [OutboxID: Task<Void, Never>] = [:]
+    /// What has come back and is not written down yet.
+    var landings: [Landing] = []
+    var isSettling = false
+    private var watch: ChangeWatch?
+    private var version: Int64 = 0
+    private var timer: TimerID?
+    /// Who waits for an entry to leave.
+    var waiters: [(id: OutboxID, continuation: CheckedContinuation<OutboxSettlement, any Error>)] = []
+    /// Who waits for the last flight to come back.
+    var stopWaiters: [CheckedContinuation<Void, Never>] = []
+    var isClosed = false
+
+    init(_ folder: String, _ configuration: OutboxConfiguration, _ board: EventBoard, on reactor: Reactor)
+        throws(OutboxError)
+    {
+        self.configuration = configuration
+        self.reactor = reactor
+        self.board = board
+        file = try OutboxFile(folder, checks: configuration.checksIntegrity) { aside, reason, salvaged in
+            board.send(.damaged(movedTo: aside, reason: reason, salvaged: salvaged))
+        }
+        bodies = BodyFolder(places: file.places)
+        machine = DispatchStateMachine(
+            limit: configuration.maximumDeliveries, limitPerHost: configuration.maximumDeliveriesPerHost)
+        version = try file.read { (database) throws(StorageError) in try database.dataVersion() }
+        startWatching()
+    }
+
+    func startWatching() {
+        watch?.end()
+        file.hasMoved = false
+        let log = file.places.database + (file.database.journalMode == "wal" ? "-wal" : "")
+        watch = ChangeWatch(log, on: reactor) { [weak self] in self?.fileChanged() }
+    }
+
+    /// Somebody, perhaps this process itself, has written.
+    private func fileChanged() {
+        guard !isClosed else { return }
+        do throws(OutboxError) {
+            // The right to write is there only when the writer has finished.
+            let now = try file.write { (database) throws(StorageError) in try database.dataVersion() }
+            guard now != version || file.hasMoved else { return }
+            version = now
+            if file.hasMoved { startWatching() }
+            try noticePause()
+        } catch { tell(error) }
+        answerWaiters()
+        pump()
+    }
+
+    func noticePause() throws(OutboxError) {
+        let isPaused = try file.read { (database) throws(StorageError) in
+            try OutboxTables(database).counts().isPaused
+        }
+        if machine.pauseChanged(isPaused) { board.send(.paused(isPaused)) }
+    }
+
+    func tell(_ error: OutboxError) { board.send(.storageFailed(error.description)) }
+
+    // MARK: Sending
+
+    /// Sends what may be sent.
+    func pump() {
+        guard machine.isRunning, !isClosed else { return }
+        do throws(OutboxError) {
+            try dropExpired()
+            for condition in NetworkCondition.allCases {
+                while try dispatch(condition) > 0, machine.room(condition) > 0 {}
+            }
+            let now = WallClock.now
+            let next = try file.read { (database) throws(StorageError) in
+                try OutboxTables(database).nextDeadline(after: now)
+            }
+            // A clock that is set is noticed after five minutes at the latest.
+            wake(after: next.map { min($0 - now, 300_000) })
+        } catch {
+            tell(error)
+            wake(after: 1_000)
+        }
+    }
+
+    private func dispatch(_ condition: NetworkCondition) throws(OutboxError) -> Int {
+        let room = machine.room(condition)
+        guard room > 0, let manager else { return 0 }
+        let (hosts, limit) = (machine.fullHosts(condition), room + machine.busyLanes(condition))
+        let departures = try file.read { (database) throws(StorageError) in
+            try OutboxTables(database).ready(
+                condition, now: WallClock.now, horizon: configuration.retries.horizon, exceptHosts: hosts,
+                limit: limit)
+        }
+        var count = 0
+        for departure in departures {
+            guard
+                machine.leaves(departure.id, lane: departure.lane, host: departure.host, condition: condition)
+            else { continue }
+            count += 1
+            send(departure, by: manager)
+        }
+        return count
+    }
+
+    private func send(_ departure: Departure, by manager: URLSessionManager) {
+        let delivery = Delivery(
+            departure: departure, manager: manager, configuration: configuration, places: file.places)
+        let bound = LoopBound(self, to: reactor)
+        flights[departure.id] = Task.detached {
+            let landing = await delivery.run()
+            bound.perform { engine in engine.landed(landing, departure) }
+        }
+    }
+
+    private func dropExpired() throws(OutboxError) {
+        let now = WallClock.now
+        let expired = try file.read { (database) throws(StorageError) in
+            try OutboxTables(database).expired(now: now, limit: 1_000)
+        }.filter { !machine.isInFlight($0) }
+        guard !expired.isEmpty else { return }
+        var files: [String] = []
+        try file.write { (database) throws(StorageError) in
+            let tables = OutboxTables(database)
+            for id in expired { _ = try tables.remove(id, as: .expired, now: now, files: &files) }
+            try tables.trimResults()
+        }
+        bodies.remove(files)
+        for id in expired { board.send(.expired(id)) }
+        answerWaiters()
+    }
+
+    func wake(after milliseconds: Int64?) {
+        if let timer { reactor.cancel(timer) }
+        timer = milliseconds.map { pause in
+            reactor.schedule(at: Reactor.now + max(pause, 1) * 1_000_000) { [weak self] in
+                self?.timer = nil
+                self?.pump()
+            }
+        }
+    }
+
+    func close() {
+        guard !isClosed else { return }
+        stop()
+        isClosed = true
+        watch?.end()
+        watch = nil
+        wake(after: nil)
+        for waiter in waiters {
+            waiter.continuation.resume(throwing: OutboxError(.closed, "the outbox was closed"))
+        }
+        waiters = []
+    }
+}

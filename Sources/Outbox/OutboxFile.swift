@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import OutboxCore
+import Storage
+
+/// The outbox on the disk, for one thread; several processes may have it open.
+///
+/// A damaged database is replaced under everybody's feet, so each access first looks whether the file is still the one that is open, and
+/// each writing one keeps it from being replaced meanwhile: else it would go to a file that nobody reads any more.
+final class OutboxFile {
+    let places: OutboxPlaces
+    private let gate: LockFile
+    private(set) var database: Database
+    /// Tells whether the file at the path is still this one.
+    private var identity: FileIdentity
+    /// Called when a damaged database was replaced.
+    var onDamage: (_ aside: String, _ reason: String, _ salvaged: Int) -> Void = { _, _, _ in }
+    /// Whether another file is open than before; reset by whoever looks.
+    var hasMoved = false
+
+    init(
+        _ folder: String, checks: Bool, onDamage: @escaping (String, String, Int) -> Void
+    ) throws(OutboxError) {
+        let places = OutboxPlaces(folder: folder)
+        try places.make()
+        let gate = try LockFile(places.gate)
+        self.onDamage = onDamage
+        let found: Opening
+        do throws(StorageError) {
+            found = try Self.openChecked(places, gate, checks: checks)
+        } catch {
+            guard error.kind.isDamage else { throw OutboxError(error) }
+            found = .damaged(error.message)
+        }
+        switch found {
+        case .sound(let database, let identity): (self.database, self.identity) = (database, identity)
+        case .damaged(let reason): (database, identity) = try Self.replace(places, gate, reason, onDamage)
+        }
+        self.places = places
+        self.gate = consume gate
+    }
+
+    private enum Opening {
+        case sound(Database, FileIdentity)
+        case damaged(String)
+    }
+
+    private static func openChecked(
+        _ places: OutboxPlaces, _ gate: borrowing LockFile, checks: Bool
+    ) throws(StorageError) -> Opening {
+        gate.lockShared()
+        defer { gate.unlock() }
+        let database = try open(places)
+        let faults = checks ? try database.faults() : []
+        return faults.first.map { .damaged($0) } ?? .sound(database, FileIdentity(places.database))
+    }
+
+    /// Opens what is there, or makes a new one; the caller holds the gate.
+    private static func open(_ places: OutboxPlaces) throws(StorageError) -> Database {
+        // Somebody was interrupted between moving the damaged one away and putting the new one in its place.
+        if FileIdentity(places.database).isMissing, !FileIdentity(places.successor).isMissing {
+            rename(places.successor, places.database)
+            try DatabaseFile.syncFolder(of: places.database)
+        }
+        let database = try Database(places.database)
+        // A short log: it is overwritten in place sooner, which costs less to sync than growing, and fits into the reserve.
+        try database.execute("PRAGMA wal_autocheckpoint = 250")
+        try database.migrate(to: .outbox)
+        return database
+    }
+
+    /// Replaces a damaged database, unless somebody else has done so meanwhile.
+    private static func replace(
+        _ places: OutboxPlaces, _ gate: borrowing LockFile, _ reason: String,
+        _ tell: (String, String, Int) -> Void
+    ) throws(OutboxError) -> (Database, FileIdentity) {
+        gate.lockExclusive()
+        defer { gate.unlock() }
+        do throws(StorageError) {
+            if let database = try? open(places), (try? database.faults()) == [] {
+                return (database, FileIdentity(places.database))
+            }
+            let (aside, salvaged) = try Salvage(places).run()
+            let database = try open(places)
+            tell(aside, reason, salvaged)
+            return (database, FileIdentity(places.database))
+        } catch {
+            throw OutboxError(error)
+        }
+    }
+
+    /// Runs what reads.
+    func read<Value>(_ body: (Database) throws(StorageError) -> Value) throws(OutboxError) -> Value {
+        try access(body)
+    }
+
+    /// Runs what takes something in, in one transaction: it is on the disk when this returns.
+    func add<Value>(_ body: (Database) throws(StorageError) -> Value) throws(OutboxError) -> Value {
+        try places.reserve.ensure()
+        return try change(body)
+    }
+
+    /// Runs what changes or removes, in one transaction, also on a full disk.
+    func write<Value>(_ body: (Database) throws(StorageError) -> Value) throws(OutboxError) -> Value {
+        do throws(OutboxError) {
+            return try change(body)
+        } catch {
+            guard error.code == .diskFull else { throw error }
+            _ = places.reserve.release()
+            // What the log holds goes into the file, so that the log begins anew.
+            try access { (database) throws(StorageError) in try database.checkpoint() }
+            return try change(body)
+        }
+    }
+
+    private func change<Value>(_ body: (Database) throws(StorageError) -> Value) throws(OutboxError) -> Value
+    {
+        try access { (database) throws(StorageError) in
+            try database.transaction { () throws(StorageError) in try body(database) }
+        }
+    }
+
+    private func access<Value>(_ body: (Database) throws(StorageError) -> Value) throws(OutboxError) -> Value
+    {
+        do throws(StorageError) {
+            return try attempt(body)
+        } catch {
+            guard error.kind.isDamage else { throw OutboxError(error) }
+            (database, identity) = try Self.replace(places, gate, error.message, onDamage)
+            hasMoved = true
+        }
+        do throws(StorageError) { return try attempt(body) } catch { throw OutboxError(error) }
+    }
+
+    private func attempt<Value>(_ body: (Database) throws(StorageError) -> Value) throws(StorageError)
+        -> Value
+    {
+        gate.lockShared()
+        defer { gate.unlock() }
+        if FileIdentity(places.database) != identity {
+            database = try Self.open(places)
+            identity = FileIdentity(places.database)
+            hasMoved = true
+        }
+        return try body(database)
+    }
+}
+
+/// Which file it is, whatever its name.
+struct FileIdentity: Equatable {
+    private var device: UInt64 = 0
+    private var number: UInt64 = 0
+
+    init(_ path: String) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return }
+        (device, number) = (UInt64(status.st_dev), UInt64(status.st_ino))
+    }
+
+    var isMissing: Bool { number == 0 }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import OutboxCore
+import SessionCore
+import Storage
+
+/// An entry that may leave, with all that is sent.
+struct Departure: Sendable {
+    let id: OutboxID
+    let lane: String
+    let host: String
+    let condition: NetworkCondition
+    let priority: Int
+    let method: String
+    let url: String
+    let key: String
+    let attempts: Int
+    let header: String
+    let secrets: [SecretField]
+    let body: [UInt8]?
+    let file: String?
+}
+
+/// What became of an entry that has left.
+struct Landing: Sendable {
+    var id: OutboxID
+    var lane: String
+    var verdict: DeliveryVerdict
+    var reply: OutboxReply?
+    var retryAfter: Duration?
+}
+
+// Choosing what leaves, and writing down what became of it.
+extension OutboxTables {
+    /// The oldest entries of lanes that may send now, the most urgent lanes first.
+    ///
+    /// - Parameter horizon: what is to wait longer than this, in milliseconds, was written by a clock that has been set back since.
+    func ready(
+        _ condition: NetworkCondition, now: Int64, horizon: Int64, exceptHosts hosts: [String], limit: Int
+    ) throws(StorageError) -> [Departure] {
+        let number = NetworkCondition.allCases.firstIndex(of: condition) ?? 0
+        let marks = hosts.map { _ in "?" }.joined(separator: ", ")
+        let values: [SQLValue] =
+            [SQLValue(number), .integer(now), .integer(now &+ horizon)] + hosts.map { .text($0) } + [
+                SQLValue(limit)
+            ]
+        return try database.all(
+            """
+            SELECT e.id, e.lane, e.host, e.priority, e.method, e.url, e.key, e.attempts, c.header, c.secrets, c.body, c.file
+            FROM lanes l INDEXED BY ready CROSS JOIN entries e ON e.id = l.head CROSS JOIN contents c ON c.id = l.head
+            WHERE l.condition = ? AND (l.next <= ? OR l.next > ?) AND l.host NOT IN (\(marks))
+            ORDER BY l.priority DESC, l.head LIMIT ?
+            """, values
+        ) { row in
+            Departure(
+                id: OutboxID(rawValue: row.int64(0)), lane: row.text(1), host: row.text(2),
+                condition: condition,
+                priority: row.int(3), method: row.text(4), url: row.text(5), key: row.text(6),
+                attempts: row.int(7),
+                header: row.text(8), secrets: PreparedEntry.secrets(row.text(9)), body: row.optionalBytes(10),
+                file: row.optionalText(11))
+        }
+    }
+
+    /// When something is to be done next that nobody will tell of: a lane may try again, or something expires.
+    func nextDeadline(after now: Int64) throws(StorageError) -> Int64? {
+        let due = try database.first(
+            "SELECT next FROM lanes WHERE next > ? ORDER BY next LIMIT 1", [.integer(now)]
+        ) {
+            $0.int64(0)
+        }
+        let expiry = try database.first(
+            "SELECT expires FROM entries WHERE state = 0 AND expires > ? ORDER BY expires LIMIT 1",
+            [.integer(now)]
+        ) { $0.int64(0) }
+        return [due, expiry].compactMap { $0 }.min()
+    }
+
+    /// Waiting entries that have expired, but for those on their way.
+    func expired(now: Int64, limit: Int) throws(StorageError) -> [OutboxID] {
+        try database.all(
+            "SELECT id FROM entries WHERE state = 0 AND expires <= ? ORDER BY expires LIMIT ?",
+            [.integer(now), SQLValue(limit)]
+        ) { OutboxID(rawValue: $0.int64(0)) }
+    }
+
+    /// It is to be sent again at `next`.
+    func postpone(_ id: OutboxID, lane: String, _ failure: OutboxFailure, next: Int64) throws(StorageError) {
+        try database.run(
+            "UPDATE entries SET attempts = attempts + 1, next = ?, failure = ?, reason = ?, status = ? WHERE id = ? AND state = 0",
+            [
+                .integer(next), .text(failure.kind.rawValue), .text(failure.message),
+                SQLValue(failure.statusCode),
+                .integer(id.rawValue),
+            ])
+        try refresh(lane: lane)
+    }
+
+    /// It becomes a dead letter; false where it is not waiting any more.
+    func bury(_ id: OutboxID, lane: String, _ failure: OutboxFailure, _ reply: OutboxReply?)
+        throws(StorageError) -> Bool
+    {
+        let count = try database.run(
+            """
+            UPDATE entries SET state = 1, attempts = attempts + 1, next = 0, failure = ?, reason = ?, status = ?
+            WHERE id = ? AND state = 0
+            """,
+            [
+                .text(failure.kind.rawValue), .text(failure.message), SQLValue(failure.statusCode),
+                .integer(id.rawValue),
+            ])
+        guard count > 0 else { return false }
+        if let reply {
+            try database.run(
+                "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?)",
+                [
+                    .integer(id.rawValue), SQLValue(reply.statusCode), .text(reply.header),
+                    .bytes(Array(reply.body)),
+                ])
+        }
+        try change(waiting: -1, dead: 1)
+        try refresh(lane: lane)
+        return true
+    }
+
+    /// Dead letters wait again, as if they had never been tried; all where no numbers are given.
+    func revive(_ ids: [OutboxID]?) throws(StorageError) -> [OutboxID] {
+        var revived: [OutboxID] = []
+        let dead: [OutboxID]
+        if let ids {
+            dead = ids
+        } else {
+            dead = try database.all("SELECT id FROM entries WHERE state = 1") {
+                OutboxID(rawValue: $0.int64(0))
+            }
+        }
+        for id in dead {
+            let number = SQLValue.integer(id.rawValue)
+            let lane = try database.first("SELECT lane FROM entries WHERE id = ? AND state = 1", [number]) {
+                $0.text(0)
+            }
+            guard let lane else { continue }
+            try database.run("UPDATE entries SET state = 0, attempts = 0, next = 0 WHERE id = ?", [number])
+            try database.run("DELETE FROM replies WHERE id = ?", [number])
+            try change(waiting: 1, dead: -1)
+            try refresh(lane: lane)
+            revived.append(id)
+        }
+        return revived
+    }
+
+    /// Everything that waits for its next try may leave at once; with a kind of failure, only what failed so.
+    func hurry(_ kind: OutboxFailure.Kind? = nil) throws(StorageError) {
+        let term = kind.map { " AND failure = '\($0.rawValue)'" } ?? ""
+        try database.run(
+            "UPDATE entries SET next = 0 WHERE id IN (SELECT head FROM lanes WHERE next > 0) AND state = 0\(term)"
+        )
+        try database.run(
+            "UPDATE lanes SET next = 0 WHERE next > 0 AND (SELECT e.next FROM entries e WHERE e.id = lanes.head) = 0"
+        )
+    }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import OutboxCore
+import SessionCore
+import Storage
+
+/// What is done with the tables of an outbox; those that write are called in a transaction.
+struct OutboxTables {
+    let database: Database
+    init(_ database: Database) { self.database = database }
+
+    // MARK: Lanes
+
+    /// Writes down the oldest waiting entry of a lane, or that there is none.
+    func refresh(lane: String) throws(StorageError) {
+        try database.run(
+            """
+            INSERT INTO lanes (name, head, priority, condition, host, next)
+            SELECT lane, id, priority, condition, host, next FROM entries INDEXED BY waiting
+            WHERE lane = ? AND state = 0 ORDER BY id LIMIT 1
+            ON CONFLICT (name) DO UPDATE SET head = excluded.head, priority = excluded.priority,
+            condition = excluded.condition, host = excluded.host, next = excluded.next
+            """, [.text(lane)])
+        try database.run(
+            """
+            DELETE FROM lanes WHERE name = ?1
+            AND NOT EXISTS (SELECT 1 FROM entries INDEXED BY waiting WHERE lane = ?1 AND state = 0)
+            """, [.text(lane)])
+    }
+
+    /// Makes everything that follows from the entries.
+    func rebuild() throws(StorageError) {
+        try database.execute(
+            """
+            DELETE FROM lanes;
+            INSERT INTO lanes (name, head, priority, condition, host, next)
+            SELECT lane, id, priority, condition, host, next FROM entries
+            WHERE id IN (SELECT min(id) FROM entries WHERE state = 0 GROUP BY lane);
+            UPDATE totals SET waiting = (SELECT count(*) FROM entries WHERE state = 0),
+            dead = (SELECT count(*) FROM entries WHERE state = 1),
+            bytes = (SELECT coalesce(sum(size), 0) FROM entries)
+            """)
+    }
+
+    func change(waiting: Int = 0, dead: Int = 0, bytes: Int64 = 0) throws(StorageError) {
+        guard waiting != 0 || dead != 0 || bytes != 0 else { return }
+        try database.run(
+            "UPDATE totals SET waiting = waiting + ?, dead = dead + ?, bytes = bytes + ?",
+            [SQLValue(waiting), SQLValue(dead), .integer(bytes)])
+    }
+
+    // MARK: What is there
+
+    private static let columns =
+        "id, state, lane, priority, method, url, condition, key, size, created, expires, attempts, next, failure, reason, status"
+
+    func entries(state: OutboxEntry.State?, lane: String?, after: OutboxID?, limit: Int) throws(StorageError)
+        -> [OutboxEntry]
+    {
+        var terms = ["id > ?"]
+        var values: [SQLValue] = [.integer(after?.rawValue ?? 0)]
+        if let state { terms.append("state = \(state == .waiting ? 0 : 1)") }
+        if let lane {
+            terms.append("lane = ?")
+            values.append(.text(lane))
+        }
+        values.append(SQLValue(limit))
+        return try database.all(
+            "SELECT \(Self.columns) FROM entries WHERE \(terms.joined(separator: " AND ")) ORDER BY id LIMIT ?",
+            values,
+            Self.entry)
+    }
+
+    func entry(_ id: OutboxID) throws(StorageError) -> OutboxEntry? {
+        try database.first(
+            "SELECT \(Self.columns) FROM entries WHERE id = ?", [.integer(id.rawValue)], Self.entry)
+    }
+
+    private static func entry(_ row: Statement) -> OutboxEntry {
+        let failure = row.optionalText(13).flatMap(OutboxFailure.Kind.init(rawValue:)).map {
+            OutboxFailure($0, row.text(14), statusCode: row.optionalInt64(15).map { Int($0) })
+        }
+        return OutboxEntry(
+            id: OutboxID(rawValue: row.int64(0)), state: row.int(1) == 0 ? .waiting : .dead,
+            lane: row.text(2),
+            priority: row.int(3), method: row.text(4), url: row.text(5),
+            networkCondition: condition(row.int(6)),
+            idempotencyKey: row.text(7), bodySize: row.int64(8), created: WallClock.date(row.int64(9)),
+            expires: row.optionalInt64(10).map { WallClock.date($0) }, attempts: row.int(11),
+            nextAttempt: row.int64(12) > 0 ? WallClock.date(row.int64(12)) : nil, failure: failure)
+    }
+
+    static func condition(_ number: Int) -> NetworkCondition {
+        let all = NetworkCondition.allCases
+        return all.indices.contains(number) ? all[number] : .any
+    }
+
+    func counts() throws(StorageError) -> OutboxCounts {
+        var counts = OutboxCounts()
+        try database.query("SELECT waiting, dead, bytes, paused FROM totals") { row in
+            counts.waiting = row.int(0)
+            counts.dead = row.int(1)
+            counts.bytes = row.int64(2)
+            counts.isPaused = row.bool(3)
+            return false
+        }
+        if counts.waiting > 0 {
+            counts.oldest = try database.first(
+                "SELECT created FROM entries WHERE state = 0 ORDER BY id LIMIT 1"
+            ) { WallClock.date($0.int64(0)) }
+        }
+        return counts
+    }
+
+    func reply(_ id: OutboxID) throws(StorageError) -> OutboxReply? {
+        try database.first("SELECT status, header, body FROM replies WHERE id = ?", [.integer(id.rawValue)]) {
+            OutboxReply(statusCode: $0.int(0), header: $0.text(1), body: Data($0.bytes(2)))
+        }
+    }
+
+    func result(_ id: OutboxID) throws(StorageError) -> OutboxResult? {
+        try database.first("SELECT outcome, status, at FROM results WHERE id = ?", [.integer(id.rawValue)]) {
+            OutboxResult(
+                id: id, outcome: OutboxResult.Outcome(rawValue: $0.text(0)) ?? .removed,
+                statusCode: $0.optionalInt64(1).map { Int($0) }, date: WallClock.date($0.int64(2)))
+        }
+    }
+
+    // MARK: Leaving
+
+    /// Takes an entry out for good; false where it is not there any more.
+    ///
+    /// - Parameter files: gets the content's file, to be removed after the transaction.
+    func remove(
+        _ id: OutboxID, as outcome: OutboxResult.Outcome, statusCode: Int? = nil, now: Int64,
+        files: inout [String], refreshing: Bool = true
+    ) throws(StorageError) -> Bool {
+        let number = SQLValue.integer(id.rawValue)
+        let found = try database.first(
+            "SELECT e.lane, e.state, e.size, c.file FROM entries e LEFT JOIN contents c ON c.id = e.id WHERE e.id = ?",
+            [number]
+        ) { (lane: $0.text(0), state: $0.int(1), size: $0.int64(2), file: $0.optionalText(3)) }
+        guard let found else { return false }
+        if let file = found.file { files.append(file) }
+        try database.run("DELETE FROM contents WHERE id = ?", [number])
+        try database.run("DELETE FROM entries WHERE id = ?", [number])
+        try change(waiting: found.state == 0 ? -1 : 0, dead: found.state == 0 ? 0 : -1, bytes: -found.size)
+        try database.run(
+            "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?)",
+            [number, .text(outcome.rawValue), SQLValue(statusCode), .integer(now)])
+        if refreshing, found.state == 0 { try refresh(lane: found.lane) }
+        return true
+    }
+
+    /// Forgets all results but the last thousand, by number.
+    func trimResults() throws(StorageError) {
+        try database.run(
+            "DELETE FROM results WHERE id < (SELECT id FROM results ORDER BY id DESC LIMIT 1 OFFSET 999)")
+    }
+}

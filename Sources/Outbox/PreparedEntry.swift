@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import HTTPTypes
+import OutboxCore
+import SessionCore
+
+/// A request as it is stored: checked, and its large content staged in a file.
+struct PreparedEntry: Sendable {
+    var lane: String
+    var priority: Int
+    var method: String
+    var url: String
+    var host: String
+    var condition: Int
+    var key: String
+    var size: Int64
+    var expires: Int64?
+    var header: String
+    var secrets: String
+    /// The content, where it is small.
+    var body: [UInt8]?
+    /// The file in the folder of contents, where it is large.
+    var file: StagedBody?
+
+    /// Larger contents are files: SQLite writes each byte twice, and reads a row as a whole.
+    static let largestInline = 64 << 10
+
+    init(_ request: OutboxRequest, bodies: BodyFolder, largest: Int64) throws(OutboxError) {
+        guard request.url.isSpoken else {
+            throw OutboxError(.badRequest, "\(request.url.absoluteString) is no http or https URL")
+        }
+        lane = request.lane
+        guard !lane.isEmpty, lane.utf8.count <= 200, !lane.unicodeScalars.contains(where: { $0.value < 0x20 })
+        else {
+            throw OutboxError(
+                .badRequest, "a lane has a name of 1 to 200 bytes without control characters",
+                advice: "choose another one")
+        }
+        priority = request.priority
+        method = request.method.rawValue
+        url = request.url.absoluteString
+        host = request.url.host(percentEncoded: true)?.lowercased() ?? ""
+        condition = NetworkCondition.allCases.firstIndex(of: request.networkCondition) ?? 0
+        expires = request.expires.map { WallClock.milliseconds($0) }
+        var fields = request.headerFields
+        let keyField = HTTPField.Name.idempotencyKey
+        key = request.idempotencyKey ?? fields[keyField] ?? Self.randomKey()
+        fields[keyField] = nil
+        // RFC 9110 §5.5, and no blanks, so that it comes back as it went in.
+        guard !key.isEmpty, key.utf8.count <= 255, key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw OutboxError(
+                .badRequest, "an idempotency key has 1 to 255 visible ASCII characters and no blanks")
+        }
+        header = fields.map { "\($0.name.rawName): \($0.value)\n" }.joined()
+        secrets = try Self.lines(request.secretFields)
+        switch request.body {
+        case nil: size = 0
+        case .data(let data):
+            size = Int64(data.count)
+            try Self.check(size, largest)
+            if data.count > Self.largestInline {
+                file = try bodies.stage(data)
+            } else {
+                body = Array(data)
+            }
+        case .file(let path):
+            let staged = try bodies.stage(file: path, largest: largest)
+            size = staged.size
+            file = staged
+        }
+    }
+
+    private static func check(_ size: Int64, _ largest: Int64) throws(OutboxError) {
+        guard size > largest else { return }
+        throw OutboxError(
+            .full, "the content of \(size) bytes is larger than \(largest), which the outbox takes")
+    }
+
+    private static func lines(_ secrets: [SecretField]) throws(OutboxError) -> String {
+        var text = ""
+        for field in secrets {
+            let parts = [field.name, field.prefix, field.source, field.key]
+            guard HTTPField.Name(field.name) != nil, !field.source.isEmpty, !field.key.isEmpty,
+                parts.allSatisfy({ !$0.unicodeScalars.contains { $0.value < 0x20 } })
+            else {
+                throw OutboxError(
+                    .badRequest, "the secret for the field “\(field.name)” is not written properly")
+            }
+            text += parts.joined(separator: "\n") + "\n"
+        }
+        return text
+    }
+
+    static func secrets(_ text: String) -> [SecretField] {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        return stride(from: 0, to: lines.count - 3, by: 4).map {
+            SecretField(name: lines[$0], prefix: lines[$0 + 1], source: lines[$0 + 2], key: lines[$0 + 3])
+        }
+    }
+
+    static func fields(_ header: String) -> HTTPFields {
+        var fields = HTTPFields()
+        for line in header.split(separator: "\n") {
+            guard let colon = line.firstIndex(of: ":"), let name = HTTPField.Name(String(line[..<colon]))
+            else { continue }
+            fields.append(
+                HTTPField(name: name, value: String(line[line.index(after: colon)...].drop { $0 == " " })))
+        }
+        return fields
+    }
+
+    /// 128 random bits.
+    private static func randomKey() -> String {
+        let digits = (0..<2).map { _ in
+            let text = String(UInt64.random(in: 0...UInt64.max), radix: 16)
+            return String(repeating: "0", count: 16 - text.count) + text
+        }
+        return digits.joined()
+    }
+}
+
+extension HTTPField.Name {
+    /// `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header).
+    static let idempotencyKey = HTTPField.Name("Idempotency-Key") ?? .eTag
+}
+
+/// The device's clock, in milliseconds since 1970.
+enum WallClock {
+    static var now: Int64 { milliseconds(Date()) }
+    static func milliseconds(_ date: Date) -> Int64 {
+        Int64(min(max(date.timeIntervalSince1970, -1e12), 1e12) * 1_000)
+    }
+    static func date(_ milliseconds: Int64) -> Date {
+        Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
+    }
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+public import OutboxCore
+import Reachability
+public import SessionManager
+import Storage
+import Synchronization
+
+/// Keeps HTTP requests on the disk until a server has them: what it has taken survives crashes, `kill -9` and loss of power.
+///
+/// ``enqueue(_:)-(OutboxRequest)`` returns when the request is on the disk. One process at a time delivers
+/// (``startDelivery(with:)``), any number of processes may enqueue, list, retry and remove; the one that delivers notices.
+/// Requests of one lane arrive in order, lanes do not wait for each other. A request is delivered at least once: where its answer got
+/// lost, or the process was killed before the answer was written down, it is sent again with the same `Idempotency-Key`.
+///
+///     let outbox = try await RequestOutbox(at: "/var/lib/meter/outbox")
+///     try await outbox.startDelivery(with: manager)
+///     try await outbox.enqueue(OutboxRequest("https://api.example.com/samples", body: .data(sample)))
+///
+/// Every member may be used from any thread; SQLite works on a thread of the outbox's own.
+public final class RequestOutbox: Sendable {
+    /// Requests that came together and are stored together.
+    private struct Group: Sendable {
+        var requests: [PreparedEntry]
+        var continuation: CheckedContinuation<[OutboxReceipt], any Error>
+    }
+
+    /// The folder of its files.
+    public let folder: String
+    /// How it stores and delivers.
+    public let configuration: OutboxConfiguration
+    private let reactor: Reactor
+    private let engine: LoopBound<OutboxEngine>
+    private let board = EventBoard()
+    private let bodies: BodyFolder
+    /// What has come since the last transaction.
+    private let arrivals = Mutex<[Group]>([])
+    private let network = Mutex<ReachabilityObservation?>(nil)
+
+    /// Opens the outbox of a folder, or makes it: readable and writable for this user alone.
+    ///
+    /// A damaged database is moved aside and what can be read of it carried over; see ``OutboxCore/OutboxEvent/damaged(movedTo:reason:salvaged:)``,
+    /// which `onEvent` gets.
+    ///
+    /// - Parameter onEvent: called with everything that happens, in order, on the outbox's thread; it has to return soon.
+    /// - Throws: ``OutboxCore/OutboxError``.
+    public init(
+        at folder: String, configuration: OutboxConfiguration = OutboxConfiguration(),
+        onEvent: (@Sendable (OutboxEvent) -> Void)? = nil
+    ) async throws {
+        self.folder = folder
+        self.configuration = configuration
+        bodies = BodyFolder(places: OutboxPlaces(folder: folder))
+        do throws(ReactorError) { reactor = try Reactor(name: "reach-outbox") } catch {
+            throw OutboxError(
+                .storage, "no thread for the outbox can be started: \(error)",
+                advice: "raise the limits of files and threads")
+        }
+        if let onEvent { _ = board.listen(onEvent) }
+        let (reactor, board) = (reactor, board)
+        engine = try await withCheckedThrowingContinuation { continuation in
+            reactor.perform {
+                do throws(OutboxError) {
+                    let engine = try OutboxEngine(folder, configuration, board, on: reactor)
+                    continuation.resume(returning: LoopBound(engine, to: reactor))
+                } catch { continuation.resume(throwing: error) }
+            }
+        }
+    }
+
+    deinit {
+        network.withLock { $0 }?.cancel()
+        engine.perform { $0.close() }
+    }
+
+    /// Ends the delivery and lets go of the files; everything else fails from now on with ``OutboxCore/OutboxError/Code/closed``.
+    public func close() async {
+        await stopDelivery()
+        await withCheckedContinuation { continuation in
+            engine.perform { engine in
+                engine.close()
+                continuation.resume()
+            }
+        }
+    }
+
+    // MARK: Taking requests
+
+    /// Takes a request; it is on the disk when this returns.
+    ///
+    /// Requests that are enqueued at the same time share a transaction.
+    ///
+    /// - Throws: ``OutboxCore/OutboxError``: nothing was taken then.
+    @discardableResult
+    public func enqueue(_ request: OutboxRequest) async throws -> OutboxReceipt {
+        try await enqueue([request])[0]
+    }
+
+    /// Takes requests, all or none, in one transaction; they are on the disk when this returns.
+    ///
+    /// - Throws: ``OutboxCore/OutboxError``: nothing was taken then.
+    @discardableResult
+    public func enqueue(_ requests: [OutboxRequest]) async throws -> [OutboxReceipt] {
+        guard !requests.isEmpty else { return [] }
+        var prepared: [PreparedEntry] = []
+        prepared.reserveCapacity(requests.count)
+        do {
+            for request in requests {
+                prepared.append(
+                    try PreparedEntry(request, bodies: bodies, largest: configuration.limits.maximumBodySize))
+            }
+        } catch {
+            for entry in prepared { if let file = entry.file { bodies.discard(file) } }
+            throw error
+        }
+        return try await withCheckedThrowingContinuation { continuation in
+            let isFirst = arrivals.withLock { arrivals in
+                arrivals.append(Group(requests: prepared, continuation: continuation))
+                return arrivals.count == 1
+            }
+            guard isFirst else { return }
+            engine.perform { engine in self.takeIn(engine) }
+        }
+    }
+
+    /// Stores what has arrived, in one transaction.
+    private func takeIn(_ engine: OutboxEngine) {
+        let groups = arrivals.withLock { arrivals in
+            defer { arrivals = [] }
+            return arrivals
+        }
+        var results: [Result<OutboxTables.Taken, OutboxTables.NoRoom>] = []
+        do throws(OutboxError) {
+            guard !engine.isClosed else { throw OutboxError(.closed, "the outbox was closed") }
+            try engine.file.add { (database) throws(StorageError) in
+                results = []
+                let now = WallClock.now
+                for group in groups {
+                    try database.run("SAVEPOINT arrival")
+                    let result = try OutboxTables(database).take(
+                        group.requests, limits: configuration.limits, bodies: bodies, now: now)
+                    if case .failure = result { try database.run("ROLLBACK TO arrival") }
+                    try database.run("RELEASE arrival")
+                    results.append(result)
+                }
+            }
+        } catch {
+            for group in groups { refuse(group, error) }
+            return
+        }
+        for (group, result) in zip(groups, results) {
+            switch result {
+            case .success(let taken):
+                for (request, receipt) in zip(group.requests, taken.receipts) where receipt.isRepeated {
+                    if let file = request.file { bodies.discard(file) }
+                }
+                bodies.remove(taken.files)
+                for id in taken.dropped { board.send(.dropped(id)) }
+                board.send(.enqueued(taken.receipts))
+                group.continuation.resume(returning: taken.receipts)
+            case .failure(let noRoom):
+                refuse(
+                    group,
+                    OutboxError(
+                        .full, "there is no room for it: \(noRoom.reason)",
+                        advice: "raise the limits, or choose what gives way"))
+            }
+        }
+        engine.pump()
+    }
+
+    private func refuse(_ group: Group, _ error: OutboxError) {
+        for request in group.requests { if let file = request.file { bodies.discard(file) } }
+        group.continuation.resume(throwing: error)
+    }
+
+    // MARK: Delivering
+
+    /// Delivers from now on, with a manager's connections, policy and request queue.
+    ///
+    /// What the network cannot carry waits in the manager's queue; when it is back, what failed for its sake is tried at once.
+    ///
+    /// - Throws: ``OutboxCore/OutboxError/Code/deliveredElsewhere`` where another process does.
+    public func startDelivery(with manager: URLSessionManager) async throws {
+        try await on { (engine) throws(OutboxError) in try engine.start(manager) }
+        let provider: (any ReachabilityProvider)? =
+            switch manager.queue.follows {
+            case .shared: ReachabilityManager.shared
+            case .provider(let provider): provider
+            case .host, .nobody: nil
+            }
+        let engine = engine
+        let last = Mutex<UInt64?>(nil)
+        let observation = provider?.observeReachability { update in
+            guard update.status != .unknown, update.path.isOnline else { return last.withLock { $0 = nil } }
+            let generation = UInt64(update.path.generation)
+            guard
+                last.withLock({ last in
+                    defer { last = generation }; return last != generation
+                })
+            else { return }
+            engine.perform { $0.networkIsBack() }
+        }
+        let former = network.withLock { network in
+            defer { network = observation }
+            return network
+        }
+        former?.cancel()
+    }
+
+    /// Ends the delivery; returns when nothing is on its way any more and another process may take over.
+    public func stopDelivery() async {
+        let former = network.withLock { $0.take() }
+        former?.cancel()
+        await withCheckedContinuation { continuation in
+            engine.perform { engine in
+                engine.stopWaiters.append(continuation)
+                engine.stop()
+                engine.endStopping()
+            }
+        }
+    }
+
+    /// What happens, in order, from now on; of what nobody reads the newest 10,000 are kept.
+    public var events: AsyncStream<OutboxEvent> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(10_000)) { continuation in
+            let number = board.listen { continuation.yield($0) }
+            continuation.onTermination = { [board] _ in board.forget(number) }
+        }
+    }
+
+    /// Has `handler` called with everything that happens, in order, on the outbox's thread; it has to return soon.
+    public func observe(_ handler: @escaping @Sendable (OutboxEvent) -> Void) -> OutboxObservation {
+        OutboxObservation(number: board.listen(handler), board: board)
+    }
+
+    /// Runs `body` on the outbox's thread.
+    func on<Value: Sendable>(
+        _ body: @escaping @Sendable (OutboxEngine) throws(OutboxError) -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            engine.perform { engine in
+                do throws(OutboxError) {
+                    guard !engine.isClosed else { throw OutboxError(.closed, "the outbox was closed") }
+                    continuation.resume(returning: try body(engine))
+                } catch { continuation.resume(throwing: error) }
+            }
+        }
+    }
+
+    func wait(_ id: OutboxID, _ continuation: CheckedContinuation<OutboxSettlement, any Error>) {
+        engine.perform { $0.answer(id, continuation) }
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import OutboxCore
+
+/// Looks up what must not be stored: tokens and passwords for header fields, when a request is sent.
+public protocol SecretSource: Sendable {
+    /// The secret of this name; asked anew for each try, so that a renewed token is found.
+    ///
+    /// - Throws: where there is none at the moment: the request is tried again later.
+    func secret(named key: String) async throws -> String
+}
+
+/// Takes secrets from environment variables; the source `env`.
+public struct EnvironmentSecrets: SecretSource {
+    /// The source.
+    public init() {}
+
+    /// The variable's value.
+    public func secret(named key: String) async throws -> String {
+        guard let value = getenv(key), value.pointee != 0 else {
+            throw OutboxError(
+                .badRequest, "the environment has no variable \(key)",
+                advice: "set it where the program is started")
+        }
+        return String(cString: value)
+    }
+}
+
+/// Takes secrets from files, without the line break at their end; the source `file`.
+public struct FileSecrets: SecretSource {
+    /// The source.
+    public init() {}
+
+    /// The file's content; at most 64 KiB.
+    public func secret(named key: String) async throws -> String {
+        let descriptor = open(key, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw OutboxError(
+                .badRequest, "cannot read the secret in \(key): \(String(cString: strerror(errno)))")
+        }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 64 << 10)
+        let count = read(descriptor, &bytes, bytes.count)
+        var text = bytes[..<max(count, 0)]
+        while text.last == 10 || text.last == 13 { text.removeLast() }
+        guard !text.isEmpty else { throw OutboxError(.badRequest, "the secret in \(key) is empty") }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

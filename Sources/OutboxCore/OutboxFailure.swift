@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import SessionCore
+
+/// Why a request was not delivered.
+public struct OutboxFailure: Sendable, Equatable, CustomStringConvertible {
+    /// What kind of reason it is.
+    public enum Kind: String, Sendable, Codable {
+        /// No network, no such host, no connection, a time limit: passes when the network is better.
+        case network
+        /// The server's status says that it cannot at the moment: 408, 425, 429, 5xx, or no proper HTTP.
+        case server
+        /// The server refuses the request, by another status.
+        case refused
+        /// The server is not trusted, or does not trust this device: needs somebody to put something right, a clock for instance.
+        case security
+        /// A secret could not be looked up.
+        case secret
+        /// The request cannot be sent as it is: its content is gone, its URL leads in circles.
+        case unsendable
+        /// This device lacks something: memory, a library.
+        case local
+    }
+
+    /// What kind of reason it is.
+    public let kind: Kind
+    /// What happened, in a sentence.
+    public let message: String
+    /// The status, where a server answered.
+    public let statusCode: Int?
+
+    /// A failure.
+    public init(_ kind: Kind, _ message: String, statusCode: Int? = nil) {
+        self.kind = kind
+        self.message = message
+        self.statusCode = statusCode
+    }
+
+    /// The message.
+    public var description: String { message }
+
+    /// Whether the same request may succeed later.
+    public var isPassing: Bool { kind != .refused && kind != .unsendable }
+}
+
+/// What becomes of a request after a try.
+package enum DeliveryVerdict: Sendable, Equatable {
+    /// The server has it.
+    case delivered(statusCode: Int)
+    /// It is to be sent again, unless this was one try too many.
+    case retry(OutboxFailure)
+    /// Sending it again would not help.
+    case dead(OutboxFailure)
+    /// It was not really tried: the delivery was stopped meanwhile.
+    case untried
+
+    /// Judges by the status of a complete response (RFC 9110 §15).
+    package init(statusCode: Int) {
+        switch statusCode {
+        case 200..<300: self = .delivered(statusCode: statusCode)
+        // Too early (RFC 8470) and too many requests (RFC 6585) name themselves passing, as 408 does.
+        case 408, 425, 429, 500...:
+            self = .retry(OutboxFailure(.server, "the server answered \(statusCode)", statusCode: statusCode))
+        default:
+            self = .dead(OutboxFailure(.refused, "the server answered \(statusCode)", statusCode: statusCode))
+        }
+    }
+
+    /// Judges by what hindered the transfer.
+    ///
+    /// - Parameter status: that of a response which began to come.
+    package init(error: SessionError, statusCode status: Int?) {
+        let message = error.message
+        switch error.code {
+        case .cancelled, .invalidated: self = .untried
+        // The server has said that it has the request, and only the content of its answer is of no use here.
+        case .dataLengthExceedsMaximum, .cannotDecodeRawData:
+            self = status.map(DeliveryVerdict.init(statusCode:)) ?? .retry(OutboxFailure(.server, message))
+        case .badURL, .unsupportedURL, .tooManyRedirects, .invalidHeaderField, .fileDoesNotExist,
+            .cannotOpenFile,
+            .noPermissionsToReadFile, .requestBodyStreamExhausted:
+            self = .dead(OutboxFailure(.unsendable, message, statusCode: status))
+        case .timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost,
+            .notConnectedToInternet:
+            self = .retry(OutboxFailure(.network, message, statusCode: status))
+        case .missingLibrary, .outOfResources, .invalidSecurityPolicy:
+            self = .retry(OutboxFailure(.local, message))
+        default:
+            let isAboutTrust = error.domain == .security || (-1206...(-1200)).contains(error.code.rawValue)
+            self = .retry(OutboxFailure(isAboutTrust ? .security : .server, message, statusCode: status))
+        }
+    }
+}

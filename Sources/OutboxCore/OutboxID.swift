@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The number of an entry in its outbox; a later entry has a greater one, and none is given twice.
+public struct OutboxID: RawRepresentable, Sendable, Hashable, Comparable, Codable, CustomStringConvertible {
+    /// The number.
+    public let rawValue: Int64
+    /// The entry with this number.
+    public init(rawValue: Int64) { self.rawValue = rawValue }
+    /// The number in digits.
+    public var description: String { "\(rawValue)" }
+    /// Older entries come first.
+    public static func < (left: OutboxID, right: OutboxID) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// What an outbox says of a request that it has taken: it is on the disk.
+public struct OutboxReceipt: Sendable, Hashable {
+    /// The entry's number.
+    public let id: OutboxID
+    /// What is sent as `Idempotency-Key`, with each try the same.
+    public let idempotencyKey: String
+    /// Whether an entry with this key was there already, and this is its receipt: nothing was added.
+    public let isRepeated: Bool
+
+    package init(id: OutboxID, idempotencyKey: String, isRepeated: Bool = false) {
+        self.id = id
+        self.idempotencyKey = idempotencyKey
+        self.isRepeated = isRepeated
+    }
+}

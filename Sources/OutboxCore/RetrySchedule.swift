@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// When a request that failed is sent again.
+///
+/// The pause after the nth failure lies between a part of it and the whole of `first · factor ^ (n − 1)`, so that devices which lost the same
+/// server do not return all at once. A `Retry-After` of the server makes it longer, never shorter.
+public struct RetrySchedule: Sendable, Equatable {
+    /// The first pause; 1 s.
+    public var first: Duration = .seconds(1)
+    /// What each further pause is longer by; 2.
+    public var factor = 2.0
+    /// The longest pause; 10 min.
+    public var longest: Duration = .seconds(600)
+    /// The part of a pause that is left to chance, 0 to 1; 0.5.
+    public var jitter = 0.5
+    /// The most that a server may ask for; 1 h.
+    public var longestRetryAfter: Duration = .seconds(3_600)
+    /// The shortest pause where somebody has to put something right first: trust, a secret, a library; 1 min.
+    public var slow: Duration = .seconds(60)
+    /// After so many failures a request becomes a dead letter; nil, the default, for never: a server may be away for long.
+    public var maximumAttempts: Int?
+
+    /// The defaults.
+    public init() {}
+
+    /// How long to wait, in milliseconds; nil for no more tries.
+    ///
+    /// - Parameters:
+    ///   - failures: how often it has failed by now, at least 1.
+    ///   - retryAfter: what the server asks for.
+    ///   - chance: a random number from 0 to 1.
+    package func pause(
+        afterFailures failures: Int, kind: OutboxFailure.Kind, retryAfter: Duration? = nil, chance: Double
+    ) -> Int64? {
+        if let maximumAttempts, failures >= maximumAttempts { return nil }
+        let limit = Double(max(longest.milliseconds, 0))
+        var pause = Double(max(first.milliseconds, 0))
+        // Step by step: no power overflows on the way to the limit, and a thousand steps reach any.
+        var steps = min(max(failures, 1), 1_000) - 1
+        while steps > 0, pause < limit {
+            pause *= max(factor, 1)
+            steps -= 1
+        }
+        pause = min(pause, limit)
+        let part = min(max(jitter, 0), 1)
+        pause -= pause * part * min(max(chance, 0), 1)
+        switch kind {
+        case .security, .secret, .local: pause = max(pause, Double(slow.milliseconds))
+        default: break
+        }
+        let wished = min(retryAfter ?? .zero, longestRetryAfter).milliseconds
+        return max(Int64(pause), wished)
+    }
+
+    /// No pause is longer than this, in milliseconds: what the clock says to be further away, the clock has got wrong.
+    package var horizon: Int64 { max(longest, longestRetryAfter, slow).milliseconds }
+}
+
+extension Duration {
+    /// Whole milliseconds.
+    package var milliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds.multipliedReportingOverflow(by: 1_000).overflow
+            ? .max : seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import Outbox
+
+/// What the drills of `Tests/Outbox` start and kill: enqueues numbered requests, delivers them, and says what it knows to be true.
+///
+///     drill enqueue FOLDER URL FIRST COUNT LANES BATCH     "took NUMBER KEY" for each, when it is on the disk
+///     drill deliver FOLDER                                  "sent ID" for each, when it is out; until standard input ends
+///     drill drain FOLDER                                    the same, until nothing waits
+///     drill measure FOLDER COUNT                            what enqueueing, opening and listing take
+@main
+enum Drill {
+    static func main() async {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        do {
+            switch (arguments.first, arguments.count) {
+            case ("enqueue", 7): try await enqueue(arguments)
+            case ("deliver", 2): try await deliver(arguments[1], drains: false)
+            case ("drain", 2): try await deliver(arguments[1], drains: true)
+            case ("measure", 3):
+                try await Measure(folder: arguments[1], count: Int(arguments[2]) ?? 1_000).run()
+            default: throw OutboxError(.badRequest, "drill enqueue|deliver|drain|measure …")
+            }
+        } catch {
+            say("failed \(error)")
+            exit(1)
+        }
+    }
+
+    static var configuration: OutboxConfiguration {
+        var configuration = OutboxConfiguration()
+        configuration.retries.first = .milliseconds(20)
+        configuration.retries.longest = .milliseconds(200)
+        return configuration
+    }
+
+    static func open(_ folder: String) async throws -> RequestOutbox {
+        try await RequestOutbox(at: folder, configuration: configuration) { event in
+            switch event {
+            case .damaged(let path, let reason, let count): say("damaged \(path) \(count) \(reason)")
+            case .storageFailed(let text): say("storage \(text)")
+            case .delivered(let id, _): say("sent \(id)")
+            case .died(let id, let failure): say("died \(id) \(failure)")
+            default: break
+            }
+        }
+    }
+
+    /// The number is in URL, key and content, so that the other end can compare.
+    static func request(_ number: Int, _ url: String, lanes: Int) throws -> OutboxRequest {
+        let lane = number % lanes
+        // Every seventh is large enough to be a file of its own.
+        let size = number % 7 == 0 ? 70_000 : 20
+        let text = "\(number) " + String(repeating: "x", count: size)
+        var request = try OutboxRequest(
+            "\(url)/take?n=\(number)&lane=\(lane)", body: .data(Data(text.utf8)))
+        request.lane = "lane-\(lane)"
+        return request
+    }
+
+    static func enqueue(_ arguments: [String]) async throws {
+        let outbox = try await open(arguments[1])
+        let (first, count) = (Int(arguments[3]) ?? 0, Int(arguments[4]) ?? 0)
+        let (lanes, batch) = (Int(arguments[5]) ?? 1, max(Int(arguments[6]) ?? 1, 1))
+        var number = first
+        while number < first + count {
+            let numbers = number..<min(number + batch, first + count)
+            let requests = try numbers.map { try request($0, arguments[2], lanes: lanes) }
+            do {
+                let receipts = try await outbox.enqueue(requests)
+                for (number, receipt) in zip(numbers, receipts) {
+                    say("took \(number) \(receipt.id) \(receipt.idempotencyKey)")
+                }
+            } catch let error as OutboxError where error.code == .diskFull {
+                say("full \(number)")
+            }
+            number = numbers.upperBound
+        }
+        await outbox.close()
+        say("done")
+    }
+
+    static func deliver(_ folder: String, drains: Bool) async throws {
+        let outbox = try await open(folder)
+        try await outbox.startDelivery(with: URLSessionManager(responseSerializer: HTTPResponseSerializer()))
+        say("delivering")
+        if drains {
+            for await _ in outbox.events where try await outbox.counts().waiting == 0 { break }
+        } else {
+            // Blocks this thread, on which nobody waits.
+            var byte: UInt8 = 0
+            while read(STDIN_FILENO, &byte, 1) > 0 {}
+        }
+        await outbox.close()
+        say("done")
+    }
+}
+
+/// A line in one piece, without a buffer that a kill would lose.
+func say(_ line: String) {
+    let bytes = Array((line + "\n").utf8)
+    _ = write(STDOUT_FILENO, bytes, bytes.count)
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SessionCore
+import Testing
+
+@testable import OutboxCore
+
+@Suite struct DeliveryVerdictTests {
+    /// The kind of failure, with whether it is tried again.
+    private func kind(_ verdict: DeliveryVerdict) -> (OutboxFailure.Kind?, isTriedAgain: Bool) {
+        switch verdict {
+        case .retry(let failure): (failure.kind, true)
+        case .dead(let failure): (failure.kind, false)
+        case .delivered, .untried: (nil, false)
+        }
+    }
+
+    @Test("Any success delivers", arguments: [200, 201, 202, 204, 299])
+    func success(status: Int) {
+        #expect(DeliveryVerdict(statusCode: status) == .delivered(statusCode: status))
+    }
+
+    @Test(
+        "Statuses that pass are tried again", arguments: [408, 425, 429, 500, 501, 502, 503, 504, 511, 599])
+    func passing(status: Int) {
+        guard case .retry(let failure) = DeliveryVerdict(statusCode: status) else {
+            Issue.record("\(status) is not tried again")
+            return
+        }
+        #expect(failure.kind == .server && failure.statusCode == status && failure.isPassing)
+    }
+
+    @Test(
+        "Other refusals become dead letters",
+        arguments: [0, 199, 300, 304, 400, 401, 403, 404, 409, 410, 413, 422])
+    func refused(status: Int) {
+        guard case .dead(let failure) = DeliveryVerdict(statusCode: status) else {
+            Issue.record("\(status) is no dead letter")
+            return
+        }
+        #expect(failure.kind == .refused && !failure.isPassing)
+    }
+
+    @Test(
+        "Failures by what they are about",
+        arguments: [
+            (SessionError.Code.timedOut, OutboxFailure.Kind.network, true), (.cannotFindHost, .network, true),
+            (.cannotConnectToHost, .network, true), (.networkConnectionLost, .network, true),
+            (.notConnectedToInternet, .network, true), (.badServerResponse, .server, true),
+            (.secureConnectionFailed, .security, true), (.certificateHasBadDate, .security, true),
+            (.certificateNotYetValid, .security, true), (.certificateUntrusted, .security, true),
+            (.clientCertificateRequired, .security, true), (.missingLibrary, .local, true),
+            (.outOfResources, .local, true), (.unknown, .server, true), (.badURL, .unsendable, false),
+            (.tooManyRedirects, .unsendable, false), (.fileDoesNotExist, .unsendable, false),
+            (.requestBodyStreamExhausted, .unsendable, false),
+        ])
+    func failures(code: SessionError.Code, expected: OutboxFailure.Kind, isTriedAgain: Bool) {
+        let found = kind(DeliveryVerdict(error: SessionError(code, "x"), statusCode: nil))
+        #expect(found.0 == expected && found.isTriedAgain == isTriedAgain)
+    }
+
+    @Test("What was cancelled was not tried; an answer too long to keep is an answer")
+    func special() {
+        #expect(DeliveryVerdict(error: SessionError(.cancelled, "x"), statusCode: nil) == .untried)
+        let long = SessionError(.dataLengthExceedsMaximum, "x")
+        #expect(DeliveryVerdict(error: long, statusCode: 201) == .delivered(statusCode: 201))
+        #expect(kind(DeliveryVerdict(error: long, statusCode: 404)).isTriedAgain == false)
+        // Whether the content was taken is not known where the connection broke.
+        #expect(
+            kind(DeliveryVerdict(error: SessionError(.networkConnectionLost, "x"), statusCode: 200))
+                .isTriedAgain)
+    }
+}

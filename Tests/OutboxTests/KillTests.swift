@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Outbox
+
+/// The short forms; `Tests/Outbox/kill PROGRAM --rounds 500` is the long one.
+@Suite struct KillTests {
+    private let folder: ScratchFolder
+    private let script =
+        "/" + #filePath.split(separator: "/").dropLast(2).joined(separator: "/") + "/Outbox/kill"
+
+    init() throws { folder = try ScratchFolder("reach-kill") }
+
+    private func run(_ arguments: String...) async throws -> ProgramResult {
+        let origin = try await Origin.shared
+        return try await origin.run(
+            ["/usr/bin/python3", "-B", script, BuiltProgram.path("outbox-drill"), "--folder", folder("work")]
+                + arguments)
+    }
+
+    @Test("Nothing is lost, reordered or sent again by processes that are killed at random instants")
+    func kills() async throws {
+        let result = try await run("--rounds", "10", "--seed", "7")
+        #expect(result.status == .exited(0), "\(result.text) \(result.errors)")
+    }
+
+    @Test(
+        "Nor by a disk that is full: what cannot be stored is refused, and what is there leaves",
+        .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
+    func fullDisk() async throws {
+        let result = try await run("--rounds", "8", "--seed", "5", "--full")
+        #expect(result.status == .exited(0), "\(result.text) \(result.errors)")
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Outbox
+
+/// A folder for an outbox, and what it tells.
+final class OutboxLab: Sendable {
+    let folder: ScratchFolder
+    let events = EventLog<OutboxEvent>()
+    var path: String { folder("outbox") }
+
+    init() throws { folder = try ScratchFolder("reach-outbox") }
+
+    func open(_ change: (inout OutboxConfiguration) -> Void = { _ in }) async throws -> RequestOutbox {
+        var configuration = OutboxConfiguration()
+        configuration.retries.first = .milliseconds(1)
+        configuration.retries.longest = .milliseconds(1)
+        configuration.retries.slow = .milliseconds(1)
+        change(&configuration)
+        let events = events
+        return try await RequestOutbox(at: path, configuration: configuration) { events.append($0) }
+    }
+
+    /// One whose connections lead to the test origin.
+    static func manager() -> URLSessionManager {
+        var configuration = SessionConfiguration()
+        configuration.proxy = ""
+        var queue = RequestQueue.Settings()
+        queue.follows = .nobody
+        return URLSessionManager(
+            configuration: configuration, responseSerializer: HTTPResponseSerializer(), queue: queue)
+    }
+
+    /// Waits for an event.
+    @discardableResult
+    func wait<Value>(_ pick: (OutboxEvent) -> Value?) async throws -> Value {
+        var seen = 0
+        while true {
+            let all = await events.wait(forCount: seen + 1, within: .seconds(60))
+            guard all.count > seen else { throw LabError("not within a minute; but \(all)") }
+            for event in all[seen...] { if let value = pick(event) { return value } }
+            seen = all.count
+        }
+    }
+
+    /// Waits until an entry was delivered.
+    func delivered(_ id: OutboxID) async throws {
+        try await wait { event -> Bool? in
+            if case .delivered(id, _) = event { true } else { nil }
+        }
+    }
+
+    /// Requests `?n=` that have arrived, in order.
+    static func numbers(_ statistics: OriginStatistics) -> [Int] {
+        statistics.requests.compactMap { line in
+            line.split(whereSeparator: { "?&".contains($0) }).first { $0.hasPrefix("n=") }.flatMap {
+                Int($0.dropFirst(2))
+            }
+        }
+    }
+
+    static let key = Atomic<Int>(0)
+    /// An account at the origin that nobody else uses.
+    static func account() -> String { "outbox-\(getpid())-\(key.add(1, ordering: .relaxed).newValue)" }
+}
+
+extension OutboxRequest {
+    init(to url: String, lane: String = "default", priority: Int = 0, body: Body? = nil) throws {
+        try self.init(url, method: .post, body: body)
+        self.lane = lane
+        self.priority = priority
+    }
+}
