@@ -9,14 +9,16 @@ struct Reach: ParsableCommand {
         commandName: "reach",
         abstract: "Tells whether the network can be reached, which way, and if not, what is missing.",
         discussion: """
-            It asks the kernel's routing table; no subcommand but 'get' sends a packet.
+            It asks the kernel's routing table; only 'get', and 'doctor' with a URL, send packets.
 
             Exit codes: 0 reachable, or the condition is met; 1 unreachable or unknown; 2 timed out; \
             3 the kernel cannot be asked; 64 wrong usage; 130 interrupted; 'get' has more. JSON and exit codes are stable, text for \
             people is not.
             """,
         version: Self.version,
-        subcommands: [Status.self, Watch.self, Wait.self, Get.self, Record.self, Replay.self, Serve.self],
+        subcommands: [
+            Status.self, Watch.self, Wait.self, Doctor.self, Get.self, Record.self, Replay.self, Serve.self,
+        ],
         defaultSubcommand: Status.self)
 
     static let version = "0.1.0"

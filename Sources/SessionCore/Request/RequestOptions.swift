@@ -35,6 +35,8 @@ public struct RequestOptions: Sendable, Equatable {
     public var maximumHTTPVersion: HTTPVersion?
     /// The most bytes a second, in each direction and on average; nil for as fast as it goes.
     public var maximumBytesPerSecond: Int64?
+    /// The most content of a TCP segment, in both directions (TCP_MAXSEG, tcp(7)); nil for what the links take.
+    package var maximumSegmentSize: Int?
     /// Header fields that are not sent although they are otherwise, such as `Accept`; none.
     public var omittedFields: [HTTPField.Name] = []
 

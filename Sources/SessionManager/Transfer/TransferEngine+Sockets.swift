@@ -27,6 +27,10 @@ extension TransferEngine {
         guard number >= 0, let user else { return number }
         let easy = Unmanaged<EasyHandle>.fromOpaque(user).takeUnretainedValue()
         easy.engine.sockets[number] = SocketState(isOurs: true)
+        if var size = easy.transfer?.request.options.maximumSegmentSize.map({ Int32(clamping: $0) }) {
+            setsockopt(
+                number, Int32(IPPROTO_TCP), TCP_MAXSEG, &size, socklen_t(MemoryLayout<Int32>.size))
+        }
         // Nothing that the network does concerns a connection within this machine.
         if let transfer = easy.transfer, let peer = PeerAddress(address), !peer.address.isLoopback {
             easy.engine.opened(number, to: peer, for: transfer)

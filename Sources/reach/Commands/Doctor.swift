@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import FoundationEssentials
+import Reachability
+import SessionManager
+
+/// `reach doctor`: goes through the usual causes, and says which one it is.
+struct Doctor: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Go through what is usually wrong with a network, and say which one it is.",
+        discussion: """
+            It looks at the path first: carrier, address, default route. With the URL of a server of yours it goes on: does the \
+            name have an address, is there a connection by IPv4 and by IPv6, does the server itself answer or a page to \
+            sign in, is the clock right, do big packets get through. Nothing is sent without a URL.
+
+            Exit codes: 0 nothing is wrong; 1 something is; 3 the kernel cannot be asked; 64 wrong usage; 130 interrupted.
+
+            Example:
+              reach doctor https://updates.example.com/
+            """)
+
+    @Argument(
+        help: ArgumentHelp("A server that this machine has to reach.", valueName: "url"), transform: Value.url)
+    var url: URL?
+
+    @Option(
+        name: .customLong("cacert"),
+        help: ArgumentHelp("Trust the authorities of this file instead of the system's.", valueName: "file"))
+    var authorities: String?
+
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        // First of all, for threads inherit what is done with signals.
+        _ = Vigil()
+        let printer = DiagnosisPrinter(url: url, isJSON: output.json, style: output.style)
+        var diagnosis = Diagnosis()
+        func note(_ finding: Finding) throws {
+            diagnosis.findings.append(finding)
+            try printer.print(finding)
+        }
+        let path = try path()
+        try note(DiagnosisRules.path(path))
+        // Where the kernel knows no way, nothing that follows would say more.
+        if path.isOnline || path.alternative != nil {
+            if let url { try examine(url, path, note) } else { try note(.skipped(.name, Self.invitation)) }
+        }
+        try printer.conclude(diagnosis)
+        if diagnosis.cause != nil { throw ExitCode.unreachable }
+    }
+
+    private static let invitation = "to go on, name a server of yours: reach doctor https://…"
+
+    /// The path to anywhere, or where there is none, to the server, which may be near.
+    private func path() throws -> ReachabilityPath {
+        do {
+            let general = try ReachabilityManager.check()
+            guard !general.path.isOnline, let host = url?.host() else { return general.path }
+            let own = try ReachabilityManager.check(host: host)
+            return own.path.isOnline ? own.path : general.path
+        } catch { throw complain(error) }
+    }
+
+    private func examine(_ url: URL, _ path: ReachabilityPath, _ note: (Finding) throws -> Void) throws {
+        let host = url.host() ?? ""
+        var addresses = IPAddress(host).map { [$0] } ?? []
+        if addresses.isEmpty {
+            guard let seen = NameProbe.observe(host) else { throw ExitCode.interrupted }
+            try note(DiagnosisRules.name(seen))
+            guard case .found(let found) = seen.outcome else { return }
+            // Two of each family tell as much as all.
+            addresses = IPAddress.Family.allCases.flatMap { family in
+                found.filter { $0.family == family }.prefix(2)
+            }
+        }
+        let port = url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80)
+        let seen = ConnectionProbe.observe(addresses, port: port)
+        let findings = DiagnosisRules.connections(
+            seen, path: path, gatewayIsSilent: ConnectionProbe.isSilent(path.gateway))
+        for finding in findings { try note(finding) }
+        guard seen.contains(where: { $0.outcome == .connected }) else { return }
+        try ask(url, path, note)
+    }
+
+    private func ask(_ url: URL, _ path: ReachabilityPath, _ note: (Finding) throws -> Void) throws {
+        var policy = SecurityPolicy.default
+        if let authorities { policy.trustRoots = .only(.file(authorities)) }
+        let probe = ExchangeProbe(url: url, policy: policy)
+        guard let seen = probe.observe() else { throw ExitCode.interrupted }
+        try note(DiagnosisRules.answer(seen, url: url))
+        if let clock = DiagnosisRules.clock(seen) { try note(clock) }
+        guard case .silent = seen.outcome else { return }
+        guard let small = probe.observe(segmentSize: ExchangeProbe.smallSegment) else {
+            throw ExitCode.interrupted
+        }
+        try note(
+            DiagnosisRules.packets(
+                small, size: ExchangeProbe.smallSegment, interface: path.interface,
+                mtu: ConnectionProbe.mtu(path.interface)))
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Reachability
+
+/// Connects to addresses by TCP, all at once, and closes the connections again.
+enum ConnectionProbe {
+    /// So long, packets that were lost are sent again twice (RFC 6298 §2: after 1 s, after 3 s).
+    static let limit: Duration = .seconds(4)
+
+    static func observe(_ addresses: [IPAddress], port: Int) -> [ConnectionObservation] {
+        let began = Clock.monotonic
+        var tries = addresses.map { Try($0, port) }
+        while tries.contains(where: { $0.outcome == nil }) {
+            let left = (began + limit - Clock.monotonic).inNanoseconds
+            guard left > 0 else { break }
+            var polls = tries.map {
+                pollfd(fd: $0.outcome == nil ? $0.socket : -1, events: Int16(POLLOUT), revents: 0)
+            }
+            guard poll(&polls, nfds_t(polls.count), Int32((left + 999_999) / 1_000_000)) > 0 else { continue }
+            for index in tries.indices where polls[index].revents != 0 {
+                tries[index].settle(after: Clock.monotonic - began)
+            }
+        }
+        return tries.map { attempt in
+            if attempt.socket >= 0 { close(attempt.socket) }
+            return ConnectionObservation(
+                address: attempt.address, port: port, outcome: attempt.outcome ?? .timedOut,
+                took: attempt.took ?? limit)
+        }
+    }
+
+    private struct Try {
+        let address: IPAddress
+        var socket: Int32
+        var outcome: ConnectionObservation.Outcome?
+        var took: Duration?
+
+        init(_ address: IPAddress, _ port: Int) {
+            self.address = address
+            let isIPv4 = address.family == .ipv4
+            socket = Glibc.socket(
+                isIPv4 ? AF_INET : AF_INET6,
+                Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+            guard socket >= 0 else { return fail(errno) }
+            let bytes = address.bytes
+            let result: Int32
+            if isIPv4 {
+                var to = sockaddr_in()
+                to.sin_family = sa_family_t(AF_INET)
+                to.sin_port = in_port_t(UInt16(clamping: port).bigEndian)
+                withUnsafeMutableBytes(of: &to.sin_addr) { $0.copyBytes(from: bytes) }
+                result = Self.connect(socket, &to)
+            } else {
+                var to = sockaddr_in6()
+                to.sin6_family = sa_family_t(AF_INET6)
+                to.sin6_port = in_port_t(UInt16(clamping: port).bigEndian)
+                withUnsafeMutableBytes(of: &to.sin6_addr) { $0.copyBytes(from: bytes) }
+                result = Self.connect(socket, &to)
+            }
+            if result == 0 { settle(after: .zero) } else if errno != EINPROGRESS { fail(errno) }
+        }
+
+        private static func connect<Address>(_ socket: Int32, _ address: inout Address) -> Int32 {
+            let length = socklen_t(MemoryLayout<Address>.size)
+            return withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.connect(socket, $0, length) }
+            }
+        }
+
+        mutating func settle(after took: Duration) {
+            self.took = took
+            var failure: Int32 = 0
+            var length = socklen_t(MemoryLayout<Int32>.size)
+            getsockopt(socket, SOL_SOCKET, SO_ERROR, &failure, &length)
+            if failure == 0 { outcome = .connected } else { fail(failure) }
+        }
+
+        private mutating func fail(_ number: Int32) {
+            took = took ?? .zero
+            outcome =
+                switch number {
+                case ECONNREFUSED: .refused
+                case ETIMEDOUT: .timedOut
+                default: .failed(String(cString: strerror(number)))
+                }
+        }
+    }
+
+    /// Whether the kernel has asked for a neighbour of IPv4 and got no answer (proc_net(5), `arp`: flag ATF_COM is not set).
+    static func isSilent(_ gateway: IPAddress?) -> Bool {
+        guard let gateway, gateway.family == .ipv4 else { return false }
+        return SystemText.lines("/proc/thread-self/net/arp").contains {
+            $0.count >= 3 && $0[0] == gateway.description && $0[2] == "0x0"
+        }
+    }
+
+    /// The MTU of a link, in bytes; nil where it is not known.
+    static func mtu(_ interface: String?) -> Int? {
+        interface.flatMap { SystemText.lines("/sys/class/net/\($0)/mtu").first?.first.flatMap { Int($0) } }
+    }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Reachability
+
+/// What the observations mean, and what to try: pure, one function for each check.
+enum DiagnosisRules {
+    // MARK: The path
+
+    static func path(_ path: ReachabilityPath) -> Finding {
+        guard !path.isOnline else { return .good(.path, path.reason.sentence) }
+        let sentence = path.reason.sentence
+        let advice = Self.advice(for: path.reason)
+        if let other = path.alternative {
+            return .failed(
+                .path, sentence,
+                try: "\(advice); \(other) has a path of its own: lower its metric, or remove the dead route")
+        }
+        return .failed(.path, sentence, try: advice)
+    }
+
+    private static func advice(for reason: ReachabilityReason) -> String {
+        let link = reason.interface ?? "the interface"
+        switch reason.code {
+        case .linkDown:
+            return
+                "look at cable, switch or antenna of \(link); switch it on (ip link set \(link) up), or unblock the radio (rfkill list)"
+        case .noAddress, .linkLocalOnly:
+            return "look whether a DHCP server answers on \(link), or give it an address"
+        case .noRoute: return "look whether DHCP or router advertisements bring a gateway, or add a default route"
+        case .noPorts: return "look at the ports of \(link): at least one needs carrier"
+        case .prohibited, .blackhole, .unreachableRoute:
+            return "somebody has forbidden it on this machine: ip rule; ip route show type \(kind(reason.code))"
+        case .tunnelWithoutUnderlay: return "bring up a network beneath \(link), or take the tunnel down"
+        default: return "see reach status --explain"
+        }
+    }
+
+    private static func kind(_ code: ReachabilityReason.Code) -> String {
+        switch code {
+        case .prohibited: "prohibit"
+        case .blackhole: "blackhole"
+        default: "unreachable"
+        }
+    }
+
+    // MARK: Names
+
+    static func name(_ seen: NameObservation) -> Finding {
+        let servers = seen.servers.joined(separator: ", ")
+        switch seen.outcome {
+        case .found(let addresses):
+            let list = addresses.prefix(3).map(\.description).joined(separator: ", ")
+            let more = addresses.count > 3 ? " and \(addresses.count - 3) more" : ""
+            let sentence = "\(seen.name) is \(list)\(more)"
+            guard seen.took >= .seconds(2) else { return .good(.name, sentence) }
+            return .doubtful(
+                .name, "\(sentence), found after \(text(seen.took))",
+                try: "look whether the first of the name servers answers: \(servers.isEmpty ? "none is configured" : servers)")
+        case .noSuchName:
+            return .failed(
+                .name, "the name servers know no address of \(seen.name)",
+                try: "look at the spelling; a name of a private network needs that network's name server")
+        case .noAnswer where seen.servers.isEmpty:
+            return .failed(
+                .name, "no name server is configured",
+                try: "add one to /etc/resolv.conf, or have DHCP bring it")
+        case .noAnswer:
+            return .failed(
+                .name, "no name server answers (\(servers))",
+                try: "look whether they can be reached (reach status --host \(seen.servers[0])) and UDP port 53 is let through")
+        case .failed(let words):
+            return .failed(
+                .name, "looking up \(seen.name) failed: \(words)", try: "see /etc/nsswitch.conf and /etc/resolv.conf")
+        }
+    }
+
+    // MARK: Connections
+
+    /// - Parameters:
+    ///   - hasIPv6: Whether there is a path for IPv6; without one its addresses are of no use to anybody.
+    ///   - gatewayIsSilent: Whether the gateway does not even say which station it is (ARP).
+    static func connections(
+        _ seen: [ConnectionObservation], path: ReachabilityPath, gatewayIsSilent: Bool
+    ) -> [Finding] {
+        var findings: [Finding] = []
+        for family in IPAddress.Family.allCases {
+            let of = seen.filter { $0.address.family == family }
+            if let finding = connections(of, family, path, seen, gatewayIsSilent) { findings.append(finding) }
+        }
+        if findings.isEmpty {
+            findings.append(.failed(.connection, "there is no address to connect to", try: "see reach status"))
+        }
+        return findings
+    }
+
+    private static func connections(
+        _ seen: [ConnectionObservation], _ family: IPAddress.Family, _ path: ReachabilityPath,
+        _ all: [ConnectionObservation], _ gatewayIsSilent: Bool
+    ) -> Finding? {
+        let check: Finding.Check = family == .ipv4 ? .ipv4 : .ipv6
+        let word = family == .ipv4 ? "IPv4" : "IPv6"
+        guard let first = seen.first else { return nil }
+        if let good = seen.first(where: { $0.outcome == .connected }) {
+            return .good(check, "\(place(good)) answers after \(text(good.took))")
+        }
+        let hasPath = family == .ipv4 ? path.hasIPv4 : path.hasIPv6
+        let otherWorks = all.contains { $0.address.family != family && $0.outcome == .connected }
+        if !hasPath, otherWorks { return .skipped(check, "this machine has no \(word), and does not need it") }
+        if otherWorks {
+            return .failed(
+                check, "\(word) is broken: \(reason(first)), and the other family works",
+                try: "programs wait for it before they go on: mend the router's \(word), or switch \(word) off on this link")
+        }
+        if seen.contains(where: { $0.outcome == .refused }) {
+            return .failed(
+                check, "\(place(first)) refuses the connection",
+                try: "the network is fine: nothing listens there, or a firewall forbids it")
+        }
+        if gatewayIsSilent, let gateway = path.gateway, gateway.family == family {
+            return .failed(
+                check, "\(reason(first)), and the gateway \(gateway) is not there (no answer to ARP)",
+                try: "look at the router, the VLAN and the address of the gateway")
+        }
+        return .failed(
+            check, reason(first),
+            try: "the packets leave and nothing comes back: look at the router's uplink, and at firewalls on the way")
+    }
+
+    private static func reason(_ seen: ConnectionObservation) -> String {
+        switch seen.outcome {
+        case .connected: "\(place(seen)) answers"
+        case .refused: "\(place(seen)) refuses"
+        case .timedOut: "\(place(seen)) does not answer within \(text(seen.took))"
+        case .failed(let words): "\(place(seen)): \(words)"
+        }
+    }
+
+    private static func place(_ seen: ConnectionObservation) -> String {
+        seen.address.family == .ipv6 ? "[\(seen.address)]:\(seen.port)" : "\(seen.address):\(seen.port)"
+    }
+
+    /// "12 ms", "2.5 s".
+    static func text(_ duration: Duration) -> String {
+        let milliseconds = duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
+        guard milliseconds >= 1000 else { return "\(milliseconds) ms" }
+        let tenths = milliseconds % 1000 / 100
+        return "\(milliseconds / 1000)\(tenths > 0 ? ".\(tenths)" : "") s"
+    }
+}

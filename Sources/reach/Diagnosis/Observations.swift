@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Reachability
+
+/// What looking up a name came to.
+struct NameObservation: Sendable, Equatable {
+    enum Outcome: Sendable, Equatable {
+        case found([IPAddress])
+        /// The name servers say that there is no such name, or none with an address.
+        case noSuchName
+        /// No name server has answered, or none could.
+        case noAnswer
+        case failed(String)
+    }
+
+    var name: String
+    var outcome: Outcome
+    var took: Duration
+    /// The name servers that are configured (resolv.conf(5)); empty where there is none.
+    var servers: [String]
+}
+
+/// What connecting to one address came to.
+struct ConnectionObservation: Sendable, Equatable {
+    enum Outcome: Sendable, Equatable {
+        case connected
+        case refused
+        /// Nothing came back.
+        case timedOut
+        /// The kernel or a router says why, as strerror(3) does.
+        case failed(String)
+    }
+
+    var address: IPAddress
+    var port: Int
+    var outcome: Outcome
+    var took: Duration
+}
+
+/// What asking the server for the URL came to.
+struct ExchangeObservation: Sendable, Equatable {
+    enum Outcome: Sendable, Equatable {
+        case answered(status: Int, location: String?)
+        /// The connection stood, and then nothing came, or no more.
+        case silent
+        /// The certificate is not valid at the time that this machine's clock shows.
+        case notValidNow(String)
+        /// The certificate is for another name.
+        case otherServer(String)
+        /// Nobody whom this machine trusts has signed it.
+        case unknownAuthority(String)
+        case libraryMissing(String)
+        case failed(String)
+    }
+
+    var outcome: Outcome
+    /// How far this machine's clock is ahead of the server's, in seconds; nil where the server tells no time.
+    var clockAhead: Int64?
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Reachability
+import ServiceCore
+
+/// Prints findings as they come, and the cause at the end; or one object of JSON at the end.
+struct DiagnosisPrinter {
+    let url: URL?
+    let isJSON: Bool
+    let style: Style
+
+    func print(_ finding: Finding) throws {
+        guard !isJSON else { return }
+        try StandardStream.output.write(Self.line(finding, style) + "\n").check()
+    }
+
+    func conclude(_ diagnosis: Diagnosis) throws {
+        guard isJSON else {
+            return try StandardStream.output.write(Self.conclusion(diagnosis, style)).check()
+        }
+        var line = TextLine()
+        Self.writeJSON(diagnosis, url, to: &line)
+        try StandardStream.output.write(line.bytes).check()
+    }
+
+    /// "✗ IPv6        IPv6 is broken: …".
+    static func line(_ finding: Finding, _ style: Style) -> String {
+        let (mark, tone): (Style.Mark, Style.Tone) =
+            switch finding.verdict {
+            case .good: (.online, .good)
+            case .failed: (.failed, .bad)
+            case .doubtful: (.unknown, .doubtful)
+            case .skipped: (.offline, .minor)
+            }
+        let name = title(finding.check)
+        let pieces: [Style.Piece] = [
+            (style.mark(mark), tone), (" ", .plain), (name, .strong),
+            (String(repeating: " ", count: 12 - name.count), .plain), (finding.sentence, .plain),
+        ]
+        return style.line(pieces, indent: 14)
+    }
+
+    private static func title(_ check: Finding.Check) -> String {
+        switch check {
+        case .path: "path"
+        case .name: "name"
+        case .connection: "connection"
+        case .ipv4: "IPv4"
+        case .ipv6: "IPv6"
+        case .answer: "answer"
+        case .clock: "clock"
+        case .packets: "big packets"
+        }
+    }
+
+    static func conclusion(_ diagnosis: Diagnosis, _ style: Style) -> String {
+        guard let cause = diagnosis.cause else {
+            return "\n" + style.line([("nothing is wrong", .good)], indent: 2) + "\n"
+        }
+        return "\n" + style.line([("cause: ", .strong), (cause.sentence, .bad)], indent: 2) + "\n"
+            + style.line([("try:   ", .strong), (cause.advice, .plain)], indent: 2) + "\n"
+    }
+
+    static func writeJSON(_ diagnosis: Diagnosis, _ url: URL?, to line: inout TextLine) {
+        line.append(literal: "{\"schema\":1,\"url\":")
+        line.append(json: url?.absoluteString)
+        line.append(literal: ",\"findings\":")
+        line.append(json: diagnosis.findings) { write($1, to: &$0) }
+        line.append(literal: ",\"cause\":")
+        if let cause = diagnosis.cause { write(cause, to: &line) } else { line.append(literal: "null") }
+        line.append(literal: "}\n")
+    }
+
+    private static func write(_ finding: Finding, to line: inout TextLine) {
+        line.append(literal: "{\"check\":")
+        line.append(json: finding.check.rawValue)
+        line.append(literal: ",\"verdict\":")
+        line.append(json: finding.verdict.rawValue)
+        line.append(literal: ",\"sentence\":")
+        line.append(json: finding.sentence)
+        line.append(literal: ",\"advice\":")
+        line.append(json: finding.advice.isEmpty ? nil : finding.advice)
+        line.append(literal: "}")
+    }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+/// `reach doctor` on a real kernel, with one thing broken at a time.
+@Suite(
+    "The program: doctor",
+    .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
+struct DoctorProgramTests {
+    /// Answers by path: a redirect to a page to sign in, an old date, much content.
+    private static let server = """
+        import http.server, socketserver
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = 'HTTP/1.1'
+            def log_message(self, *_): pass
+            def date_time_string(self, timestamp=None):
+                return 'Thu, 01 Jan 2015 00:00:00 GMT' if self.path == '/old' else super().date_time_string(timestamp)
+            def do_GET(self):
+                body = bytes(200_000 if self.path == '/big' else 10)
+                self.send_response(302 if self.path == '/portal' else 200)
+                if self.path == '/portal': self.send_header('Location', 'http://login.hotel.example/')
+                self.send_header('Content-Length', str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+        class Server(socketserver.ThreadingMixIn, http.server.HTTPServer): daemon_threads = True
+        server = Server(('0.0.0.0', 8080), Handler)
+        print('ready', flush=True)
+        server.serve_forever()
+        """
+
+    private func lab(_ fixture: NetworkLab.Fixture = .f1) async throws -> (NetworkLab, RunningProgram) {
+        let lab = try await NetworkLab(fixture)
+        let server = try await lab.far.start(["/usr/bin/python3", "-B", "-c", Self.server])
+        guard await server.output.wait(forCount: 1).first == "ready" else {
+            throw LabError("the server does not start: \(server.standardError)")
+        }
+        return (lab, server)
+    }
+
+    /// Runs the program; `files` lie in the place of the system's.
+    private func doctor(
+        _ lab: NetworkLab, _ arguments: String..., files: [String: String] = [:]
+    ) async throws -> (status: ExitStatus, text: String) {
+        // In a mount namespace of its own, which leaves nothing behind.
+        var script = "unset http_proxy https_proxy; LC_ALL=C.UTF-8; export LC_ALL\nmount -t tmpfs none /mnt\n"
+        for (index, (path, content)) in files.enumerated() {
+            script += "printf '%s\\n' '\(content)' >/mnt/\(index); mount --bind /mnt/\(index) \(path)\n"
+        }
+        script += "exec \"$0\" doctor \"$@\""
+        let result = try await lab.near.reactor.run(
+            ["unshare", "-m", "/bin/sh", "-ec", script, BuiltProgram.reach] + arguments)
+        return (result.status, result.text + result.errors)
+    }
+
+    @Test("Nothing is wrong")
+    func healthy() async throws {
+        let (lab, server) = try await lab()
+        let end = try await doctor(lab, "http://10.0.0.1:8080/big")
+        #expect(end.status == .exited(0))
+        #expect(end.text.contains("● answer      10.0.0.1 answers with status 200"), "\(end.text)")
+        #expect(end.text.hasSuffix("\n  nothing is wrong\n"), "\(end.text)")
+        let alone = try await doctor(lab)
+        #expect(alone.status == .exited(0))
+        #expect(alone.text.contains("name a server of yours"), "\(alone.text)")
+        let json = try await doctor(lab, "http://10.0.0.1:8080/", "--json")
+        #expect(json.text.hasPrefix(#"{"schema":1,"url":"http://10.0.0.1:8080/","findings":[{"check":"path","#))
+        #expect(json.text.hasSuffix("\"cause\":null}\n"), "\(json.text)")
+        server.terminate()
+    }
+
+    @Test("No carrier; nothing is asked of the server then")
+    func noCarrier() async throws {
+        let lab = try await NetworkLab(.f1)
+        try await lab.far.ip("link set p0 down")
+        try await lab.near.ip("-o link show v0") { $0.contains("NO-CARRIER") }
+        let end = try await doctor(lab, "http://10.0.0.1:8080/")
+        #expect(end.status == .exited(1))
+        #expect(end.text.contains("cause: v0: no carrier"), "\(end.text)")
+        #expect(end.text.contains("try:   look at cable, switch or antenna of v0"), "\(end.text)")
+        #expect(!end.text.contains("IPv4"), "\(end.text)")
+    }
+
+    @Test("No default route, but the server is near")
+    func near() async throws {
+        let (lab, server) = try await lab()
+        try await lab.near.ip("route del default")
+        let end = try await doctor(lab, "http://10.0.0.1:8080/")
+        #expect(end.status == .exited(0), "\(end.text)")
+        let far = try await doctor(lab, "http://192.0.2.7/")
+        #expect(far.status == .exited(1))
+        #expect(far.text.contains("no default route"), "\(far.text)")
+        server.terminate()
+    }
+
+    @Test("A gateway that is not there")
+    func noGateway() async throws {
+        let lab = try await NetworkLab(.f1)
+        try await lab.far.ip("addr del 10.0.0.1/24 dev p0")
+        let end = try await doctor(lab, "http://192.0.2.7/")
+        #expect(end.status == .exited(1))
+        #expect(end.text.contains("the gateway 10.0.0.1 is not there"), "\(end.text)")
+    }
+
+    @Test("No name server answers")
+    func names() async throws {
+        let (lab, server) = try await lab()
+        let end = try await doctor(
+            lab, "http://www.example.org/",
+            files: ["/etc/resolv.conf": "nameserver 10.0.0.1\noptions timeout:1 attempts:1"])
+        #expect(end.status == .exited(1))
+        #expect(end.text.contains("cause: no name server answers (10.0.0.1)"), "\(end.text)")
+        server.terminate()
+    }
+
+    @Test("IPv6 is broken, IPv4 works")
+    func brokenIPv6() async throws {
+        let (lab, server) = try await lab(.f1f6)
+        try await lab.far.run(
+            "nft", "add table ip6 t; add chain ip6 t c { type filter hook input priority 0; }; add rule ip6 t c meta l4proto tcp drop")
+        let end = try await doctor(
+            lab, "http://both.test:8080/", files: ["/etc/hosts": "10.0.0.1 both.test\n2001:db8::1 both.test"])
+        #expect(end.status == .exited(1))
+        #expect(end.text.contains("● IPv4        10.0.0.1:8080 answers"), "\(end.text)")
+        #expect(end.text.contains("cause: IPv6 is broken: [2001:db8::1]:8080 does not answer"), "\(end.text)")
+        server.terminate()
+    }
+
+    @Test("A captive portal")
+    func portal() async throws {
+        let (lab, server) = try await lab()
+        let end = try await doctor(lab, "http://10.0.0.1:8080/portal")
+        #expect(end.status == .exited(1))
+        #expect(end.text.contains("10.0.0.1 sends to login.hotel.example: a captive portal"), "\(end.text)")
+        server.terminate()
+    }
+
+    @Test("A clock that is years ahead of the server's")
+    func clock() async throws {
+        let (lab, server) = try await lab()
+        let end = try await doctor(lab, "http://10.0.0.1:8080/old")
+        #expect(end.status == .exited(1))
+        #expect(end.text.contains("cause: this machine's clock is 1"), "\(end.text)")
+        #expect(end.text.contains(" years ahead"), "\(end.text)")
+        server.terminate()
+    }
+
+    @Test("Big packets are lost on the way")
+    func bigPackets() async throws {
+        let (lab, server) = try await lab()
+        try await lab.far.run(
+            "nft", "add table ip t; add chain ip t c { type filter hook output priority 0; }; add rule ip t c ip length > 900 drop")
+        let end = try await doctor(lab, "http://10.0.0.1:8080/big")
+        #expect(end.status == .exited(1))
+        #expect(end.text.contains("cause: big packets are lost on the way"), "\(end.text)")
+        #expect(end.text.contains("the MTU of 1500 of v0"), "\(end.text)")
+        server.terminate()
+    }
+}
