@@ -10,11 +10,14 @@ import Testing
 struct DiagnosisRulesTests {
     private let url = URL(string: "https://updates.example.com/x") ?? URL(filePath: "/")
 
-    private func exchange(_ outcome: ExchangeObservation.Outcome, ahead: Int64? = nil) -> ExchangeObservation {
+    private func exchange(_ outcome: ExchangeObservation.Outcome, ahead: Int64? = nil) -> ExchangeObservation
+    {
         ExchangeObservation(outcome: outcome, clockAhead: ahead)
     }
 
-    private func name(_ outcome: NameObservation.Outcome, took: Duration = .zero, servers: [String] = ["192.0.2.53"])
+    private func name(
+        _ outcome: NameObservation.Outcome, took: Duration = .zero, servers: [String] = ["192.0.2.53"]
+    )
         -> Finding
     {
         DiagnosisRules.name(
@@ -44,9 +47,14 @@ struct DiagnosisRulesTests {
         #expect(verdict("https://www.updates.example.com/y") == .good)
         #expect(verdict("https://example.com/y") == .good)
         #expect(verdict("http://login.hotel.example/") == .failed)
-        #expect(DiagnosisRules.answer(exchange(.answered(status: 511, location: nil)), url: url).verdict == .failed)
-        #expect(DiagnosisRules.answer(exchange(.answered(status: 404, location: nil)), url: url).verdict == .good)
-        #expect(DiagnosisRules.answer(exchange(.answered(status: 503, location: nil)), url: url).verdict == .failed)
+        #expect(
+            DiagnosisRules.answer(exchange(.answered(status: 511, location: nil)), url: url).verdict
+                == .failed)
+        #expect(
+            DiagnosisRules.answer(exchange(.answered(status: 404, location: nil)), url: url).verdict == .good)
+        #expect(
+            DiagnosisRules.answer(exchange(.answered(status: 503, location: nil)), url: url).verdict
+                == .failed)
     }
 
     @Test("The clock: minutes are no matter; days are the cause of an invalid certificate")
@@ -61,7 +69,8 @@ struct DiagnosisRulesTests {
         #expect(hour?.sentence == "this machine's clock is an hour ahead")
         let invalid = exchange(.notValidNow("the certificate is not valid yet"), ahead: -86_400)
         var diagnosis = Diagnosis()
-        diagnosis.findings = [DiagnosisRules.answer(invalid, url: url), DiagnosisRules.clock(invalid)].compactMap { $0 }
+        diagnosis.findings = [DiagnosisRules.answer(invalid, url: url), DiagnosisRules.clock(invalid)]
+            .compactMap { $0 }
         #expect(diagnosis.cause?.check == .clock)
     }
 
@@ -78,7 +87,8 @@ struct DiagnosisRulesTests {
 
     @Test("Lines fit into 40 columns, and stay whole in a pipe")
     func lines() {
-        let finding = Finding.failed(.ipv6, "IPv6 is broken: [2001:db8::1]:443 does not answer within 4 s", try: "mend it")
+        let finding = Finding.failed(
+            .ipv6, "IPv6 is broken: [2001:db8::1]:443 does not answer within 4 s", try: "mend it")
         var style = Style()
         #expect(
             DiagnosisPrinter.line(finding, style)

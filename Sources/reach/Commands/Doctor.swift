@@ -21,7 +21,8 @@ struct Doctor: ParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("A server that this machine has to reach.", valueName: "url"), transform: Value.url)
+        help: ArgumentHelp("A server that this machine has to reach.", valueName: "url"), transform: Value.url
+    )
     var url: URL?
 
     @Option(

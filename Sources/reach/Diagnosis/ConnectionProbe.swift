@@ -42,7 +42,10 @@ enum ConnectionProbe {
             socket = Glibc.socket(
                 isIPv4 ? AF_INET : AF_INET6,
                 Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
-            guard socket >= 0 else { return fail(errno) }
+            guard socket >= 0 else {
+                fail(errno)
+                return
+            }
             let bytes = address.bytes
             let result: Int32
             if isIPv4 {
@@ -95,8 +98,15 @@ enum ConnectionProbe {
         }
     }
 
-    /// The MTU of a link, in bytes; nil where it is not known.
+    /// The MTU of a link, in bytes; nil where it is not known (netdevice(7), SIOCGIFMTU).
     static func mtu(_ interface: String?) -> Int? {
-        interface.flatMap { SystemText.lines("/sys/class/net/\($0)/mtu").first?.first.flatMap { Int($0) } }
+        guard let interface, interface.utf8.count < Int(IF_NAMESIZE) else { return nil }
+        let number = socket(AF_INET, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard number >= 0 else { return nil }
+        defer { close(number) }
+        // A struct ifreq: 16 bytes for the name, then a union that begins with an int.
+        var request = [UInt8](interface.utf8) + [UInt8](repeating: 0, count: 64 - interface.utf8.count)
+        guard ioctl(number, 0x8921, &request) == 0 else { return nil }
+        return request.withUnsafeBytes { Int($0.loadUnaligned(fromByteOffset: 16, as: Int32.self)) }
     }
 }

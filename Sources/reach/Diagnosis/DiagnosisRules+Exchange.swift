@@ -30,7 +30,8 @@ extension DiagnosisRules {
                 .answer, "the connection to \(host) stands, and then nothing comes",
                 try: "the server hangs, or a device on the way lets only small packets through")
         case .notValidNow(let words):
-            return .failed(.answer, words, try: "look at this machine's clock (date), and at the server's certificate")
+            return .failed(
+                .answer, words, try: "look at this machine's clock (date), and at the server's certificate")
         case .otherServer(let words):
             return .failed(
                 .answer, words,
@@ -38,15 +39,20 @@ extension DiagnosisRules {
         case .unknownAuthority(let words):
             return .failed(
                 .answer, words,
-                try: "install ca-certificates; behind a proxy that reads along, its own root has to be trusted (--cacert)")
+                try:
+                    "install ca-certificates; behind a proxy that reads along, its own root has to be trusted (--cacert)"
+            )
         case .libraryMissing(let words):
             return .skipped(.answer, words)
-        case .failed(let words): return .failed(.answer, words, try: "see reach get -o /dev/null \(url.absoluteString)")
+        case .failed(let words):
+            return .failed(.answer, words, try: "see reach get -o /dev/null \(url.absoluteString)")
         }
     }
 
     private static func portal(_ sentence: String) -> Finding {
-        .failed(.answer, "\(sentence): a captive portal", try: "sign in with a browser on this network, or use another network")
+        .failed(
+            .answer, "\(sentence): a captive portal",
+            try: "sign in with a browser on this network, or use another network")
     }
 
     /// The host of a redirect that leads away from the site; nil within it.
@@ -71,7 +77,8 @@ extension DiagnosisRules {
     private static func span(_ seconds: Int64) -> String {
         for (unit, length) in [("year", 31_556_952), ("day", 86_400), ("hour", 3600)] as [(String, Int64)]
         where seconds >= length {
-            return seconds < 2 * length ? "a\(unit == "hour" ? "n" : "") \(unit)" : "\(seconds / length) \(unit)s"
+            return seconds < 2 * length
+                ? "a\(unit == "hour" ? "n" : "") \(unit)" : "\(seconds / length) \(unit)s"
         }
         return "\(seconds / 60) minutes"
     }

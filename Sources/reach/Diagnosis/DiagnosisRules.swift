@@ -27,10 +27,12 @@ enum DiagnosisRules {
                 "look at cable, switch or antenna of \(link); switch it on (ip link set \(link) up), or unblock the radio (rfkill list)"
         case .noAddress, .linkLocalOnly:
             return "look whether a DHCP server answers on \(link), or give it an address"
-        case .noRoute: return "look whether DHCP or router advertisements bring a gateway, or add a default route"
+        case .noRoute:
+            return "look whether DHCP or router advertisements bring a gateway, or add a default route"
         case .noPorts: return "look at the ports of \(link): at least one needs carrier"
         case .prohibited, .blackhole, .unreachableRoute:
-            return "somebody has forbidden it on this machine: ip rule; ip route show type \(kind(reason.code))"
+            return
+                "somebody has forbidden it on this machine: ip rule; ip route show type \(kind(reason.code))"
         case .tunnelWithoutUnderlay: return "bring up a network beneath \(link), or take the tunnel down"
         default: return "see reach status --explain"
         }
@@ -56,7 +58,9 @@ enum DiagnosisRules {
             guard seen.took >= .seconds(2) else { return .good(.name, sentence) }
             return .doubtful(
                 .name, "\(sentence), found after \(text(seen.took))",
-                try: "look whether the first of the name servers answers: \(servers.isEmpty ? "none is configured" : servers)")
+                try:
+                    "look whether the first of the name servers answers: \(servers.isEmpty ? "none is configured" : servers)"
+            )
         case .noSuchName:
             return .failed(
                 .name, "the name servers know no address of \(seen.name)",
@@ -68,10 +72,13 @@ enum DiagnosisRules {
         case .noAnswer:
             return .failed(
                 .name, "no name server answers (\(servers))",
-                try: "look whether they can be reached (reach status --host \(seen.servers[0])) and UDP port 53 is let through")
+                try:
+                    "look whether they can be reached (reach status --host \(seen.servers[0])) and UDP port 53 is let through"
+            )
         case .failed(let words):
             return .failed(
-                .name, "looking up \(seen.name) failed: \(words)", try: "see /etc/nsswitch.conf and /etc/resolv.conf")
+                .name, "looking up \(seen.name) failed: \(words)",
+                try: "see /etc/nsswitch.conf and /etc/resolv.conf")
         }
     }
 
@@ -89,7 +96,8 @@ enum DiagnosisRules {
             if let finding = connections(of, family, path, seen, gatewayIsSilent) { findings.append(finding) }
         }
         if findings.isEmpty {
-            findings.append(.failed(.connection, "there is no address to connect to", try: "see reach status"))
+            findings.append(
+                .failed(.connection, "there is no address to connect to", try: "see reach status"))
         }
         return findings
     }
@@ -106,11 +114,15 @@ enum DiagnosisRules {
         }
         let hasPath = family == .ipv4 ? path.hasIPv4 : path.hasIPv6
         let otherWorks = all.contains { $0.address.family != family && $0.outcome == .connected }
-        if !hasPath, otherWorks { return .skipped(check, "this machine has no \(word), and does not need it") }
+        if !hasPath, otherWorks {
+            return .skipped(check, "this machine has no \(word), and does not need it")
+        }
         if otherWorks {
             return .failed(
                 check, "\(word) is broken: \(reason(first)), and the other family works",
-                try: "programs wait for it before they go on: mend the router's \(word), or switch \(word) off on this link")
+                try:
+                    "programs wait for it before they go on: mend the router's \(word), or switch \(word) off on this link"
+            )
         }
         if seen.contains(where: { $0.outcome == .refused }) {
             return .failed(
@@ -124,7 +136,9 @@ enum DiagnosisRules {
         }
         return .failed(
             check, reason(first),
-            try: "the packets leave and nothing comes back: look at the router's uplink, and at firewalls on the way")
+            try:
+                "the packets leave and nothing comes back: look at the router's uplink, and at firewalls on the way"
+        )
     }
 
     private static func reason(_ seen: ConnectionObservation) -> String {
@@ -142,7 +156,8 @@ enum DiagnosisRules {
 
     /// "12 ms", "2.5 s".
     static func text(_ duration: Duration) -> String {
-        let milliseconds = duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
+        let milliseconds =
+            duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
         guard milliseconds >= 1000 else { return "\(milliseconds) ms" }
         let tenths = milliseconds % 1000 / 100
         return "\(milliseconds / 1000)\(tenths > 0 ? ".\(tenths)" : "") s"

@@ -43,7 +43,9 @@ struct ExchangeProbe {
         return answer.withLock { $0 } ?? ExchangeObservation(outcome: .silent)
     }
 
-    private static func ask(_ request: SessionRequest, _ manager: URLSessionManager) async -> ExchangeObservation {
+    private static func ask(_ request: SessionRequest, _ manager: URLSessionManager) async
+        -> ExchangeObservation
+    {
         var options = TaskOptions()
         options.redirectHandler = Redirector.doNotFollow
         do throws(SessionError) {

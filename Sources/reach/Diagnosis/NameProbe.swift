@@ -45,7 +45,8 @@ enum SystemText {
         defer { close(file) }
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         let count = read(file, &buffer, buffer.count)
-        return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self).split(separator: "\n").map { line in
+        return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self).split(separator: "\n").map {
+            line in
             line.split { $0 == " " || $0 == "\t" }.map(String.init)
         }
     }

@@ -56,10 +56,10 @@ struct DiagnosisPrinter {
 
     static func conclusion(_ diagnosis: Diagnosis, _ style: Style) -> String {
         guard let cause = diagnosis.cause else {
-            return "\n" + style.line([("nothing is wrong", .good)], indent: 2) + "\n"
+            return "\n" + style.line([("nothing is wrong", .good)], indent: 0) + "\n"
         }
-        return "\n" + style.line([("cause: ", .strong), (cause.sentence, .bad)], indent: 2) + "\n"
-            + style.line([("try:   ", .strong), (cause.advice, .plain)], indent: 2) + "\n"
+        return "\n" + style.line([("cause: ", .strong), (cause.sentence, .bad)], indent: 7) + "\n"
+            + style.line([("try:   ", .strong), (cause.advice, .plain)], indent: 7) + "\n"
     }
 
     static func writeJSON(_ diagnosis: Diagnosis, _ url: URL?, to line: inout TextLine) {
