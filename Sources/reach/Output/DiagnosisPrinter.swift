@@ -56,7 +56,9 @@ struct DiagnosisPrinter {
 
     static func conclusion(_ diagnosis: Diagnosis, _ style: Style) -> String {
         guard let cause = diagnosis.cause else {
-            return "\n" + style.line([("nothing is wrong", .good)], indent: 0) + "\n"
+            let isWhole = !diagnosis.findings.contains { $0.check == .name && $0.verdict == .skipped }
+            let words = isWhole ? "nothing is wrong" : "nothing is wrong, as far as the kernel knows"
+            return "\n" + style.line([(words, .good)], indent: 0) + "\n"
         }
         return "\n" + style.line([("cause: ", .strong), (cause.sentence, .bad)], indent: 7) + "\n"
             + style.line([("try:   ", .strong), (cause.advice, .plain)], indent: 7) + "\n"
