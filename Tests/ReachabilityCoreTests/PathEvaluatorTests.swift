@@ -61,6 +61,8 @@ struct PathEvaluatorTests {
         let path = network.evaluate(.general)
         #expect(path.instantStatus == .unreachable)
         #expect(path.alternative == "wlan0")
+        #expect(path.alternativeMedium == .wifi)
+        #expect(!path.isAlternativeExpensive)
         #expect(
             path.reason.sentence
                 == "eth0: no carrier, but the kernel still prefers it; wlan0 has a path of its own")

@@ -54,6 +54,12 @@ extension PathEvaluator {
         for failure in failures where failure.rank > decisive.rank { decisive = failure }
         let alternative = try alternative(for: failures, &inquiry)
         path.alternative = alternative?.name
+        if let alternative {
+            let carrier = try inquiry.carrier(
+                of: alternative, expensive: configuration.expensiveInterfaces)
+            path.alternativeMedium = carrier.isWiFi ? .wifi : carrier.medium
+            path.isAlternativeExpensive = carrier.isExpensive
+        }
         let (interface, sentence) = try unreachableSentence(
             decisive, alternative: alternative?.name, &inquiry)
         path.reason = ReachabilityReason(decisive.code, interface: interface, sentence: sentence)

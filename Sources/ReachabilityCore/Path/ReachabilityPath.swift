@@ -62,6 +62,9 @@ public struct ReachabilityPath: Sendable, Equatable {
 
     package var hasIPv4 = false
     package var hasIPv6 = false
+    // What carries the alternative.
+    package var alternativeMedium: Medium?
+    package var isAlternativeExpensive = false
     // What makes connections made earlier worthless when it changes, besides the fields above.
     package var carrierDownCount: UInt32 = 0
     package var underlayIndex: Int32 = 0

@@ -6,7 +6,7 @@ package struct GateView: Sendable {
     /// What the network lets through.
     package var passable = DemandSet.all
     package var isPaused = false
-    /// Whether sockets are bound to an interface.
+    /// Whether sockets are bound to the alternative.
     package var isBound = false
     var isLost = false
     var isSettling = false
@@ -37,7 +37,9 @@ package struct GateView: Sendable {
         if isLost { return .network(facts.sentence) }
         if isSettling { return .settling }
         if !facts.fits(demand.condition, isBound: isBound) { return .condition(demand.condition) }
-        if demand.avoidsExpense, facts.isExpensive || isBound { return .condition(.notExpensive) }
+        if demand.avoidsExpense, !facts.fits(.notExpensive, isBound: isBound) {
+            return .condition(.notExpensive)
+        }
         return .internet
     }
 }

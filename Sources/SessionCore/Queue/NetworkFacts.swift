@@ -18,6 +18,10 @@ package struct NetworkFacts: Sendable, Equatable {
     package var isExpensive = false
     /// An interface with a path of its own while the kernel's choice is dead.
     package var alternative: String?
+    // The same of that interface; where nobody knows, it meets no condition.
+    package var isAlternativeWiFi = false
+    package var isAlternativeWired = false
+    package var isAlternativeExpensive = true
     /// Whether the internet was found behind the path; nil where nobody looks.
     package var hasInternet: Bool?
     /// Why the path is usable or not, for a person.
@@ -35,7 +39,7 @@ package struct NetworkFacts: Sendable, Equatable {
 
     /// What a usable path meets.
     ///
-    /// - Parameter isBound: over the alternative, of which only its name is known: it meets no condition.
+    /// - Parameter isBound: over the alternative.
     package func met(isBound: Bool) -> DemandSet {
         var met: DemandSet = []
         for index in 0..<UInt8(NetworkDemand.count) {
@@ -48,7 +52,7 @@ package struct NetworkFacts: Sendable, Equatable {
     private func meets(_ demand: NetworkDemand, isBound: Bool) -> Bool {
         guard demand.needsNetwork, standing != .unknown else { return true }
         if demand.needsInternet, hasInternet == false { return false }
-        if demand.avoidsExpense, isExpensive || isBound { return false }
+        if demand.avoidsExpense, !fits(.notExpensive, isBound: isBound) { return false }
         return fits(demand.condition, isBound: isBound)
     }
 
@@ -56,9 +60,10 @@ package struct NetworkFacts: Sendable, Equatable {
     func fits(_ condition: NetworkCondition, isBound: Bool) -> Bool {
         switch condition {
         case .any: true
-        case .wifiOrWired: !isBound && (isWiFi || isWired)
-        case .wiredOnly: !isBound && isWired
-        case .notExpensive: !isBound && !isExpensive
+        case .wifiOrWired:
+            fits(.wiredOnly, isBound: isBound) || (isBound ? isAlternativeWiFi : isWiFi)
+        case .wiredOnly: isBound ? isAlternativeWired : isWired
+        case .notExpensive: !(isBound ? isAlternativeExpensive : isExpensive)
         }
     }
 }

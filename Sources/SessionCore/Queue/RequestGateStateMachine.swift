@@ -105,7 +105,7 @@ package struct RequestGateStateMachine: ~Copyable, Sendable {
     /// What others may know of it.
     package var view: GateView {
         GateView(
-            facts: facts, passable: passable, isPaused: isPaused, isBound: binding != .any,
+            facts: facts, passable: passable, isPaused: isPaused, isBound: isRescued,
             isLost: state == .lost,
             isSettling: nextDeadline != nil)
     }
@@ -120,6 +120,9 @@ package struct RequestGateStateMachine: ~Copyable, Sendable {
         }
     }
 
+    /// Whether the alternative is what carries everything.
+    private var isRescued: Bool { facts.standing == .offline && binding != .any }
+
     private func isFlapping(at now: Int64) -> Bool {
         losses.2 > .min && now &- losses.2 <= timing.flapWindow
     }
@@ -132,8 +135,7 @@ package struct RequestGateStateMachine: ~Copyable, Sendable {
             default: .any
             }
         let before = passable
-        let isRescue = rescue == .automatic && binding != .any
-        passable = state == .open ? facts.met(isBound: isRescue) : DemandSet(.nothing)
+        passable = state == .open ? facts.met(isBound: isRescued) : DemandSet(.nothing)
         var change = Change()
         change.closed = before.subtracting(passable)
         change.opened = passable.subtracting(before)

@@ -19,6 +19,11 @@ extension NetworkFacts {
         isWired = word == .wired && !isModem && !(path.medium == .tunnel && path.isExpensive)
         isExpensive = path.isExpensive
         alternative = path.alternative
+        if let medium = path.alternativeMedium {
+            isAlternativeWiFi = medium == .wifi
+            isAlternativeWired = !isAlternativeWiFi && medium != .cellular && medium != .other
+            isAlternativeExpensive = path.isAlternativeExpensive
+        }
         generation = path.generation
     }
 }

@@ -5,7 +5,8 @@ import Testing
 
 /// Draws a gate along a line of marbles, a step of 50 ms each.
 ///
-/// In: `e` a wire carries the path, `w` Wi-Fi, `c` a modem, `x` nothing, `r` nothing but an alternative, `?` nobody knows, `p` the
+/// In: `e` a wire carries the path, `w` Wi-Fi, `c` a modem, `x` nothing, `r` nothing but an alternative, `v` one that is
+/// known to be Wi-Fi without a price, `?` nobody knows, `p` the
 /// user pauses, `g` lets it go on, `-` nothing happens. Out, for one demand: `O` open, `B` open and bound, `n` held by the network,
 /// `s` settling, `c` by a condition, `i` by the internet, `u` by the user, `2` by the user and the network.
 private struct GateMarbles {
@@ -49,11 +50,13 @@ private struct GateMarbles {
     }
 
     private func facts(_ letter: Character) -> NetworkFacts {
-        var facts = NetworkFacts(letter == "?" ? .unknown : "xr".contains(letter) ? .offline : .online)
+        var facts = NetworkFacts(letter == "?" ? .unknown : "xrv".contains(letter) ? .offline : .online)
         facts.isWiFi = letter == "w"
         facts.isWired = letter == "e"
         facts.isExpensive = letter == "c"
-        facts.alternative = letter == "r" ? "wlan0" : nil
+        facts.alternative = letter == "r" || letter == "v" ? "wlan0" : nil
+        facts.isAlternativeWiFi = letter == "v"
+        facts.isAlternativeExpensive = letter != "v"
         facts.hasInternet = hasInternet
         facts.sentence = "eth0: no carrier"
         return facts
@@ -166,6 +169,10 @@ private struct GateMarbles {
         // Of the alternative nothing is known but its name.
         #expect(gate("er-e", NetworkDemand(.wiredOnly)) == "OccO")
         #expect(gate("er-e", NetworkDemand(.any, avoidsExpense: true)) == "OccO")
+        // Where more is known, that counts.
+        #expect(gate("ev-e", NetworkDemand(.wiredOnly)) == "OccO")
+        #expect(gate("ev-e", NetworkDemand(.wifiOrWired)) == "OBBO")
+        #expect(gate("ev-e", NetworkDemand(.any, avoidsExpense: true)) == "OBBO")
         // It has to last as well when it comes later than the loss.
         #expect(gate("exr--") == "OnssB")
     }
