@@ -82,6 +82,12 @@ struct ConnectionPair: Hashable {
 }
 
 extension Transfer {
+    /// Whether libcurl carries it out and has not begun to connect.
+    var isLookingUp: Bool {
+        guard let easy, response == nil, sent == 0, socket < 0 else { return false }
+        return ConnectionPair(easy) == nil
+    }
+
     /// The interface that its sockets are bound to; nil where the kernel chooses.
     ///
     /// What the request or the configuration says is a decision, and holds also where the path is dead.

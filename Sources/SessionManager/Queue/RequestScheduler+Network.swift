@@ -63,7 +63,20 @@ extension RequestScheduler {
     func networkChanged(_ facts: NetworkFacts) {
         var facts = facts
         facts.hasInternet = hasInternet
+        let isAnother = facts.generation > gate.facts.generation
         apply(gate.networkChanged(facts, at: Reactor.now))
+        if isAnother { restartLookups(facts.sentence) }
+    }
+
+    /// Those that have no connection yet, whose path could be watched, begin anew: they may be asking a name server that only the former
+    /// network had.
+    private func restartLookups(_ sentence: String) {
+        for table in tables {
+            for runner in table.runners.values where table.demand(of: runner).needsNetwork {
+                guard !runner.isParked, let transfer = runner.transfer, transfer.isLookingUp else { continue }
+                runner.transferLostPath(transfer, sentence)
+            }
+        }
     }
 
     /// What a change of the gate means for those that wait and those that run.

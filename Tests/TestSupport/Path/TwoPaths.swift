@@ -16,6 +16,8 @@ package final class TwoPaths: Sendable {
         package let event: String
         package let at: Double
         package let peer: String?
+        /// The address that it came to.
+        package let server: String?
         package let method: String?
         package let path: String?
         package let connection: Int?
@@ -38,17 +40,24 @@ package final class TwoPaths: Sendable {
     /// - Parameters:
     ///   - size: The length of `/blob`.
     ///   - rate: Bytes a second.
+    ///   - isEverywhere: Whether the server listens on all addresses.
+    ///   - isIPv6: Whether the server has an IPv6 address, and no other.
     ///   - isSecure: Whether it is spoken to by TLS, with the certificate `server.pem` of the folder.
-    package init(size: Int = 2 << 20, rate: Int = 64 << 20, isSecure: Bool = false) async throws {
+    package init(
+        size: Int = 2 << 20, rate: Int = 64 << 20, isEverywhere: Bool = false, isIPv6: Bool = false,
+        isSecure: Bool = false
+    ) async throws {
         self.size = size
         var template = Array("\(TemporaryFolder.path)/reach-paths-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw LabError("mkdtemp: \(errno)") }
         folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         lab = try await NetworkLab(.f2)
         try await lab.far.ip("addr add 10.9.0.1/32 dev lo")
+        if isIPv6 { try await Self.buildIPv6(lab) }
+        let address = isIPv6 ? "2001:db8:9::1" : "10.9.0.1"
         let script =
             "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Origin/throttled"
-        var command = ["/usr/bin/python3", "-B", script, "10.9.0.1", "8080"]
+        var command = ["/usr/bin/python3", "-B", script, isEverywhere ? "0.0.0.0" : address, "8080"]
         command += ["--size", "\(size)", "--rate", "\(rate)"]
         if isSecure {
             try await lab.far.run(
@@ -57,11 +66,33 @@ package final class TwoPaths: Sendable {
                 "\(folder)/server.key", "-out", "\(folder)/server.pem")
             command += ["--tls", "\(folder)/server.pem", "\(folder)/server.key"]
         }
-        base = "\(isSecure ? "https" : "http")://10.9.0.1:8080"
+        base = "\(isSecure ? "https" : "http")://\(isIPv6 ? "[\(address)]" : address):8080"
         server = try await lab.far.start(command)
         guard await server.output.wait(forCount: 1).first != nil else {
             throw LabError("the server does not start: \(server.standardError)")
         }
+    }
+
+    private static func buildIPv6(_ lab: NetworkLab) async throws {
+        for (namespace, names) in [(lab.near, ["a0", "b0"]), (lab.far, ["lo", "pa", "pb"])] {
+            for name in names { try await namespace.sysctl("net.ipv6.conf.\(name).disable_ipv6", "0") }
+        }
+        try await lab.far.ip(
+            batch: """
+                addr add 2001:db8:9::1/128 dev lo nodad
+                addr add 2001:db8:1::1/64 dev pa nodad
+                addr add 2001:db8:2::1/64 dev pb nodad
+                """)
+        // Without default routes of IPv4 its paths are no way out.
+        try await lab.near.ip(
+            batch: """
+                addr add 2001:db8:1::2/64 dev a0 nodad
+                addr add 2001:db8:2::2/64 dev b0 nodad
+                route add default via 2001:db8:1::1 dev a0 metric 100
+                route add default via 2001:db8:2::1 dev b0 metric 200
+                route del default via 10.1.0.1
+                route del default via 10.2.0.1
+                """)
     }
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
