@@ -9,6 +9,10 @@ import Testing
     .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
 struct FailoverTests {
     private func get(_ paths: TwoPaths, _ arguments: String...) async throws -> RunningProgram {
+        try await get(paths, arguments)
+    }
+
+    private func get(_ paths: TwoPaths, _ arguments: [String]) async throws -> RunningProgram {
         let start =
             "unset http_proxy https_proxy no_proxy; LC_ALL=C.UTF-8; export LC_ALL; exec \"$0\" get \"$@\""
         return try await paths.lab.near.start(["/bin/sh", "-c", start, BuiltProgram.reach] + arguments)
@@ -29,6 +33,20 @@ struct FailoverTests {
         #expect(requests[1].peer == TwoPaths.secondAddress)
         #expect(requests[1].start == 512 << 10)
         #expect(requests[1].twice == 0)
+    }
+
+    @Test("So does one by IPv6", arguments: [TwoPaths.Cut.linkDown, .carrierLost])
+    func sixth(_ cut: TwoPaths.Cut) async throws {
+        let paths = try await TwoPaths(isIPv6: true)
+        let file = "\(paths.folder)/blob"
+        let program = try await get(paths, "\(paths.base)/blob?stall=524288", "-o", file)
+        try await paths.wait(for: "\(file).part", bytes: 512 << 10)
+        try await paths.cut(cut)
+        #expect(try await program.status() == .exited(0), "\(program.standardError)")
+        #expect(try await paths.difference(of: file) == "")
+        let requests = try await paths.requests(2)
+        #expect(requests.map(\.peer) == ["2001:db8:1::2", "2001:db8:2::2"])
+        #expect(requests.map(\.start) == [0, 512 << 10])
     }
 
     @Test("So does one by TLS")
@@ -74,18 +92,22 @@ struct FailoverTests {
         #expect(try await paths.requests(2).last?.start ?? 0 > 0)
     }
 
-    @Test("A PUT that was half sent is sent again")
-    func put() async throws {
-        let paths = try await TwoPaths()
+    @Test("A PUT that was half sent is sent again", arguments: [false, true])
+    func put(isSecure: Bool) async throws {
+        let paths = try await TwoPaths(isSecure: isSecure)
         let file = "\(paths.folder)/body"
         try await paths.lab.near.run("dd", "if=/dev/urandom", "of=\(file)", "bs=1M", "count=2", "status=none")
+        let arguments = [
+            "\(paths.base)/sink?stall=524288", "-X", "PUT", "-d", "@\(file)", "-o", "\(paths.folder)/answer",
+        ]
         let program = try await get(
-            paths, "\(paths.base)/sink?stall=524288", "-X", "PUT", "-d", "@\(file)", "-o",
-            "\(paths.folder)/answer")
+            paths, arguments + (isSecure ? ["--cacert", "\(paths.folder)/server.pem"] : []))
         try await paths.waitForStalls()
         try await paths.cut(.linkDown)
         #expect(try await program.status() == .exited(0), "\(program.standardError)")
-        #expect(try await paths.requests(2).map(\.method) == ["PUT", "PUT"])
+        let requests = try await paths.requests(2)
+        #expect(requests.map(\.method) == ["PUT", "PUT"])
+        #expect(requests.map(\.peer) == ["10.1.0.2", TwoPaths.secondAddress])
         let sum = try await paths.lab.near.run("sha256sum", file).prefix(64)
         let events = try await paths.wait { $0.contains { $0.event == "body" } }
         #expect(events.filter { $0.event == "body" }.map { $0.sha256 ?? "" } == [String(sum)])
@@ -106,25 +128,60 @@ struct FailoverTests {
         #expect(try await paths.requests(1).count == 1)
     }
 
-    @Test("With no path left it waits, says so, and goes on when one is back")
-    func waits() async throws {
+    @Test("With no path left it waits, says so, and goes on when one is back", arguments: [false, true])
+    func waits(onTerminal: Bool) async throws {
         let paths = try await TwoPaths()
         let file = "\(paths.folder)/blob"
-        let program = try await paths.lab.near.start([
-            "/bin/sh", "-c", "unset http_proxy https_proxy; exec \"$0\" get \"$@\" 2>&1", BuiltProgram.reach,
-            "\(paths.base)/blob?stall=1048576", "-o", file, "--progress", "plain",
-        ])
+        // On a terminal a line is written over by the next, and ends with what erases the rest of the former.
+        let terminal = """
+            import os, pty, sys
+            look = lambda end: os.read(end, 4096).replace(b'\\r', b'').replace(b'\\x1b[K', b'\\n')
+            sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:], look)))
+            """
+        let command = [BuiltProgram.reach, "get", "\(paths.base)/blob?stall=1048576", "-o", file]
+        let program = try await paths.lab.near.start(
+            [
+                "env", "-u", "http_proxy", "-u", "https_proxy", "TERM=xterm", "LC_ALL=C.UTF-8",
+            ]
+                + (onTerminal
+                    ? ["/usr/bin/python3", "-B", "-c", terminal] + command
+                    : ["/bin/sh", "-c", "exec \"$0\" \"$@\" 2>&1"] + command + ["--progress", "plain"]))
         try await paths.wait(for: "\(file).part", bytes: 1 << 20)
         try await paths.lab.near.ip("link set b0 down")
         try await paths.cut(.carrierLost)
         let words = "waiting for network (a0: no carrier), 50 % done"
-        #expect(
-            await program.output.wait { $0.contains(words) }.contains(words), "\(program.output.elements)")
+        let lines = await program.output.wait { $0.contains { $0.contains(words) } }
+        #expect(lines.contains { $0.contains(words) }, "\(lines)")
         try await paths.lab.near.ip("link set b0 up")
         try await paths.lab.near.ip("route replace default via 10.2.0.1 dev b0 metric 200")
         #expect(try await program.status() == .exited(0), "\(program.output.elements)")
         #expect(try await paths.difference(of: file) == "")
         #expect(try await paths.requests(2).map(\.start) == [0, 1 << 20])
+    }
+
+    @Test("On a network without a default route it follows the way to its server")
+    func withoutDefaultRoute() async throws {
+        let paths = try await TwoPaths()
+        let file = "\(paths.folder)/blob"
+        try await paths.lab.near.ip(
+            batch: """
+                route add 10.9.0.1/32 via 10.1.0.1
+                route del default via 10.1.0.1
+                route del default via 10.2.0.1
+                """)
+        let program = try await paths.lab.near.start([
+            "/bin/sh", "-c", "unset http_proxy https_proxy; exec \"$0\" get \"$@\" 2>&1", BuiltProgram.reach,
+            "\(paths.base)/blob?stall=1048576", "-o", file, "--progress", "plain",
+        ])
+        try await paths.wait(for: "\(file).part", bytes: 1 << 20)
+        try await paths.lab.near.ip("route del 10.9.0.1/32")
+        let words = "waiting for network (a0 has carrier and 10.1.0.2/24 but no route to 10.9.0.1), 50 % done"
+        let lines = await program.output.wait { $0.contains { $0.contains("waiting for network") } }
+        #expect(lines.contains(words), "\(lines)")
+        try await paths.lab.near.ip("route add 10.9.0.1/32 via 10.2.0.1")
+        #expect(try await program.status() == .exited(0), "\(program.output.elements)")
+        #expect(try await paths.difference(of: file) == "")
+        #expect(try await paths.requests(2).map(\.peer) == ["10.1.0.2", TwoPaths.secondAddress])
     }
 
     @Test("What has come stays where the next path dies before it has answered", arguments: ["-o", ">"])

@@ -95,21 +95,29 @@ struct QueueOrderTests {
 
     @Test("time in which a task is held counts against no limit")
     func heldTime() async throws {
-        let lab = try await QueueLab(.unreachable)
+        let lab = try await QueueLab(.wired)
+        var long = try lab.request("/hold/held-time?key=held-time-0")
+        long.options.timeouts = RequestTimeouts(total: .seconds(20))
+        let parked = try lab.manager.dataTask(with: long)
+        parked.resume()
+        try await lab.origin.wait(for: "held-time-0", [.count: 1])
+        lab.network.set(.unreachable)
+        await lab.counts { $0.parked == 1 }
         var request = try lab.request("/get?key=held-time")
-        request.options.timeoutInterval = .seconds(5)
+        request.options.timeoutInterval = .seconds(20)
         request.options.timeouts = RequestTimeouts(
-            connect: .seconds(5), firstByte: .seconds(5), total: .seconds(5))
+            connect: .seconds(20), firstByte: .seconds(20), total: .seconds(20))
         let waiting = try lab.manager.dataTask(with: request)
         waiting.resume()
         let suspended = try lab.task("/hold/held-time?key=held-time-2")
-        await lab.counts { $0.waitingForNetwork == 2 }
+        await lab.counts { $0.waitingForNetwork == 3 }
         // No event tells that a limit has not been reached: the time itself has to pass.
-        try await Task.sleep(for: .milliseconds(5200))
+        try await Task.sleep(for: .milliseconds(20200))
         lab.network.set(.wired)
         #expect(await waiting.outcome().error == nil)
         try await lab.origin.release("held-time")
         #expect(await suspended.outcome().error == nil)
+        #expect(await parked.outcome().error == nil)
     }
 
     @Test("events tell of each wait with its reason, and of its end")

@@ -2,6 +2,7 @@
 
 import EventLoop
 import Glibc
+import Reachability
 import TestSupport
 
 /// Two paths to a server that misbehaves (`Tests/Origin/erratic`).
@@ -22,6 +23,16 @@ final class SoakNetwork {
             "-days", "2", "-subj", "/CN=10.9.0.1", "-addext", "subjectAltName=IP:10.9.0.1", "-keyout",
             folder("server.key"), "-out", folder("server.pem"))
         try await start()
+    }
+
+    /// Who follows this side's network; started.
+    func monitor() -> ReachabilityManager {
+        let reactor = lab.near.reactor
+        var environment = MonitorEnvironment.kernel
+        environment.reactor = { () throws(ReachabilityError) -> Reactor in reactor }
+        let monitor = ReachabilityManager(.general, .init(), .own, environment)
+        monitor.startMonitoring()
+        return monitor
     }
 
     func url(_ transfer: SoakTransfer) -> String {

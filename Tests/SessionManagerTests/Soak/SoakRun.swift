@@ -44,10 +44,7 @@ final class SoakRun {
         self.plan = plan
         network = try await SoakNetwork()
         let reactor = network.lab.near.reactor
-        var environment = MonitorEnvironment.kernel
-        environment.reactor = { () throws(ReachabilityError) -> Reactor in reactor }
-        monitor = ReachabilityManager(.general, .init(), .own, environment)
-        monitor.startMonitoring()
+        monitor = network.monitor()
         for kind in SoakTransfer.Manager.allCases { managers[kind] = manager(kind, reactor) }
     }
 
@@ -66,7 +63,8 @@ final class SoakRun {
         let manager = URLSessionManager(
             configuration: configuration, securityPolicy: policy, on: reactor, queue: settings)
         var retries = RetryPolicy()
-        retries.retryLimit = 60
+        // As often as it takes: a busy machine is long without a network.
+        retries.retryLimit = .max
         retries.scale = 0.02
         retries.base = 1.3
         retries.maximumDelay = .milliseconds(500)
