@@ -16,6 +16,9 @@ package struct WallTime: Sendable, Equatable, Comparable {
         Self(nanoseconds: a.nanoseconds &+ b.inNanoseconds)
     }
 
+    /// How long it is from `b` to `a`.
+    package static func - (a: Self, b: Self) -> Duration { .nanoseconds(a.nanoseconds &- b.nanoseconds) }
+
     /// "2026-01-02T03:04:05.678Z": to the millisecond, as the program prints it.
     package var text: String { text(digits: 3) }
 

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is wrong with a configuration: where, which key, and what is allowed.
+package struct ConfigurationProblem: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The file with the line, the option, or the variable.
+    package var place: String
+    /// Nil where the place is the key already, or where there is none.
+    package var key: String?
+    package var problem: String
+
+    package var description: String {
+        ([place] + [key].compactMap(\.self) + [problem]).joined(separator: ": ")
+    }
+}
+
+/// Puts a configuration together: the defaults, then the file, then the environment, then the command line.
+///
+/// It goes on after a problem, so that all are told at once.
+package struct ConfigurationReader {
+    package private(set) var configuration = ServiceConfiguration()
+    package private(set) var problems: [ConfigurationProblem] = []
+    /// Where each key that is not at its default was set last.
+    package private(set) var places: [String: String] = [:]
+
+    package init() {}
+
+    /// Takes a file.
+    package mutating func read(file: String, _ bytes: [UInt8]) {
+        let entries: [TOMLEntry]
+        do throws(TOMLError) { entries = try TOMLReader.entries(in: bytes) } catch {
+            return problems.append(
+                ConfigurationProblem(place: "\(file):\(error.line)", key: nil, problem: error.problem))
+        }
+        for entry in entries {
+            let place = "\(file):\(entry.line)"
+            guard let option = ServiceOption.named(entry.key) else {
+                problems.append(
+                    ConfigurationProblem(place: place, key: entry.key, problem: Self.unknown(entry.key)))
+                continue
+            }
+            set(option, entry.value, place, key: entry.key)
+        }
+    }
+
+    /// Takes the variables that belong to it.
+    package mutating func read(environment: [String: String]) {
+        for (name, text) in environment.sorted(by: { $0.key < $1.key })
+        where name.hasPrefix(ServiceOption.variablePrefix) {
+            guard let option = ServiceOption.all.first(where: { $0.variable == name }) else {
+                let nearest = NearestWord.to(
+                    name.lowercased(), in: ServiceOption.all.map { $0.variable.lowercased() })
+                let advice = nearest.map { "; did you mean \($0.uppercased())?" } ?? ""
+                problems.append(
+                    ConfigurationProblem(place: name, key: nil, problem: "unknown variable" + advice))
+                continue
+            }
+            set(option, option.kind.value(plain: text), name, key: nil)
+        }
+    }
+
+    /// Takes options of the command line: `--hooks-timeout 5s` or `--hooks-timeout=5s`.
+    package mutating func read(arguments: [String]) {
+        var rest = arguments[...]
+        while let word = rest.popFirst() {
+            let flag = String(word.prefix { $0 != "=" })
+            guard let option = ServiceOption.all.first(where: { $0.flag == flag }) else {
+                let nearest = NearestWord.to(flag, in: ServiceOption.all.map(\.flag))
+                let advice = nearest.map { "; did you mean \($0)?" } ?? "; see reach serve --help"
+                problems.append(
+                    ConfigurationProblem(place: word, key: nil, problem: "unknown option" + advice))
+                // What stands behind it is its value, not another mistake.
+                if flag == word, rest.first?.hasPrefix("--") == false { rest.removeFirst() }
+                continue
+            }
+            if flag != word {
+                set(option, option.kind.value(plain: String(word.dropFirst(flag.count + 1))), flag, key: nil)
+            } else if let text = rest.popFirst() {
+                set(option, option.kind.value(plain: text), flag, key: nil)
+            } else {
+                problems.append(
+                    ConfigurationProblem(
+                        place: flag, key: nil,
+                        problem: "the value is missing; allowed is \(option.kind.allowed)"))
+            }
+        }
+    }
+
+    /// Looks at what depends on more than one key; to be called once, after everything was read.
+    package mutating func finish() {
+        if let listen = configuration.metrics.listen, !listen.isLoopback, !configuration.metrics.allowsRemote
+        {
+            problems.append(
+                ConfigurationProblem(
+                    place: places["metrics.listen"] ?? "", key: "metrics.listen",
+                    problem:
+                        "\(listen) can be reached by other machines; set metrics.allow-remote = true where "
+                        + "that is meant, or listen at 127.0.0.1:\(listen.port)"))
+        }
+        if !configuration.metrics.file.isEmpty, !configuration.metrics.file.hasSuffix(".prom") {
+            problems.append(
+                ConfigurationProblem(
+                    place: places["metrics.file"] ?? "", key: "metrics.file",
+                    problem: "\"\(configuration.metrics.file)\" has to end with .prom, or nobody collects it")
+            )
+        }
+    }
+
+    private mutating func set(_ option: ServiceOption, _ value: TOMLValue, _ place: String, key: String?) {
+        if let allowed = option.apply(value, to: &configuration) {
+            problems.append(
+                ConfigurationProblem(
+                    place: place, key: key, problem: "\(value.tomlText) is not allowed; allowed is \(allowed)"
+                ))
+        } else {
+            places[option.key] = place
+        }
+    }
+
+    private static func unknown(_ key: String) -> String {
+        let keys = ServiceOption.all.map(\.key)
+        if let nearest = NearestWord.to(key, in: keys) { return "unknown key; did you mean \(nearest)?" }
+        // The right word below the wrong table is the other frequent mistake.
+        let last = key.split(separator: ".").last.map(String.init) ?? key
+        if let same = keys.first(where: { $0.hasSuffix("." + last) || $0 == last }) {
+            return "unknown key; did you mean \(same)?"
+        }
+        let table = key.split(separator: ".").dropLast().joined(separator: ".")
+        let siblings = keys.filter { $0.hasPrefix(table + ".") }.map { $0.dropFirst(table.count + 1) }
+        if !table.isEmpty, !siblings.isEmpty {
+            return "unknown key; [\(table)] has " + siblings.joined(separator: ", ")
+        }
+        return "unknown key; 'reach serve --sample' prints all there are"
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ReachabilityCore
+
+/// Everything about the service that can be set, with its defaults; what each is for stands in ``ServiceOption/all``.
+package struct ServiceConfiguration: Sendable, Equatable {
+    package var socket = ServicePaths.socket
+    package var stateDirectory = ServicePaths.stateDirectory
+    package var runtimeDirectory = ""
+    package var statusFile = true
+    package var monitor = Monitor()
+    package var outbox = Outbox()
+    package var history = History()
+    package var hooks = Hooks()
+    package var metrics = Metrics()
+    package var log = Log()
+
+    package struct Monitor: Sendable, Equatable {
+        package var lossGrace: Duration = .milliseconds(500)
+        package var expensive: [String] = []
+        package var mark: Int64 = 0
+
+        package init() {}
+    }
+
+    package struct Outbox: Sendable, Equatable {
+        package var group = ""
+
+        package init() {}
+    }
+
+    package struct History: Sendable, Equatable {
+        package var isOn = true
+        package var keep: Duration = .seconds(90 * 86_400)
+        package var entries: Int64 = 100_000
+
+        package init() {}
+    }
+
+    package struct Hooks: Sendable, Equatable {
+        package var directory = "/etc/reach/hooks.d"
+        package var timeout: Duration = .seconds(10)
+        package var output: Int64 = 16_384
+
+        package init() {}
+    }
+
+    package struct Metrics: Sendable, Equatable {
+        package var file = ""
+        package var interval: Duration = .seconds(60)
+        package var listen: Endpoint?
+        package var allowsRemote = false
+        package var clients: Int64 = 8
+
+        package init() {}
+    }
+
+    package struct Log: Sendable, Equatable {
+        package var level = LogPriority.info
+        package var format = "auto"
+        package var changes: Int64 = 60
+
+        package init() {}
+    }
+
+    package init() {}
+
+    /// Where status.json is written: the socket's folder unless told otherwise.
+    package var statusDirectory: String {
+        if !runtimeDirectory.isEmpty { return runtimeDirectory }
+        guard socket.hasPrefix("/"), let slash = socket.lastIndex(of: "/") else { return stateDirectory }
+        return slash == socket.startIndex ? "/" : String(socket[..<slash])
+    }
+
+    /// The configuration of the monitor.
+    package var monitoring: ReachabilityConfiguration {
+        var configuration = ReachabilityConfiguration()
+        configuration.timing.lossGrace = monitor.lossGrace
+        configuration.expensiveInterfaces = Set(monitor.expensive)
+        configuration.mark = UInt32(clamping: monitor.mark)
+        configuration.reportsLinks = true
+        return configuration
+    }
+}

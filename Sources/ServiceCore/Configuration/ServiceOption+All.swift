@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReachabilityCore
+
+extension ServiceOption {
+    /// Every option, in the order in which they are told.
+    package static let all: [ServiceOption] = general + monitor + outbox + history + hooks + metrics + log
+
+    private static let general: [ServiceOption] = [
+        ServiceOption(
+            "socket", .socket, "Where clients find the service (varlink); @NAME for a socket without a file.",
+            { .string($0.socket) }, set: { $0.socket = $1.text }),
+        ServiceOption(
+            "state-directory", .path(isOptional: false),
+            "Where the history and the outbox are kept; made where it is missing.",
+            { .string($0.stateDirectory) }, set: { $0.stateDirectory = $1.text }),
+        ServiceOption(
+            "runtime-directory", .path(isOptional: true),
+            "Where status.json is written; \"\" for the folder of the socket.",
+            { .string($0.runtimeDirectory) }, set: { $0.runtimeDirectory = $1.text }),
+        ServiceOption(
+            "status-file", .boolean,
+            "Whether status.json in the runtime directory says what 'reach status --json' says, always whole.",
+            { .boolean($0.statusFile) }, set: { $0.statusFile = $1.flag }),
+    ]
+
+    private static let monitor: [ServiceOption] = [
+        ServiceOption(
+            "monitor.loss-grace", .duration(.zero ... .seconds(60)),
+            "How long a loss has to last before the status says so.",
+            { .duration($0.monitor.lossGrace) }, set: { $0.monitor.lossGrace = $1.duration }),
+        ServiceOption(
+            "monitor.expensive", .list,
+            "Interfaces whose traffic is expensive, besides cellular and Bluetooth.",
+            { .texts($0.monitor.expensive) }, set: { $0.monitor.expensive = $1.texts }),
+        ServiceOption(
+            "monitor.mark", .integer(0...0xFFFF_FFFF),
+            "The firewall mark of the traffic to ask for; 0 for none.",
+            { .integer($0.monitor.mark) }, set: { $0.monitor.mark = $1.number }),
+    ]
+
+    private static let outbox: [ServiceOption] = [
+        ServiceOption(
+            "outbox.group", .text,
+            "The group, by name or number, that may use the outbox besides root and the service's user; \"\" for none.",
+            { .string($0.outbox.group) }, set: { $0.outbox.group = $1.text })
+    ]
+
+    private static let history: [ServiceOption] = [
+        ServiceOption(
+            "history.enabled", .boolean, "Whether changes are kept for 'reach history'.",
+            { .boolean($0.history.isOn) }, set: { $0.history.isOn = $1.flag }),
+        ServiceOption(
+            "history.keep", .duration(.seconds(3600) ... .seconds(3650 * 86_400)),
+            "How old changes may become.",
+            { .duration($0.history.keep) }, set: { $0.history.keep = $1.duration }),
+        ServiceOption(
+            "history.entries", .integer(100...10_000_000),
+            "How many changes are kept at most; 200 bytes each.",
+            { .integer($0.history.entries) }, set: { $0.history.entries = $1.number }),
+    ]
+
+    private static let hooks: [ServiceOption] = [
+        ServiceOption(
+            "hooks.directory", .path(isOptional: true),
+            "Programs that are run at each change, in the order of their names; \"\" for none.",
+            { .string($0.hooks.directory) }, set: { $0.hooks.directory = $1.text }),
+        ServiceOption(
+            "hooks.timeout", .duration(.milliseconds(100) ... .seconds(600)),
+            "How long one program may run before it is told to end, and two seconds later killed.",
+            { .duration($0.hooks.timeout) }, set: { $0.hooks.timeout = $1.duration }),
+        ServiceOption(
+            "hooks.output", .integer(0...1_048_576), "How many bytes of a program's output go to the log.",
+            { .integer($0.hooks.output) }, set: { $0.hooks.output = $1.number }),
+    ]
+
+    private static let metrics: [ServiceOption] = [
+        ServiceOption(
+            "metrics.file", .path(isOptional: true),
+            "A file for node_exporter's textfile collector (its name has to end with .prom); \"\" for none.",
+            { .string($0.metrics.file) }, set: { $0.metrics.file = $1.text }),
+        ServiceOption(
+            "metrics.interval", .duration(.seconds(1) ... .seconds(3600)),
+            "How often the file is written, besides at each change of the status.",
+            { .duration($0.metrics.interval) }, set: { $0.metrics.interval = $1.duration }),
+        ServiceOption(
+            "metrics.listen", .endpoint, "Where Prometheus may fetch /metrics; \"\" for nowhere.",
+            { .string($0.metrics.listen?.description ?? "") }, set: { $0.metrics.listen = Endpoint($1.text) }),
+        ServiceOption(
+            "metrics.allow-remote", .boolean,
+            "Whether metrics.listen may be an address that other machines reach. There is no password.",
+            { .boolean($0.metrics.allowsRemote) }, set: { $0.metrics.allowsRemote = $1.flag }),
+        ServiceOption(
+            "metrics.clients", .integer(1...256),
+            "How many may fetch at the same time; more are turned away.",
+            { .integer($0.metrics.clients) }, set: { $0.metrics.clients = $1.number }),
+    ]
+
+    private static let log: [ServiceOption] = [
+        ServiceOption(
+            "log.level", .choice(LogPriority.names.map(\.name)), "The least urgent lines that are written.",
+            { .string($0.log.level.name) },
+            set: { $0.log.level = LogPriority(name: $1.text) ?? .info }),
+        ServiceOption(
+            "log.format", .choice(["auto", "journal", "plain"]),
+            "journal: the priority before each line and no time; plain: with the time; auto: journal where it listens.",
+            { .string($0.log.format) }, set: { $0.log.format = $1.text }),
+        ServiceOption(
+            "log.changes", .integer(1...100_000),
+            "How many lines about changes are written in a minute; the rest is counted.",
+            { .integer($0.log.changes) }, set: { $0.log.changes = $1.number }),
+    ]
+}
+
+extension LogPriority {
+    static let names: [(name: String, priority: LogPriority)] = [
+        ("critical", .critical), ("error", .error), ("warning", .warning), ("notice", .notice),
+        ("info", .info),
+        ("debug", .debug),
+    ]
+
+    /// The word for it in configurations and plain logs.
+    package var name: String { Self.names.first { $0.priority == self }?.name ?? "info" }
+
+    package init?(name: String) {
+        guard let match = Self.names.first(where: { $0.name == name }) else { return nil }
+        self = match.priority
+    }
+}

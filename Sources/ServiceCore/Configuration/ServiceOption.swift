@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReachabilityCore
+
+/// One thing that can be set: in the file, on the command line, in the environment.
+///
+/// The only description of it: help text, the sample file and the manual are made from this.
+package struct ServiceOption: Sendable {
+    /// What values it takes.
+    package enum Kind: Sendable, Equatable {
+        /// An absolute path; empty for none where that is allowed.
+        case path(isOptional: Bool)
+        /// A path, or the name of a socket without a file behind `@` (unix(7)).
+        case socket
+        case text
+        case boolean
+        case integer(ClosedRange<Int64>)
+        case duration(ClosedRange<Duration>)
+        case choice([String])
+        case list
+        case endpoint
+    }
+
+    /// The key in the file, dotted: `hooks.timeout`.
+    package let key: String
+    package let kind: Kind
+    /// What it is for, in one or two sentences.
+    package let summary: String
+    /// Reads the value.
+    package let value: @Sendable (ServiceConfiguration) -> TOMLValue
+    let set: @Sendable (inout ServiceConfiguration, TOMLValue) -> Void
+
+    init(
+        _ key: String, _ kind: Kind, _ summary: String,
+        _ value: @escaping @Sendable (ServiceConfiguration) -> TOMLValue,
+        set: @escaping @Sendable (inout ServiceConfiguration, TOMLValue) -> Void
+    ) {
+        self.key = key
+        self.kind = kind
+        self.summary = summary
+        self.value = value
+        self.set = set
+    }
+
+    /// The option on the command line: `--hooks-timeout`.
+    package var flag: String { "--" + String(key.map { $0 == "." ? "-" : $0 }) }
+
+    /// The variable of the environment: `REACH_SERVE_HOOKS_TIMEOUT`.
+    package var variable: String {
+        Self.variablePrefix
+            + String(key.uppercased().map { $0 == "." || $0 == "-" ? "_" : $0 })
+    }
+
+    /// What the names of all variables begin with.
+    package static let variablePrefix = "REACH_SERVE_"
+
+    /// The option with this key.
+    package static func named(_ key: String) -> ServiceOption? { all.first { $0.key == key } }
+
+    /// Takes a value over, or says what is allowed.
+    func apply(_ value: TOMLValue, to configuration: inout ServiceConfiguration) -> String? {
+        guard kind.admits(value) else { return kind.allowed }
+        set(&configuration, value)
+        return nil
+    }
+}
+
+extension ServiceOption.Kind {
+    /// What is allowed, as a message goes on.
+    package var allowed: String {
+        switch self {
+        case .path(let isOptional):
+            "an absolute path in quotation marks" + (isOptional ? ", or \"\" for none" : "")
+        case .socket: "an absolute path, or @ and a name, in quotation marks"
+        case .text: "a text in quotation marks"
+        case .boolean: "true or false"
+        case .integer(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        case .duration(let range):
+            DurationText.allowed
+                + ", from \(DurationText.text(range.lowerBound)) to \(DurationText.text(range.upperBound))"
+        case .choice(let words): "one of " + words.map { "\"\($0)\"" }.joined(separator: ", ")
+        case .list: "a list of texts such as [\"wwan0\"]"
+        case .endpoint:
+            "an address with a port such as \"127.0.0.1:9464\" or \"[::1]:9464\", or \"\" for none"
+        }
+    }
+
+    func admits(_ value: TOMLValue) -> Bool {
+        switch (self, value) {
+        case (.path(let isOptional), .string(let text)):
+            text.isEmpty
+                ? isOptional : text.hasPrefix("/") && !text.utf8.contains(0) && text.utf8.count < 4096
+        case (.socket, .string(let text)):
+            (text.hasPrefix("/") || text.hasPrefix("@")) && (2...107).contains(text.utf8.count)
+        case (.text, .string), (.boolean, .boolean): true
+        case (.integer(let range), .integer(let number)): range.contains(number)
+        case (.duration(let range), .string(let text)):
+            DurationText.duration(text).map(range.contains) ?? false
+        case (.choice(let words), .string(let word)): words.contains(word)
+        case (.list, .array(let values)):
+            values.allSatisfy { if case .string = $0 { true } else { false } }
+        case (.endpoint, .string(let text)): text.isEmpty || Endpoint(text) != nil
+        default: false
+        }
+    }
+
+    /// The value that stands on a command line or in the environment without the marks of the file.
+    func value(plain text: String) -> TOMLValue {
+        switch self {
+        case .boolean: text == "true" ? .boolean(true) : text == "false" ? .boolean(false) : .string(text)
+        case .integer: Int64(text).map { .integer($0) } ?? .string(text)
+        case .list:
+            .array(text.split(separator: ",").map { .string(String($0)) })
+        default: .string(text)
+        }
+    }
+}
+
+extension TOMLValue {
+    var text: String { if case .string(let text) = self { text } else { "" } }
+    var number: Int64 { if case .integer(let number) = self { number } else { 0 } }
+    var flag: Bool { if case .boolean(let flag) = self { flag } else { false } }
+    var duration: Duration { DurationText.duration(text) ?? .zero }
+    var texts: [String] { if case .array(let values) = self { values.map(\.text) } else { [] } }
+
+    static func duration(_ duration: Duration) -> TOMLValue { .string(DurationText.text(duration)) }
+    static func texts(_ texts: [String]) -> TOMLValue { .array(texts.map { .string($0) }) }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ReachabilityCore
+
+/// One committed change as the history keeps it.
+package struct HistoryRecord: Sendable, Equatable {
+    /// Grows with each; never used twice.
+    package var id: Int64
+    /// The run of the service that wrote it.
+    package var run: Int64
+    /// When it was committed, on the wall clock of that moment.
+    package var wall: WallTime
+    /// The same on the clock that is never set and goes on while the machine sleeps (CLOCK_BOOTTIME); nanoseconds.
+    package var boot: Int64
+    /// Whether the status changed; else the path alone did.
+    package var isStatus: Bool
+    package var status: ReachabilityStatus
+    package var isOnline: Bool
+    package var interface: String?
+    package var medium: String?
+    package var generation: UInt64
+    /// The sentence for people.
+    package var reason: String
+    /// The word for programs.
+    package var code: String
+
+    package init(
+        id: Int64 = 0, run: Int64, wall: WallTime, boot: Int64, isStatus: Bool = true,
+        status: ReachabilityStatus,
+        isOnline: Bool, interface: String? = nil, medium: String? = nil, generation: UInt64 = 1,
+        reason: String,
+        code: String
+    ) {
+        self.id = id
+        self.run = run
+        self.wall = wall
+        self.boot = boot
+        self.isStatus = isStatus
+        self.status = status
+        self.isOnline = isOnline
+        self.interface = interface
+        self.medium = medium
+        self.generation = generation
+        self.reason = reason
+        self.code = code
+    }
+
+    /// The record of a change.
+    package init(_ change: CommittedChange, run: Int64, boot: Int64) {
+        self.init(
+            run: run, wall: change.wall, boot: boot, isStatus: change.event != .path, status: change.status,
+            isOnline: change.path.isOnline, interface: change.path.interface,
+            medium: change.path.medium?.rawValue, generation: change.generation,
+            reason: change.reason.sentence,
+            code: change.reason.code.rawValue)
+    }
+}
+
+/// One run of the service, from its start to the last moment that it is known to have run.
+package struct HistoryRun: Sendable, Equatable {
+    package var id: Int64
+    package var began: WallTime
+    /// The last sign of life: the end, where it ended in order; else the last change or beat that was written.
+    package var seen: WallTime
+    /// The last sign of life on the clock that is never set; nanoseconds.
+    package var seenBoot: Int64
+    /// Whether it ended in order.
+    package var hasEnded: Bool
+
+    package init(id: Int64, began: WallTime, seen: WallTime, seenBoot: Int64, hasEnded: Bool) {
+        self.id = id
+        self.began = began
+        self.seen = seen
+        self.seenBoot = seenBoot
+        self.hasEnded = hasEnded
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ReachabilityCore
+
+/// What a period of the history comes to.
+package struct HistorySummary: Sendable, Equatable {
+    /// An outage that is over sooner than this is a flap.
+    package static let flapLimit: Duration = .seconds(60)
+
+    package let from: WallTime
+    package let to: WallTime
+    package private(set) var reachable: Duration = .zero
+    package private(set) var unreachable: Duration = .zero
+    /// The service ran and could not tell.
+    package private(set) var unknown: Duration = .zero
+    /// No service ran.
+    package private(set) var gap: Duration = .zero
+    /// How often the network was lost; an outage that goes on behind a gap counts twice.
+    package private(set) var outages = 0
+    /// How many of these were over within a minute, with the network back.
+    package private(set) var flaps = 0
+    /// The longest outage, as far as it lies in the period.
+    package private(set) var longest: HistorySpan?
+
+    /// Sums up the part of a time line between two moments.
+    package init(_ timeline: HistoryTimeline, from: WallTime, to: WallTime) {
+        self.from = from
+        self.to = to
+        for index in timeline.spans.indices {
+            var span = timeline.spans[index]
+            guard span.from < to, span.to > from else { continue }
+            let whole = span.duration
+            (span.from, span.to) = (max(span.from, from), min(span.to, to))
+            switch span.state {
+            case .reachable: reachable += span.duration
+            case .unknown: unknown += span.duration
+            case .gap: gap += span.duration
+            case .unreachable:
+                unreachable += span.duration
+                outages += 1
+                let isOver = timeline.spans.dropFirst(index + 1).first?.state == .reachable
+                if isOver, whole < Self.flapLimit { flaps += 1 }
+                if span.duration > longest?.duration ?? .zero { longest = span }
+            }
+        }
+    }
+
+    /// The whole time line.
+    package init(_ timeline: HistoryTimeline) { self.init(timeline, from: timeline.from, to: timeline.to) }
+
+    /// The reachable part of the time in which the status was known, in millionths; nil where it never was.
+    package var availability: Int64? {
+        let (up, down) = (reachable.inNanoseconds / 1000, unreachable.inNanoseconds / 1000)
+        guard up + down > 0 else { return nil }
+        // Rounded down, so that a hundred per cent means no outage at all. 100 years of microseconds leave no room for
+        // a million, so the larger side is made smaller first.
+        let scale = max(1, (up + down) / 4_000_000_000_000)
+        return up / scale * 1_000_000 / ((up + down) / scale)
+    }
+
+    /// "99.98 %"; "–" where nothing is known.
+    package var availabilityText: String {
+        guard let availability else { return "–" }
+        if availability == 1_000_000 { return "100 %" }
+        let hundredths = availability / 100
+        let fraction = hundredths % 100
+        return "\(hundredths / 100).\(fraction < 10 ? "0" : "")\(fraction) %"
+    }
+}
+
+/// What one column of a bar shows: the worst that was, and whether that was all.
+package enum HistoryCell: Sendable, Hashable {
+    case reachable, unreachable
+    /// Lost for a part of the time.
+    case partly
+    case unknown, gap
+
+    /// The columns of a bar from one moment to another.
+    package static func bar(_ timeline: HistoryTimeline, from: WallTime, to: WallTime, columns: Int)
+        -> [HistoryCell]
+    {
+        var cells: [HistoryCell] = []
+        var index = 0
+        let length = to.nanoseconds - from.nanoseconds
+        for column in 0..<Int64(columns) {
+            let low = from.nanoseconds + length / Int64(columns) * column
+            let high = from.nanoseconds + length / Int64(columns) * (column + 1)
+            var seen: Set<HistorySpan.State> = []
+            while index < timeline.spans.count, timeline.spans[index].to.nanoseconds <= low { index += 1 }
+            var next = index
+            while next < timeline.spans.count, timeline.spans[next].from.nanoseconds < high {
+                seen.insert(timeline.spans[next].state)
+                next += 1
+            }
+            cells.append(cell(seen))
+        }
+        return cells
+    }
+
+    private static func cell(_ seen: Set<HistorySpan.State>) -> HistoryCell {
+        if seen.contains(.unreachable) { return seen.contains(.reachable) ? .partly : .unreachable }
+        if seen.contains(.reachable) { return .reachable }
+        return seen.contains(.unknown) ? .unknown : .gap
+    }
+}

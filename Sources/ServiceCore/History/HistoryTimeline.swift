@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ReachabilityCore
+
+/// A stretch of time in which the status stayed the same, or in which nobody looked.
+package struct HistorySpan: Sendable, Equatable {
+    package enum State: Sendable, Hashable {
+        case reachable, unreachable
+        /// The service ran and could not tell.
+        case unknown
+        /// No service ran: neither an outage nor the contrary.
+        case gap
+    }
+
+    package var from: WallTime
+    package var to: WallTime
+    package var state: State
+    /// Nil in a gap.
+    package var record: HistoryRecord?
+
+    package init(from: WallTime, to: WallTime, state: State, record: HistoryRecord? = nil) {
+        self.from = from
+        self.to = to
+        self.state = state
+        self.record = record
+    }
+
+    package var duration: Duration { .nanoseconds(to.nanoseconds - from.nanoseconds) }
+}
+
+/// The history as one line of spans, in order, without holes and without overlap.
+package struct HistoryTimeline: Sendable, Equatable {
+    package private(set) var spans: [HistorySpan] = []
+    /// Every change in the time that was asked for, at the time that the corrected clock showed.
+    package private(set) var changes: [HistoryRecord] = []
+    package let from: WallTime
+    package let to: WallTime
+
+    /// Puts it together from what was kept.
+    ///
+    /// The clock of a device may be set while the service runs, above all soon after the start where it has no clock of
+    /// its own. So each run is laid out by the clock that is never set, and ends where the wall clock showed its last
+    /// sign of life.
+    ///
+    /// - Parameters:
+    ///   - runs: In the order of their beginnings.
+    ///   - records: In the order in which they were written; the last one before `from` included.
+    ///   - running: The run that goes on at this moment, whose last state lasts until `to`.
+    package init(
+        runs: [HistoryRun], records: [HistoryRecord], from: WallTime, to: WallTime, running: Int64? = nil
+    ) {
+        self.from = from
+        self.to = to
+        // Two clocks that disagree must not make time run backwards: each run begins where the one before ends.
+        var end = from
+        for run in runs {
+            let own = records.filter { $0.run == run.id }
+            guard let last = own.last else { continue }
+            let offset =
+                run.seenBoot >= last.boot
+                ? run.seen.nanoseconds - run.seenBoot : last.wall.nanoseconds - last.boot
+            let seen = run.id == running ? to : WallTime(nanoseconds: max(run.seenBoot, last.boot) + offset)
+            for (index, record) in own.enumerated() {
+                let begin = WallTime(nanoseconds: record.boot + offset)
+                let next = index + 1 < own.count ? WallTime(nanoseconds: own[index + 1].boot + offset) : seen
+                if begin >= from, begin < to {
+                    var moved = record
+                    moved.wall = begin
+                    changes.append(moved)
+                }
+                let (low, high) = (max(begin, end), min(next, to))
+                guard low < high else { continue }
+                if low > end { append(HistorySpan(from: end, to: low, state: .gap)) }
+                append(HistorySpan(from: low, to: high, state: Self.state(record.status), record: record))
+                end = high
+            }
+        }
+        if end < to { append(HistorySpan(from: end, to: to, state: .gap)) }
+    }
+
+    private static func state(_ status: ReachabilityStatus) -> HistorySpan.State {
+        switch status {
+        case .wifi, .wired: .reachable
+        case .unreachable: .unreachable
+        case .unknown: .unknown
+        }
+    }
+
+    /// Adds a span; one that says the same as the one before makes that longer.
+    private mutating func append(_ span: HistorySpan) {
+        if let last = spans.last, last.state == span.state, last.to == span.from {
+            spans[spans.count - 1].to = span.to
+        } else {
+            spans.append(span)
+        }
+    }
+}

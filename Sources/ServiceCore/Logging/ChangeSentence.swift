@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReachabilityCore
+
+/// The one line of the log about a committed change.
+package enum ChangeSentence {
+    /// "status wired on eth0, was unreachable for 12 s: default route via 192.0.2.1 on eth0".
+    ///
+    /// - Parameter before: How long the status before had lasted; nil where that is not known.
+    package static func text(_ change: CommittedChange, before: Duration? = nil) -> String {
+        let path = change.path
+        let place = path.interface.map { " on \($0)" } ?? ""
+        let head: String
+        switch change.event {
+        case .initial: head = "status \(change.status)\(place)"
+        case .status:
+            let length = before.map { " for \(DurationText.people($0))" } ?? ""
+            head =
+                "status \(change.status)\(place), was \(change.previous?.description ?? "unknown")\(length)"
+        case .path:
+            head = "path \(path.isOnline ? "online" : "offline")\(place), status still \(change.status)"
+        }
+        return SafeText.clean(
+            "\(head): \(path.reason.sentence) (generation \(path.generation))", unicode: true)
+    }
+
+    /// How urgent it is: losses are worth a look.
+    package static func priority(_ change: CommittedChange) -> LogPriority {
+        switch change.event {
+        case .path: .info
+        case .initial, .status: change.status.isReachable ? .notice : .warning
+        }
+    }
+}

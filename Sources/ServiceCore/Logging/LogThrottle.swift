@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ReachabilityCore
+
+/// Lets so many lines pass in a minute, and counts the rest.
+package struct LogThrottle: Sendable {
+    /// What becomes of a line.
+    package enum Verdict: Sendable, Equatable {
+        /// It is written; before it a line that says how many were left out, where some were.
+        case write(leftOut: Int)
+        case leaveOut
+    }
+
+    package static let window: Int64 = 60_000_000_000
+
+    private let limit: Int
+    private var windowStart: Int64 = .min
+    private var written = 0
+    private var leftOut = 0
+    /// All that were left out since the start.
+    package private(set) var total: UInt64 = 0
+
+    /// - Parameter limit: So many in a minute, at least one.
+    package init(limit: Int) { self.limit = max(1, limit) }
+
+    /// Judges a line of this instant.
+    package mutating func judge(at instant: MonotonicInstant) -> Verdict {
+        if windowStart == .min || instant.nanoseconds - windowStart >= Self.window {
+            windowStart = instant.nanoseconds
+            written = 0
+        }
+        guard written < limit else {
+            leftOut += 1
+            total += 1
+            return .leaveOut
+        }
+        written += 1
+        defer { leftOut = 0 }
+        return .write(leftOut: leftOut)
+    }
+
+    /// When what was left out may be told, though nothing else happens; nil where nothing was.
+    package var deadline: MonotonicInstant? {
+        leftOut > 0 ? MonotonicInstant(nanoseconds: windowStart + Self.window) : nil
+    }
+
+    /// Takes the count for a line of its own.
+    package mutating func takeLeftOut() -> Int {
+        defer { leftOut = 0 }
+        return leftOut
+    }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ReachabilityCore
+package import SessionCore
+
+/// The numbers of the service at one moment, and their names in Prometheus' text.
+package struct ServiceMetrics: Sendable {
+    /// What the outbox tells of itself.
+    package struct Outbox: Sendable, Equatable {
+        package var depth: UInt64
+        package var deadLetters: UInt64
+        /// The age of the oldest entry that waits; zero where none does.
+        package var oldest: Duration
+        package var bytes: UInt64
+
+        package init(depth: UInt64, deadLetters: UInt64, oldest: Duration, bytes: UInt64) {
+            self.depth = depth
+            self.deadLetters = deadLetters
+            self.oldest = oldest
+            self.bytes = bytes
+        }
+    }
+
+    /// What became of transfers since the start.
+    package struct Transfers: Sendable, Equatable {
+        package var succeeded: UInt64 = 0
+        package var failed: UInt64 = 0
+        package var parked: UInt64 = 0
+
+        package init() {}
+    }
+
+    package var version = ""
+    package var status = ReachabilityStatus.unknown
+    package var isOnline = false
+    package var interface = ""
+    package var medium = ""
+    package var generation: UInt64 = 0
+    /// How often the status became each of them, in the order of `ReachabilityStatus.allCases`.
+    package var changes: [ReachabilityStatus: UInt64] = [:]
+    package var pathChanges: UInt64 = 0
+    package var monitor = MonitorCounters()
+    package var turns: UInt64 = 0
+    package var hookRuns: UInt64 = 0
+    package var hookFailures: UInt64 = 0
+    package var hooksSkipped: UInt64 = 0
+    package var historySkipped: UInt64 = 0
+    package var linesLeftOut: UInt64 = 0
+    package var startTime = WallTime(nanoseconds: 0)
+    /// Nil where nobody asks a server.
+    package var internet: InternetState?
+    /// Nil where there is no outbox.
+    package var outbox: Outbox?
+    /// Nil where nothing is transferred.
+    package var transfers: Transfers?
+
+    package init() {}
+
+    /// The whole text.
+    package var text: [UInt8] {
+        var text = PrometheusText()
+        text.begin("reach_build_info", .gauge, "The version that runs; always 1.")
+        text.sample("reach_build_info", [("version", version)], .whole(1))
+        text.write(
+            "reach_start_time_seconds", .gauge, "When the service was started, in seconds since 1970.",
+            .seconds(.nanoseconds(startTime.nanoseconds)))
+        writeReachability(&text)
+        writeMonitor(&text)
+        writeParts(&text)
+        if let internet {
+            text.begin(
+                "reach_internet", .gauge, "What a server behind the path answers: 1 for the state that holds."
+            )
+            for state in InternetState.allCases {
+                text.sample("reach_internet", [("state", state.rawValue)], .flag(state == internet))
+            }
+        }
+        if let transfers {
+            text.begin("reach_transfers_total", .counter, "Transfers that ended, by outcome.")
+            text.sample("reach_transfers_total", [("outcome", "succeeded")], .whole(transfers.succeeded))
+            text.sample("reach_transfers_total", [("outcome", "failed")], .whole(transfers.failed))
+            text.write(
+                "reach_transfers_parked_total", .counter, "Times a transfer had to wait for another path.",
+                .whole(transfers.parked))
+        }
+        if let outbox {
+            text.write(
+                "reach_outbox_entries", .gauge, "Requests that wait for their delivery.", .whole(outbox.depth)
+            )
+            text.write(
+                "reach_outbox_dead_letters", .gauge, "Requests that were given up and are kept.",
+                .whole(outbox.deadLetters))
+            text.write(
+                "reach_outbox_oldest_age_seconds", .gauge,
+                "The age of the oldest request that waits; 0 without any.",
+                .seconds(outbox.oldest))
+            text.write(
+                "reach_outbox_bytes", .gauge, "What the outbox takes on the disk.", .whole(outbox.bytes))
+        }
+        return text.bytes
+    }
+
+    private func writeReachability(_ text: inout PrometheusText) {
+        text.begin("reach_status", .gauge, "Whether the network can be reached: 1 for the status that holds.")
+        for status in ReachabilityStatus.allCases {
+            text.sample("reach_status", [("status", status.description)], .flag(status == self.status))
+        }
+        text.write(
+            "reach_online", .gauge, "Whether the path is usable at this moment; 0 at once after a loss.",
+            .flag(isOnline))
+        text.begin("reach_path_info", .gauge, "The path in use; always 1.")
+        text.sample("reach_path_info", [("interface", interface), ("medium", medium)], .whole(1))
+        text.write(
+            "reach_path_generation", .gauge,
+            "Grows when connections made before should not be trusted any more.",
+            .whole(generation))
+        text.begin("reach_status_changes_total", .counter, "Changes of the status, by what it became.")
+        for status in ReachabilityStatus.allCases {
+            text.sample(
+                "reach_status_changes_total", [("status", status.description)], .whole(changes[status] ?? 0))
+        }
+        text.write(
+            "reach_path_changes_total", .counter, "Changes of the path below the same status.",
+            .whole(pathChanges))
+    }
+
+    private func writeMonitor(_ text: inout PrometheusText) {
+        text.write(
+            "reach_netlink_events_total", .counter, "Events that the kernel sent and the filter let through.",
+            .whole(monitor.events))
+        text.write(
+            "reach_netlink_overruns_total", .counter, "Times the kernel had to drop events.",
+            .whole(monitor.overruns))
+        text.write(
+            "reach_netlink_resyncs_total", .counter, "Evaluations because events were lost.",
+            .whole(monitor.resyncs))
+        text.write(
+            "reach_netlink_discarded_total", .counter, "Messages that were malformed or not the kernel's.",
+            .whole(monitor.discarded))
+        text.write(
+            "reach_netlink_reopenings_total", .counter, "Times a socket had to be opened again.",
+            .whole(monitor.reopenings))
+        text.write(
+            "reach_evaluations_total", .counter, "Times the kernel was asked for the path.",
+            .whole(monitor.evaluations))
+        text.write("reach_wakeups_total", .counter, "Times the loop woke up.", .whole(turns))
+    }
+
+    private func writeParts(_ text: inout PrometheusText) {
+        text.write(
+            "reach_hook_runs_total", .counter, "Programs of the hooks directory that were run.",
+            .whole(hookRuns))
+        text.write(
+            "reach_hook_failures_total", .counter, "Hooks that failed, did not end in time, or were refused.",
+            .whole(hookFailures))
+        text.write(
+            "reach_hook_changes_skipped_total", .counter,
+            "Changes that no hook was told because a newer one came.",
+            .whole(hooksSkipped))
+        text.write(
+            "reach_history_changes_skipped_total", .counter, "Changes that the disk was too slow to keep.",
+            .whole(historySkipped))
+        text.write(
+            "reach_log_lines_left_out_total", .counter, "Lines about changes that were only counted.",
+            .whole(linesLeftOut))
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReachabilityCore
+import ServiceCore
+import SessionCore
+import Testing
+
+@Suite("Metrics: their text, and who may fetch it")
+struct MetricsTests {
+    @Test("every metric has its help and its type, once and before its samples")
+    func format() {
+        var metrics = ServiceMetrics()
+        metrics.version = "1\"2\\3\n4"
+        metrics.status = .wifi
+        metrics.isOnline = true
+        metrics.interface = "wlan0"
+        metrics.medium = "wifi"
+        metrics.changes = [.wifi: 3]
+        metrics.internet = .portal
+        metrics.transfers = ServiceMetrics.Transfers()
+        metrics.outbox = ServiceMetrics.Outbox(
+            depth: 7, deadLetters: 1, oldest: .milliseconds(61_250), bytes: 4096)
+        let text = String(decoding: metrics.text, as: UTF8.self)
+        var known: Set<Substring> = []
+        for line in text.split(separator: "\n") {
+            let words = line.split(separator: " ")
+            if line.hasPrefix("# HELP ") {
+                #expect(known.insert(words[2]).inserted, "\(line)")
+                #expect(line.hasSuffix("."), "\(line)")
+            } else if line.hasPrefix("# TYPE ") {
+                #expect(known.contains(words[2]))
+                #expect((words[3] == "counter") == words[2].hasSuffix("_total"), "\(line)")
+            } else {
+                #expect(known.contains(line.prefix { $0 != "{" && $0 != " " }), "\(line)")
+            }
+        }
+        #expect(text.contains("\nreach_build_info{version=\"1\\\"2\\\\3\\n4\"} 1\n"))
+        #expect(text.contains("\nreach_status{status=\"wifi\"} 1\n"))
+        #expect(text.contains("\nreach_status{status=\"wired\"} 0\n"))
+        #expect(text.contains("\nreach_status_changes_total{status=\"wifi\"} 3\n"))
+        #expect(text.contains("\nreach_path_info{interface=\"wlan0\",medium=\"wifi\"} 1\n"))
+        #expect(text.contains("\nreach_internet{state=\"portal\"} 1\n"))
+        #expect(text.contains("\nreach_outbox_oldest_age_seconds 61.250\n"))
+        #expect(text.contains("\nreach_outbox_entries 7\n"))
+    }
+
+    @Test("what is not there is not told")
+    func absent() {
+        let text = String(decoding: ServiceMetrics().text, as: UTF8.self)
+        for name in ["reach_outbox", "reach_transfers", "reach_internet"] { #expect(!text.contains(name)) }
+    }
+
+    @Test(
+        "requests",
+        arguments: [
+            ("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", .metrics(isHead: false)),
+            ("GET /metrics?a=b HTTP/1.0\n\n", .metrics(isHead: false)),
+            ("HEAD /metrics HTTP/1.1\r\n\r\n", .metrics(isHead: true)),
+            ("GET /metrics HTTP/1.1\r\nHost: x\r\n", .incomplete), ("", .incomplete),
+            ("GET / HTTP/1.1\r\n\r\n", .refused(status: 404, phrase: "Not Found")),
+            ("GET /metrics/x HTTP/1.1\r\n\r\n", .refused(status: 404, phrase: "Not Found")),
+            ("POST /metrics HTTP/1.1\r\n\r\n", .refused(status: 405, phrase: "Method Not Allowed")),
+            ("GET  /metrics HTTP/1.1\r\n\r\n", .refused(status: 400, phrase: "Bad Request")),
+            ("GET /metrics\r\n\r\n", .refused(status: 400, phrase: "Bad Request")),
+            ("\u{16}\u{3}\u{1}\n\n", .refused(status: 400, phrase: "Bad Request")),
+        ] as [(String, MetricsRequest)])
+    func requests(text: String, expected: MetricsRequest) {
+        #expect(MetricsRequest(Array(text.utf8)) == expected)
+    }
+
+    @Test("a header without an end is refused when it is too long")
+    func endless() {
+        let line = "GET /metrics HTTP/1.1\r\nX: "
+        let endless = Array(line.utf8) + [UInt8](repeating: 65, count: MetricsRequest.limit)
+        #expect(MetricsRequest(endless) == .refused(status: 431, phrase: "Request Header Fields Too Large"))
+        #expect(MetricsRequest(Array(endless.prefix(MetricsRequest.limit - 1))) == .incomplete)
+    }
+
+    @Test("answers tell their length and close")
+    func answers() {
+        let get = String(
+            decoding: MetricsRequest.metrics(isHead: false).response { Array("a 1\n".utf8) }, as: UTF8.self)
+        #expect(get.hasPrefix("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 4\r\n"))
+        #expect(get.hasSuffix("\r\n\r\na 1\n"))
+        let head = String(
+            decoding: MetricsRequest.metrics(isHead: true).response { Array("a 1\n".utf8) }, as: UTF8.self)
+        #expect(head.contains("Content-Length: 4\r\n"))
+        #expect(head.hasSuffix("\r\n\r\n"))
+        var asked = 0
+        _ = MetricsRequest.refused(status: 404, phrase: "Not Found").response {
+            asked += 1
+            return []
+        }
+        #expect(asked == 0)
+    }
+}
