@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
 
+#include <spawn.h>
 #include <sys/socket.h>
 
 int clinux_accept(int descriptor) { return accept4(descriptor, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK); }
@@ -14,4 +15,8 @@ int clinux_peer_credentials(int descriptor, struct clinux_credentials *peer) {
     if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) return -1;
     *peer = (struct clinux_credentials){credentials.pid, credentials.uid, credentials.gid};
     return 0;
+}
+
+int clinux_spawn_in_directory(void *actions, int descriptor) {
+    return posix_spawn_file_actions_addfchdir_np(actions, descriptor);
 }

@@ -16,6 +16,10 @@ package struct ServicePlan: Sendable {
     package var limits = VarlinkLimits()
     /// What is watched, and how.
     package var configuration = ReachabilityConfiguration()
+    /// The parts that are told first; called on the loop's thread.
+    package var parts: @Sendable () throws(ServiceError) -> [any ServiceComponent] = {
+        () throws(ServiceError) in []
+    }
 
     package init(socket: String, stateDirectory: String, outboxGroup: UInt32?, version: String) {
         self.socket = socket
@@ -62,7 +66,7 @@ package struct ServicePlan: Sendable {
             return try UnixListener(path: socket)
         }
         // The notifier is the last: whoever is told that the service is ready finds it so.
-        return Service(context: context, components: [server, ServiceNotifier(manager)])
+        return Service(context: context, components: try parts() + [server, ServiceNotifier(manager)])
     }
 
     private func makeStateDirectory() throws(ServiceError) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CTestSupport
+import CLinux
 import EventLoop
 import Glibc
 

@@ -85,3 +85,27 @@ struct clinux_credentials {
 };
 // struct ucred (SO_PEERCRED, unix(7)), which glibc hides behind _GNU_SOURCE; 0, or -1 with errno.
 int clinux_peer_credentials(int descriptor, struct clinux_credentials *peer);
+
+// The numbers that all architectures share since Linux 5.1.
+#ifndef SYS_pidfd_send_signal
+#define SYS_pidfd_send_signal 424
+#endif
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+// A descriptor that becomes readable when the process ends (pidfd_open(2), Linux 5.3); always close-on-exec.
+static inline int clinux_pidfd_open(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+static inline int clinux_pidfd_send_signal(int descriptor, int signal) {
+    return (int)syscall(SYS_pidfd_send_signal, descriptor, signal, (void *)0, 0);
+}
+// A pipe whose ends are close-on-exec from the start.
+static inline int clinux_pipe(int ends[2]) { return (int)syscall(SYS_pipe2, ends, O_CLOEXEC); }
+// Has a child begin in an open directory (posix_spawn_file_actions_addfchdir_np, glibc 2.29).
+// The first argument is a posix_spawn_file_actions_t.
+int clinux_spawn_in_directory(void *actions, int descriptor);
+// Nanoseconds of CLOCK_BOOTTIME, which goes on while the machine sleeps.
+static inline int64_t clinux_boot_nanoseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only tests need: children that are awaited by descriptor, files without a name, tun devices.
+// What only tests need: files without a name, tun devices.
 #pragma once
 #include "Verification.h"
 #include <spawn.h>
 #include <stdint.h>
 
-// A descriptor that becomes readable when the process ends (pidfd_open(2)); always close-on-exec.
-int clinux_pidfd_open(int process);
-int clinux_pidfd_send_signal(int descriptor, int signal);
 // Lets a child have its standard descriptors and no others (posix_spawn_file_actions_addclosefrom_np, glibc 2.34).
 int clinux_spawn_closes_others(posix_spawn_file_actions_t *actions);
-// A pipe whose ends are close-on-exec from the start.
-int clinux_pipe(int ends[2]);
 // A file in memory, close-on-exec (memfd_create(2)).
 int clinux_memfd_create(const char *name);
 // Attaches an open /dev/net/tun to the device of this name, which it creates where there is none (tun(4)).

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// A file that is replaced as a whole: who reads it sees the old content or the new one, never a part.
+///
+/// It is for other programs of this machine and worthless after a restart of it, so nothing is synced.
+package struct AtomicFile: Sendable {
+    package let path: String
+    private let temporary: String
+
+    package init(_ path: String) {
+        self.path = path
+        let slash = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
+        // Collectors of files look at the end of the name, so that must be another one.
+        temporary = "\(path[..<slash]).\(path[slash...]).new"
+    }
+
+    /// Writes the content, readable for everyone.
+    ///
+    /// - Returns: What failed; nil where nothing did.
+    package func write(_ bytes: [UInt8]) -> String? {
+        // What an earlier process left half-written.
+        unlink(temporary)
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { return failure("cannot be made") }
+        defer { close(descriptor) }
+        // Whatever the umask of the service is.
+        fchmod(descriptor, 0o644)
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count > 0 {
+                rest = rest.dropFirst(count)
+            } else if errno != EINTR {
+                defer { unlink(temporary) }
+                return failure("cannot be written")
+            }
+        }
+        guard rename(temporary, path) == 0 else {
+            defer { unlink(temporary) }
+            return failure("cannot be replaced")
+        }
+        return nil
+    }
+
+    /// Takes it away.
+    package func remove() { unlink(path) }
+
+    private func failure(_ what: String) -> String { "\(path) \(what): \(String(cString: strerror(errno)))" }
+}

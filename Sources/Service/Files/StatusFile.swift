@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import EventLoop
+import ReachabilityCore
+package import ServiceCore
+
+/// `status.json` in the runtime directory: what `reach status --json` would print, for who has no socket.
+///
+/// It is gone when the service has ended in order: a status that nobody looks after is none.
+package final class StatusFile: ServiceComponent {
+    package let name = "status file"
+    private let path: String
+    private let files: Reactor
+    private var writer: NewestWriter?
+
+    package init(directory: String, files: Reactor) {
+        path = directory + "/status.json"
+        self.files = files
+    }
+
+    package func start(_ context: ServiceContext) throws(ServiceError) {
+        let log = context.log
+        writer = NewestWriter(path, loop: context.reactor, files: files) {
+            log(.warning, "status file: \($0)")
+        }
+    }
+
+    package func statusChanged(_ change: CommittedChange) {
+        var line = TextLine()
+        ReportJSON.write(change.state, to: &line)
+        writer?.write(line.bytes)
+    }
+
+    package var stateLine: String? { writer.map { "\(path), \($0.skipped) changes left out" } }
+
+    package func stop(_ done: @escaping () -> Void) {
+        guard let writer else { return done() }
+        writer.remove(done)
+    }
+}

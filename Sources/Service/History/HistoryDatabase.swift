@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+package import ReachabilityCore
+package import ServiceCore
+package import Storage
+
+/// The history in its file; for one thread.
+package final class HistoryDatabase {
+    /// The file in the state directory.
+    package static let fileName = "history.sqlite"
+
+    package static let schema = Schema(
+        applicationID: 0x7265_6868,
+        steps: [
+            """
+            CREATE TABLE runs (
+                id INTEGER PRIMARY KEY AUTOINCREMENT, began INTEGER NOT NULL, seen INTEGER NOT NULL,
+                seen_boot INTEGER NOT NULL, ended INTEGER NOT NULL DEFAULT 0);
+            CREATE TABLE changes (
+                id INTEGER PRIMARY KEY AUTOINCREMENT, run INTEGER NOT NULL, wall INTEGER NOT NULL, boot INTEGER NOT NULL,
+                is_status INTEGER NOT NULL, status INTEGER NOT NULL, online INTEGER NOT NULL, interface TEXT, medium TEXT,
+                generation INTEGER NOT NULL, reason TEXT NOT NULL, code TEXT NOT NULL);
+            CREATE INDEX changes_wall ON changes (wall);
+            """
+        ])
+
+    private let database: Database
+    /// Where a damaged file was put; nil where the file was sound.
+    package private(set) var setAside: String?
+
+    /// Opens it for writing; a damaged one is set aside under another name, and a new one begun.
+    package init(_ path: String, now: WallTime) throws(StorageError) {
+        do throws(StorageError) { database = try Self.open(path) } catch {
+            guard error.kind.isDamage else { throw error }
+            setAside = try Self.setAside(path, now)
+            database = try Self.open(path)
+        }
+    }
+
+    /// Opens it for reading alone, beside a service that writes.
+    package init(reading path: String) throws(StorageError) { database = try Database(reading: path) }
+
+    private static func open(_ path: String) throws(StorageError) -> Database {
+        let database = try Database(path, busyTimeout: 2000)
+        let faults = try database.faults()
+        guard faults.isEmpty else {
+            throw StorageError(.corrupt, faults[0], path: path)
+        }
+        try database.migrate(to: schema)
+        return database
+    }
+
+    private static func setAside(_ path: String, _ now: WallTime) throws(StorageError) -> String {
+        let target = "\(path).damaged-\(now.nanoseconds / 1_000_000_000)"
+        guard rename(path, target) == 0 else { throw DatabaseFile.failure("cannot be set aside", path) }
+        for companion in DatabaseFile.companions { rename(path + companion, target + companion) }
+        return target
+    }
+
+    // MARK: Writing
+
+    /// Begins a run.
+    package func beginRun(at wall: WallTime, boot: Int64) throws(StorageError) -> Int64 {
+        try database.run(
+            "INSERT INTO runs (began, seen, seen_boot) VALUES (?1, ?1, ?2)",
+            [.integer(wall.nanoseconds), .integer(boot)])
+        return database.lastRow
+    }
+
+    /// Notes that the run was alive at this moment.
+    package func beat(_ run: Int64, at wall: WallTime, boot: Int64, isEnd: Bool = false) throws(StorageError)
+    {
+        try database.run(
+            "UPDATE runs SET seen = ?, seen_boot = ?, ended = ? WHERE id = ?",
+            [.integer(wall.nanoseconds), .integer(boot), SQLValue(isEnd), .integer(run)])
+    }
+
+    /// Writes changes, all or none, which is a sign of life as well.
+    package func append(_ records: [HistoryRecord]) throws(StorageError) {
+        guard let last = records.last else { return }
+        try database.transaction { () throws(StorageError) in
+            for record in records {
+                try database.run(
+                    """
+                    INSERT INTO changes
+                    (run, wall, boot, is_status, status, online, interface, medium, generation, reason, code)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    """,
+                    [
+                        .integer(record.run), .integer(record.wall.nanoseconds), .integer(record.boot),
+                        SQLValue(record.isStatus), .integer(Int64(record.status.rawValue)),
+                        SQLValue(record.isOnline),
+                        SQLValue(record.interface), SQLValue(record.medium),
+                        .integer(Int64(truncatingIfNeeded: record.generation)), .text(record.reason),
+                        .text(record.code),
+                    ])
+            }
+            try beat(last.run, at: last.wall, boot: last.boot)
+        }
+    }
+
+    /// Forgets what is too old, and of more than so many the oldest; runs without changes go with them.
+    ///
+    /// The last change before the limit stays: its state reaches into the time that is kept.
+    package func prune(before limit: WallTime, keeping entries: Int64) throws(StorageError) {
+        try database.transaction { () throws(StorageError) in
+            try database.run(
+                "DELETE FROM changes WHERE id < (SELECT max(id) FROM changes WHERE wall < ?)",
+                [.integer(limit.nanoseconds)])
+            try database.run(
+                "DELETE FROM changes WHERE id <= (SELECT max(id) FROM changes) - ?", [.integer(entries)])
+            try database.run(
+                """
+                DELETE FROM runs WHERE id < (SELECT max(id) FROM runs) AND id NOT IN (SELECT DISTINCT run FROM changes)
+                """)
+        }
+    }
+
+    // MARK: Reading
+
+    /// How many changes are kept.
+    package func count() throws(StorageError) -> Int64 {
+        try database.integer("SELECT count(*) FROM changes")
+    }
+
+    /// The time line of a period.
+    ///
+    /// - Parameter running: The run that goes on at this moment; nil where no service runs.
+    package func timeline(from: WallTime, to: WallTime, running: Int64? = nil) throws(StorageError)
+        -> HistoryTimeline
+    {
+        // Clocks may have been set meanwhile, so everything of the runs that reach into the period is looked at, and what
+        // lies before is left out by the time line. Of a run that began earlier, the last change before the period as well.
+        let runs = try runs(since: from)
+        guard let first = runs.first else {
+            return HistoryTimeline(runs: [], records: [], from: from, to: to)
+        }
+        let records = try database.all(
+            """
+            SELECT id, run, wall, boot, is_status, status, online, interface, medium, generation, reason, code
+            FROM changes WHERE run >= ?1 AND id >= coalesce(
+                (SELECT max(id) FROM changes WHERE run = ?1 AND wall <= ?2), 0) ORDER BY id
+            """, [.integer(first.id), .integer(from.nanoseconds)]
+        ) { Self.record($0) }
+        return HistoryTimeline(runs: runs, records: records, from: from, to: to, running: running)
+    }
+
+    /// The run that was begun last.
+    package func lastRun() throws(StorageError) -> HistoryRun? {
+        try database.first(
+            "SELECT id, began, seen, seen_boot, ended FROM runs ORDER BY id DESC LIMIT 1", [], Self.run)
+    }
+
+    private func runs(since: WallTime) throws(StorageError) -> [HistoryRun] {
+        // The last one always: it may go on.
+        try database.all(
+            """
+            SELECT id, began, seen, seen_boot, ended FROM runs
+            WHERE seen >= ? OR id = (SELECT max(id) FROM runs) ORDER BY id
+            """, [.integer(since.nanoseconds)], Self.run)
+    }
+
+    private static func run(_ row: Statement) -> HistoryRun {
+        HistoryRun(
+            id: row.int64(0), began: WallTime(nanoseconds: row.int64(1)),
+            seen: WallTime(nanoseconds: row.int64(2)),
+            seenBoot: row.int64(3), hasEnded: row.bool(4))
+    }
+
+    private static func record(_ row: Statement) -> HistoryRecord {
+        HistoryRecord(
+            id: row.int64(0), run: row.int64(1), wall: WallTime(nanoseconds: row.int64(2)),
+            boot: row.int64(3),
+            isStatus: row.bool(4), status: ReachabilityStatus(rawValue: row.int(5)) ?? .unknown,
+            isOnline: row.bool(6), interface: row.optionalText(7), medium: row.optionalText(8),
+            generation: UInt64(bitPattern: row.int64(9)), reason: row.text(10), code: row.text(11))
+    }
+}

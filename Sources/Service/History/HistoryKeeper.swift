@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+package import EventLoop
+import ReachabilityCore
+package import ServiceCore
+import Storage
+
+/// Keeps every committed change in the history's file, off the loop.
+///
+/// Changes that come while the disk is at work wait and are written together. Where more than ``limit`` wait, the oldest of
+/// them are dropped and counted: the newest state is always kept, and nothing grows.
+package final class HistoryKeeper: ServiceComponent {
+    package let name = "history"
+    /// So many changes wait for the disk at most.
+    package static let limit = 1024
+    /// How often a sign of life is written while nothing happens.
+    ///
+    /// No timer is set for it: the loop wakes up for the watchdog or the safety re-check anyway.
+    static let beatInterval: Int64 = 290_000_000_000
+
+    private let settings: ServiceConfiguration.History
+    private let files: Reactor
+    private let tally: ServiceTally
+    private var context: ServiceContext?
+    private var writer: LoopBound<HistoryWriter>?
+    private var pending: [HistoryRecord] = []
+    private var isWriting = false
+    private var isFailing = false
+    private var lastWrite: Int64 = 0
+    private var hook: HookID?
+    private var end: (() -> Void)?
+
+    package init(_ settings: ServiceConfiguration.History, files: Reactor, tally: ServiceTally) {
+        self.settings = settings
+        self.files = files
+        self.tally = tally
+    }
+
+    package func start(_ context: ServiceContext) throws(ServiceError) {
+        self.context = context
+        writer = LoopBound(
+            HistoryWriter(path: context.stateDirectory + "/" + HistoryDatabase.fileName, settings), to: files)
+        lastWrite = Reactor.now
+        write([])
+        hook = context.reactor.beforeWait { [weak self] in self?.beat() }
+    }
+
+    package func statusChanged(_ change: CommittedChange) {
+        pending.append(HistoryRecord(change, run: 0, boot: clinux_boot_nanoseconds()))
+        if pending.count > Self.limit {
+            pending.removeFirst()
+            tally.historySkipped += 1
+        }
+        if !isWriting { writePending() }
+    }
+
+    private func writePending() {
+        let records = pending
+        pending = []
+        write(records)
+    }
+
+    private func beat() {
+        guard !isWriting, Reactor.now - lastWrite >= Self.beatInterval else { return }
+        write([])
+    }
+
+    /// Hands changes to the thread for files; none are a sign of life.
+    private func write(_ records: [HistoryRecord], isEnd: Bool = false) {
+        guard let context, let writer else { return }
+        isWriting = true
+        lastWrite = Reactor.now
+        let (wall, boot) = (context.wallClock(), clinux_boot_nanoseconds())
+        let bound = LoopBound(self, to: context.reactor)
+        writer.perform { writer in
+            let outcome = writer.write(records, at: wall, boot: boot, isEnd: isEnd)
+            bound.perform { $0.written(outcome, records) }
+        }
+    }
+
+    private func written(_ outcome: HistoryWriter.Outcome, _ records: [HistoryRecord]) {
+        isWriting = false
+        for note in outcome.notes { context?.log(.warning, "history: \(note)") }
+        if let problem = outcome.problem {
+            if !isFailing { context?.log(.error, "history: \(problem)") }
+            tally.historySkipped += UInt64(records.count)
+        } else if isFailing {
+            context?.log(.notice, "history: changes are kept again")
+        }
+        isFailing = outcome.problem != nil
+        if !pending.isEmpty { return writePending() }
+        finish()
+    }
+
+    package var stateLine: String? { "\(pending.count) changes wait, \(tally.historySkipped) dropped" }
+
+    package func stop(_ done: @escaping () -> Void) {
+        if let hook { context?.reactor.removeHook(hook) }
+        guard context != nil else { return done() }
+        end = done
+        if !isWriting { finish() }
+    }
+
+    private var hasEnded = false
+
+    private func finish() {
+        guard let end else { return }
+        if hasEnded {
+            self.end = nil
+            context = nil
+            return end()
+        }
+        hasEnded = true
+        write([], isEnd: true)
+    }
+}

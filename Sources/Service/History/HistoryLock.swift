@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Tells whether a service keeps a history: a lock beside the file that goes with the process, however that ends (flock(2)).
+package struct HistoryLock: ~Copyable {
+    private let descriptor: Int32
+
+    /// Takes the lock; it is held until this goes away.
+    ///
+    /// - Returns: nil where another service holds it, or where the file cannot be made.
+    package init?(beside database: String) {
+        descriptor = open(database + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { return nil }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            return nil
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Whether somebody holds it.
+    package static func isHeld(beside database: String) -> Bool {
+        let descriptor = open(database + ".lock", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReachabilityCore
+import ServiceCore
+import Storage
+
+/// The history's side on the thread for files: opens the database, writes, and forgets what is old.
+final class HistoryWriter {
+    struct Outcome: Sendable {
+        /// Why nothing was written; nil where it was.
+        var problem: String?
+        /// What else a person should know.
+        var notes: [String] = []
+    }
+
+    /// After so many changes what is old is looked for.
+    private static let pruneInterval = 256
+
+    private let path: String
+    private let settings: ServiceConfiguration.History
+    private var database: HistoryDatabase?
+    private var lock: HistoryLock?
+    private var run: Int64 = 0
+    private var sincePrune = pruneInterval
+
+    init(path: String, _ settings: ServiceConfiguration.History) {
+        self.path = path
+        self.settings = settings
+    }
+
+    /// Writes changes, or a sign of life where there are none.
+    func write(_ records: [HistoryRecord], at wall: WallTime, boot: Int64, isEnd: Bool) -> Outcome {
+        var outcome = Outcome()
+        do throws(StorageError) {
+            try store(records, at: wall, boot: boot, isEnd: isEnd, &outcome)
+        } catch {
+            outcome.problem = error.description
+            // Damage is met with a new file, everything else by trying again with the next change.
+            if error.kind.isDamage { database = nil }
+        }
+        return outcome
+    }
+
+    private func store(
+        _ records: [HistoryRecord], at wall: WallTime, boot: Int64, isEnd: Bool, _ outcome: inout Outcome
+    ) throws(StorageError) {
+        let database = try open(at: records.first?.wall ?? wall, boot: records.first?.boot ?? boot, &outcome)
+        try database.append(
+            records.map { record in
+                var record = record
+                record.run = run
+                return record
+            })
+        if records.isEmpty || isEnd { try database.beat(run, at: wall, boot: boot, isEnd: isEnd) }
+        sincePrune += records.count
+        if sincePrune >= Self.pruneInterval {
+            sincePrune = 0
+            try database.prune(
+                before: WallTime(nanoseconds: wall.nanoseconds - settings.keep.inNanoseconds),
+                keeping: settings.entries)
+        }
+        if isEnd {
+            self.database = nil
+            lock = nil
+        }
+    }
+
+    private func open(at wall: WallTime, boot: Int64, _ outcome: inout Outcome) throws(StorageError)
+        -> HistoryDatabase
+    {
+        if let database { return database }
+        if lock == nil { lock = HistoryLock(beside: path) }
+        let new = try HistoryDatabase(path, now: wall)
+        if let aside = new.setAside {
+            outcome.notes.append("the file was damaged; it is kept as \(aside), and a new one was begun")
+        }
+        run = try new.beginRun(at: wall, boot: boot)
+        database = new
+        return new
+    }
+}

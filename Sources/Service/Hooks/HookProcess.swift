@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import EventLoop
+import Glibc
+import ReachabilityCore
+import ServiceCore
+
+/// How a hook ended.
+enum HookEnd: Equatable {
+    case exited(Int32)
+    case killed(signal: Int32)
+    /// It did not end in time and was made to.
+    case timedOut
+}
+
+/// One running hook: a process group of its own, waited for by descriptor, with its output in a pipe.
+final class HookProcess {
+    private let reactor: Reactor
+    private let process: pid_t
+    private let watch: OwnedDescriptor?
+    /// The number of that; negative where there is none.
+    private let watched: Int32
+    private let output: HookOutput
+    private var timer: TimerID?
+    private var isTimedOut = false
+    private var ended: ((HookEnd) -> Void)?
+
+    /// After the request to end it is killed.
+    static let patience: Int64 = 2_000_000_000
+    // Where there is no pidfd_open(2), before Linux 5.3, the process is asked for so often.
+    private static let pollInterval: Int64 = 50_000_000
+
+    /// Starts it; `ended` is called once.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory that the program lies in, which is its working directory.
+    ///   - line: Gets each line of its output.
+    init(
+        _ name: String, in directory: Int32, _ event: HookEvent, limit: Int, timeout: Duration,
+        reactor: Reactor,
+        line: @escaping (String) -> Void, ended: @escaping (HookEnd) -> Void
+    ) throws(ReactorError) {
+        self.reactor = reactor
+        self.ended = ended
+        var ends: [Int32] = [-1, -1]
+        guard clinux_pipe(&ends) == 0 else { throw ReactorError("pipe", errno: errno) }
+        let writing = OwnedDescriptor(adopting: ends[1])
+        output = try HookOutput(OwnedDescriptor(adopting: ends[0]), limit: limit, line: line)
+        process = try Self.spawn(name, in: directory, event, output: writing.number)
+        watched = clinux_pidfd_open(process)
+        watch = watched >= 0 ? OwnedDescriptor(adopting: watched) : nil
+        output.begin(reactor)
+        timer = reactor.schedule(at: Reactor.now + timeout.inNanoseconds) { [self] in
+            isTimedOut = true
+            terminate(patience: Self.patience)
+        }
+        if watched >= 0 { try reactor.watch(watched, for: .readable) { [self] _ in reap() } } else { poll() }
+    }
+
+    private func poll() {
+        _ = reactor.schedule(at: Reactor.now + Self.pollInterval) { [self] in
+            var info = siginfo_t()
+            // Only looked at: the number stays taken until it is reaped.
+            if waitid(P_PID, id_t(process), &info, WEXITED | WNOHANG | WNOWAIT) == 0, info.si_signo == SIGCHLD
+            {
+                reap()
+            } else {
+                poll()
+            }
+        }
+    }
+
+    /// Tells it to end, with everything in its group, and kills what is left a while later.
+    func terminate(patience: Int64) {
+        kill(-process, SIGTERM)
+        // What was stopped (SIGSTOP) hears of it only when it goes on.
+        kill(-process, SIGCONT)
+        if let timer { reactor.cancel(timer) }
+        timer = reactor.schedule(at: Reactor.now + patience) { [self] in kill(-process, SIGKILL) }
+    }
+
+    private func reap() {
+        guard let ended else { return }
+        self.ended = nil
+        if let timer { reactor.cancel(timer) }
+        if watched >= 0 { reactor.unwatch(watched) }
+        // Before the number is free for another process: whatever of the group has not heard of the end.
+        if isTimedOut { kill(-process, SIGKILL) }
+        var word: Int32 = 0
+        while waitpid(process, &word, 0) < 0, errno == EINTR {}
+        output.finish(reactor)
+        let signal = word & 0x7f
+        ended(isTimedOut ? .timedOut : signal == 0 ? .exited((word >> 8) & 0xff) : .killed(signal: signal))
+    }
+
+    private static func spawn(
+        _ name: String, in directory: Int32, _ event: HookEvent, output: Int32
+    ) throws(ReactorError) -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO)
+        clinux_spawn_in_directory(&actions, directory)
+
+        // The loop's thread blocks every signal, and the service ignores SIGPIPE: a program would inherit both.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        posix_spawnattr_setflags(
+            &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
+
+        let program = "./\(name)"
+        var variables = ["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]
+        for (name, value) in event.environment { variables.append(name + "=" + value) }
+        let arguments: [String] = [program, event.word, event.interface]
+        var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) }
+        words.append(nil)
+        var environment: [UnsafeMutablePointer<CChar>?] = variables.map { strdup($0) }
+        environment.append(nil)
+        defer { for word in words + environment { free(word) } }
+        var process = pid_t()
+        let failure = posix_spawn(&process, program, &actions, &attributes, &words, &environment)
+        guard failure == 0 else { throw ReactorError("starting it", errno: failure) }
+        return process
+    }
+}

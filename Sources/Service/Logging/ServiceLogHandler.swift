@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+package import Logging
+package import ReachabilityCore
+package import ServiceCore
+import Synchronization
+
+/// Where the lines of the service's log go: standard error, with the journal's priorities or with the time.
+///
+/// A reader that does not read loses lines and never stops the loop: what does not fit at once is dropped and counted.
+package struct ServiceLogHandler: LogHandler {
+    package var logLevel: Logger.Level
+    package var metadata: Logger.Metadata = [:]
+    package var metadataProvider: Logger.MetadataProvider?
+    private let sink: LogSink
+
+    package init(_ sink: LogSink, level: Logger.Level) {
+        self.sink = sink
+        logLevel = level
+    }
+
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    package func log(event: LogEvent) {
+        var text = "\(event.message)"
+        let all = metadata.merging(event.metadata ?? [:]) { $1 }
+        for (key, value) in all.sorted(by: { $0.key < $1.key }) { text += " \(key)=\(value)" }
+        sink.write(LogPriority(event.level), text)
+    }
+}
+
+/// The one descriptor that all loggers of a service write to.
+package final class LogSink: Sendable {
+    private let descriptor: Int32
+    private let isJournal: Bool
+    private let clock: @Sendable () -> WallTime
+    private let dropped = Mutex(0)
+
+    /// A pipe takes so much at once or nothing (PIPE_BUF, pipe(7)).
+    private static let limit = 4096
+
+    /// - Parameter format: `journal`, `plain`, or `auto` for the journal where it listens.
+    package init(
+        descriptor: Int32, format: String, journalStream: String?,
+        clock: @escaping @Sendable () -> WallTime = WallTime.now
+    ) {
+        self.descriptor = descriptor
+        self.clock = clock
+        switch format {
+        case "journal": isJournal = true
+        case "plain": isJournal = false
+        default:
+            var status = stat()
+            isJournal =
+                fstat(descriptor, &status) == 0
+                && JournalStream.matches(
+                    journalStream, device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+        }
+    }
+
+    /// Writes a line.
+    package func write(_ priority: LogPriority, _ text: String) {
+        dropped.withLock { dropped in
+            if dropped > 0 {
+                guard put(.warning, "\(dropped) lines were lost: nobody read the log") else {
+                    dropped += 1
+                    return
+                }
+                dropped = 0
+            }
+            if !put(priority, text) { dropped += 1 }
+        }
+    }
+
+    private func put(_ priority: LogPriority, _ text: String) -> Bool {
+        var line = TextLine()
+        if isJournal {
+            line.append("<\(priority.rawValue)>")
+        } else {
+            clock().append(to: &line)
+            line.append(" \(priority.name): ")
+        }
+        // One line stays one line, and steers no terminal.
+        line.append(SafeText.clean(text, unicode: true))
+        var bytes = line.bytes
+        if bytes.count >= Self.limit {
+            var end = Self.limit - 1
+            // Not in the midst of a character.
+            while end > 0, bytes[end] & 0xC0 == 0x80 { end -= 1 }
+            bytes.removeSubrange(end...)
+        }
+        bytes.append(UInt8(ascii: "\n"))
+        var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        guard Glibc.poll(&poll, 1, 0) == 1, poll.revents & Int16(POLLOUT) != 0 else { return false }
+        return Glibc.write(descriptor, bytes, bytes.count) == bytes.count
+    }
+}
+
+extension LogPriority {
+    package init(_ level: Logger.Level) {
+        switch level {
+        case .trace, .debug: self = .debug
+        case .info: self = .info
+        case .notice: self = .notice
+        case .warning: self = .warning
+        case .error: self = .error
+        case .critical: self = .critical
+        }
+    }
+
+    package var level: Logger.Level {
+        switch self {
+        case .debug: .debug
+        case .info: .info
+        case .notice: .notice
+        case .warning: .warning
+        case .error: .error
+        case .critical: .critical
+        }
+    }
+}
+
+extension Logger {
+    /// The log of the service, as its parts call it.
+    package static func service(_ settings: ServiceConfiguration.Log, _ sink: LogSink) -> Logger {
+        Logger(label: "reach") { _ in ServiceLogHandler(sink, level: settings.level.level) }
+    }
+
+    /// Writes a line of a priority.
+    package func write(_ priority: LogPriority, _ text: String) { log(level: priority.level, "\(text)") }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import EventLoop
+import Reachability
+import ReachabilityCore
+package import ServiceCore
+package import SessionCore
+
+/// Gathers the numbers of the service and hands them to Prometheus: by a file, or to who asks.
+package final class MetricsReporter: ServiceComponent {
+    package let name = "metrics"
+    private let settings: ServiceConfiguration.Metrics
+    private let version: String
+    private let files: Reactor
+    private let tally: ServiceTally
+    private var context: ServiceContext?
+    private var writer: NewestWriter?
+    private var listener: MetricsListener?
+    private var timer: TimerID?
+    private var metrics = ServiceMetrics()
+
+    /// What the outbox, the transfers and the probe tell; nil where there is none.
+    package var outbox: (() -> ServiceMetrics.Outbox?)?
+    package var transfers: (() -> ServiceMetrics.Transfers?)?
+    package var internet: (() -> InternetState?)?
+
+    /// Called with each text that is handed out.
+    package var answered: (() -> Void)?
+    /// The port that is listened at; nil where none is.
+    package var port: UInt16? { listener?.port }
+
+    package init(
+        _ settings: ServiceConfiguration.Metrics, version: String, files: Reactor, tally: ServiceTally
+    ) {
+        self.settings = settings
+        self.version = version
+        self.files = files
+        self.tally = tally
+    }
+
+    package func start(_ context: ServiceContext) throws(ServiceError) {
+        self.context = context
+        metrics.version = version
+        metrics.startTime = context.wallClock()
+        if let endpoint = settings.listen {
+            listener = try MetricsListener(
+                endpoint, clients: Int(settings.clients), reactor: context.reactor,
+                metrics: { [weak self] in
+                    defer { self?.answered?() }
+                    return self?.text ?? []
+                })
+        }
+        if !settings.file.isEmpty {
+            let log = context.log
+            writer = NewestWriter(settings.file, loop: context.reactor, files: files) {
+                log(.warning, "metrics: \($0)")
+            }
+            schedule()
+        }
+    }
+
+    package func statusChanged(_ change: CommittedChange) {
+        metrics.status = change.status
+        metrics.isOnline = change.path.isOnline
+        metrics.interface = change.path.interface ?? ""
+        metrics.medium = change.path.medium?.rawValue ?? ""
+        metrics.generation = change.generation
+        switch change.event {
+        case .initial: break
+        case .status: metrics.changes[change.status, default: 0] += 1
+        case .path: metrics.pathChanges += 1
+        }
+        if change.event != .path { writer?.write(text) }
+    }
+
+    /// The text of this moment.
+    private var text: [UInt8] {
+        guard let context else { return [] }
+        metrics.monitor = context.manager.counters
+        metrics.turns = UInt64(context.reactor.counters.turns)
+        metrics.hookRuns = tally.hookRuns
+        metrics.hookFailures = tally.hookFailures
+        metrics.hooksSkipped = tally.hooksSkipped
+        metrics.historySkipped = tally.historySkipped
+        metrics.linesLeftOut = tally.linesLeftOut
+        metrics.outbox = outbox?()
+        metrics.transfers = transfers?()
+        metrics.internet = internet?()
+        return metrics.text
+    }
+
+    private func schedule() {
+        guard let context else { return }
+        timer = context.reactor.schedule(at: Reactor.now + settings.interval.inNanoseconds) { [weak self] in
+            guard let self else { return }
+            writer?.write(text)
+            schedule()
+        }
+    }
+
+    package var stateLine: String? {
+        listener.map { "listens at port \($0.port), \($0.served) answers, \($0.refused) turned away" }
+    }
+
+    package func stop(_ done: @escaping () -> Void) {
+        if let timer { context?.reactor.cancel(timer) }
+        listener?.close()
+        listener = nil
+        context = nil
+        // Old numbers would look like a service that stands still.
+        if let writer { writer.remove(done) } else { done() }
+    }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+package import ServiceCore
+
+/// The parts of the service that tell the world, as the configuration wants them.
+package enum ServiceParts {
+    /// Makes them, in the order in which they are told of a change: the log first, what others start last.
+    package static func make(
+        _ configuration: ServiceConfiguration, version: String
+    ) throws(ServiceError) -> [any ServiceComponent] {
+        let files: Reactor
+        do throws(ReactorError) { files = try Reactor(name: "reach-files") } catch {
+            throw ServiceError("\(error)")
+        }
+        let tally = ServiceTally()
+        var parts: [any ServiceComponent] = [ChangeLogger(configuration.log, tally: tally)]
+        if configuration.history.isOn {
+            parts.append(HistoryKeeper(configuration.history, files: files, tally: tally))
+        }
+        if configuration.statusFile {
+            parts.append(StatusFile(directory: configuration.statusDirectory, files: files))
+        }
+        parts.append(MetricsReporter(configuration.metrics, version: version, files: files, tally: tally))
+        if !configuration.hooks.directory.isEmpty {
+            parts.append(HookRunner(configuration.hooks, files: files, tally: tally))
+        }
+        return parts
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import ReachabilityCore
+import Service
+import ServiceCore
+import TestSupport
+import Testing
+
+@Suite("Files that are replaced as a whole", .timeLimit(.minutes(10)))
+struct StatusFileTests {
+    private func content(_ path: String) -> String {
+        (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+    }
+
+    @Test(
+        "status.json says what reach status --json says, the newest of ten thousand, and goes with the service"
+    )
+    func statusFile() async throws {
+        let bench = try await ServiceBench { folder, files, _ in
+            StatusFile(directory: folder.path, files: files)
+        }
+        let changes = CommittedChange.storm(10_000)
+        try await bench.tell(changes)
+        var newest = TextLine()
+        ReportJSON.write(try #require(changes.last).state, to: &newest)
+        // The thread for files: what it has been given is done behind this; then the loop hears of it and gives it the newest.
+        for _ in 0..<3 {
+            try await bench.files.result {}
+            try await bench.loop.result {}
+        }
+        #expect(content(bench.folder("status.json")) == newest.text)
+        #expect(bench.folder.names == ["status.json"])
+        var status = stat()
+        #expect(stat(bench.folder("status.json"), &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o644)
+        await bench.stop()
+        #expect(bench.folder.names == [])
+    }
+
+    @Test("a folder that is missing is told once, not at each change")
+    func failing() async throws {
+        let bench = try await ServiceBench { folder, files, _ in
+            StatusFile(directory: folder("later"), files: files)
+        }
+        for second in 1...3 as ClosedRange<Int64> {
+            try await bench.tell(.at(second, .wired))
+            try await bench.files.result {}
+        }
+        try await bench.loop.result {}
+        #expect(bench.log.elements.count == 1)
+        #expect(
+            bench.log.elements.first?.contains("status.json cannot be made: No such file or directory")
+                == true)
+        #expect(mkdir(bench.folder("later"), 0o755) == 0)
+        try await bench.tell(.at(4, .wired))
+        let lines = await bench.log.wait(forCount: 2)
+        #expect(
+            lines.last == "warning: status file: \(bench.folder("later"))/status.json can be written again")
+        await bench.stop()
+    }
+
+    @Test("what an earlier process left half-written is in nobody's way")
+    func leftOver() throws {
+        let folder = try ScratchFolder("reach-files")
+        #expect(symlink("/dev/full", folder(".a.new")) == 0)
+        #expect(AtomicFile(folder("a")).write(Array("x".utf8)) == nil)
+        #expect(folder.names == ["a"])
+        #expect(content(folder("a")) == "x")
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import Reachability
+import ReachabilityCore
+import Service
+import ServiceCore
+import TestSupport
+
+/// One part of the service on a loop of its own, told what the test wants; with a folder, and a log to wait for.
+final class ServiceBench<Part: ServiceComponent & SendableMetatype>: Sendable {
+    let folder: ScratchFolder
+    let loop: Reactor
+    let files: Reactor
+    let tally: LoopBound<ServiceTally>
+    /// The lines of the log, each behind its priority's name: "warning: …".
+    let log = EventLog<String>()
+    private let part: LoopBound<Part>
+
+    /// Makes the part on the loop's thread, and starts it.
+    init(
+        in folder: ScratchFolder? = nil, reactor: Reactor? = nil,
+        _ make: @escaping @Sendable (ScratchFolder, Reactor, ServiceTally) throws -> Part
+    ) async throws {
+        let folder = try folder ?? ScratchFolder("reach-service")
+        let (loop, files) = (try reactor ?? Reactor(name: "bench"), try Reactor(name: "bench-files"))
+        (self.folder, self.loop, self.files) = (folder, loop, files)
+        let log = log
+        (part, tally) = try await loop.result {
+            let tally = ServiceTally()
+            let part = try make(folder, files, tally)
+            let kernel = FakeKernel(.wired, reactor: loop)
+            try part.start(
+                ServiceContext(
+                    reactor: loop, manager: kernel.manager(), stateDirectory: folder.path,
+                    log: { log.append("\($0.name): \($1)") },
+                    // A day after the changes that are told.
+                    wallClock: { WallTime(nanoseconds: (1_767_312_000 + 86_400) * 1_000_000_000) }))
+            return (LoopBound(part, to: loop), LoopBound(tally, to: loop))
+        }
+    }
+
+    /// Tells the part of changes, all in one turn of the loop.
+    func tell(_ changes: CommittedChange...) async throws { try await tell(changes) }
+
+    func tell(_ changes: [CommittedChange]) async throws {
+        let part = part
+        try await loop.result { part.here { part in for change in changes { part.statusChanged(change) } } }
+    }
+
+    /// Asks the part something.
+    func ask<Value: Sendable>(_ body: @escaping @Sendable (Part) -> Value) async throws -> Value {
+        let part = part
+        return try await loop.result { part.here(body) }
+    }
+
+    func tally<Value: Sendable>(_ body: @escaping @Sendable (ServiceTally) -> Value) async throws -> Value {
+        let tally = tally
+        return try await loop.result { tally.here(body) }
+    }
+
+    /// Stops the part and waits until it is done.
+    func stop() async {
+        await withCheckedContinuation { continuation in
+            part.perform { part in part.stop { continuation.resume() } }
+        }
+    }
+}
+
+extension CommittedChange {
+    /// A change at a second, as the monitor would tell it.
+    static func at(
+        _ second: Int64, _ status: ReachabilityStatus, was previous: ReachabilityStatus? = nil,
+        event: ReachabilityUpdate.Event = .status, reason: String = "a reason"
+    ) -> CommittedChange {
+        var path = ReachabilityPath(
+            status: status, interface: status.isReachable ? "eth0" : nil, medium: .ethernet,
+            generation: UInt64(second + 1))
+        path.reason = ReachabilityReason(
+            status.isReachable ? .defaultRoute : .noRoute, interface: "eth0", sentence: reason)
+        return CommittedChange(
+            ReachabilityUpdate(event: event, status: status, previous: previous, path: path), since: nil,
+            wall: WallTime(nanoseconds: (1_767_312_000 + second) * 1_000_000_000),
+            instant: MonotonicInstant(nanoseconds: second * 1_000_000_000))
+    }
+
+    /// So many changes of the status, one after the other, the last of them to `wired`.
+    static func storm(_ count: Int) -> [CommittedChange] {
+        (1...count).map { index in
+            let isUp = (count - index) % 2 == 0
+            return .at(Int64(index), isUp ? .wired : .unreachable, was: isUp ? .unreachable : .wired)
+        }
+    }
+}
