@@ -18,6 +18,7 @@ struct Reach: ParsableCommand {
         version: Self.version,
         subcommands: [
             Status.self, Watch.self, Wait.self, Doctor.self, Get.self, Record.self, Replay.self, Serve.self,
+            History.self,
         ],
         defaultSubcommand: Status.self)
 

@@ -19,6 +19,7 @@ struct CommandLineTests {
         try Golden.check(Reach.helpMessage(for: Record.self, columns: 80), "help-record.txt")
         try Golden.check(Reach.helpMessage(for: Replay.self, columns: 80), "help-replay.txt")
         try Golden.check(Reach.helpMessage(for: Serve.self, columns: 80), "help-serve.txt")
+        try Golden.check(Reach.helpMessage(for: History.self, columns: 80), "help-history.txt")
     }
 
     @Test("without a subcommand it is status")

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import Reachability
+import Service
+import ServiceCore
+import Storage
+
+/// `reach history`: what the service has kept.
+struct History: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print when the network could be reached, as far as the service saw it.",
+        discussion: """
+            Availability is the reachable part of the time in which the service ran and could tell; a flap is an outage that was over \
+            within a minute. Time without a service is told apart and does not count. Exit code 0; 66 where there is no history.
+            """)
+
+    @Option(
+        name: .customLong("since"),
+        help: ArgumentHelp(
+            "From when on: so long ago (90m, 24h, 7d), or a time in RFC 3339.", valueName: "time"),
+        transform: HistoryTime.init)
+    var since = HistoryTime.ago(.seconds(86_400))
+
+    @Option(
+        name: .customLong("until"), help: ArgumentHelp("Until when. (default: now)", valueName: "time"),
+        transform: HistoryTime.init)
+    var until: HistoryTime?
+
+    @Option(
+        name: .customLong("state-directory"),
+        help: ArgumentHelp("Where the service keeps its history.", valueName: "directory"))
+    var stateDirectory = ServicePaths.stateDirectory
+
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let now = Clock.wall
+        let (from, to) = (since.moment(now), min(now, until?.moment(now) ?? now))
+        guard from < to else {
+            throw ValidationError("--since has to be before --until, and not in the future.")
+        }
+        let timeline = try timeline(from, to)
+        if output.json {
+            let periods = HistoryPeriods(from: from, to: to, zone: LocalTime.here).periods.map {
+                HistorySummary(timeline, from: max($0.from, from), to: min($0.to, to))
+            }
+            var line = TextLine()
+            HistoryJSON.write(timeline, periods: periods, to: &line)
+            try StandardStream.output.write(line.bytes).check()
+        } else {
+            try StandardStream.output.write(HistoryView(timeline, zone: LocalTime.here, output.style).text)
+                .check()
+        }
+    }
+
+    private func timeline(_ from: WallTime, _ to: WallTime) throws(ExitCode) -> HistoryTimeline {
+        let path = stateDirectory + "/" + HistoryDatabase.fileName
+        guard access(path, F_OK) == 0 else {
+            let reason = String(cString: strerror(errno))
+            complain("\(path): \(reason); 'reach serve' keeps a history, elsewhere with --state-directory")
+            throw .noInput
+        }
+        do throws(StorageError) {
+            let database = try HistoryDatabase(reading: path)
+            let isRunning = HistoryLock.isHeld(beside: path)
+            return try database.timeline(
+                from: from, to: to, running: isRunning ? try database.lastRun()?.id : nil)
+        } catch {
+            complain(error.description)
+            throw error.kind == .missingLibrary ? .unavailable : .inputOutput
+        }
+    }
+}
+
+/// A moment as options tell it: so long ago, or by the clock.
+enum HistoryTime: Sendable, Equatable {
+    case ago(Duration)
+    case at(WallTime)
+
+    init(_ text: String) throws {
+        if let duration = DurationText.duration(text), duration > .zero {
+            self = .ago(duration)
+        } else if let time = WallTime(text) {
+            self = .at(time)
+        } else {
+            throw ValidationError(
+                "give a length of time such as 90m, 24h or 7d, or a time such as 2026-01-02T03:04:05Z.")
+        }
+    }
+
+    func moment(_ now: WallTime) -> WallTime {
+        switch self {
+        case .ago(let duration): WallTime(nanoseconds: now.nanoseconds - duration.inNanoseconds)
+        case .at(let time): time
+        }
+    }
+}
+
+extension HistoryTime: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .ago(let duration): DurationText.text(duration)
+        case .at(let time): time.text
+        }
+    }
+}
+
+extension ExitCode {
+    /// There is no such file (EX_NOINPUT, sysexits.h).
+    static let noInput = ExitCode(66)
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Reachability
+import ServiceCore
+
+/// The view of `reach history`: what the time comes to, a bar for each period, and the last outages.
+struct HistoryView {
+    /// The times of a place: which hour it is there.
+    typealias Zone = (WallTime) -> LocalTime
+
+    private let timeline: HistoryTimeline
+    private let zone: Zone
+    private let style: Style
+
+    /// So many outages are shown; of more, the last ones.
+    static let outageLimit = 10
+
+    init(_ timeline: HistoryTimeline, zone: @escaping Zone, _ style: Style) {
+        self.timeline = timeline
+        self.zone = zone
+        self.style = style
+    }
+
+    /// The whole view, ending with a line feed.
+    var text: String { headline + "\n" + bars + legend + outages }
+
+    // MARK: What it comes to
+
+    private var headline: String {
+        let summary = HistorySummary(timeline)
+        let length = DurationText.people(timeline.to - timeline.from)
+        guard summary.availability != nil else {
+            return style.line(
+                [("nothing is known of \(zone(timeline.from).full) to \(zone(timeline.to).full)", .strong)],
+                indent: 2)
+                + "\n" + gapLine(summary)
+        }
+        let tone: Style.Tone = summary.outages == 0 ? .good : .doubtful
+        var pieces: [Style.Piece] = [
+            ("\(summary.availabilityText) reachable", tone), (" in \(length)", .plain),
+        ]
+        if let longest = summary.longest {
+            let number = summary.outages == 1 ? "1 outage" : "\(summary.outages) outages"
+            let flaps =
+                summary.flaps == 0
+                ? "" : summary.flaps == 1 ? ", 1 of them a flap" : ", \(summary.flaps) of them flaps"
+            pieces += [
+                (" – \(number)\(flaps), together \(DurationText.people(summary.unreachable))", .plain),
+                (
+                    ", the longest \(DurationText.people(longest.duration)) from \(zone(longest.from).full) on",
+                    .plain
+                ),
+            ]
+        } else {
+            pieces.append((" – no outage", .plain))
+        }
+        return style.line(pieces, indent: 2) + "\n" + gapLine(summary)
+    }
+
+    private func gapLine(_ summary: HistorySummary) -> String {
+        var text = ""
+        for (duration, what) in [
+            (summary.gap, "no service ran"), (summary.unknown, "the kernel could not be asked"),
+        ]
+        where duration > .zero {
+            text +=
+                style.line(
+                    [("for \(DurationText.people(duration)) \(what); this time does not count", .minor)],
+                    indent: 2) + "\n"
+        }
+        return text
+    }
+
+    // MARK: Bars
+
+    private var bars: String {
+        let periods = HistoryPeriods(from: timeline.from, to: timeline.to, zone: zone).periods
+        let labels = periods.map(\.label)
+        let labelWidth = labels.map(\.count).max() ?? 0
+        // Behind the bar stands " 100.00 %", and two spaces are on either side.
+        let room = (style.width ?? 80) - labelWidth - 4 - 9
+        let columns = max(8, min(60, room))
+        var text = ""
+        for period in periods {
+            let (low, high) = (max(period.from, timeline.from), min(period.to, timeline.to))
+            let summary = HistorySummary(timeline, from: low, to: high)
+            text += "  " + style.text(LinkTable.padded(period.label, labelWidth), .minor) + " "
+            text += bar(period, columns)
+            let share = style.text(summary.availabilityText)
+            text += String(repeating: " ", count: max(1, 10 - share.count)) + share + "\n"
+        }
+        return text
+    }
+
+    /// The bar of a period; what lies outside the time line is left empty.
+    private func bar(_ period: HistoryPeriods.Period, _ columns: Int) -> String {
+        let length = (period.to.nanoseconds - period.from.nanoseconds) / Int64(columns)
+        let cells = HistoryCell.bar(timeline, from: period.from, to: period.to, columns: columns)
+        var text = ""
+        var run = ("", Style.Tone.plain)
+        func flush() {
+            text += style.text(run.0, run.1)
+            run.0 = ""
+        }
+        for (column, cell) in cells.enumerated() {
+            let begin = period.from.nanoseconds + length * Int64(column)
+            let isOutside = begin + length <= timeline.from.nanoseconds || begin >= timeline.to.nanoseconds
+            let (mark, tone) = isOutside ? (" ", .plain) : mark(cell)
+            if tone != run.1 { flush() }
+            run = (run.0 + mark, tone)
+        }
+        flush()
+        return text
+    }
+
+    private func mark(_ cell: HistoryCell) -> (String, Style.Tone) {
+        switch cell {
+        case .reachable: (style.isUnicode ? "█" : "#", .good)
+        case .partly: (style.isUnicode ? "▄" : "+", .doubtful)
+        case .unreachable: (style.isUnicode ? "▁" : "_", .bad)
+        case .unknown: ("?", .minor)
+        case .gap: (style.isUnicode ? "·" : ".", .minor)
+        }
+    }
+
+    private var legend: String {
+        let cells: [(HistoryCell, String)] = [
+            (.reachable, "reachable"), (.partly, "partly"), (.unreachable, "unreachable"),
+            (.gap, "no service"),
+        ]
+        var pieces: [Style.Piece] = [("  ", .plain)]
+        for (index, (cell, word)) in cells.enumerated() {
+            let (mark, tone) = mark(cell)
+            if index > 0 { pieces.append(("  ", .plain)) }
+            pieces += [(mark, tone), (" \(word)", .minor)]
+        }
+        return style.line(pieces, indent: 2) + "\n"
+    }
+
+    // MARK: Outages
+
+    private var outages: String {
+        let all = timeline.spans.filter { $0.state == .unreachable }
+        guard !all.isEmpty else { return "" }
+        let shown = all.suffix(Self.outageLimit)
+        let title = all.count > shown.count ? "the last \(shown.count) of \(all.count) outages:" : "outages:"
+        var text = "\n" + style.text(title, .strong) + "\n"
+        for span in shown {
+            let isOpen = span.to == timeline.to
+            let length = DurationText.people(span.duration) + (isOpen ? " and goes on" : "")
+            text +=
+                style.line(
+                    [
+                        ("  \(zone(span.from).full)", .minor), ("  \(length)", .bad),
+                        ("  \(span.record?.reason ?? "")", .plain),
+                    ], indent: 4) + "\n"
+        }
+        return text
+    }
+}
