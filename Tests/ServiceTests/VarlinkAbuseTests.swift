@@ -165,7 +165,7 @@ struct VarlinkAbuseTests {
         var first = try lab.client()
         try first.send("Monitor", more: true)
         #expect(try first.reply()?["error"] == nil)
-        var second = try lab.client()
+        let second = try lab.client()
         try second.send("Wait", ["goal": "wifi"])
         var third = try lab.client()
         // The second is served on its own connection; when the third is refused, it waits.
