@@ -52,7 +52,9 @@ package struct ServicePlan: Sendable {
         let monitor = ReachabilityManager(.general, configuration, .onLoop(reactor), environment)
         let context = ServiceContext(
             reactor: reactor, manager: monitor, stateDirectory: stateDirectory, log: log)
-        let desk = ServiceDesk(identity: .init(version: version), notices: notices) {
+        let parts = try self.parts()
+        let history = parts.lazy.compactMap { $0 as? any HistoryAnswering }.first
+        let desk = ServiceDesk(identity: .init(version: version), notices: notices, history: history) {
             [configuration, environment] host throws(ReachabilityError) in
             try ReachabilityManager.check(host: host, configuration: configuration, in: environment)
         }
@@ -66,7 +68,7 @@ package struct ServicePlan: Sendable {
             return try UnixListener(path: socket)
         }
         // The notifier is the last: whoever is told that the service is ready finds it so.
-        return Service(context: context, components: try parts() + [server, ServiceNotifier(manager)])
+        return Service(context: context, components: parts + [server, ServiceNotifier(manager)])
     }
 
     private func makeStateDirectory() throws(ServiceError) {

@@ -22,8 +22,8 @@ package final class HistoryKeeper: ServiceComponent {
     private let settings: ServiceConfiguration.History
     private let files: Reactor
     private let tally: ServiceTally
-    private var context: ServiceContext?
-    private var writer: LoopBound<HistoryWriter>?
+    private(set) var context: ServiceContext?
+    private(set) var writer: LoopBound<HistoryWriter>?
     private var pending: [HistoryRecord] = []
     private var isWriting = false
     private var isFailing = false

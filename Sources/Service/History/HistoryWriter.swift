@@ -2,6 +2,7 @@
 
 import ReachabilityCore
 import ServiceCore
+import SessionCore
 import Storage
 
 /// The history's side on the thread for files: opens the database, writes, and forgets what is old.
@@ -39,6 +40,28 @@ final class HistoryWriter {
             if error.kind.isDamage { database = nil }
         }
         return outcome
+    }
+
+    /// The times in which the status was the same, the newest last; gaps are what lies between them.
+    func periods(from: WallTime, to: WallTime, limit: Int) -> VarlinkReply {
+        guard let database else { return .unavailable("the history cannot be written at this time") }
+        let timeline: HistoryTimeline
+        do throws(StorageError) {
+            timeline = try database.timeline(from: from, to: to, running: run)
+        } catch {
+            return .unavailable(error.description)
+        }
+        let periods = timeline.spans.compactMap { span in
+            span.record.map { record in
+                JSONValue.object([
+                    "status": .string(record.status.description), "since": .string(span.from.text),
+                    "until": span.to == to ? .null : .string(span.to.text),
+                    "interface": record.interface.map { .string($0) } ?? .null,
+                    "reason": .string(record.reason),
+                ])
+            }
+        }
+        return VarlinkReply(["periods": .array(periods.suffix(limit))])
     }
 
     private func store(

@@ -88,7 +88,9 @@ package struct HistoryTimeline: Sendable, Equatable {
 
     /// Adds a span; one that says the same as the one before makes that longer.
     private mutating func append(_ span: HistorySpan) {
-        if let last = spans.last, last.state == span.state, last.to == span.from {
+        if let last = spans.last, last.state == span.state, last.record?.status == span.record?.status,
+            last.to == span.from
+        {
             spans[spans.count - 1].to = span.to
         } else {
             spans.append(span)

@@ -15,17 +15,19 @@ struct HistoryTests {
         }
     }
 
-    @Test("one run: spans follow each other, the same state is one span")
+    @Test("one run: spans follow each other, the same status is one span")
     func oneRun() {
         let timeline = HistoryTimeline(
             runs: [.from(10, seen: 100)],
             records: [
-                .at(10, .wired), .at(30, .wifi), .at(50, .unreachable), .at(60, .unknown), .at(70, .wired),
+                .at(10, .wired), .at(20, .wired), .at(30, .wifi), .at(50, .unreachable), .at(60, .unknown),
+                .at(70, .wired),
             ],
             from: .at(0), to: .at(120))
         #expect(
             spans(timeline) == [
-                "0-10 gap", "10-50 reachable", "50-60 unreachable", "60-70 unknown", "70-100 reachable",
+                "0-10 gap", "10-30 reachable", "30-50 reachable", "50-60 unreachable", "60-70 unknown",
+                "70-100 reachable",
                 "100-120 gap",
             ])
         let summary = HistorySummary(timeline)

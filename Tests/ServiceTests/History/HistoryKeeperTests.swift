@@ -45,6 +45,28 @@ struct HistoryKeeperTests {
         #expect(keeper.log.elements == [])
     }
 
+    @Test("who asks over the socket gets the periods, the newest last and open")
+    func answered() async throws {
+        let keeper = try await keeper()
+        try await keeper.tell(
+            .at(86_000, .wired, event: .initial), .at(86_100, .unreachable, was: .wired),
+            .at(86_200, .wifi, was: .unreachable))
+        // What waits is written when the loop has heard of the write before: then it can be read.
+        for _ in 0..<3 {
+            try await keeper.files.result {}
+            try await keeper.loop.result {}
+        }
+        let answers = EventLog<VarlinkReply>()
+        _ = try await keeper.ask { $0.answerHistory(since: nil, limit: 2) { answers.append($0) } }
+        let reply = try #require(await answers.wait(forCount: 1).first)
+        #expect(reply.error == nil)
+        let text = String(decoding: reply.parameters, as: UTF8.self)
+        #expect(text.contains("\"status\":\"unreachable\""), "\(text)")
+        #expect(text.contains("\"until\":null"), "\(text)")
+        #expect(!text.contains("\"wired\""), "\(text)")
+        await keeper.stop()
+    }
+
     @Test("what cannot be read is set aside and named, and a new file begun")
     func damaged() async throws {
         let folder = try ScratchFolder("reach-history")
