@@ -58,7 +58,7 @@ let package = Package(
             name: "reach",
             dependencies: [
                 "Reachability", "ReachabilityRecording", "SessionManager", "ServiceCore", "Service",
-                "Storage",
+                "Storage", "Outbox",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -174,7 +174,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "reachTests",
-            dependencies: ["reach", "TestSupport", "SessionManager", "SessionCore", "ServiceCore"],
+            dependencies: ["reach", "TestSupport", "SessionManager", "SessionCore", "ServiceCore", "Outbox"],
             exclude: ["Golden"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

@@ -18,6 +18,9 @@ struct CommandLineTests {
         try Golden.check(Reach.helpMessage(for: Get.self, columns: 80), "help-get.txt")
         try Golden.check(Reach.helpMessage(for: Record.self, columns: 80), "help-record.txt")
         try Golden.check(Reach.helpMessage(for: Replay.self, columns: 80), "help-replay.txt")
+        try Golden.check(Reach.helpMessage(for: Send.self, columns: 80), "help-send.txt")
+        try Golden.check(Reach.helpMessage(for: Queue.self, columns: 80), "help-queue.txt")
+        try Golden.check(Reach.helpMessage(for: QueueList.self, columns: 80), "help-queue-list.txt")
         try Golden.check(Reach.helpMessage(for: Serve.self, columns: 80), "help-serve.txt")
         try Golden.check(Reach.helpMessage(for: History.self, columns: 80), "help-history.txt")
     }

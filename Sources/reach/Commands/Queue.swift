@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Outbox
+import Reachability
+
+/// `reach queue`: what is in the outbox, and what is to become of it.
+struct Queue: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "List what waits in the outbox, and what could not be delivered; try again, remove, pause.",
+        discussion: """
+            It works on the outbox's files, also while a service or a program delivers from them. Exit codes: 0 done; \
+            1 there is no such entry; 64 wrong usage; 69 SQLite is missing; 74 the outbox cannot be read or written.
+            """,
+        subcommands: [
+            QueueList.self, QueueShow.self, QueueRetry.self, QueueRemove.self, QueuePause.self,
+            QueueResume.self,
+            QueueFlush.self,
+        ],
+        defaultSubcommand: QueueList.self)
+}
+
+extension Value {
+    /// Where an entry is on its way.
+    static func entryState(_ text: String) throws -> OutboxEntry.State {
+        guard let state = OutboxEntry.State(rawValue: text) else {
+            throw ValidationError("give waiting or dead.")
+        }
+        return state
+    }
+
+    /// The number of an entry.
+    static func entry(_ text: String) throws -> OutboxID {
+        guard text.utf8.allSatisfy({ (48...57).contains($0) }), let number = Int64(text), number > 0 else {
+            throw ValidationError("give an entry's number, as 'reach queue list' prints it.")
+        }
+        return OutboxID(rawValue: number)
+    }
+}
+
+struct QueueList: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the entries, the oldest first.")
+
+    @OptionGroup var outbox: OutboxOptions
+    @OptionGroup var output: OutputOptions
+
+    @Option(
+        name: .customLong("state"), help: ArgumentHelp("Only those: waiting or dead.", valueName: "state"),
+        transform: Value.entryState)
+    var state: OutboxEntry.State?
+
+    @Option(name: .customLong("lane"), help: ArgumentHelp("Only those of this lane.", valueName: "name"))
+    var lane: String?
+
+    @Option(
+        name: .customLong("after"),
+        help: ArgumentHelp("Only later ones than this.", valueName: "number"), transform: Value.entry)
+    var after: OutboxID?
+
+    @Option(
+        name: .customLong("limit"), help: ArgumentHelp("So many at most.", valueName: "n"),
+        transform: Value.count)
+    var limit = 100
+
+    func run() throws {
+        let (state, lane, after, limit) = (state, lane, after, limit)
+        let (counts, entries) = try outbox.run { outbox in
+            (
+                try await outbox.counts(),
+                try await outbox.entries(state: state, lane: lane, after: after, limit: limit)
+            )
+        }
+        guard output.json else {
+            let text = OutboxText.list(counts, entries, now: Clock.wall, output.style)
+            return try StandardStream.output.write(text).check()
+        }
+        var line = TextLine()
+        OutboxJSON.write(counts, entries, to: &line)
+        try StandardStream.output.write(line.bytes).check()
+    }
+}
+
+struct QueueShow: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show an entry, and what the server said to it.")
+
+    @OptionGroup var outbox: OutboxOptions
+    @OptionGroup var output: OutputOptions
+
+    @Argument(help: ArgumentHelp("The entry's number.", valueName: "number"), transform: Value.entry)
+    var id: OutboxID
+
+    func run() throws {
+        let id = id
+        let (entry, reply) = try outbox.run { outbox in
+            (try await outbox.entry(id), try await outbox.reply(to: id))
+        }
+        guard let entry else {
+            complain("there is no entry \(id); 'reach queue list' lists them")
+            throw ExitCode.failure
+        }
+        guard output.json else {
+            return try StandardStream.output.write(OutboxText.show(entry, reply, output.style)).check()
+        }
+        var line = TextLine()
+        OutboxJSON.write(entry, reply, to: &line)
+        try StandardStream.output.write(line.bytes).check()
+    }
+}
+
+struct QueueRetry: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "retry", abstract: "Let dead letters wait again, at their old places.")
+
+    @OptionGroup var outbox: OutboxOptions
+
+    @Argument(
+        help: ArgumentHelp("The entries' numbers; none for all.", valueName: "number"), transform: Value.entry
+    )
+    var ids: [OutboxID] = []
+
+    func run() throws {
+        let ids = ids
+        let done = try outbox.run { try await $0.retry(ids.isEmpty ? nil : ids) }
+        try QueueChange.tell(done, of: ids, "a dead letter")
+    }
+}
+
+struct QueueRemove: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Remove entries; what is on its way at this moment may arrive all the same.")
+
+    @OptionGroup var outbox: OutboxOptions
+
+    @Argument(help: ArgumentHelp("The entries' numbers.", valueName: "number"), transform: Value.entry)
+    var ids: [OutboxID]
+
+    func run() throws {
+        let ids = ids
+        try QueueChange.tell(try outbox.run { try await $0.remove(ids) }, of: ids, "in the outbox")
+    }
+}
+
+struct QueuePause: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pause", abstract: "Let nothing more leave, until 'resume'.")
+    @OptionGroup var outbox: OutboxOptions
+    func run() throws { try outbox.run { try await $0.pause() } }
+}
+
+struct QueueResume: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "resume", abstract: "End the pause.")
+    @OptionGroup var outbox: OutboxOptions
+    func run() throws { try outbox.run { try await $0.resume() } }
+}
+
+struct QueueFlush: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "flush", abstract: "Have what waits for its next try sent as soon as its turn comes.")
+    @OptionGroup var outbox: OutboxOptions
+    func run() throws { try outbox.run { try await $0.flush() } }
+}
+
+/// What became of entries that were named.
+enum QueueChange {
+    /// Prints those that were changed, one a line, and says which were not.
+    static func tell(_ done: [OutboxID], of ids: [OutboxID], _ what: String) throws {
+        try StandardStream.output.write(done.map { "\($0)\n" }.joined()).check()
+        let missing = ids.filter { !done.contains($0) }
+        guard !missing.isEmpty else { return }
+        for id in missing { complain("\(id) is not \(what)") }
+        throw ExitCode.failure
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import FoundationEssentials
+import Outbox
+import Reachability
+
+/// `reach send`: hands a request over to the outbox.
+struct Send: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Hand a request over to the outbox, which keeps it until the server has it.",
+        discussion: """
+            It prints the request's number when the request is on the disk. Whoever delivers from the outbox, a service or \
+            a program, sends it as soon as there is a network, again after failures that may pass, and always with the same \
+            Idempotency-Key. --wait waits for the end of it, and --now delivers here and now unless somebody else does.
+
+            Exit codes: 0 taken, and with --wait or --now delivered; 2 not within --timeout, and still in the outbox; \
+            1 expired, dropped or removed; 4 the server refuses it, or it cannot be sent; 5 the server's fault; 6 no connection; \
+            7 TLS fails; 64 wrong usage; 69 SQLite is missing; 74 the outbox cannot be written, or is full; 130 interrupted.
+
+            Examples:
+              reach send https://example.com/samples -d '{"t":21.5}' -H 'Content-Type: application/json' --lane samples
+              reach send https://example.com/log --data-file log.txt --secret 'Authorization: Bearer file:/etc/token'
+            """)
+
+    @Argument(
+        help: ArgumentHelp("Where to send it: an http or https URL.", valueName: "url"), transform: Value.url)
+    var url: URL
+
+    @OptionGroup var content: SendContentOptions
+    @OptionGroup var outbox: OutboxOptions
+
+    @Flag(name: .customLong("wait"), help: "Wait until it was delivered, or will not be.")
+    var waits = false
+
+    @Flag(
+        name: .customLong("now"),
+        help: "Deliver here and now, with all that waits, and wait for the end of it.")
+    var delivers = false
+
+    @Option(
+        name: .customLong("timeout"),
+        help: ArgumentHelp("Wait so many seconds at most.", valueName: "seconds"), transform: Value.seconds)
+    var timeout: Duration?
+
+    @Flag(name: .customLong("json"), help: "Print the result as JSON, one object on one line.")
+    var json = false
+
+    func validate() throws {
+        if timeout != nil, !waits, !delivers { throw ValidationError("--timeout needs --wait or --now.") }
+    }
+
+    func run() throws {
+        let request = content.request(url)
+        let (delivers, waits) = (delivers, waits || delivers)
+        let json = json
+        let settlement = try outbox.run(limit: timeout) { outbox -> OutboxSettlement? in
+            let receipt = try await outbox.enqueue(request)
+            if !json { StandardStream.output.write("\(receipt.id)\n") }
+            guard waits else {
+                if json { Self.write(receipt, nil) }
+                return nil
+            }
+            if delivers { try await Self.deliver(outbox) }
+            let settlement = try await outbox.settlement(of: receipt.id)
+            if json { Self.write(receipt, settlement) }
+            return settlement
+        }
+        switch settlement {
+        case nil: return
+        case .left(let result)?:
+            guard result.outcome == .delivered else {
+                if !json { complain("it was \(result.outcome.rawValue), and not delivered") }
+                throw ExitCode.failure
+            }
+        case .dead(let entry)?:
+            if !json {
+                complain(
+                    "\(entry.failure?.message ?? "it cannot be delivered"); 'reach queue show \(entry.id)' has more"
+                )
+            }
+            throw ExitCode(entry.failure)
+        case .unknown?: throw ExitCode.failure
+        }
+    }
+
+    /// Delivers, unless another process does already.
+    private static func deliver(_ outbox: RequestOutbox) async throws {
+        let manager = URLSessionManager(responseSerializer: HTTPResponseSerializer())
+        ReachabilityManager.shared.startMonitoring()
+        do {
+            try await outbox.startDelivery(with: manager)
+        } catch let error as OutboxError where error.code == .deliveredElsewhere {
+            return
+        }
+    }
+
+    private static func write(_ receipt: OutboxReceipt, _ settlement: OutboxSettlement?) {
+        var line = TextLine()
+        OutboxJSON.write(receipt, settlement, to: &line)
+        StandardStream.output.write(line.bytes)
+    }
+}

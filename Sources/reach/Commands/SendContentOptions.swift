@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import FoundationEssentials
+import Outbox
+
+/// What is sent, and how.
+struct SendContentOptions: ParsableArguments {
+    @Option(
+        name: [.customShort("X"), .customLong("request")],
+        help: ArgumentHelp("The method. (default: POST)", valueName: "method"), transform: Value.method)
+    var method: HTTPRequest.Method?
+
+    @Option(
+        name: [.customShort("d"), .customLong("data")], parsing: .unconditional,
+        help: ArgumentHelp("Send this text as it is.", valueName: "text"))
+    var data: String?
+
+    @Option(
+        name: .customLong("data-file"),
+        help: ArgumentHelp("Send the content of this file; it is copied.", valueName: "file"))
+    var file: String?
+
+    @Option(
+        name: [.customShort("H"), .customLong("header")], parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("Send this header field; it is stored.", valueName: "name: value"),
+        transform: Value.field)
+    var fields: [GivenField] = []
+
+    @Option(
+        name: .customLong("secret"), parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            "Send this header field with a value that is looked up when it is sent and never stored: the last word is env:VARIABLE or file:PATH.",
+            valueName: "name: value"),
+        transform: Value.secret)
+    var secrets: [SecretField] = []
+
+    @Option(
+        name: .customLong("lane"),
+        help: ArgumentHelp("Send it behind what waits in this lane.", valueName: "name"))
+    var lane = "default"
+
+    @Option(
+        name: .customLong("priority"),
+        help: ArgumentHelp("Lanes whose next request has a greater number go first.", valueName: "number"))
+    var priority = 0
+
+    @Option(
+        name: .customLong("network"),
+        help: ArgumentHelp(
+            "Send it only over such a network: wifiOrWired, wiredOnly or notExpensive. (default: any)",
+            valueName: "condition"), transform: Value.networkCondition)
+    var condition: NetworkCondition?
+
+    @Option(
+        name: .customLong("expires"),
+        help: ArgumentHelp("Drop it when so many seconds have passed.", valueName: "seconds"),
+        transform: Value.seconds)
+    var expires: Duration?
+
+    @Option(
+        name: .customLong("key"),
+        help: ArgumentHelp(
+            "The Idempotency-Key; one that waits already is not taken twice. (default: random)",
+            valueName: "text"))
+    var key: String?
+
+    func validate() throws {
+        if data != nil, file != nil { throw ValidationError("-d and --data-file exclude each other.") }
+    }
+
+    func request(_ url: URL) -> OutboxRequest {
+        var request = OutboxRequest(url: url, method: method ?? .post)
+        request.headerFields[.userAgent] = UserAgent(program: "reach", version: Reach.version).description
+        for field in fields {
+            guard let value = field.value else { continue }
+            request.headerFields.append(HTTPField(name: field.name, value: value))
+        }
+        request.secretFields = secrets
+        request.body = file.map { .file(path: $0) } ?? data.map { .data(Data($0.utf8)) }
+        request.lane = lane
+        request.priority = priority
+        request.networkCondition = condition ?? .any
+        request.expires = expires.map { Date(timeIntervalSinceNow: $0 / .seconds(1)) }
+        request.idempotencyKey = key
+        return request
+    }
+}
+
+extension Value {
+    /// A condition by its name.
+    static func networkCondition(_ text: String) throws -> NetworkCondition {
+        guard let condition = NetworkCondition(rawValue: text) else {
+            throw ValidationError("give any, wifiOrWired, wiredOnly or notExpensive.")
+        }
+        return condition
+    }
+
+    /// `Name: PREFIX env:VARIABLE` or `Name: PREFIX file:PATH`.
+    static func secret(_ text: String) throws -> SecretField {
+        let advice = "give 'Name: env:VARIABLE' or 'Name: Bearer file:PATH'."
+        guard let colon = text.firstIndex(of: ":") else { throw ValidationError(advice) }
+        let value = text[text.index(after: colon)...].drop { $0 == " " }
+        let start = value.lastIndex(of: " ").map { value.index(after: $0) } ?? value.startIndex
+        guard
+            let field = SecretField(
+                name: String(text[..<colon]), prefix: String(value[..<start]),
+                reference: String(value[start...])),
+            ["env", "file"].contains(field.source), !field.key.isEmpty, HTTPField.Name(field.name) != nil
+        else { throw ValidationError(advice) }
+        return field
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Outbox
+import Reachability
+import ServiceCore
+
+/// What is in an outbox, for people.
+enum OutboxText {
+    static func list(_ counts: OutboxCounts, _ entries: [OutboxEntry], now: WallTime, _ style: Style)
+        -> String
+    {
+        var text = summary(counts, now: now, style) + "\n"
+        guard !entries.isEmpty else { return text }
+        let idWidth = entries.map { "\($0.id)".utf8.count }.max() ?? 0
+        let laneWidth = min(entries.map { SafeText.width(style.text($0.lane)) }.max() ?? 0, 20)
+        text += "\n"
+        for entry in entries {
+            let id = padded("\(entry.id)", idWidth)
+            let lane = padded(entry.lane, laneWidth)
+            var pieces: [Style.Piece] = [
+                ("  \(id)  \(lane)  ", .plain), (padded(entry.state.rawValue, 7), tone(entry)),
+                ("  \(entry.method) \(entry.url)", .plain),
+            ]
+            if let failure = entry.failure { pieces.append((": \(failure.message)\(tries(entry))", .minor)) }
+            text += style.line(pieces, indent: idWidth + 4) + "\n"
+        }
+        let shown = counts.waiting + counts.dead
+        if entries.count < shown {
+            text +=
+                style.text(
+                    "  … \(shown - entries.count) more; --after \(entries[entries.count - 1].id) goes on")
+                + "\n"
+        }
+        return text
+    }
+
+    static func show(_ entry: OutboxEntry, _ reply: OutboxReply?, _ style: Style) -> String {
+        var rows: [(String, String)] = [
+            ("entry", "\(entry.id), \(entry.state.rawValue)"), ("request", "\(entry.method) \(entry.url)"),
+            ("lane", "\(entry.lane), priority \(entry.priority)"),
+            ("network", entry.networkCondition.description), ("key", entry.idempotencyKey),
+            ("content", AmountText.bytes(entry.bodySize)), ("taken", OutboxJSON.text(entry.created)),
+        ]
+        if let expires = entry.expires { rows.append(("expires", OutboxJSON.text(expires))) }
+        rows.append(("failures", "\(entry.attempts)"))
+        if let next = entry.nextAttempt { rows.append(("next try", OutboxJSON.text(next))) }
+        if let failure = entry.failure { rows.append(("reason", failure.message)) }
+        var text = rows.map { style.text("\(padded($0.0, 8))  \($0.1)") + "\n" }.joined()
+        if let reply {
+            text += style.text("the server said \(reply.statusCode):") + "\n"
+            let body = String(decoding: reply.body, as: UTF8.self)
+            for line in (reply.header + "\n" + body).split(separator: "\n") {
+                text += "  " + style.text(String(line)) + "\n"
+            }
+        }
+        return text
+    }
+
+    private static func summary(_ counts: OutboxCounts, now: WallTime, _ style: Style) -> String {
+        guard counts.waiting + counts.dead > 0 else {
+            return style.text(counts.isPaused ? "the outbox is empty, and paused" : "the outbox is empty")
+        }
+        var text = "\(counts.waiting) waiting, \(counts.dead) dead, \(AmountText.bytes(counts.bytes))"
+        if let oldest = counts.oldest {
+            let age = Duration.nanoseconds(max(0, now.nanoseconds - WallTime(oldest).nanoseconds))
+            text += "; the oldest for \(AmountText.seconds(age))"
+        }
+        return style.line([(text, .strong), (counts.isPaused ? "  paused" : "", .doubtful)], indent: 2)
+    }
+
+    private static func tone(_ entry: OutboxEntry) -> Style.Tone {
+        entry.state == .dead ? .bad : entry.failure == nil ? .good : .doubtful
+    }
+
+    private static func tries(_ entry: OutboxEntry) -> String {
+        entry.attempts == 1 ? "" : " (\(entry.attempts) times)"
+    }
+
+    private static func padded(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - SafeText.width(text)))
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@Suite("reach send and reach queue")
+struct OutboxProgramTests {
+    private let origin: TestSupport.Origin
+    private let folder: ScratchFolder
+    private let account: String
+
+    init() async throws {
+        origin = try await Origin.shared
+        folder = try ScratchFolder("reach-queue")
+        account = String(folder.path.suffix(6))
+    }
+
+    /// Runs `reach ARGUMENTS --state-directory …`.
+    private func reach(_ arguments: String..., environment: [String] = []) async throws -> (
+        code: Int32, text: String, errors: String
+    ) {
+        let command =
+            ["/usr/bin/env", "-u", "http_proxy", "LC_ALL=C.UTF-8"] + environment + [BuiltProgram.reach]
+            + arguments
+        let end = try await origin.run(command + ["--state-directory", folder("state")])
+        guard case .exited(let code) = end.status else { throw LabError("it was killed: \(end.status)") }
+        return (code, end.text, end.errors)
+    }
+
+    @Test("a request waits, is shown, and is delivered here and now with what it needs")
+    func delivery() async throws {
+        let url = origin.url("/post?key=\(account)&n=1")
+        let first = try await reach(
+            "send", url, "-d", "content", "-H", "X-A: b", "--secret", "Authorization: Bearer env:REACH_TOKEN",
+            "--lane", "a", "--key", "mine")
+        #expect(first.code == 0 && first.text == "1\n", "\(first)")
+        let again = try await reach("send", url, "-d", "content", "--key", "mine", "--json")
+        #expect(again.text.contains("\"id\":1,") && again.text.contains("\"repeated\":true"), "\(again)")
+        let list = try await reach("queue", "list", "--json")
+        #expect(list.text.contains("\"waiting\":1,") && list.text.contains("\"lane\":\"a\""), "\(list)")
+        #expect(try await origin.count(account) == 0)
+        let now = try await reach(
+            "send", origin.url("/post?key=\(account)&n=2"), "--lane", "a", "--now", "--json",
+            environment: ["REACH_TOKEN=t"])
+        #expect(now.code == 0 && now.text.contains("\"outcome\":\"delivered\",\"statusCode\":200"), "\(now)")
+        #expect(try await origin.count(account) == 2)
+        #expect(try await reach("queue").text == "the outbox is empty\n")
+    }
+
+    @Test("a refusal is a dead letter, which can be looked at, tried again and removed")
+    func deadLetter() async throws {
+        let url = origin.url("/body?status=422&type=text/plain&text=salty&key=\(account)")
+        let sent = try await reach("send", url, "--now")
+        #expect(sent.code == 4 && sent.text == "1\n" && sent.errors.contains("422"), "\(sent)")
+        let shown = try await reach("queue", "show", "1")
+        #expect(
+            shown.code == 0 && shown.text.contains("entry     1, dead") && shown.text.contains("salty"),
+            "\(shown)")
+        let retried = try await reach("queue", "retry")
+        #expect(retried.code == 0 && retried.text == "1\n")
+        let removed = try await reach("queue", "remove", "1", "7")
+        #expect(
+            removed.code == 1 && removed.text == "1\n" && removed.errors.contains("7 is not in the outbox"))
+        #expect(try await reach("queue", "show", "1").code == 1)
+    }
+
+    @Test("a pause holds also what is sent here and now, and the time limit says so")
+    func pause() async throws {
+        #expect(try await reach("queue", "pause").code == 0)
+        let url = origin.url("/post?key=\(account)")
+        let held = try await reach("send", url, "--now", "--timeout", "0.2")
+        #expect(held.code == 2, "\(held)")
+        #expect(try await reach("queue", "list").text.contains("paused"))
+        #expect(try await reach("queue", "flush").code == 0)
+        #expect(try await origin.count(account) == 0)
+        #expect(try await reach("queue", "resume").code == 0)
+        let file = folder("content")
+        #expect(
+            try await origin.run(["/bin/sh", "-c", "head -c 100000 /dev/zero >\(file)"]).status == .exited(0))
+        let large = try await reach(
+            "send", origin.url("/upload?key=\(account)"), "--data-file", file, "--now", "--timeout", "60")
+        #expect(large.code == 0, "\(large)")
+        #expect(try await origin.statistics(account).received == 100_000)
+    }
+
+    @Test("what cannot be taken says why")
+    func refusals() async throws {
+        for arguments in [
+            ["ftp://a/"], ["http://a/", "-d", "x", "--data-file", "y"], ["http://a/", "--timeout", "1"],
+        ] {
+            let end = try await origin.run([BuiltProgram.reach, "send"] + arguments)
+            #expect(end.status == .exited(64), "\(arguments)")
+        }
+        let missing = try await reach("send", "http://a/", "--data-file", folder("missing"))
+        #expect(missing.code == 64 && missing.errors.contains("No such file"), "\(missing)")
+        let end = try await origin.run([
+            BuiltProgram.reach, "send", "http://a/", "--state-directory", "/proc/1/none",
+        ])
+        #expect(end.status == .exited(74), "\(end.errors)")
+    }
+}
