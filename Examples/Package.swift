@@ -6,6 +6,7 @@ import PackageDescription
 
 let reachability = Target.Dependency.product(name: "Reachability", package: "reach")
 let sessionManager = Target.Dependency.product(name: "SessionManager", package: "reach")
+let outbox = Target.Dependency.product(name: "Outbox", package: "reach")
 
 let package = Package(
     name: "Examples",
@@ -15,6 +16,7 @@ let package = Package(
         .executableTarget(name: "status-led", dependencies: [reachability]),
         .executableTarget(name: "wait-and-run", dependencies: [reachability]),
         .executableTarget(name: "fetch-user", dependencies: [sessionManager]),
+        .executableTarget(name: "meter", dependencies: [outbox]),
         .target(name: "Recipes", dependencies: [reachability, sessionManager]),
     ],
     swiftLanguageModes: [.v6]
