@@ -103,8 +103,9 @@ let package = Package(
             name: "Service",
             dependencies: [
                 "CLinux", "EventLoop", "ReachabilityCore", "Reachability", "ServiceCore", "SessionCore",
-                "Storage",
+                "SessionManager", "Storage", "OutboxCore", "Outbox",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: strict),
 

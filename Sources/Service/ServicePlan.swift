@@ -16,6 +16,8 @@ package struct ServicePlan: Sendable {
     package var limits = VarlinkLimits()
     /// What is watched, and how.
     package var configuration = ReachabilityConfiguration()
+    /// Whether it keeps requests and delivers them.
+    package var hasOutbox = false
     /// The parts that are told first; called on the loop's thread.
     package var parts: @Sendable () throws(ServiceError) -> [any ServiceComponent] = {
         () throws(ServiceError) in []
@@ -54,8 +56,11 @@ package struct ServicePlan: Sendable {
             reactor: reactor, manager: monitor, stateDirectory: stateDirectory, log: log)
         let parts = try self.parts()
         let history = parts.lazy.compactMap { $0 as? any HistoryAnswering }.first
-        let desk = ServiceDesk(identity: .init(version: version), notices: notices, history: history) {
-            [configuration, environment] host throws(ReachabilityError) in
+        let outbox = hasOutbox ? OutboxKeeper() : nil
+        for case let metrics as MetricsReporter in parts { metrics.outbox = { outbox?.metrics } }
+        let desk = ServiceDesk(
+            identity: .init(version: version), notices: notices, history: history, outbox: outbox
+        ) { [configuration, environment] host throws(ReachabilityError) in
             try ReachabilityManager.check(host: host, configuration: configuration, in: environment)
         }
         let (user, group) = (geteuid(), outboxGroup)
@@ -68,7 +73,8 @@ package struct ServicePlan: Sendable {
             return try UnixListener(path: socket)
         }
         // The notifier is the last: whoever is told that the service is ready finds it so.
-        return Service(context: context, components: parts + [server, ServiceNotifier(manager)])
+        let own: [any ServiceComponent] = [server, ServiceNotifier(manager)]
+        return Service(context: context, components: parts + (outbox.map { [$0] } ?? []) + own)
     }
 
     private func makeStateDirectory() throws(ServiceError) {

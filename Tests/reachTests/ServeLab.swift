@@ -13,6 +13,8 @@ final class ServeLab: Sendable {
     /// The notifications, each as it came.
     let notices = EventLog<String>()
     let service: RunningProgram
+    /// What started it.
+    let command: [String]
     private let notify: Int32
 
     /// Starts it; when this returns, it is ready.
@@ -33,10 +35,11 @@ final class ServeLab: Sendable {
         let path = folder + "/notify"
         let (notices, reactor) = (notices, lab.near.reactor)
         notify = try await lab.near.perform { try Self.listen(path, reactor, notices) }
-        service = try await lab.near.start(
+        command =
             ["env", "NOTIFY_SOCKET=\(path)"] + environment + wrapper + [
                 BuiltProgram.reach, "serve", "--socket", socket, "--state-directory", folder + "/state",
-            ] + options)
+            ] + options
+        service = try await lab.near.start(command)
         guard await notices.comes({ $0.contains { $0.hasPrefix("READY=1") } }) else {
             throw LabError("the service does not become ready: \(service.standardError)")
         }

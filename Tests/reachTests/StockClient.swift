@@ -80,7 +80,7 @@ enum StockClient {
                 while not reply.endswith(b"\\0"):
                     reply += client.recv(65536)
                 reply = json.loads(reply[:-1])
-                print(reply.get("error") or reply["parameters"]["status"])
+                print(reply.get("error") or reply["parameters"].get("status", "entries"))
             """
         return ["/usr/bin/python3", "-c", program, socket]
     }

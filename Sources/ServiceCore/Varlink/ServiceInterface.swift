@@ -45,7 +45,7 @@ package enum ServiceInterface {
           lastError: ?string
         )
 
-        # A time in which the status was the same, or a gap in which no service ran; until is null for the present one.
+        # A time in which the status was the same; until is null for the present one. In between, no service ran.
         type Period (
           status: string,
           since: string,

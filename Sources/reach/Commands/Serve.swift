@@ -63,6 +63,7 @@ struct Serve: ParsableCommand {
                 socket: settings.socket, stateDirectory: settings.stateDirectory, outboxGroup: group,
                 version: Reach.version)
             plan.configuration = settings.monitoring
+            plan.hasOutbox = true
             plan.parts = { () throws(ServiceError) in try ServiceParts.make(settings, version: Reach.version)
             }
             try plan.run(manager) { logger.write($0, $1) }

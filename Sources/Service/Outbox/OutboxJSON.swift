@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import HTTPTypes
+import OutboxCore
+import ReachabilityCore
+import ServiceCore
+import SessionCore
+
+extension OutboxRequest {
+    /// What a call of `Enqueue` asks for; nil where it cannot be sent.
+    init?(_ draft: OutboxCall.Draft) {
+        var fields = HTTPFields()
+        for (name, value) in draft.headers.sorted(by: { $0.key < $1.key }) {
+            guard let name = HTTPField.Name(name) else { return nil }
+            fields.append(HTTPField(name: name, value: value))
+        }
+        guard let method = HTTPRequest.Method(draft.method ?? "POST") else { return nil }
+        let body: Body? = draft.body.isEmpty ? nil : .data(Data(draft.body))
+        do throws(SessionError) {
+            try self.init(draft.url, method: method, headerFields: fields, body: body)
+        } catch {
+            return nil
+        }
+        if let lane = draft.lane { self.lane = lane }
+        idempotencyKey = draft.idempotencyKey
+        expires = draft.expiresIn.map { Date(timeIntervalSinceNow: Double($0.inNanoseconds) / 1e9) }
+    }
+}
+
+extension OutboxEntry {
+    /// As the type `Entry` of the interface.
+    var json: JSONValue {
+        [
+            "id": .string("\(id)"), "lane": .string(lane), "method": .string(method), "url": .string(url),
+            "state": .string(state.rawValue), "created": .string(Self.text(created)),
+            "expires": expires.map { .string(Self.text($0)) } ?? .null,
+            "idempotencyKey": .string(idempotencyKey), "attempts": .integer(Int64(attempts)),
+            "nextAttempt": nextAttempt.map { .string(Self.text($0)) } ?? .null, "bytes": .integer(bodySize),
+            "lastError": failure.map { .string($0.description) } ?? .null,
+        ]
+    }
+
+    private static func text(_ date: Date) -> String {
+        // Beyond 2262 nothing is counted in nanoseconds.
+        let seconds = min(max(date.timeIntervalSince1970, -9e9), 9e9)
+        return WallTime(nanoseconds: Int64(seconds * 1e9)).text
+    }
+}
