@@ -55,6 +55,7 @@ package final class Database {
                 return try statement.step() ? statement.text(0) : ""
             } catch {
                 guard error.kind == .locked, waited < patience else { throw error }
+                // SQLite tells nobody when a lock is free; this is a thread of the database's own, once in the life of a file.
                 usleep(10_000)
                 waited += 10
             }

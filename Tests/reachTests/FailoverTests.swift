@@ -196,6 +196,7 @@ struct FailoverTests {
         // The server hears of the second connection and cannot answer.
         try await paths.lab.far.ip("route add blackhole \(TwoPaths.secondAddress)")
         try await paths.cut(.linkDown)
+        // No event tells that a connection is being made: ss(8) is asked until it shows one.
         try await paths.lab.near.run(
             "timeout", "60", "/bin/sh", "-c",
             "until ss -Htn state syn-sent | grep -q 10.9.0.1; do sleep 0.02; done")
