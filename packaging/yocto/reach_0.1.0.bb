@@ -40,7 +40,7 @@ do_install() {
     for unit in reach.service reach.socket reach-wait-online.service; do
         install -D -m 644 ${S}/packaging/systemd/$unit ${D}${systemd_system_unitdir}/$unit
     done
-    for page in ${S}/packaging/man/*.[18]; do
+    for page in ${S}/packaging/man/*.[1-9]; do
         install -D -m 644 $page ${D}${mandir}/man${page##*.}/${page##*/}
     done
     install -d -m 755 ${D}${sysconfdir}/reach/hooks.d
