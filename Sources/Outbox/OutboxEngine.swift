@@ -12,6 +12,9 @@ final class OutboxEngine {
     let bodies: BodyFolder
     let configuration: OutboxConfiguration
     let reactor: Reactor
+    /// Where the steps of a delivery run, of which each is short: the runtime's own threads, once they have run anything, look after
+    /// themselves every second for ever after.
+    private let executor: LoopTaskExecutor
     let board: EventBoard
     var machine: DispatchStateMachine
     var manager: URLSessionManager?
@@ -36,6 +39,7 @@ final class OutboxEngine {
     {
         self.configuration = configuration
         self.reactor = reactor
+        executor = LoopTaskExecutor(reactor)
         self.board = board
         file = try OutboxFile(folder, checks: configuration.checksIntegrity) { aside, reason, salvaged in
             board.send(.damaged(movedTo: aside, reason: reason, salvaged: salvaged))
@@ -124,7 +128,7 @@ final class OutboxEngine {
         let delivery = Delivery(
             departure: departure, manager: manager, configuration: configuration, places: file.places)
         let bound = LoopBound(self, to: reactor)
-        flights[departure.id] = Task.detached {
+        flights[departure.id] = Task.detached(executorPreference: executor) {
             let landing = await delivery.run()
             bound.perform { engine in engine.landed(landing, departure) }
         }
