@@ -15,6 +15,9 @@ struct LockFile: ~Copyable {
         descriptor = OwnedDescriptor(adopting: number)
     }
 
+    /// A child that was forked and has not begun another program yet has the descriptor too, and closing alone would leave it the lock.
+    deinit { unlock() }
+
     /// Waits until it is free of others' exclusive locks.
     func lockShared() { lock(LOCK_SH) }
     /// Waits until nobody else has it.

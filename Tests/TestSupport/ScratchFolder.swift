@@ -15,7 +15,11 @@ package final class ScratchFolder: Sendable {
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    /// What a test has left at work may remove and make files meanwhile, at each of which a removal ends.
+    deinit {
+        var status = stat()
+        for _ in 0..<1_000 where lstat(path, &status) == 0 { try? FileManager.default.removeItem(atPath: path) }
+    }
 
     /// The path of something in it.
     package func callAsFunction(_ name: String) -> String { "\(path)/\(name)" }
