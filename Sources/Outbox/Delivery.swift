@@ -38,11 +38,16 @@ struct Delivery: Sendable {
             landing.verdict = DeliveryVerdict(error: error, statusCode: nil)
             return landing
         }
-        let status = outcome.response?.statusCode
+        let (status, fillsSecrets) = (outcome.response?.statusCode, !departure.secrets.isEmpty)
         if let error = outcome.error {
-            landing.verdict = DeliveryVerdict(error: error, statusCode: status)
+            landing.verdict = DeliveryVerdict(error: error, statusCode: status, fillsSecrets: fillsSecrets)
         } else {
-            landing.verdict = DeliveryVerdict(statusCode: status ?? 0)
+            landing.verdict = DeliveryVerdict(statusCode: status ?? 0, fillsSecrets: fillsSecrets)
+        }
+        if case .retry(let failure) = landing.verdict, failure.kind == .credentials {
+            for secret in departure.secrets {
+                await configuration.secretSources[secret.source]?.refused(named: secret.key)
+            }
         }
         if let response = outcome.response, let status {
             landing.retryAfter = RetryAfter.delay(in: response, now: HTTPDate(Date()))

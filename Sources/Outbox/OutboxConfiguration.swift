@@ -23,6 +23,9 @@ public struct OutboxConfiguration: Sendable {
         "env": EnvironmentSecrets(), "file": FileSecrets(),
     ]
 
+    /// So many bytes of the database may be free before it is made smaller.
+    package var spareSpace: Int64 = 4 << 20
+
     /// The defaults.
     public init() {}
 }

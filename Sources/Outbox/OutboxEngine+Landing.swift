@@ -62,6 +62,18 @@ extension OutboxEngine {
         answerWaiters()
         if flights.isEmpty { endStopping() }
         pump()
+        if flights.isEmpty { compact() }
+    }
+
+    /// Gives back what the outbox has needed when it was full, in a moment when nothing is on its way.
+    private func compact() {
+        guard mayCompact, !isClosed else { return }
+        do throws(OutboxError) {
+            try file.compact(spare: configuration.spareSpace)
+        } catch {
+            // A full disk, for instance: nothing is lost by it, and the next who opens the file tries again.
+            mayCompact = false
+        }
     }
 
     private func settle(_ landing: Landing, _ tables: OutboxTables, _ files: inout [String])
@@ -79,8 +91,9 @@ extension OutboxEngine {
                 ? .died(landing.id, failure) : nil
         case .retry(let failure):
             guard let entry = try tables.entry(landing.id), entry.state == .waiting else { return nil }
+            let failures = failure.kind == .credentials ? try tables.refusals(landing.id) : entry.attempts
             let pause = configuration.retries.pause(
-                afterFailures: entry.attempts + 1, kind: failure.kind, retryAfter: landing.retryAfter,
+                afterFailures: failures + 1, kind: failure.kind, retryAfter: landing.retryAfter,
                 chance: Double.random(in: 0...1))
             guard let pause else {
                 return try tables.bury(landing.id, lane: landing.lane, failure, landing.reply)
@@ -119,6 +132,7 @@ extension OutboxEngine {
         _ = machine.started()
         board.send(.delivering(true))
         pump()
+        if flights.isEmpty { compact() }
     }
 
     /// Takes back what is on its way; the lock goes when all of it has come back.

@@ -25,6 +25,8 @@ final class OutboxEngine {
     /// What has come back and is not written down yet.
     var landings: [Landing] = []
     var isSettling = false
+    /// Whether the file may be made smaller; false after that has failed.
+    var mayCompact = true
     private var watch: ChangeWatch?
     private var version: Int64 = 0
     private var timer: TimerID?

@@ -114,6 +114,23 @@ final class OutboxFile {
         }
     }
 
+    /// Makes the file smaller where more than `spare` bytes and three quarters of it are free.
+    ///
+    /// SQLite writes what is left anew, in one transaction (`VACUUM`), and keeps it in memory meanwhile: so only where that is little.
+    func compact(spare: Int64) throws(OutboxError) {
+        try access { (database) throws(StorageError) in
+            let page = try database.integer("PRAGMA page_size")
+            let size = page * (try database.integer("PRAGMA page_count"))
+            let free = page * (try database.integer("PRAGMA freelist_count"))
+            guard free > spare, free / 3 > size - free, size - free <= Self.compactible else { return }
+            // Whether that worked or not, the log has grown.
+            defer { try? database.checkpoint() }
+            try database.execute("VACUUM")
+        }
+    }
+
+    private static let compactible: Int64 = 8 << 20
+
     private func change<Value>(_ body: (Database) throws(StorageError) -> Value) throws(OutboxError) -> Value
     {
         try access { (database) throws(StorageError) in

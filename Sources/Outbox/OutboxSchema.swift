@@ -39,6 +39,8 @@ extension Schema {
                 one INTEGER PRIMARY KEY CHECK (one = 1), waiting INTEGER NOT NULL, dead INTEGER NOT NULL,
                 bytes INTEGER NOT NULL, paused INTEGER NOT NULL) STRICT;
             INSERT INTO totals VALUES (1, 0, 0, 0, 0)
-            """
+            """,
+            // How often a server has refused the secrets of an entry.
+            "ALTER TABLE entries ADD COLUMN refusals INTEGER NOT NULL DEFAULT 0",
         ])
 }

@@ -87,13 +87,20 @@ extension OutboxTables {
     /// It is to be sent again at `next`.
     func postpone(_ id: OutboxID, lane: String, _ failure: OutboxFailure, next: Int64) throws(StorageError) {
         try database.run(
-            "UPDATE entries SET attempts = attempts + 1, next = ?, failure = ?, reason = ?, status = ? WHERE id = ? AND state = 0",
+            """
+            UPDATE entries SET attempts = attempts + 1, refusals = refusals + ?, next = ?, failure = ?, reason = ?, status = ?
+            WHERE id = ? AND state = 0
+            """,
             [
-                .integer(next), .text(failure.kind.rawValue), .text(failure.message),
-                SQLValue(failure.statusCode),
-                .integer(id.rawValue),
+                SQLValue(failure.kind == .credentials ? 1 : 0), .integer(next), .text(failure.kind.rawValue),
+                .text(failure.message), SQLValue(failure.statusCode), .integer(id.rawValue),
             ])
         try refresh(lane: lane)
+    }
+
+    /// How often its secrets were refused.
+    func refusals(_ id: OutboxID) throws(StorageError) -> Int {
+        Int(try database.integer("SELECT refusals FROM entries WHERE id = ?", [.integer(id.rawValue)]))
     }
 
     /// It becomes a dead letter; false where it is not waiting any more.
@@ -140,7 +147,8 @@ extension OutboxTables {
                 $0.text(0)
             }
             guard let lane else { continue }
-            try database.run("UPDATE entries SET state = 0, attempts = 0, next = 0 WHERE id = ?", [number])
+            try database.run(
+                "UPDATE entries SET state = 0, attempts = 0, refusals = 0, next = 0 WHERE id = ?", [number])
             try database.run("DELETE FROM replies WHERE id = ?", [number])
             try change(waiting: 1, dead: -1)
             try refresh(lane: lane)

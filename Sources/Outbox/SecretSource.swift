@@ -5,11 +5,23 @@ import Glibc
 import OutboxCore
 
 /// Looks up what must not be stored: tokens and passwords for header fields, when a request is sent.
+///
+/// It is asked on the outbox's thread. What waits does so by `await`; what blocks belongs elsewhere.
 public protocol SecretSource: Sendable {
     /// The secret of this name; asked anew for each try, so that a renewed token is found.
     ///
     /// - Throws: where there is none at the moment: the request is tried again later.
     func secret(named key: String) async throws -> String
+
+    /// A server has refused the secret with 401 or 403: a source that keeps what it has looked up lets go of it.
+    ///
+    /// The request is sent again with what ``secret(named:)`` gives then, a few times with growing pauses.
+    func refused(named key: String) async
+}
+
+extension SecretSource {
+    /// Does nothing: for sources that keep nothing.
+    public func refused(named key: String) async {}
 }
 
 /// Takes secrets from environment variables; the source `env`.

@@ -16,6 +16,8 @@ public struct OutboxFailure: Sendable, Equatable, CustomStringConvertible {
         case security
         /// A secret could not be looked up.
         case secret
+        /// The server refuses the request with a secret that was filled in, which may be an old one: 401 or 403.
+        case credentials
         /// The request cannot be sent as it is: its content is gone, its URL leads in circles.
         case unsendable
         /// This device lacks something: memory, a library.
@@ -55,9 +57,14 @@ package enum DeliveryVerdict: Sendable, Equatable {
     case untried
 
     /// Judges by the status of a complete response (RFC 9110 §15).
-    package init(statusCode: Int) {
+    ///
+    /// - Parameter fillsSecrets: whether something was filled in that may be another with the next try.
+    package init(statusCode: Int, fillsSecrets: Bool = false) {
         switch statusCode {
         case 200..<300: self = .delivered(statusCode: statusCode)
+        case 401 where fillsSecrets, 403 where fillsSecrets:
+            self = .retry(
+                OutboxFailure(.credentials, "the server answered \(statusCode)", statusCode: statusCode))
         // Too early (RFC 8470) and too many requests (RFC 6585) name themselves passing, as 408 does.
         case 408, 425, 429, 500...:
             self = .retry(OutboxFailure(.server, "the server answered \(statusCode)", statusCode: statusCode))
@@ -68,14 +75,18 @@ package enum DeliveryVerdict: Sendable, Equatable {
 
     /// Judges by what hindered the transfer.
     ///
-    /// - Parameter status: that of a response which began to come.
-    package init(error: SessionError, statusCode status: Int?) {
+    /// - Parameters:
+    ///   - status: that of a response which began to come.
+    ///   - fillsSecrets: whether something was filled in that may be another with the next try.
+    package init(error: SessionError, statusCode status: Int?, fillsSecrets: Bool = false) {
         let message = error.message
         switch error.code {
         case .cancelled, .invalidated: self = .untried
         // The server has said that it has the request, and only the content of its answer is of no use here.
         case .dataLengthExceedsMaximum, .cannotDecodeRawData:
-            self = status.map(DeliveryVerdict.init(statusCode:)) ?? .retry(OutboxFailure(.server, message))
+            self =
+                status.map { DeliveryVerdict(statusCode: $0, fillsSecrets: fillsSecrets) }
+                ?? .retry(OutboxFailure(.server, message))
         case .badURL, .unsupportedURL, .tooManyRedirects, .invalidHeaderField, .fileDoesNotExist,
             .cannotOpenFile,
             .noPermissionsToReadFile, .requestBodyStreamExhausted:

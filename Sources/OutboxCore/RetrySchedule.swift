@@ -20,19 +20,24 @@ public struct RetrySchedule: Sendable, Equatable {
     /// After so many failures a request becomes a dead letter; nil, the default, for never: a server may be away for long.
     public var maximumAttempts: Int?
 
+    /// After so many refusals of a secret that was filled in, each looked up anew, a request becomes a dead letter; 8, which are two
+    /// minutes with the other defaults.
+    public var maximumRefusals = 8
+
     /// The defaults.
     public init() {}
 
     /// How long to wait, in milliseconds; nil for no more tries.
     ///
     /// - Parameters:
-    ///   - failures: how often it has failed by now, at least 1.
+    ///   - failures: how often it has failed by now, at least 1; of refused secrets, how often they were refused.
     ///   - retryAfter: what the server asks for.
     ///   - chance: a random number from 0 to 1.
     package func pause(
         afterFailures failures: Int, kind: OutboxFailure.Kind, retryAfter: Duration? = nil, chance: Double
     ) -> Int64? {
         if let maximumAttempts, failures >= maximumAttempts { return nil }
+        if kind == .credentials, failures >= maximumRefusals { return nil }
         let limit = Double(max(longest.milliseconds, 0))
         var pause = Double(max(first.milliseconds, 0))
         // Step by step: no power overflows on the way to the limit, and a thousand steps reach any.

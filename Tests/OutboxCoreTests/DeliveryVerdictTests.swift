@@ -41,6 +41,19 @@ import Testing
         #expect(failure.kind == .refused && !failure.isPassing)
     }
 
+    @Test("A secret that was filled in may be an old one", arguments: [401, 403])
+    func staleSecret(status: Int) {
+        guard case .retry(let failure) = DeliveryVerdict(statusCode: status, fillsSecrets: true) else {
+            Issue.record("\(status) is not tried again")
+            return
+        }
+        #expect(failure.kind == .credentials && failure.statusCode == status && failure.isPassing)
+        let long = SessionError(.dataLengthExceedsMaximum, "x")
+        #expect(
+            kind(DeliveryVerdict(error: long, statusCode: status, fillsSecrets: true)).0 == .credentials)
+        #expect(kind(DeliveryVerdict(statusCode: 404, fillsSecrets: true)).0 == .refused)
+    }
+
     @Test(
         "Failures by what they are about",
         arguments: [

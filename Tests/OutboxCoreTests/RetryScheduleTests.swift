@@ -34,6 +34,13 @@ import Testing
         }
     }
 
+    @Test("A refused secret is tried with growing pauses, and not for ever")
+    func refusals() {
+        let pauses = (1...8).map { schedule.pause(afterFailures: $0, kind: .credentials, chance: 0) }
+        #expect(pauses == [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, nil])
+        #expect(schedule.pause(afterFailures: 8, kind: .server, chance: 0) == 128_000)
+    }
+
     @Test("After as many failures as are allowed there is no further try")
     func limit() {
         var schedule = schedule

@@ -18,7 +18,9 @@ package final class ScratchFolder: Sendable {
     /// What a test has left at work may remove and make files meanwhile, at each of which a removal ends.
     deinit {
         var status = stat()
-        for _ in 0..<1_000 where lstat(path, &status) == 0 { try? FileManager.default.removeItem(atPath: path) }
+        for _ in 0..<1_000 where lstat(path, &status) == 0 {
+            try? FileManager.default.removeItem(atPath: path)
+        }
     }
 
     /// The path of something in it.

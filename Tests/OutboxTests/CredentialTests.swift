@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Outbox
+
+/// Secrets that have become stale while their request waited.
+@Suite struct CredentialTests {
+    let lab: OutboxLab
+    let origin: TestSupport.Origin
+    let account = OutboxLab.account()
+
+    init() async throws {
+        lab = try OutboxLab()
+        origin = try await Origin.shared
+    }
+
+    /// Keeps a token until it is told that a server has refused it, as one does whose look-up is dear.
+    private final class Keeper: SecretSource {
+        private let tokens: [String]
+        private let used = Mutex(0)
+        let refusals = EventLog<String>()
+
+        init(_ tokens: [String]) { self.tokens = tokens }
+
+        func secret(named key: String) async throws -> String {
+            tokens[min(used.withLock { $0 }, tokens.count - 1)]
+        }
+
+        func refused(named key: String) async {
+            used.withLock { $0 += 1 }
+            refusals.append(key)
+        }
+    }
+
+    private static func basic(_ user: String) -> String { Data("\(user):p".utf8).base64EncodedString() }
+
+    private func request() throws -> OutboxRequest {
+        var request = try OutboxRequest(
+            origin.url("/basic-auth/user/p?key=\(account)"), method: .get, body: nil)
+        request.secretFields = [
+            SecretField(name: "Authorization", prefix: "Basic ", source: "keeper", key: "token")
+        ]
+        return request
+    }
+
+    @Test("A refused secret is looked up anew and the request sent again, with the same key in its place")
+    func renewed() async throws {
+        let keeper = Keeper(["old", "older", "user"].map(Self.basic))
+        let outbox = try await lab.open { $0.secretSources["keeper"] = keeper }
+        let receipt = try await outbox.enqueue(request())
+        try await outbox.startDelivery(with: OutboxLab.manager())
+        try await lab.delivered(receipt.id)
+        #expect(keeper.refusals.elements == ["token", "token"])
+        let failures = lab.events.elements.compactMap { event -> OutboxFailure.Kind? in
+            if case .failed(_, let failure, _) = event { failure.kind } else { nil }
+        }
+        #expect(failures == [.credentials, .credentials])
+        #expect(try await origin.count(account) == 3)
+        await outbox.close()
+    }
+
+    @Test("A secret that is refused again and again makes a dead letter with the reply, and the lane goes on")
+    func bounded() async throws {
+        let outbox = try await lab.open {
+            $0.secretSources["keeper"] = Keeper([Self.basic("nobody")])
+            $0.retries.maximumRefusals = 3
+        }
+        let receipt = try await outbox.enqueue(request())
+        let next = try await outbox.enqueue(OutboxRequest(to: origin.url("/post?key=\(account)-next")))
+        try await outbox.startDelivery(with: OutboxLab.manager())
+        try await lab.delivered(next.id)
+        let entry = try #require(try await outbox.entry(receipt.id))
+        #expect(entry.state == .dead && entry.attempts == 3 && entry.failure?.kind == .credentials)
+        #expect(try await outbox.reply(to: receipt.id)?.statusCode == 401)
+        // Whoever revives it has put something right: it gets as many tries again.
+        try await outbox.retry([receipt.id])
+        try await origin.wait(for: account, [.count: 6])
+        await outbox.close()
+    }
+
+    @Test("Without a secret that was filled in, a refusal is one at once")
+    func withoutSecret() async throws {
+        let outbox = try await lab.open()
+        var request = try request()
+        request.secretFields = []
+        let receipt = try await outbox.enqueue(request)
+        try await outbox.startDelivery(with: OutboxLab.manager())
+        let failure = try await lab.wait { event -> OutboxFailure? in
+            if case .died(receipt.id, let failure) = event { failure } else { nil }
+        }
+        #expect(failure.kind == .refused && failure.statusCode == 401)
+        #expect(try await origin.count(account) == 1)
+        await outbox.close()
+    }
+}

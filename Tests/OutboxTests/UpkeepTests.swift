@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import Storage
+import TestSupport
+import Testing
+
+@testable import Outbox
+
+/// What an outbox does with its own files: older ones, and ones that have become too large.
+@Suite struct UpkeepTests {
+    let lab: OutboxLab
+    private let url = "http://127.0.0.1:1/x"
+    private var database: String { lab.path + "/outbox.sqlite" }
+
+    init() throws { lab = try OutboxLab() }
+
+    private func fill(_ count: Int, size: Int) async throws -> [OutboxReceipt] {
+        let outbox = try await lab.open()
+        let body = Data(repeating: 7, count: size)
+        let receipts = try await outbox.enqueue(
+            (0..<count).map { try OutboxRequest(to: url, lane: "\($0 % 3)", body: .data(body)) })
+        await outbox.close()
+        return receipts
+    }
+
+    @Test("A file of the first version is brought up to date, with all that waits in it")
+    func firstVersion() async throws {
+        let receipts = try await fill(5, size: 10)
+        try Database(database).execute("ALTER TABLE entries DROP COLUMN refusals; PRAGMA user_version = 1")
+        let outbox = try await lab.open()
+        #expect(try await outbox.entries().map(\.idempotencyKey) == receipts.map(\.idempotencyKey))
+        try await outbox.enqueue(OutboxRequest(to: url))
+        await outbox.close()
+        #expect(try Database(database).integer("PRAGMA user_version") == 2)
+        #expect(lab.events.elements.allSatisfy { if case .damaged = $0 { false } else { true } })
+    }
+
+    @Test("What is free is given back once the outbox has emptied, and nothing of the rest is lost")
+    func compaction() async throws {
+        let receipts = try await fill(200, size: 60_000)
+        let large = try size()
+        let outbox = try await lab.open()
+        try await outbox.remove(receipts.dropLast(3).map(\.id))
+        // As much as before: SQLite keeps what is free.
+        #expect(try size() >= large)
+        try await outbox.pause()
+        try await outbox.startDelivery(with: OutboxLab.manager())
+        #expect(try size() < large / 10)
+        #expect(try await outbox.entries().map(\.id) == receipts.suffix(3).map(\.id))
+        let next = try await outbox.enqueue(OutboxRequest(to: url))
+        #expect(next.id > receipts[199].id)
+        await outbox.close()
+        #expect(try Database(database).faults(isQuick: false).isEmpty)
+    }
+
+    @Test("Little that is free stays: writing the file anew would cost more")
+    func littleIsFree() async throws {
+        let receipts = try await fill(200, size: 60_000)
+        let outbox = try await lab.open()
+        try await outbox.remove(receipts.prefix(100).map(\.id))
+        let size = try size()
+        try await outbox.pause()
+        try await outbox.startDelivery(with: OutboxLab.manager())
+        #expect(try self.size() == size)
+        await outbox.close()
+    }
+
+    /// Of the database, with what its log has not given it yet.
+    private func size() throws -> Int64 {
+        let database = try Database(database)
+        return try database.integer("PRAGMA page_count") * database.integer("PRAGMA page_size")
+    }
+
+    @Test(
+        "Who stops gives the delivery away at once, though a child that was forked still has the lock's file")
+    func forkedChild() async throws {
+        let (first, second) = (try await lab.open(), try await lab.open())
+        try await first.startDelivery(with: OutboxLab.manager())
+        // A child between fork(2) and execve(2) shares the open file, as a duplicate does.
+        let lock = try #require(
+            try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
+                .first {
+                    number in
+                    (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)"))
+                        == lab.path + "/outbox.lock"
+                })
+        let duplicate = dup(lock)
+        defer { close(duplicate) }
+        await first.stopDelivery()
+        try await second.startDelivery(with: OutboxLab.manager())
+        await second.close()
+    }
+}
