@@ -31,7 +31,7 @@ final class OutboxEngine {
     private var version: Int64 = 0
     private var timer: TimerID?
     /// Who waits for an entry to leave.
-    var waiters: [(id: OutboxID, continuation: CheckedContinuation<OutboxSettlement, any Error>)] = []
+    var waiters: [SettlementWaiter] = []
     /// Who waits for the last flight to come back.
     var stopWaiters: [CheckedContinuation<Void, Never>] = []
     var isClosed = false
@@ -171,7 +171,7 @@ final class OutboxEngine {
         watch = nil
         wake(after: nil)
         for waiter in waiters {
-            waiter.continuation.resume(throwing: OutboxError(.closed, "the outbox was closed"))
+            waiter.end(.failure(OutboxError(.closed, "the outbox was closed")))
         }
         waiters = []
     }

@@ -51,8 +51,15 @@ extension RequestOutbox {
     }
 
     /// Waits until an entry was delivered, dropped or removed, or has become a dead letter; whichever process does it.
+    ///
+    /// - Throws: `CancellationError` where the task is cancelled meanwhile.
     public func settlement(of id: OutboxID) async throws -> OutboxSettlement {
-        try await withCheckedThrowingContinuation { wait(id, $0) }
+        let waiter = SettlementWaiter(id)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { wait(waiter, $0) }
+        } onCancel: {
+            forget(waiter)
+        }
     }
 
     /// Lets dead letters wait again, at their old places in their lanes; all where no numbers are given.

@@ -37,6 +37,13 @@ public final class RequestOutbox: Sendable {
     /// What has come since the last transaction.
     private let arrivals = Mutex<[Group]>([])
     private let network = Mutex<ReachabilityObservation?>(nil)
+    private let bounds: Mutex<OutboxLimits>
+
+    /// How much it holds, and what gives way: at first as in ``configuration``; a change holds for what comes from now on.
+    public var limits: OutboxLimits {
+        get { bounds.withLock { $0 } }
+        set { bounds.withLock { $0 = newValue } }
+    }
 
     /// Opens the outbox of a folder, or makes it: readable and writable for this user alone.
     ///
@@ -51,6 +58,7 @@ public final class RequestOutbox: Sendable {
     ) async throws {
         self.folder = folder
         self.configuration = configuration
+        bounds = Mutex(configuration.limits)
         bodies = BodyFolder(places: OutboxPlaces(folder: folder))
         do throws(ReactorError) { reactor = try Reactor(name: "reach-outbox") } catch {
             throw OutboxError(
@@ -108,7 +116,7 @@ public final class RequestOutbox: Sendable {
         do {
             for request in requests {
                 prepared.append(
-                    try PreparedEntry(request, bodies: bodies, largest: configuration.limits.maximumBodySize))
+                    try PreparedEntry(request, bodies: bodies, largest: limits.maximumBodySize))
             }
         } catch {
             for entry in prepared { if let file = entry.file { bodies.discard(file) } }
@@ -139,7 +147,7 @@ public final class RequestOutbox: Sendable {
                 for group in groups {
                     try database.run("SAVEPOINT arrival")
                     let result = try OutboxTables(database).take(
-                        group.requests, limits: configuration.limits, bodies: bodies, now: now)
+                        group.requests, limits: limits, bodies: bodies, now: now)
                     if case .failure = result { try database.run("ROLLBACK TO arrival") }
                     try database.run("RELEASE arrival")
                     results.append(result)
@@ -249,7 +257,13 @@ public final class RequestOutbox: Sendable {
         }
     }
 
-    func wait(_ id: OutboxID, _ continuation: CheckedContinuation<OutboxSettlement, any Error>) {
-        engine.perform { $0.answer(id, continuation) }
+    func wait(_ waiter: SettlementWaiter, _ continuation: CheckedContinuation<OutboxSettlement, any Error>) {
+        engine.perform { engine in
+            waiter.continuation = continuation
+            engine.answer(waiter)
+        }
     }
+
+    /// In order with ``wait(_:_:)`` on the outbox's thread, whichever comes first.
+    func forget(_ waiter: SettlementWaiter) { engine.perform { $0.forget(waiter) } }
 }
