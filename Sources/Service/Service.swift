@@ -4,6 +4,7 @@ import EventLoop
 import Reachability
 import ReachabilityCore
 package import ServiceCore
+import SessionCore
 
 /// The service: a monitor, and the parts that pass on what it says; all of it on the loop's thread.
 package final class Service {
@@ -17,15 +18,27 @@ package final class Service {
     private var age = StatusAge()
     private var ends: [() -> Void] = []
     private var stopTimer: TimerID?
+    /// What is in force, as far as it can change.
+    private var configuration: ServiceConfiguration
+    private let reread: (() -> ConfigurationReader)?
 
     /// How long the parts together may take to write what they have: systemd and `docker stop` ask for more patience,
     /// people do not.
     package static let stopLimit: Duration = .milliseconds(1500)
 
-    /// - Parameter components: in the order they are started and told; those that readiness waits for last.
-    package init(context: ServiceContext, components: [any ServiceComponent]) {
+    /// - Parameters:
+    ///   - components: in the order they are started and told; those that readiness waits for last.
+    ///   - configuration: what they were made from.
+    ///   - reread: reads it again; nil where it comes from nowhere.
+    package init(
+        context: ServiceContext, components: [any ServiceComponent],
+        configuration: ServiceConfiguration = ServiceConfiguration(),
+        reread: (() -> ConfigurationReader)? = nil
+    ) {
         self.context = context
         self.components = components
+        self.configuration = configuration
+        self.reread = reread
     }
 
     /// Starts the parts in order, and then the monitor; the first report reaches them before this returns.
@@ -34,6 +47,7 @@ package final class Service {
     package func start() throws(ServiceError) {
         guard phase == .idle else { return }
         phase = .running
+        context.internetFound = { [unowned self] in found($0) }
         for component in components {
             do throws(ServiceError) {
                 try component.start(context)
@@ -62,17 +76,47 @@ package final class Service {
         guard phase == .running else { return }
         let wall = context.wallClock()
         age.observe(update, at: wall)
-        let change = CommittedChange(
+        var change = CommittedChange(
             update, since: age.since, wall: wall, instant: MonotonicInstant(nanoseconds: Reactor.now))
+        change.internet = context.internet
         if change.event == .status { context.statusChanges += 1 }
         context.current = change
         for component in begun { component.statusChanged(change) }
     }
 
+    private func found(_ internet: InternetState?) {
+        guard phase == .running, internet != context.internet else { return }
+        context.internet = internet
+        guard var change = context.current else { return }
+        change.internet = internet
+        context.current = change
+        change.isInternet = true
+        for component in begun { component.internetChanged(change) }
+    }
+
     /// SIGHUP.
     package func reload() {
         guard phase == .running else { return }
-        for component in begun { component.reload() }
+        readAgain()
+        for component in begun { component.reload(configuration) }
+    }
+
+    /// Takes over what has changed in the configuration; what is wrong leaves all of it as it was.
+    private func readAgain() {
+        guard let reader = reread?() else { return }
+        guard reader.problems.isEmpty else {
+            for problem in reader.problems { context.log(.error, "configuration: \(problem)") }
+            return context.log(.warning, "configuration: what was in force before stays so")
+        }
+        let change = ConfigurationChange(from: configuration, to: reader.configuration)
+        if !change.taken.isEmpty {
+            context.log(.notice, "configuration: changed: \(change.taken.joined(separator: ", "))")
+        }
+        if !change.held.isEmpty {
+            let keys = change.held.joined(separator: ", ")
+            context.log(.warning, "configuration: changed, but in force only after a restart: \(keys)")
+        }
+        configuration = change.inForce
     }
 
     /// SIGUSR1: writes the state to the log, a line for each part that has one.
@@ -99,6 +143,7 @@ package final class Service {
         guard phase == .idle || phase == .running else { return }
         phase = .stopping
         observation?.cancel()
+        context.internetFound = nil
         context.manager.setLimitationBlock(nil)
         context.manager.stopMonitoring()
         stopTimer = context.reactor.schedule(at: Reactor.now + Self.stopLimit.inNanoseconds) { [self] in

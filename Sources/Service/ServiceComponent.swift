@@ -19,8 +19,11 @@ package protocol ServiceComponent: AnyObject {
     /// The status or the path has changed; the first call brings how things are.
     func statusChanged(_ change: CommittedChange)
 
+    /// What is behind the path has changed, or is not asked about any more: `change` is the newest one with that.
+    func internetChanged(_ change: CommittedChange)
+
     /// SIGHUP: takes over what has changed in its configuration and opens its files anew.
-    func reload()
+    func reload(_ configuration: ServiceConfiguration)
 
     /// SIGUSR1: one line about its state for the log; nil where there is nothing to say.
     var stateLine: String? { get }
@@ -33,7 +36,8 @@ package protocol ServiceComponent: AnyObject {
 
 extension ServiceComponent {
     package func statusChanged(_ change: CommittedChange) {}
-    package func reload() {}
+    package func internetChanged(_ change: CommittedChange) {}
+    package func reload(_ configuration: ServiceConfiguration) {}
     package var stateLine: String? { nil }
     package func stop(_ done: @escaping () -> Void) { done() }
 }

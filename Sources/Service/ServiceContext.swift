@@ -4,6 +4,7 @@ package import EventLoop
 package import Reachability
 package import ReachabilityCore
 package import ServiceCore
+package import SessionCore
 
 /// What the parts of the service share; on the loop's thread only.
 package final class ServiceContext {
@@ -21,6 +22,13 @@ package final class ServiceContext {
     package internal(set) var current: CommittedChange?
     /// How often the status has changed since the start.
     package internal(set) var statusChanges: UInt64 = 0
+    /// What is behind the path; nil where nobody is asked.
+    package var internet: InternetState?
+    /// Gets what was found behind the path; set by the service.
+    var internetFound: ((InternetState?) -> Void)?
+
+    /// Something was found out about what is behind the path; nil where nobody is asked any more.
+    package func tell(internet: InternetState?) { internetFound?(internet) }
 
     package init(
         reactor: Reactor, manager: ReachabilityManager, stateDirectory: String,

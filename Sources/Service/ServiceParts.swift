@@ -7,14 +7,16 @@ package import ServiceCore
 package enum ServiceParts {
     /// Makes them, in the order in which they are told of a change: the log first, what others start last.
     package static func make(
-        _ configuration: ServiceConfiguration, version: String
+        _ configuration: ServiceConfiguration, version: String, sink: LogSink? = nil
     ) throws(ServiceError) -> [any ServiceComponent] {
         let files: Reactor
         do throws(ReactorError) { files = try Reactor(name: "reach-files") } catch {
             throw ServiceError("\(error)")
         }
         let tally = ServiceTally()
-        var parts: [any ServiceComponent] = [ChangeLogger(configuration.log, tally: tally)]
+        var parts: [any ServiceComponent] = [
+            ChangeLogger(configuration.log, tally: tally, sink: sink)
+        ]
         if configuration.history.isOn {
             parts.append(HistoryKeeper(configuration.history, files: files, tally: tally))
         }
@@ -22,9 +24,9 @@ package enum ServiceParts {
             parts.append(StatusFile(directory: configuration.statusDirectory, files: files))
         }
         parts.append(MetricsReporter(configuration.metrics, version: version, files: files, tally: tally))
-        if !configuration.hooks.directory.isEmpty {
-            parts.append(HookRunner(configuration.hooks, files: files, tally: tally))
-        }
+        // Without a directory too: a configuration that is read again may name one, and a server to ask.
+        parts.append(HookRunner(configuration.hooks, files: files, tally: tally))
+        parts.append(InternetWatcher(configuration.probe))
         return parts
     }
 }

@@ -18,6 +18,9 @@ package struct ServicePlan: Sendable {
     package var configuration = ReachabilityConfiguration()
     /// Whether it keeps requests and delivers them.
     package var hasOutbox = false
+    /// What the parts are made from, and what reads it again; nil where that comes from nowhere.
+    package var settings = ServiceConfiguration()
+    package var reread: (@Sendable () -> ConfigurationReader)?
     /// The parts that are told first; called on the loop's thread.
     package var parts: @Sendable () throws(ServiceError) -> [any ServiceComponent] = {
         () throws(ServiceError) in []
@@ -56,8 +59,11 @@ package struct ServicePlan: Sendable {
             reactor: reactor, manager: monitor, stateDirectory: stateDirectory, log: log)
         let parts = try self.parts()
         let history = parts.lazy.compactMap { $0 as? any HistoryAnswering }.first
-        let outbox = hasOutbox ? OutboxKeeper() : nil
-        for case let metrics as MetricsReporter in parts { metrics.outbox = { outbox?.metrics } }
+        let outbox = hasOutbox ? OutboxKeeper(settings.outbox) : nil
+        for case let metrics as MetricsReporter in parts {
+            metrics.outbox = { outbox?.metrics }
+            metrics.transfers = { outbox?.transfers }
+        }
         let desk = ServiceDesk(
             identity: .init(version: version), notices: notices, history: history, outbox: outbox
         ) { [configuration, environment] host throws(ReachabilityError) in
@@ -66,6 +72,8 @@ package struct ServicePlan: Sendable {
         let (user, group) = (geteuid(), outboxGroup)
         let server = VarlinkServer(limits: limits, desk: desk) {
             $0.mayUseOutbox(serviceUser: user, group: group)
+        } mayReadSecrets: {
+            $0.mayUseOutbox(serviceUser: user, group: nil)
         } listener: { [socket] () throws(ServiceError) in
             if let number = manager.socket(named: "varlink", isMain: true) {
                 return try UnixListener(adopting: number)
@@ -74,7 +82,9 @@ package struct ServicePlan: Sendable {
         }
         // The notifier is the last: whoever is told that the service is ready finds it so.
         let own: [any ServiceComponent] = [server, ServiceNotifier(manager)]
-        return Service(context: context, components: parts + (outbox.map { [$0] } ?? []) + own)
+        return Service(
+            context: context, components: parts + (outbox.map { [$0] } ?? []) + own, configuration: settings,
+            reread: reread)
     }
 
     private func makeStateDirectory() throws(ServiceError) {

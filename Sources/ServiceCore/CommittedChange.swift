@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ReachabilityCore
+package import SessionCore
 
 /// What has changed, as the parts of the service get it: the first report, a status, or a path below the same status.
 package struct CommittedChange: Sendable, Equatable {
@@ -12,6 +13,10 @@ package struct CommittedChange: Sendable, Equatable {
     package let wall: WallTime
     /// The same on the clock that never jumps.
     package let instant: MonotonicInstant
+    /// What is behind the path; nil where nobody is asked.
+    package var internet: InternetState?
+    /// Neither status nor path has changed, but what is behind them.
+    package var isInternet = false
 
     package init(
         _ update: ReachabilityUpdate, since: WallTime?, wall: WallTime, instant: MonotonicInstant
@@ -32,7 +37,12 @@ package struct CommittedChange: Sendable, Equatable {
     package var generation: UInt64 { update.path.generation }
 
     /// What is printed about it: with the event and the status before, as `reach watch --json` prints it.
-    package var report: Report { Report(update, since: since, host: nil) }
+    package var report: Report {
+        var report = Report(update, since: since, host: nil)
+        report.internet = internet
+        if isInternet { report.change = Report.Change(event: .path, previous: status, isInternet: true) }
+        return report
+    }
 
     /// The same without them: as `reach status --json` prints it.
     package var state: Report {

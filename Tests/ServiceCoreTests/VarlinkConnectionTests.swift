@@ -79,7 +79,7 @@ struct VarlinkConnectionTests {
                 .invalidParameter("timeout")
             ),
             (
-                #"{"method":"io.reach.Reachability.Explain","parameters":{"host":"www.example"}}"#,
+                #"{"method":"io.reach.Reachability.Explain","parameters":{"host":"www example"}}"#,
                 .invalidParameter("host")
             ),
             (#"{"method":"io.reach.Reachability.Enqueue","parameters":{}}"#, .invalidParameter("url")),
@@ -178,6 +178,28 @@ struct VarlinkConnectionTests {
         #expect(try Self.json(machine.drained())["parameters"]?["event"] == "path")
     }
 
+    @Test("what is behind the path is an event of its own, and goes with the next one where it was left out")
+    func internet() throws {
+        var machine = VarlinkConnectionStateMachine(limits: VarlinkLimits())
+        _ = machine.received(Self.message(#"{"method":"io.reach.Reachability.Monitor","more":true}"#))
+        guard case .begin(.monitor(false)) = machine.next(unread: 0) else { return #expect(Bool(false)) }
+        _ = machine.subscribed(statusOnly: false, to: Self.change(.wired))
+        func found(_ state: InternetState) -> CommittedChange {
+            var change = Self.change(.wired)
+            (change.internet, change.isInternet) = (state, true)
+            return change
+        }
+        let told = try Self.json(machine.changed(found(.portal), unread: 0))["parameters"]
+        #expect(told?["event"] == "internet" && told?["internet"] == "portal" && told?["previous"] == "wired")
+        #expect(machine.changed(found(.limited), unread: 1 << 20) == nil)
+        #expect(try Self.json(machine.drained())["parameters"]?["event"] == "internet")
+        // A path was left out as well.
+        #expect(machine.changed(Self.change(.wired, .path), unread: 1 << 20) == nil)
+        #expect(machine.changed(found(.full), unread: 1 << 20) == nil)
+        let both = try Self.json(machine.drained())["parameters"]
+        #expect(both?["event"] == "path" && both?["internet"] == "full")
+    }
+
     @Test("a subscriber to statuses alone hears of no path")
     func statusOnly() throws {
         var machine = VarlinkConnectionStateMachine(limits: VarlinkLimits())
@@ -187,6 +209,9 @@ struct VarlinkConnectionTests {
         guard case .begin(.monitor(true)) = machine.next(unread: 0) else { return #expect(Bool(false)) }
         _ = machine.subscribed(statusOnly: true, to: Self.change(.wired))
         #expect(machine.changed(Self.change(.wired, .path), unread: 0) == nil)
+        var found = Self.change(.wired)
+        (found.internet, found.isInternet) = (.full, true)
+        #expect(machine.changed(found, unread: 0) == nil)
         #expect(machine.changed(Self.change(.unreachable), unread: 0) != nil)
     }
 

@@ -5,6 +5,7 @@ import Reachability
 import ReachabilityCore
 import Service
 import ServiceCore
+import SessionCore
 import TestSupport
 
 /// One part of the service on a loop of its own, told what the test wants; with a folder, and a log to wait for.
@@ -19,7 +20,7 @@ final class ServiceBench<Part: ServiceComponent & SendableMetatype>: Sendable {
 
     /// Makes the part on the loop's thread, and starts it.
     init(
-        in folder: ScratchFolder? = nil, reactor: Reactor? = nil,
+        in folder: ScratchFolder? = nil, reactor: Reactor? = nil, internet: InternetState? = nil,
         _ make: @escaping @Sendable (ScratchFolder, Reactor, ServiceTally) throws -> Part
     ) async throws {
         let folder = try folder ?? ScratchFolder("reach-service")
@@ -30,12 +31,13 @@ final class ServiceBench<Part: ServiceComponent & SendableMetatype>: Sendable {
             let tally = ServiceTally()
             let part = try make(folder, files, tally)
             let kernel = FakeKernel(.wired, reactor: loop)
-            try part.start(
-                ServiceContext(
-                    reactor: loop, manager: kernel.manager(), stateDirectory: folder.path,
-                    log: { log.append("\($0.name): \($1)") },
-                    // A day after the changes that are told.
-                    wallClock: { WallTime(nanoseconds: (1_767_312_000 + 86_400) * 1_000_000_000) }))
+            let context = ServiceContext(
+                reactor: loop, manager: kernel.manager(), stateDirectory: folder.path,
+                log: { log.append("\($0.name): \($1)") },
+                // A day after the changes that are told.
+                wallClock: { WallTime(nanoseconds: (1_767_312_000 + 86_400) * 1_000_000_000) })
+            context.internet = internet
+            try part.start(context)
             return (LoopBound(part, to: loop), LoopBound(tally, to: loop))
         }
     }

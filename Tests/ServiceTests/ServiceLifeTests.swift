@@ -7,6 +7,7 @@ import Reachability
 import ReachabilityCore
 import Service
 import ServiceCore
+import SessionCore
 import Synchronization
 import TestSupport
 import Testing
@@ -41,7 +42,13 @@ struct ServiceLifeTests {
                 "\(name) \(change.event) \(change.status) \(change.previous?.description ?? "-")\(since)")
         }
 
-        func reload() { diary.append("\(name) reload") }
+        func reload(_ configuration: ServiceConfiguration) {
+            diary.append("\(name) reload \(configuration.log.level.name) \(configuration.socket)")
+        }
+
+        func internetChanged(_ change: CommittedChange) {
+            diary.append("\(name) internet \(change.internet?.rawValue ?? "-") \(change.status)")
+        }
 
         func stop(_ done: @escaping () -> Void) {
             diary.append("\(name) stop")
@@ -59,6 +66,7 @@ struct ServiceLifeTests {
     }
 
     private func service(
+        reread: (@Sendable () -> ConfigurationReader)? = nil,
         _ parts: @escaping @Sendable (EventLog<String>) -> [(String, ServiceError?, Bool)]
     ) async throws -> LoopBound<Service> {
         try await reactor.result { [reactor, kernel, diary] in
@@ -70,7 +78,7 @@ struct ServiceLifeTests {
                 reactor: reactor, manager: manager, stateDirectory: "/nowhere",
                 log: { diary.append("log: \($1)") })
             let components = parts(diary).map { Part($0.0, diary, failure: $0.1, answersStop: $0.2) }
-            return LoopBound(Service(context: context, components: components), to: reactor)
+            return LoopBound(Service(context: context, components: components, reread: reread), to: reactor)
         }
     }
 
@@ -94,8 +102,69 @@ struct ServiceLifeTests {
         }
         #expect(
             await Array(diary.wait { $0.contains("ended") }.dropFirst(count)) == [
-                "a reload", "b reload", "b stop", "a stop", "ended",
+                "a reload info \(ServicePaths.socket)", "b reload info \(ServicePaths.socket)", "b stop",
+                "a stop", "ended",
             ])
+    }
+
+    @Test(
+        "SIGHUP: what can change is in force, the rest is named; a wrong file changes nothing and says where")
+    func configuration() async throws {
+        let texts = EventLog<String>()
+        let service = try await service(reread: {
+            var reader = ConfigurationReader()
+            reader.read(file: "reach.toml", Array((texts.elements.last ?? "").utf8))
+            return reader
+        }) { _ in [("a", nil, true)] }
+        service.perform { try? $0.start() }
+        func reload(_ text: String) async -> [String] {
+            texts.append(text)
+            let before = diary.elements.count
+            service.perform { $0.reload() }
+            return Array(
+                await diary.wait { $0.dropFirst(before).contains { $0.hasPrefix("a reload") } }.dropFirst(
+                    before))
+        }
+        _ = await diary.wait(forCount: 2)
+        let file = "socket = \"/other\"\n[log]\nlevel = \"debug\"\n"
+        #expect(
+            await reload(file) == [
+                "log: configuration: changed: log.level",
+                "log: configuration: changed, but in force only after a restart: socket",
+                "a reload debug \(ServicePaths.socket)",
+            ])
+        #expect(
+            await reload("[log]\nlevel = \"loud\"\n[hooks]\ntimout = \"1s\"\n") == [
+                "log: configuration: reach.toml:2: log.level: \"loud\" is not allowed; allowed is one of \"critical\", "
+                    + "\"error\", \"warning\", \"notice\", \"info\", \"debug\"",
+                "log: configuration: reach.toml:4: hooks.timout: unknown key; did you mean hooks.timeout?",
+                "log: configuration: what was in force before stays so",
+                "a reload debug \(ServicePaths.socket)",
+            ])
+        // What is not in force is told each time.
+        #expect(
+            await reload(file) == [
+                "log: configuration: changed, but in force only after a restart: socket",
+                "a reload debug \(ServicePaths.socket)",
+            ])
+        service.perform { $0.stop() }
+    }
+
+    @Test("what is found behind the path is told, once, and goes with each further change")
+    func internet() async throws {
+        let service = try await service { _ in [("a", nil, true)] }
+        service.perform { try? $0.start() }
+        _ = await diary.wait(forCount: 2)
+        service.perform { service in
+            service.context.tell(internet: .portal)
+            service.context.tell(internet: .portal)
+            service.context.tell(internet: .full)
+        }
+        let told = await diary.wait { $0.contains("a internet full wired") }
+        #expect(told.suffix(2) == ["a internet portal wired", "a internet full wired"])
+        #expect(try await reactor.result { service.here { $0.context.current?.internet } } == .full)
+        #expect(try await reactor.result { service.here { $0.context.current?.isInternet } } == false)
+        service.perform { $0.stop() }
     }
 
     @Test("where a part cannot start, those before it are stopped and the error is told")

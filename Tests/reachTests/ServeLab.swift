@@ -45,6 +45,25 @@ final class ServeLab: Sendable {
         }
     }
 
+    /// One call, printed as JSON or as the name of its error.
+    static let call = """
+        import json, socket, sys
+        client = socket.socket(socket.AF_UNIX)
+        client.connect(sys.argv[1])
+        call = {"method": "io.reach.Reachability." + sys.argv[2], "parameters": json.loads(sys.argv[3])}
+        client.sendall(json.dumps(call).encode() + b"\\0")
+        reply = b""
+        while not reply.endswith(b"\\0"):
+            reply += client.recv(65536)
+        reply = json.loads(reply[:-1])
+        print(reply.get("error") or json.dumps(reply["parameters"]))
+        """
+
+    /// Calls a method of the service.
+    func ask(_ method: String, _ parameters: String = "{}") async throws -> String {
+        try await lab.near.run(["/usr/bin/python3", "-c", Self.call, socket, method, parameters])
+    }
+
     /// Takes the folder away.
     func remove() async throws {
         try await lab.near.perform { [reactor = lab.near.reactor, notify] in

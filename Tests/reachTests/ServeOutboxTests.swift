@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
@@ -11,25 +12,6 @@ import Testing
     "reach serve: outbox and history", .timeLimit(.minutes(10)),
     .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
 struct ServeOutboxTests {
-    /// One call, printed as JSON or as the name of its error.
-    private static let call = """
-        import json, socket, sys
-        client = socket.socket(socket.AF_UNIX)
-        client.connect(sys.argv[1])
-        call = {"method": "io.reach.Reachability." + sys.argv[2], "parameters": json.loads(sys.argv[3])}
-        client.sendall(json.dumps(call).encode() + b"\\0")
-        reply = b""
-        while not reply.endswith(b"\\0"):
-            reply += client.recv(65536)
-        reply = json.loads(reply[:-1])
-        print(reply.get("error") or json.dumps(reply["parameters"]))
-        """
-
-    private func ask(_ lab: ServeLab, _ method: String, _ parameters: String = "{}") async throws -> String {
-        try await lab.lab.near.run(
-            ["/usr/bin/python3", "-c", Self.call, lab.socket, method, parameters])
-    }
-
     @Test(
         "a request waits on the disk while there is no network, survives kill -9, and is sent when the cable is in"
     )
@@ -52,23 +34,23 @@ struct ServeOutboxTests {
         await server.output.wait(forCount: 1)
         try await lab.lab.far.ip("link set p0 down")
         #expect(await lab.notices.comes { $0.contains { $0.hasPrefix("STATUS=unreachable") } })
-        let receipt = try await ask(
-            lab, "Enqueue", #"{"url":"http://10.0.0.1:8080/a","body":"hello","idempotencyKey":"k1"}"#)
+        let receipt = try await lab.ask(
+            "Enqueue", #"{"url":"http://10.0.0.1:8080/a","body":"hello","idempotencyKey":"k1"}"#)
         #expect(receipt.contains(#""idempotencyKey": "k1""#), "\(receipt)")
-        #expect(try await ask(lab, "ListOutbox").contains(#""state": "waiting""#))
-        #expect(try await ask(lab, "RetryOutbox", #"{"id":"77"}"#) == "io.reach.Reachability.NoSuchEntry\n")
+        #expect(try await lab.ask("ListOutbox").contains(#""state": "waiting""#))
+        #expect(try await lab.ask("RetryOutbox", #"{"id":"77"}"#) == "io.reach.Reachability.NoSuchEntry\n")
 
         lab.service.terminate(signal: SIGKILL)
         #expect(try await lab.service.status() == .killed(signal: SIGKILL))
         let again = try await lab.lab.near.start(lab.command)
         #expect(await lab.notices.comes { $0.count { $0.hasPrefix("READY=1") } == 2 })
-        #expect(try await ask(lab, "ListOutbox").contains(#""url": "http://10.0.0.1:8080/a""#))
+        #expect(try await lab.ask("ListOutbox").contains(#""url": "http://10.0.0.1:8080/a""#))
 
         try await lab.lab.far.ip("link set p0 up")
         #expect(await server.output.comes { $0.contains("/a hello key k1") }, "\(again.standardError)")
         // Confirmed, it is gone.
-        var list = try await ask(lab, "ListOutbox")
-        for _ in 0..<100 where !list.contains(#""total": 0"#) { list = try await ask(lab, "ListOutbox") }
+        var list = try await lab.ask("ListOutbox")
+        for _ in 0..<100 where !list.contains(#""total": 0"#) { list = try await lab.ask("ListOutbox") }
         #expect(list.contains(#""total": 0"#), "\(list)")
         again.terminate()
         #expect(try await again.status() == .exited(0))
@@ -79,13 +61,13 @@ struct ServeOutboxTests {
     @Test("a request that is removed is not sent; one that cannot be sent is refused")
     func removal() async throws {
         let lab = try await ServeLab(.f0)
-        let receipt = try await ask(lab, "Enqueue", #"{"url":"http://192.0.2.1/","body":"x"}"#)
+        let receipt = try await lab.ask("Enqueue", #"{"url":"http://192.0.2.1/","body":"x"}"#)
         let id = try #require(receipt.split(separator: "\"").dropFirst(3).first)
-        #expect(try await ask(lab, "ListOutbox").contains(#""total": 1"#))
-        #expect(try await ask(lab, "RemoveOutbox", #"{"id":"\#(id)"}"#) == "{}\n")
-        #expect(try await ask(lab, "ListOutbox").contains(#""total": 0"#))
+        #expect(try await lab.ask("ListOutbox").contains(#""total": 1"#))
+        #expect(try await lab.ask("RemoveOutbox", #"{"id":"\#(id)"}"#) == "{}\n")
+        #expect(try await lab.ask("ListOutbox").contains(#""total": 0"#))
         #expect(
-            try await ask(lab, "Enqueue", #"{"url":"nonsense"}"#) == "org.varlink.service.InvalidParameter\n")
+            try await lab.ask("Enqueue", #"{"url":"nonsense"}"#) == "org.varlink.service.InvalidParameter\n")
         #expect(try await lab.stop() == .exited(0))
     }
 
@@ -96,11 +78,138 @@ struct ServeOutboxTests {
         #expect(await lab.notices.comes { $0.contains { $0.hasPrefix("STATUS=unreachable") } })
         // What has been written a moment ago: asked again until the disk has it.
         var answer = ""
-        for _ in 0..<200 where !answer.contains("unreachable") { answer = try await ask(lab, "GetHistory") }
+        for _ in 0..<200 where !answer.contains("unreachable") { answer = try await lab.ask("GetHistory") }
         #expect(
             answer.contains(#""status": "wired""#) && answer.contains(#""status": "unreachable""#),
             "\(answer)")
         #expect(answer.contains(#""until": null"#))
+        #expect(try await lab.stop() == .exited(0))
+    }
+
+    /// Runs `reach ARGUMENTS` where the service is the one that is asked.
+    private func reach(_ lab: ServeLab, _ arguments: String..., user: Bool = false) async throws
+        -> ProgramResult
+    {
+        let rights = user ? ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--"] : []
+        return try await lab.lab.near.reactor.run(
+            rights + ["env", "REACH_SOCKET=\(lab.socket)", "LC_ALL=C.UTF-8", BuiltProgram.reach] + arguments)
+    }
+
+    @Test(
+        "reach send and reach queue go through the service: everything of a request arrives, and its end is told"
+    )
+    func program() async throws {
+        let lab = try await ServeLab()
+        let origin = """
+            import http.server
+            class Origin(http.server.BaseHTTPRequestHandler):
+                def do_PUT(self):
+                    body = self.rfile.read(int(self.headers["Content-Length"]))
+                    print(self.path, len(body), self.headers["X-A"], self.headers["X-Token"], self.headers["Idempotency-Key"],
+                        flush=True)
+                    self.send_response(422 if self.path == "/refused" else 201)
+                    self.send_header("Content-Length", "0")
+                    self.end_headers()
+                def log_message(self, *arguments): pass
+            server = http.server.HTTPServer(("10.0.0.1", 8080), Origin)
+            print("ready", flush=True)
+            server.serve_forever()
+            """
+        let server = try await lab.lab.far.start("/usr/bin/python3", "-c", origin)
+        await server.output.wait(forCount: 1)
+        let files = try ScratchFolder("reach-send")
+        try "t0k\n".write(toFile: files("token"), atomically: false, encoding: .utf8)
+        try Data(repeating: 120, count: 300_000).write(to: URL(filePath: files("large")))
+        try Data(repeating: 120, count: 800_000).write(to: URL(filePath: files("larger")))
+
+        #expect(try await reach(lab, "queue", "pause").status == .exited(0))
+        let taken = try await reach(
+            lab, "send", "http://10.0.0.1:8080/a", "-X", "PUT", "--data-file", files("large"), "-H",
+            "X-A: 1, 2",
+            "--secret", "X-Token: file:" + files("token"), "--lane", "l", "--priority", "3", "--network",
+            "notExpensive",
+            "--expires", "600", "--key", "mine", "--json")
+        #expect(
+            taken.text.contains(#""id":1,"idempotencyKey":"mine","repeated":false,"outcome":"queued""#),
+            "\(taken.errors)")
+        let again = try await reach(lab, "send", "http://10.0.0.1:8080/a", "--key", "mine", "--json")
+        #expect(again.text.contains(#""id":1,"idempotencyKey":"mine","repeated":true"#), "\(again.text)")
+        let list = try await lab.lab.near.run(
+            BuiltProgram.reach, "queue", "--json", "--state-directory", lab.folder + "/state")
+        #expect(list.contains(#""paused":true"#) && list.contains(#""network":"notExpensive""#), "\(list)")
+        #expect(list.contains(#""lane":"l","priority":3,"#) && !list.contains(#""expires":null"#))
+        #expect(try await reach(lab, "queue", "resume").status == .exited(0))
+        #expect(await server.output.comes { $0.contains("/a 300000 1, 2 t0k mine") })
+        let sent = try await reach(
+            lab, "send", "http://10.0.0.1:8080/b", "-X", "PUT", "-d", "x", "--wait", "--json")
+        #expect(sent.status == .exited(0) && sent.text.contains(#""outcome":"delivered","statusCode":201"#))
+        let refused = try await reach(
+            lab, "send", "http://10.0.0.1:8080/refused", "-X", "PUT", "-d", "x", "--now")
+        #expect(refused.status == .exited(4) && refused.errors.contains("422"), "\(refused)")
+        let large = try await reach(lab, "send", "http://10.0.0.1:8080/c", "--data-file", files("larger"))
+        #expect(large.status == .exited(74) && large.errors.contains("--state-directory"), "\(large.errors)")
+        let gone = try await lab.ask("WaitOutbox", #"{"id":"77"}"#)
+        #expect(gone == "io.reach.Reachability.NoSuchEntry\n")
+        server.terminate()
+        #expect(try await lab.stop() == .exited(0))
+    }
+
+    @Test("who waits for a request gets TimedOut; one who has gone is forgotten; a failure may be flushed")
+    func waiting() async throws {
+        let lab = try await ServeLab()
+        _ = try await lab.ask("Enqueue", #"{"url":"http://10.0.0.1:9/","body":"x"}"#)
+        #expect(
+            try await lab.ask("WaitOutbox", #"{"id":"1","timeout":0.05}"#)
+                == "io.reach.Reachability.TimedOut\n")
+        let late = try await reach(lab, "send", "http://10.0.0.1:9/", "--wait", "--timeout", "0.2")
+        #expect(late.status == .exited(2), "\(late.errors)")
+        #expect(try await reach(lab, "queue", "flush").status == .exited(0))
+        // The end of a connection comes to the service when it comes: it is asked for its state again and again.
+        for _ in 0..<1_000 where !lab.service.standardError.contains(" 0 waiting") {
+            lab.service.terminate(signal: SIGUSR1)
+            _ = try await lab.ask("GetStatus")
+        }
+        #expect(lab.service.standardError.contains(" 0 waiting"), "\(lab.service.standardError)")
+        #expect(try await lab.stop() == .exited(0))
+    }
+
+    @Test(
+        "another user: the history by the socket; no outbox, and of the group no secrets that the service would read",
+        .enabled(if: geteuid() == 0, "another user can be played by root alone"))
+    func otherUser() async throws {
+        let lab = try await ServeLab(options: ["--outbox-group", "54321"])
+        try await lab.lab.far.ip("link set p0 down")
+        #expect(await lab.notices.comes { $0.contains { $0.hasPrefix("STATUS=unreachable") } })
+        let denied = try await reach(lab, "send", "http://10.0.0.1:9/", user: true)
+        #expect(denied.status == .exited(74) && denied.errors.contains("outbox.group"), "\(denied.errors)")
+        var history = try await reach(lab, "history", "--json", user: true)
+        for _ in 0..<200 where !history.text.contains("unreachable") {
+            history = try await reach(lab, "history", "--json", user: true)
+        }
+        #expect(
+            history.status == .exited(0) && history.text.contains(#""outages":1"#),
+            "\(history.text) \(history.errors)")
+        let member = ["setpriv", "--reuid", "65534", "--regid", "65534", "--groups", "54321", "--"]
+        func enqueue(_ more: String) async throws -> String {
+            try await lab.lab.near.run(
+                member + [
+                    "/usr/bin/python3", "-c", ServeLab.call, lab.socket, "Enqueue",
+                    #"{"url":"http://10.0.0.1:9/"\#(more)}"#,
+                ])
+        }
+        #expect(try await enqueue("").contains(#""id": "1""#))
+        let secret = #","secrets":[{"name":"X","source":"file","key":"/etc/shadow"}]"#
+        #expect(try await enqueue(secret) == "org.varlink.service.PermissionDenied\n")
+        #expect(try await lab.stop() == .exited(0))
+    }
+
+    @Test("Explain takes names, which are looked up while others are served")
+    func names() async throws {
+        let lab = try await ServeLab()
+        let named = try await lab.ask("Explain", #"{"host":"localhost"}"#)
+        #expect(named.contains(#""host": "localhost""#) && named.contains(#""interface": "lo""#), "\(named)")
+        let unknown = try await lab.ask("Explain", #"{"host":"nowhere.invalid"}"#)
+        #expect(unknown.contains(#""host": "nowhere.invalid""#), "\(unknown)")
         #expect(try await lab.stop() == .exited(0))
     }
 }

@@ -25,6 +25,8 @@ package final class StatusFile: ServiceComponent {
         }
     }
 
+    package func internetChanged(_ change: CommittedChange) { statusChanged(change) }
+
     package func statusChanged(_ change: CommittedChange) {
         var line = TextLine()
         ReportJSON.write(change.state, to: &line)

@@ -8,7 +8,7 @@ package import ServiceCore
 /// Runs the programs of the hooks directory at each change, one at a time.
 package final class HookRunner: ServiceComponent {
     package let name = "hooks"
-    private let settings: ServiceConfiguration.Hooks
+    private var settings: ServiceConfiguration.Hooks
     private let files: Reactor
     private let tally: ServiceTally
     private var machine = HookQueueStateMachine()
@@ -37,7 +37,10 @@ package final class HookRunner: ServiceComponent {
         tally.hooksSkipped = machine.skipped
     }
 
-    package func reload() { refusals = [] }
+    package func reload(_ configuration: ServiceConfiguration) {
+        settings = configuration.hooks
+        refusals = []
+    }
 
     package var stateLine: String? {
         let what = process == nil ? "none runs" : "\(current) runs"

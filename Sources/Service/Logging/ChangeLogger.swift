@@ -3,19 +3,23 @@
 import EventLoop
 import ReachabilityCore
 package import ServiceCore
+import SessionCore
 
 /// Writes one line to the log for each committed change, and only so many in a minute.
 package final class ChangeLogger: ServiceComponent {
     package let name = "log"
     private var throttle: LogThrottle
     private let tally: ServiceTally
+    private let sink: LogSink?
     private var context: ServiceContext?
     private var timer: TimerID?
     private var statusBegan: MonotonicInstant?
 
-    package init(_ settings: ServiceConfiguration.Log, tally: ServiceTally) {
+    /// - Parameter sink: where the lines go, whose level a changed configuration sets; nil where that is somebody else's.
+    package init(_ settings: ServiceConfiguration.Log, tally: ServiceTally, sink: LogSink? = nil) {
         throttle = LogThrottle(limit: Int(settings.changes))
         self.tally = tally
+        self.sink = sink
     }
 
     package func start(_ context: ServiceContext) throws(ServiceError) { self.context = context }
@@ -32,6 +36,16 @@ package final class ChangeLogger: ServiceComponent {
         case .leaveOut: arm()
         }
         tally.linesLeftOut = throttle.total
+    }
+
+    package func internetChanged(_ change: CommittedChange) {
+        guard let internet = change.internet else { return }
+        context?.log(.notice, "internet \(internet): \(internet.explanation)")
+    }
+
+    package func reload(_ configuration: ServiceConfiguration) {
+        throttle.limit = max(1, Int(configuration.log.changes))
+        sink?.level = configuration.log.level
     }
 
     private func tell(_ leftOut: Int) {

@@ -11,15 +11,17 @@ import Synchronization
 ///
 /// A reader that does not read loses lines and never stops the loop: what does not fit at once is dropped and counted.
 package struct ServiceLogHandler: LogHandler {
-    package var logLevel: Logger.Level
+    /// The sink's, unless somebody has given this logger one of its own.
+    package var logLevel: Logger.Level {
+        get { own ?? sink.level.level }
+        set { own = newValue }
+    }
+    private var own: Logger.Level?
     package var metadata: Logger.Metadata = [:]
     package var metadataProvider: Logger.MetadataProvider?
     private let sink: LogSink
 
-    package init(_ sink: LogSink, level: Logger.Level) {
-        self.sink = sink
-        logLevel = level
-    }
+    package init(_ sink: LogSink) { self.sink = sink }
 
     package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
@@ -40,15 +42,23 @@ package final class LogSink: Sendable {
     private let isJournal: Bool
     private let clock: @Sendable () -> WallTime
     private let dropped = Mutex(0)
+    private let least: Mutex<LogPriority>
+
+    /// The least urgent lines that loggers write here.
+    package var level: LogPriority {
+        get { least.withLock { $0 } }
+        set { least.withLock { $0 = newValue } }
+    }
 
     /// A pipe takes so much at once or nothing (PIPE_BUF, pipe(7)).
     private static let limit = 4096
 
     /// - Parameter format: `journal`, `plain`, or `auto` for the journal where it listens.
     package init(
-        descriptor: Int32, format: String, journalStream: String?,
+        descriptor: Int32, format: String, journalStream: String?, level: LogPriority = .info,
         clock: @escaping @Sendable () -> WallTime = WallTime.now
     ) {
+        least = Mutex(level)
         self.descriptor = descriptor
         self.clock = clock
         switch format {
@@ -127,8 +137,8 @@ extension LogPriority {
 
 extension Logger {
     /// The log of the service, as its parts call it.
-    package static func service(_ settings: ServiceConfiguration.Log, _ sink: LogSink) -> Logger {
-        Logger(label: "reach") { _ in ServiceLogHandler(sink, level: settings.level.level) }
+    package static func service(_ sink: LogSink) -> Logger {
+        Logger(label: "reach") { _ in ServiceLogHandler(sink) }
     }
 
     /// Writes a line of a priority.

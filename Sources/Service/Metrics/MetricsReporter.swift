@@ -4,12 +4,11 @@ package import EventLoop
 import Reachability
 import ReachabilityCore
 package import ServiceCore
-package import SessionCore
 
 /// Gathers the numbers of the service and hands them to Prometheus: by a file, or to who asks.
 package final class MetricsReporter: ServiceComponent {
     package let name = "metrics"
-    private let settings: ServiceConfiguration.Metrics
+    private var settings: ServiceConfiguration.Metrics
     private let version: String
     private let files: Reactor
     private let tally: ServiceTally
@@ -19,10 +18,9 @@ package final class MetricsReporter: ServiceComponent {
     private var timer: TimerID?
     private var metrics = ServiceMetrics()
 
-    /// What the outbox, the transfers and the probe tell; nil where there is none.
+    /// What the outbox and the transfers tell; nil where there is none.
     package var outbox: (() -> ServiceMetrics.Outbox?)?
     package var transfers: (() -> ServiceMetrics.Transfers?)?
-    package var internet: (() -> InternetState?)?
 
     /// Called with each text that is handed out.
     package var answered: (() -> Void)?
@@ -50,14 +48,37 @@ package final class MetricsReporter: ServiceComponent {
                     return self?.text ?? []
                 })
         }
-        if !settings.file.isEmpty {
-            let log = context.log
-            writer = NewestWriter(settings.file, loop: context.reactor, files: files) {
-                log(.warning, "metrics: \($0)")
-            }
+        openFile()
+    }
+
+    private func openFile() {
+        guard let context, !settings.file.isEmpty else { return }
+        let log = context.log
+        writer = NewestWriter(settings.file, loop: context.reactor, files: files) {
+            log(.warning, "metrics: \($0)")
+        }
+        schedule()
+    }
+
+    package func reload(_ configuration: ServiceConfiguration) {
+        let former = settings
+        settings.file = configuration.metrics.file
+        settings.interval = configuration.metrics.interval
+        guard settings != former else { return }
+        if let timer { context?.reactor.cancel(timer) }
+        timer = nil
+        if settings.file != former.file {
+            // Numbers that stand still are worse than none.
+            writer?.remove {}
+            writer = nil
+            openFile()
+            if context?.current != nil { writer?.write(text) }
+        } else if writer != nil {
             schedule()
         }
     }
+
+    package func internetChanged(_ change: CommittedChange) { writer?.write(text) }
 
     package func statusChanged(_ change: CommittedChange) {
         metrics.status = change.status
@@ -85,7 +106,7 @@ package final class MetricsReporter: ServiceComponent {
         metrics.linesLeftOut = tally.linesLeftOut
         metrics.outbox = outbox?()
         metrics.transfers = transfers?()
-        metrics.internet = internet?()
+        metrics.internet = context.internet
         return metrics.text
     }
 

@@ -24,6 +24,11 @@ extension OutboxRequest {
         }
         if let lane = draft.lane { self.lane = lane }
         idempotencyKey = draft.idempotencyKey
+        priority = draft.priority
+        networkCondition = draft.network ?? .any
+        secretFields = draft.secrets.map {
+            SecretField(name: $0.name, prefix: $0.prefix, source: $0.source, key: $0.key)
+        }
         expires = draft.expiresIn.map { Date(timeIntervalSinceNow: Double($0.inNanoseconds) / 1e9) }
     }
 }

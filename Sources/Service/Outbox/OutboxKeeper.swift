@@ -16,7 +16,7 @@ package final class OutboxKeeper: ServiceComponent, OutboxAnswering {
     /// The folder in the state directory.
     package static let folderName = "outbox"
 
-    private enum Phase {
+    enum Phase {
         /// The calls that came meanwhile.
         case opening([(OutboxCall, Answer)])
         case open(RequestOutbox)
@@ -24,26 +24,34 @@ package final class OutboxKeeper: ServiceComponent, OutboxAnswering {
     }
 
     /// Carries an answer's way back to the loop.
-    private final class Answer {
+    final class Answer {
         let give: (VarlinkReply) -> Void
         init(_ give: @escaping (VarlinkReply) -> Void) { self.give = give }
     }
 
     private let configuration: OutboxConfiguration
+    /// What became of deliveries since the start.
+    private(set) var transfers = ServiceMetrics.Transfers()
     /// A thread for what is asked of the outbox: it writes bodies to the disk on the asker's.
     ///
     /// The runtime's own threads would do as well, but for their pool, which looks after itself once a second for ever after.
-    private var executor: LoopTaskExecutor?
-    private var phase = Phase.closed(reason: "the service is not running")
-    private var context: ServiceContext?
+    private(set) var executor: LoopTaskExecutor?
+    private(set) var phase = Phase.closed(reason: "the service is not running")
+    private(set) var context: ServiceContext?
+    /// Who waits for the end of a request.
+    var waiters: [ClientLedger.ID: Waiter] = [:]
     /// What is in it, counted after the last events.
     private var counts: OutboxCounts?
     private var isCounting = false
     private var mayHaveChanged = false
     /// The end that was asked for while it was being opened.
     private var end: (() -> Void)?
+    /// The limits that a configuration which was read again has set.
+    private var limits: OutboxLimits?
 
-    init(_ configuration: OutboxConfiguration = OutboxConfiguration()) {
+    init(_ settings: ServiceConfiguration.Outbox = .init()) {
+        var configuration = OutboxConfiguration()
+        configuration.limits = OutboxLimits(settings)
         self.configuration = configuration
     }
 
@@ -67,6 +75,9 @@ package final class OutboxKeeper: ServiceComponent, OutboxAnswering {
                 var queue = RequestQueue.Settings()
                 queue.follows = .provider(monitor)
                 let manager = URLSessionManager(queue: queue)
+                manager.eventMonitors = [
+                    EventMonitor(queue: .onLoop(here.reactor)) { _, step in here.here { $0.note(step) } }
+                ]
                 var problem: String?
                 do { try await outbox.startDelivery(with: manager) } catch { problem = "\(error)" }
                 here.perform { [problem] in $0.opened(outbox, problem) }
@@ -76,10 +87,25 @@ package final class OutboxKeeper: ServiceComponent, OutboxAnswering {
         }
     }
 
+    private func note(_ step: TaskStep) {
+        switch step {
+        case .parked: transfers.parked += 1
+        case .completed(nil): transfers.succeeded += 1
+        case .completed: transfers.failed += 1
+        default: break
+        }
+    }
+
+    package func reload(_ configuration: ServiceConfiguration) {
+        limits = OutboxLimits(configuration.outbox)
+        if case .open(let outbox) = phase, let limits { outbox.limits = limits }
+    }
+
     private func opened(_ outbox: RequestOutbox, _ problem: String?) {
         if let problem { context?.log(.error, "outbox: requests are taken, but not delivered: \(problem)") }
         let waiting = takeWaiting()
         phase = .open(outbox)
+        if let limits { outbox.limits = limits }
         count()
         for (call, answer) in waiting { begin(call, outbox, answer) }
         if let end { close(outbox, end) }
@@ -207,6 +233,7 @@ package final class OutboxKeeper: ServiceComponent, OutboxAnswering {
             let receipt = try await outbox.enqueue(request)
             return VarlinkReply([
                 "id": .string("\(receipt.id)"), "idempotencyKey": .string(receipt.idempotencyKey),
+                "repeated": .bool(receipt.isRepeated),
             ])
         case .list(let lane, let limit):
             let entries = try await outbox.entries(lane: lane, limit: limit)
@@ -218,12 +245,16 @@ package final class OutboxKeeper: ServiceComponent, OutboxAnswering {
         case .retry(let text):
             guard let id = try await known(text, outbox) else { return .noSuchEntry(text) }
             try await outbox.retry([id])
-            return VarlinkReply()
         case .remove(let text):
             guard let id = try await known(text, outbox) else { return .noSuchEntry(text) }
             try await outbox.remove([id])
-            return VarlinkReply()
+        case .pause: try await outbox.pause()
+        case .resume: try await outbox.resume()
+        case .flush: try await outbox.flush()
+        // Has to know who waits.
+        case .wait: return .unavailable("not here")
         }
+        return VarlinkReply()
     }
 
     private static func known(_ text: String, _ outbox: RequestOutbox) async throws -> OutboxID? {
@@ -231,5 +262,21 @@ package final class OutboxKeeper: ServiceComponent, OutboxAnswering {
             return nil
         }
         return entry.id
+    }
+}
+
+extension OutboxLimits {
+    /// As the configuration has them.
+    init(_ settings: ServiceConfiguration.Outbox) {
+        self.init()
+        maximumEntries = Int(settings.entries)
+        maximumBytes = settings.bytes
+        maximumBodySize = settings.body
+        policy =
+            switch settings.whenFull {
+            case "drop-oldest": .dropOldest
+            case "drop-expired-first": .dropExpiredFirst
+            default: .refuse
+            }
     }
 }

@@ -15,12 +15,14 @@ package final class ServiceDesk {
     }
 
     private let identity: Identity
-    /// Looks at the network once; the host is a literal address.
-    private let look: (_ host: String?) throws(ReachabilityError) -> NetworkReport
+    /// Looks at the network once; the host may be a name, whose look-up takes its time.
+    let look: @Sendable (_ host: String?) throws(ReachabilityError) -> NetworkReport
+    /// How many names are being looked up.
+    var lookUps = 0
     private let notices: KernelNotices
     private let history: (any HistoryAnswering)?
     private let outbox: (any OutboxAnswering)?
-    private var context: ServiceContext?
+    private(set) var context: ServiceContext?
     private var waits: WaitDesk?
     private var links: (reports: [LinkReport], notices: UInt64, at: Int64)?
 
@@ -30,7 +32,7 @@ package final class ServiceDesk {
     package init(
         identity: Identity, notices: KernelNotices, history: (any HistoryAnswering)? = nil,
         outbox: (any OutboxAnswering)? = nil,
-        look: @escaping (_ host: String?) throws(ReachabilityError) -> NetworkReport
+        look: @escaping @Sendable (_ host: String?) throws(ReachabilityError) -> NetworkReport
     ) {
         self.identity = identity
         self.notices = notices
@@ -62,7 +64,15 @@ package final class ServiceDesk {
     }
 
     /// The calls that wait.
-    var waitCount: Int { waits?.count ?? 0 }
+    var waitCount: Int { (waits?.count ?? 0) + (outbox?.waitCount ?? 0) }
+
+    func waitForOutbox(
+        _ entry: String, timeout: Duration?, for id: ClientLedger.ID,
+        _ answer: @escaping (VarlinkReply) -> Void
+    ) {
+        guard let outbox else { return answer(.unavailable("this service has no outbox")) }
+        outbox.waitForEntry(entry, timeout: timeout, for: id, answer)
+    }
 
     func wait(
         _ condition: WaitCondition, stable: Duration, timeout: Duration?, for id: ClientLedger.ID,
@@ -73,7 +83,10 @@ package final class ServiceDesk {
     }
 
     /// The client is gone.
-    func forget(_ id: ClientLedger.ID) { waits?.remove(id) }
+    func forget(_ id: ClientLedger.ID) {
+        waits?.remove(id)
+        outbox?.forget(id)
+    }
 
     /// How things are, with links as they are now; nil before the first report.
     func report() -> Report? {
@@ -101,7 +114,7 @@ package final class ServiceDesk {
         case .status:
             guard let report = report() else { return answer(.unavailable("no status is known yet")) }
             answer(VarlinkReply(report))
-        case .explain(let host): answer(explain(host))
+        case .explain(let host): explain(host, answer)
         case .history(let since, let limit):
             guard let history else { return answer(.unavailable("this service keeps no history")) }
             history.answerHistory(since: since, limit: limit, answer)
@@ -129,18 +142,6 @@ package final class ServiceDesk {
         }
     }
 
-    private func explain(_ host: String?) -> VarlinkReply {
-        do throws(ReachabilityError) {
-            let found = try look(host)
-            let report = Report(
-                status: found.status, path: found.path, links: found.links,
-                since: host == nil && found.status == current?.status ? current?.since : nil, host: host,
-                steps: found.steps)
-            return VarlinkReply(report)
-        } catch {
-            return .unavailable(error.description)
-        }
-    }
 }
 
 /// The part that knows what the status was; on the loop's thread.
@@ -153,4 +154,15 @@ package protocol HistoryAnswering: AnyObject {
 package protocol OutboxAnswering: AnyObject {
     /// Answers a call about the outbox, now or later, once; who calls may do so.
     func answerOutbox(_ request: OutboxCall, _ answer: @escaping (VarlinkReply) -> Void)
+
+    /// Answers when the entry has left or was given up, or when the time is over; once.
+    func waitForEntry(
+        _ entry: String, timeout: Duration?, for id: ClientLedger.ID,
+        _ answer: @escaping (VarlinkReply) -> Void)
+
+    /// The client is gone: it waits no more.
+    func forget(_ id: ClientLedger.ID)
+
+    /// The calls that wait.
+    var waitCount: Int { get }
 }

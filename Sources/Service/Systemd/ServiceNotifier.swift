@@ -48,7 +48,7 @@ package final class ServiceNotifier: ServiceComponent {
         manager.notify.send("READY=1", sentence)
     }
 
-    package func reload() {
+    package func reload(_ configuration: ServiceConfiguration) {
         guard isReady else { return }
         // The order counts: whoever waits for the reload compares the time with that of its request (sd_notify(3)).
         manager.notify.send("RELOADING=1", "MONOTONIC_USEC=\(Reactor.now / 1000)")

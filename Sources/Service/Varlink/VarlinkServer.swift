@@ -13,6 +13,8 @@ package final class VarlinkServer: ServiceComponent {
     private let limits: VarlinkLimits
     /// Says who may use the outbox.
     private let mayUseOutbox: (PeerCredentials) -> Bool
+    /// Says who may have the service read secrets.
+    private let mayReadSecrets: (PeerCredentials) -> Bool
     private let desk: ServiceDesk
     private var listener: UnixListener?
     private var context: ServiceContext?
@@ -27,11 +29,13 @@ package final class VarlinkServer: ServiceComponent {
     ///   - desk: Answers what clients ask.
     package init(
         limits: VarlinkLimits, desk: ServiceDesk, mayUseOutbox: @escaping (PeerCredentials) -> Bool,
+        mayReadSecrets: @escaping (PeerCredentials) -> Bool,
         listener: @escaping () throws(ServiceError) -> UnixListener
     ) {
         self.limits = limits
         self.desk = desk
         self.mayUseOutbox = mayUseOutbox
+        self.mayReadSecrets = mayReadSecrets
         makeListener = listener
         ledger = ClientLedger(limits: limits)
     }
@@ -59,6 +63,10 @@ package final class VarlinkServer: ServiceComponent {
         if change.event == .initial { beginToListen() }
         for connection in subscribers.values { connection.statusChanged(change) }
         desk.statusChanged()
+    }
+
+    package func internetChanged(_ change: CommittedChange) {
+        for connection in subscribers.values { connection.statusChanged(change) }
     }
 
     package var stateLine: String? {
@@ -155,8 +163,14 @@ package final class VarlinkServer: ServiceComponent {
             desk.wait(condition, stable: stable, timeout: timeout, for: connection.id) { [weak connection] in
                 connection?.answer($0)
             }
-        case .outbox where !mayUseOutbox(connection.peer):
+        case .outbox(let call)
+        where !mayUseOutbox(connection.peer) || call.readsSecrets && !mayReadSecrets(connection.peer):
             connection.answer(.permissionDenied)
+        case .outbox(.wait(let entry, let timeout)):
+            guard hasRoom else { return connection.answer(tooManySubscriptions) }
+            desk.waitForOutbox(entry, timeout: timeout, for: connection.id) { [weak connection] in
+                connection?.answer($0)
+            }
         default:
             desk.answer(request) { [weak connection] in connection?.answer($0) }
         }

@@ -85,6 +85,11 @@ package struct ConfigurationReader {
         }
     }
 
+    /// Something is wrong with what was to be read.
+    package mutating func fail(place: String, _ problem: String) {
+        problems.append(ConfigurationProblem(place: place, key: nil, problem: problem))
+    }
+
     /// Looks at what depends on more than one key; to be called once, after everything was read.
     package mutating func finish() {
         if let listen = configuration.metrics.listen, !listen.isLoopback, !configuration.metrics.allowsRemote
@@ -95,6 +100,14 @@ package struct ConfigurationReader {
                     problem:
                         "\(listen) can be reached by other machines; set metrics.allow-remote = true where "
                         + "that is meant, or listen at 127.0.0.1:\(listen.port)"))
+        }
+        if (1..<100).contains(configuration.probe.status) {
+            problems.append(
+                ConfigurationProblem(
+                    place: places["probe.status"] ?? "", key: "probe.status",
+                    problem:
+                        "\(configuration.probe.status) is no status; allowed is 100 to 599, or 0 for 200 to 299"
+                ))
         }
         if !configuration.metrics.file.isEmpty, !configuration.metrics.file.hasSuffix(".prom") {
             problems.append(

@@ -82,6 +82,7 @@ extension ServiceOption.Kind {
         case .choice(let words): "<\(words.joined(separator: "|"))>"
         case .list: "<name,…>"
         case .endpoint: "<address:port>"
+        case .url: "<url>"
         }
     }
 }

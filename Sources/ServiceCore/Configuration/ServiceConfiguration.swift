@@ -9,6 +9,7 @@ package struct ServiceConfiguration: Sendable, Equatable {
     package var runtimeDirectory = ""
     package var statusFile = true
     package var monitor = Monitor()
+    package var probe = Probe()
     package var outbox = Outbox()
     package var history = History()
     package var hooks = Hooks()
@@ -23,8 +24,24 @@ package struct ServiceConfiguration: Sendable, Equatable {
         package init() {}
     }
 
+    package struct Probe: Sendable, Equatable {
+        /// Empty where nobody is asked.
+        package var url = ""
+        /// 0 for 200 to 299.
+        package var status: Int64 = 0
+        /// Empty for anything.
+        package var body = ""
+        package var interval: Duration = .seconds(600)
+
+        package init() {}
+    }
+
     package struct Outbox: Sendable, Equatable {
         package var group = ""
+        package var entries: Int64 = 100_000
+        package var bytes: Int64 = 1 << 30
+        package var body: Int64 = 256 << 20
+        package var whenFull = "refuse"
 
         package init() {}
     }

@@ -4,7 +4,9 @@ import ReachabilityCore
 
 extension ServiceOption {
     /// Every option, in the order in which they are told.
-    package static let all: [ServiceOption] = general + monitor + outbox + history + hooks + metrics + log
+    package static let all: [ServiceOption] =
+        general + monitor + probe + outbox + history + hooks + metrics
+        + log
 
     private static let general: [ServiceOption] = [
         ServiceOption(
@@ -39,11 +41,43 @@ extension ServiceOption {
             { .integer($0.monitor.mark) }, set: { $0.monitor.mark = $1.number }),
     ]
 
+    private static let probe: [ServiceOption] = [
+        ServiceOption(
+            "probe.url", .url,
+            "A server of your own that is asked whether there is internet behind the path; \"\" for none: nothing is sent then.",
+            { .string($0.probe.url) }, set: { $0.probe.url = $1.text }),
+        ServiceOption(
+            "probe.status", .integer(0...599), "The status it answers with; 0 for 200 to 299.",
+            { .integer($0.probe.status) }, set: { $0.probe.status = $1.number }),
+        ServiceOption(
+            "probe.body", .text, "What the content of its answer begins with; \"\" for anything.",
+            { .string($0.probe.body) }, set: { $0.probe.body = $1.text }),
+        ServiceOption(
+            "probe.interval", .duration(.seconds(10) ... .seconds(86_400)),
+            "How long after the expected answer it is asked again; after others, and on a new path, sooner.",
+            { .duration($0.probe.interval) }, set: { $0.probe.interval = $1.duration }),
+    ]
+
     private static let outbox: [ServiceOption] = [
         ServiceOption(
             "outbox.group", .text,
             "The group, by name or number, that may use the outbox besides root and the service's user; \"\" for none.",
-            { .string($0.outbox.group) }, set: { $0.outbox.group = $1.text })
+            { .string($0.outbox.group) }, set: { $0.outbox.group = $1.text }),
+        ServiceOption(
+            "outbox.entries", .integer(1...10_000_000),
+            "How many requests it holds, with those that were given up.",
+            { .integer($0.outbox.entries) }, set: { $0.outbox.entries = $1.number }),
+        ServiceOption(
+            "outbox.bytes", .integer(65_536...(1 << 40)), "How many bytes of content it holds.",
+            { .integer($0.outbox.bytes) }, set: { $0.outbox.bytes = $1.number }),
+        ServiceOption(
+            "outbox.body", .integer(1024...(1 << 40)), "How many bytes the content of one request may have.",
+            { .integer($0.outbox.body) }, set: { $0.outbox.body = $1.number }),
+        ServiceOption(
+            "outbox.when-full", .choice(["refuse", "drop-expired-first", "drop-oldest"]),
+            "What becomes of a request for which there is no room: it is refused; or what has expired and what was given up makes room; "
+                + "or then also the oldest that wait.",
+            { .string($0.outbox.whenFull) }, set: { $0.outbox.whenFull = $1.text }),
     ]
 
     private static let history: [ServiceOption] = [

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import ReachabilityCore
+import SessionCore
 
 /// One thing that can be set: in the file, on the command line, in the environment.
 ///
@@ -19,6 +21,8 @@ package struct ServiceOption: Sendable {
         case choice([String])
         case list
         case endpoint
+        /// An http or https URL; empty for none.
+        case url
     }
 
     /// The key in the file, dotted: `hooks.timeout`.
@@ -82,6 +86,7 @@ extension ServiceOption.Kind {
         case .list: "a list of texts such as [\"wwan0\"]"
         case .endpoint:
             "an address with a port such as \"127.0.0.1:9464\" or \"[::1]:9464\", or \"\" for none"
+        case .url: "an http or https URL in quotation marks, or \"\" for none"
         }
     }
 
@@ -100,6 +105,7 @@ extension ServiceOption.Kind {
         case (.list, .array(let values)):
             values.allSatisfy { if case .string = $0 { true } else { false } }
         case (.endpoint, .string(let text)): text.isEmpty || Endpoint(text) != nil
+        case (.url, .string(let text)): text.isEmpty || (try? URL(spoken: text)) != nil
         default: false
         }
     }

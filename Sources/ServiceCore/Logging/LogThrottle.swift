@@ -13,7 +13,8 @@ package struct LogThrottle: Sendable {
 
     package static let window: Int64 = 60_000_000_000
 
-    private let limit: Int
+    /// So many in a minute, at least one.
+    package var limit: Int
     private var windowStart: Int64 = .min
     private var written = 0
     private var leftOut = 0

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
-import SessionCore
+package import SessionCore
 
 /// What a call asks of the outbox.
 package enum OutboxCall: Sendable, Equatable {
@@ -14,12 +14,32 @@ package enum OutboxCall: Sendable, Equatable {
         package var lane: String?
         package var idempotencyKey: String?
         package var expiresIn: Duration?
+        package var priority = 0
+        package var network: NetworkCondition?
+        package var secrets: [Secret] = []
+    }
+
+    /// A header field whose value is looked up when it is sent.
+    package struct Secret: Sendable, Equatable {
+        package var name: String
+        package var prefix: String
+        package var source: String
+        package var key: String
     }
 
     case enqueue(Draft)
     case list(lane: String?, limit: Int)
     case retry(id: String)
     case remove(id: String)
+    case wait(id: String, timeout: Duration?)
+    case pause
+    case resume
+    case flush
+
+    /// Whether it has the service read what the caller may not: files and its environment.
+    package var readsSecrets: Bool {
+        if case .enqueue(let draft) = self { !draft.secrets.isEmpty } else { false }
+    }
 
     /// Nil where it is none of these methods.
     init?(_ method: Substring, _ parameters: inout VarlinkParameters) throws(VarlinkRefusal) {
@@ -31,6 +51,11 @@ package enum OutboxCall: Sendable, Equatable {
                 limit: try parameters.count("limit", in: 1...10_000) ?? 100)
         case "RetryOutbox": self = .retry(id: try parameters.required("id"))
         case "RemoveOutbox": self = .remove(id: try parameters.required("id"))
+        case "WaitOutbox":
+            self = .wait(id: try parameters.required("id"), timeout: try parameters.seconds("timeout"))
+        case "PauseOutbox": self = .pause
+        case "ResumeOutbox": self = .resume
+        case "FlushOutbox": self = .flush
         default: return nil
         }
     }
@@ -48,6 +73,31 @@ package enum OutboxCall: Sendable, Equatable {
             url: try parameters.required("url"), method: try parameters.string("method"),
             headers: try parameters.strings("headers"), body: body, lane: try parameters.string("lane"),
             idempotencyKey: try parameters.string("idempotencyKey"),
-            expiresIn: try parameters.seconds("expiresIn"))
+            expiresIn: try parameters.seconds("expiresIn"),
+            priority: try parameters.count("priority", in: -1_000_000...1_000_000) ?? 0,
+            network: try network(&parameters), secrets: try secrets(&parameters))
+    }
+
+    private static func network(_ parameters: inout VarlinkParameters) throws(VarlinkRefusal)
+        -> NetworkCondition?
+    {
+        guard let word = try parameters.string("network") else { return nil }
+        guard let condition = NetworkCondition(rawValue: word) else {
+            throw VarlinkRefusal(.invalidParameter("network"))
+        }
+        return condition
+    }
+
+    private static func secrets(_ parameters: inout VarlinkParameters) throws(VarlinkRefusal) -> [Secret] {
+        var secrets: [Secret] = []
+        for object in try parameters.objects("secrets") {
+            var members = VarlinkParameters(object)
+            secrets.append(
+                Secret(
+                    name: try members.required("name"), prefix: try members.string("prefix") ?? "",
+                    source: try members.required("source"), key: try members.required("key")))
+            try members.finish()
+        }
+        return secrets
     }
 }

@@ -29,6 +29,9 @@ package enum ServiceInterface {
         # A question to the kernel, its answer, and what follows.
         type Step (question: string, answer: string, conclusion: string, code: ?string)
 
+        # A header field whose value is looked up when it is sent: source is env or file, key a variable or a path.
+        type Secret (name: string, prefix: ?string, source: string, key: string)
+
         # A request of the outbox: state is one of waiting, dead; who is dead is sent again only when somebody asks for it.
         type Entry (
           id: string,
@@ -64,7 +67,7 @@ package enum ServiceInterface {
         )
 
         # How things are, and then every change; to be called with 'more'. A caller that does not read gets the newest
-        # change when it reads again, without those between. event: initial, status, path.
+        # change when it reads again, without those between. event: initial, status, path, internet.
         method Monitor(statusOnly: ?bool) -> (
           schema: int, status: string, since: ?string, interface: ?string, medium: ?string, online: bool,
           source: ?string, gateway: ?string, ssid: ?string, signalDBm: ?int, expensive: bool, tunnel: bool,
@@ -74,7 +77,7 @@ package enum ServiceInterface {
           tunnelUnchecked: bool, partial: bool, stale: bool
         )
 
-        # How things are and how that came about, asked afresh; for one literal address where one is given.
+        # How things are and how that came about, asked afresh; for one host where one is given: a name or an address.
         method Explain(host: ?string) -> (
           schema: int, status: string, since: ?string, interface: ?string, medium: ?string, online: bool,
           source: ?string, gateway: ?string, ssid: ?string, signalDBm: ?int, expensive: bool, tunnel: bool,
@@ -97,11 +100,14 @@ package enum ServiceInterface {
         method GetHistory(since: ?string, limit: ?int) -> (periods: []Period)
 
         # Puts a request into the outbox and returns when it is on the disk. The body is text, or base64 in bodyBase64.
-        # For root, the user of the service, and the configured group.
+        # network: any, wifiOrWired, wiredOnly, notExpensive. repeated: one with this key was there, and nothing was added.
+        # For root, the user of the service, and the configured group; with secrets, which are read with the rights of the
+        # service, not for the group.
         method Enqueue(
           url: string, method: ?string, headers: ?[string]string, body: ?string, bodyBase64: ?string,
-          lane: ?string, idempotencyKey: ?string, expiresIn: ?float
-        ) -> (id: string, idempotencyKey: string)
+          lane: ?string, idempotencyKey: ?string, expiresIn: ?float, priority: ?int, network: ?string,
+          secrets: ?[]Secret
+        ) -> (id: string, idempotencyKey: string, repeated: bool)
 
         # The requests of the outbox, the oldest first; of one lane where one is given. total counts all lanes.
         method ListOutbox(lane: ?string, limit: ?int) -> (entries: []Entry, total: int)
@@ -111,6 +117,21 @@ package enum ServiceInterface {
 
         # Removes a request; what is being sent at this instant may still arrive.
         method RemoveOutbox(id: string) -> ()
+
+        # Returns when a request was delivered, expired, dropped, removed, or given up (dead); or with TimedOut.
+        # failure: network, server, refused, security, secret, credentials, unsendable, local.
+        method WaitOutbox(id: string, timeout: ?float) -> (
+          outcome: string, statusCode: ?int, failure: ?string, lastError: ?string
+        )
+
+        # Lets nothing more leave the outbox until ResumeOutbox, also after a restart.
+        method PauseOutbox() -> ()
+
+        # Ends the pause.
+        method ResumeOutbox() -> ()
+
+        # Has what waits for its next try sent as soon as its turn comes.
+        method FlushOutbox() -> ()
 
         # A message that is no call; the connection is closed.
         error MalformedMessage (reason: string)

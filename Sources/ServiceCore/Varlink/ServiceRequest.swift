@@ -9,7 +9,7 @@ package enum ServiceRequest: Sendable, Equatable {
     case describe(String)
     case status
     case monitor(statusOnly: Bool)
-    /// The text is a literal address; nil for anywhere.
+    /// A name or an address; nil for anywhere.
     case explain(host: String?)
     case wait(WaitCondition, stable: Duration, timeout: Duration?)
     case history(since: WallTime?, limit: Int)
@@ -57,7 +57,7 @@ package enum ServiceRequest: Sendable, Equatable {
         case "Monitor":
             guard call.more else { throw .init(.expectedMore) }
             return .monitor(statusOnly: try parameters.flag("statusOnly") ?? false)
-        case "Explain": return .explain(host: try parameters.literalAddress("host"))
+        case "Explain": return .explain(host: try parameters.host("host"))
         case "Wait": return try wait(&parameters)
         case "GetHistory":
             return .history(

@@ -123,8 +123,12 @@ package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
     /// Something has changed; the reply that a subscriber gets now, if any.
     package mutating func changed(_ change: CommittedChange, unread: Int) -> VarlinkReply? {
         guard case .monitoring(var subscription) = state else { return nil }
+        if change.isInternet, subscription.statusOnly { return nil }
         guard unread <= limits.unread else {
+            // A path that was left out before may have changed as well.
+            let isAlone = subscription.held?.isInternet ?? true
             subscription.held = change
+            if !isAlone { subscription.held?.isInternet = false }
             state = .monitoring(subscription)
             return nil
         }
@@ -153,7 +157,8 @@ package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
         _ change: CommittedChange, _ event: ReachabilityUpdate.Event, previous: ReachabilityStatus?
     ) -> VarlinkReply {
         var report = change.report
-        report.change = Report.Change(event: event, previous: previous)
+        report.change = Report.Change(
+            event: event, previous: previous, isInternet: change.isInternet && event == .path)
         return VarlinkReply(report, continues: true)
     }
 

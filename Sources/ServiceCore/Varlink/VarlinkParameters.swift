@@ -50,9 +50,25 @@ package struct VarlinkParameters: Sendable {
         try take(name) { $0.string.flatMap { WallTime($0) } }
     }
 
-    /// An address that needs no resolver, with a zone too.
-    package mutating func literalAddress(_ name: String) throws(VarlinkRefusal) -> String? {
-        try take(name) { $0.string.flatMap { ReachabilityDestination($0) == nil ? nil : $0 } }
+    /// A name or an address, with a zone too.
+    package mutating func host(_ name: String) throws(VarlinkRefusal) -> String? {
+        try take(name) { value in
+            value.string.flatMap { text in
+                // Longer ones are no names (RFC 1035 §3.1).
+                let isName =
+                    (1...253).contains(text.utf8.count) && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
+                return isName ? text : nil
+            }
+        }
+    }
+
+    /// Objects in a list; none where it is not given.
+    package mutating func objects(_ name: String) throws(VarlinkRefusal) -> [[String: JSONValue]] {
+        try take(name) { value in
+            guard let items = value.array else { return nil }
+            let objects = items.compactMap(\.object)
+            return objects.count == items.count ? objects : nil
+        } ?? []
     }
 
     /// Strings by name.

@@ -13,7 +13,8 @@ struct History: ParsableCommand {
         abstract: "Print when the network could be reached, as far as the service saw it.",
         discussion: """
             Availability is the reachable part of the time in which the service ran and could tell; a flap is an outage that was over \
-            within a minute. Time without a service is told apart and does not count. Exit code 0; 66 where there is no history.
+            within a minute. Time without a service is told apart and does not count. Who may not read the file gets what the running \
+            service tells of it. Exit code 0; 66 where there is no history.
             """)
 
     @Option(
@@ -30,8 +31,10 @@ struct History: ParsableCommand {
 
     @Option(
         name: .customLong("state-directory"),
-        help: ArgumentHelp("Where the service keeps its history.", valueName: "directory"))
-    var stateDirectory = ServicePaths.stateDirectory
+        help: ArgumentHelp(
+            "Where the service keeps its history. (default: \(ServicePaths.stateDirectory))",
+            valueName: "directory"))
+    var givenDirectory: String?
 
     @OptionGroup var output: OutputOptions
 
@@ -56,9 +59,12 @@ struct History: ParsableCommand {
     }
 
     private func timeline(_ from: WallTime, _ to: WallTime) throws(ExitCode) -> HistoryTimeline {
-        let path = stateDirectory + "/" + HistoryDatabase.fileName
-        guard access(path, F_OK) == 0 else {
+        let path = (givenDirectory ?? ServicePaths.stateDirectory) + "/" + HistoryDatabase.fileName
+        guard access(path, R_OK) == 0 else {
             let reason = String(cString: strerror(errno))
+            if givenDirectory == nil, let timeline = ServiceHistory.timeline(from: from, to: to) {
+                return timeline
+            }
             complain("\(path): \(reason); 'reach serve' keeps a history, elsewhere with --state-directory")
             throw .noInput
         }

@@ -9,7 +9,8 @@ struct Queue: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List what waits in the outbox, and what could not be delivered; try again, remove, pause.",
         discussion: """
-            It works on the outbox's files, also while a service or a program delivers from them. Exit codes: 0 done; \
+            It works on the outbox's files, also while a service or a program delivers from them; pause, resume and flush ask the \
+            service where one runs. Exit codes: 0 done; \
             1 there is no such entry; 64 wrong usage; 69 SQLite is missing; 74 the outbox cannot be read or written.
             """,
         subcommands: [
@@ -147,20 +148,29 @@ struct QueuePause: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause", abstract: "Let nothing more leave, until 'resume'.")
     @OptionGroup var outbox: OutboxOptions
-    func run() throws { try outbox.run { try await $0.pause() } }
+    func run() throws {
+        if let service = outbox.service { return try OutboxOptions.attempt { try service.pause() } }
+        try outbox.run { try await $0.pause() }
+    }
 }
 
 struct QueueResume: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "resume", abstract: "End the pause.")
     @OptionGroup var outbox: OutboxOptions
-    func run() throws { try outbox.run { try await $0.resume() } }
+    func run() throws {
+        if let service = outbox.service { return try OutboxOptions.attempt { try service.resume() } }
+        try outbox.run { try await $0.resume() }
+    }
 }
 
 struct QueueFlush: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "flush", abstract: "Have what waits for its next try sent as soon as its turn comes.")
     @OptionGroup var outbox: OutboxOptions
-    func run() throws { try outbox.run { try await $0.flush() } }
+    func run() throws {
+        if let service = outbox.service { return try OutboxOptions.attempt { try service.flush() } }
+        try outbox.run { try await $0.flush() }
+    }
 }
 
 /// What became of entries that were named.

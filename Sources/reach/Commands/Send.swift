@@ -4,14 +4,15 @@ import ArgumentParser
 import FoundationEssentials
 import Outbox
 import Reachability
+import ServiceCore
 
 /// `reach send`: hands a request over to the outbox.
 struct Send: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Hand a request over to the outbox, which keeps it until the server has it.",
         discussion: """
-            It prints the request's number when the request is on the disk. Whoever delivers from the outbox, a service or \
-            a program, sends it as soon as there is a network, again after failures that may pass, and always with the same \
+            It prints the request's number when the request is on the disk. The service that runs takes it (\(ServicePaths.socket), \
+            or REACH_SOCKET); without one, and with --state-directory, it goes to the outbox's files. Whoever delivers from them sends it as soon as there is a network, again after failures that may pass, and always with the same \
             Idempotency-Key. --wait waits for the end of it, and --now delivers here and now unless somebody else does.
 
             Exit codes: 0 taken, and with --wait or --now delivered; 2 not within --timeout, and still in the outbox; \
@@ -52,13 +53,14 @@ struct Send: ParsableCommand {
 
     func run() throws {
         let request = content.request(url)
+        if let service = outbox.service { return try hand(request, to: service) }
         let (delivers, waits) = (delivers, waits || delivers)
         let json = json
         let settlement = try outbox.run(limit: timeout) { outbox -> OutboxSettlement? in
             let receipt = try await outbox.enqueue(request)
             if !json { StandardStream.output.write("\(receipt.id)\n") }
             guard waits else {
-                if json { Self.write(receipt, nil) }
+                if json { Self.write(receipt, OutboxSettlement?.none) }
                 return nil
             }
             if delivers { try await Self.deliver(outbox) }
@@ -79,9 +81,32 @@ struct Send: ParsableCommand {
                     "\(entry.failure?.message ?? "it cannot be delivered"); 'reach queue show \(entry.id)' has more"
                 )
             }
-            throw ExitCode(entry.failure)
+            throw ExitCode(entry.failure?.kind)
         case .unknown?: throw ExitCode.failure
         }
+    }
+
+    /// The same by a service, which delivers anyway.
+    private func hand(_ request: OutboxRequest, to service: ServiceOutbox) throws {
+        let (waits, json) = (waits || delivers, json)
+        let settlement = try OutboxOptions.attempt(limit: timeout) { () -> ServiceSettlement? in
+            let receipt = try service.enqueue(request)
+            if !json { StandardStream.output.write("\(receipt.id)\n") }
+            let settlement = waits ? try service.settlement(of: receipt.id) : nil
+            if json { Self.write(receipt, settlement) }
+            return settlement
+        }
+        guard let settlement, settlement.outcome != "delivered" else { return }
+        if !json { complain(settlement.reason ?? "it was \(settlement.outcome), and not delivered") }
+        throw settlement.outcome == "dead" ? ExitCode(settlement.failure) : .failure
+    }
+
+    private static func write(_ receipt: OutboxReceipt, _ settlement: ServiceSettlement?) {
+        var line = TextLine()
+        OutboxJSON.write(
+            receipt, outcome: settlement?.outcome ?? "queued", settlement?.statusCode, settlement?.reason,
+            to: &line)
+        StandardStream.output.write(line.bytes)
     }
 
     /// Delivers, unless another process does already.

@@ -44,7 +44,8 @@ struct Serve: ParsableCommand {
 
     func run() throws {
         if printsSample { return try StandardStream.output.write(ConfigurationText.sample).check() }
-        let reader = try read()
+        let sources = ServeSources(config: config, options: options)
+        let reader = try sources.checked()
         let settings = reader.configuration
         if checks {
             let text = ConfigurationText.effective(settings, places: reader.places)
@@ -56,15 +57,18 @@ struct Serve: ParsableCommand {
         let manager = ServiceManager.take()
         let sink = LogSink(
             descriptor: StandardStream.error.descriptor, format: settings.log.format,
-            journalStream: getenv("JOURNAL_STREAM").map { String(cString: $0) })
-        let logger = Logger.service(settings.log, sink)
+            journalStream: getenv("JOURNAL_STREAM").map { String(cString: $0) }, level: settings.log.level)
+        let logger = Logger.service(sink)
         do throws(ServiceError) {
             var plan = ServicePlan(
                 socket: settings.socket, stateDirectory: settings.stateDirectory, outboxGroup: group,
                 version: Reach.version)
             plan.configuration = settings.monitoring
             plan.hasOutbox = true
-            plan.parts = { () throws(ServiceError) in try ServiceParts.make(settings, version: Reach.version)
+            plan.settings = settings
+            if sources.canBeReadAgain { plan.reread = { sources.read() } }
+            plan.parts = { () throws(ServiceError) in
+                try ServiceParts.make(settings, version: Reach.version, sink: sink)
             }
             try plan.run(manager) { logger.write($0, $1) }
         } catch {
@@ -75,44 +79,6 @@ struct Serve: ParsableCommand {
             case .alreadyRunning, .system: throw ExitCode.failure
             }
         }
-    }
-
-    /// Puts the configuration together, or says everything that is wrong with it.
-    private func read() throws(ExitCode) -> ConfigurationReader {
-        var reader = ConfigurationReader()
-        let file = config ?? ServicePaths.configuration
-        if config != nil || access(file, F_OK) == 0 { reader.read(file: file, try Self.content(file)) }
-        reader.read(environment: Self.environment())
-        reader.read(arguments: options)
-        reader.finish()
-        guard reader.problems.isEmpty else {
-            for problem in reader.problems { complain(problem.description) }
-            throw .usage
-        }
-        return reader
-    }
-
-    private static func content(_ file: String) throws(ExitCode) -> [UInt8] {
-        let input = try InputFile(file)
-        var bytes: [UInt8] = []
-        while bytes.count <= TOMLReader.sizeLimit {
-            let piece = try input.next()
-            if piece.isEmpty { break }
-            bytes += piece
-        }
-        return bytes
-    }
-
-    private static func environment() -> [String: String] {
-        var variables: [String: String] = [:]
-        var entry = environ
-        while let text = entry.pointee {
-            let words = String(cString: text).split(
-                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            if words.count == 2 { variables[String(words[0])] = String(words[1]) }
-            entry += 1
-        }
-        return variables
     }
 
     /// The number of a group, by name or number.

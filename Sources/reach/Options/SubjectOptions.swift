@@ -54,7 +54,7 @@ struct SubjectOptions: ParsableArguments {
     /// It watches the way out to anywhere, and nobody but `REACH_SOCKET` says that it is elsewhere.
     func since(_ report: Report) -> WallTime? {
         guard host == nil, family == nil, mark == nil, user == nil else { return nil }
-        let path = getenv(ServicePaths.socketVariable).map { String(cString: $0) } ?? ServicePaths.socket
+        let path = ServicePaths.socketHere
         return path.isEmpty ? nil : StatusInquiry.since(report, at: path)
     }
 
@@ -83,4 +83,9 @@ struct OutputOptions: ParsableArguments {
 
     /// How text for people may look on standard output.
     var style: Style { Terminal(descriptor: StandardStream.output.descriptor).style(color) }
+}
+
+extension ServicePaths {
+    /// Where the service is asked that runs here, if one does; empty for none.
+    static var socketHere: String { getenv(socketVariable).map { String(cString: $0) } ?? socket }
 }

@@ -3,39 +3,26 @@
 import ArgumentParser
 import Outbox
 import Reachability
+import Service
 import ServiceCore
 import Synchronization
-
-/// What the commands do with an outbox, whether they open its file or ask a service that has it.
-protocol OutboxAccess: Sendable {
-    func enqueue(_ request: OutboxRequest) async throws -> OutboxReceipt
-    func entries(state: OutboxEntry.State?, lane: String?, after: OutboxID?, limit: Int) async throws
-        -> [OutboxEntry]
-    func entry(_ id: OutboxID) async throws -> OutboxEntry?
-    func reply(to id: OutboxID) async throws -> OutboxReply?
-    func counts() async throws -> OutboxCounts
-    /// Waits until it has left, or has become a dead letter.
-    func settlement(of id: OutboxID) async throws -> OutboxSettlement
-    /// All dead letters where no numbers are given.
-    func retry(_ ids: [OutboxID]?) async throws -> [OutboxID]
-    func remove(_ ids: [OutboxID]) async throws -> [OutboxID]
-    func pause() async throws
-    func resume() async throws
-    func flush() async throws
-}
-
-extension RequestOutbox: OutboxAccess {}
 
 /// Where the outbox is.
 struct OutboxOptions: ParsableArguments {
     @Option(
         name: .customLong("state-directory"),
-        help: ArgumentHelp("The folder of the outbox.", valueName: "directory"))
-    var folder = ServicePaths.stateDirectory
+        help: ArgumentHelp(
+            "Work on the files in this folder of a service, whether one runs or not. (default: \(ServicePaths.stateDirectory))",
+            valueName: "directory"))
+    var folder: String?
 
-    /// Opens the file itself.
+    /// The service that has the outbox; nil where none runs, or where the files are named.
+    var service: ServiceOutbox? { folder == nil ? ServiceOutbox(at: ServicePaths.socketHere) : nil }
+
+    /// Opens the file itself, where a service would look for it.
     private static func open(_ folder: String) async throws -> RequestOutbox {
         guard !folder.isEmpty else { throw OutboxError(.badRequest, "--state-directory needs a path") }
+        let folder = folder + "/" + OutboxKeeper.folderName
         // Whoever delivers checks the file; a command is not to read all of it.
         var configuration = OutboxConfiguration()
         configuration.checksIntegrity = false
@@ -54,17 +41,25 @@ struct OutboxOptions: ParsableArguments {
     func run<Value: Sendable>(
         limit: Duration? = nil, _ work: @escaping @Sendable (RequestOutbox) async throws -> Value
     ) throws -> Value {
+        let folder = folder ?? ServicePaths.stateDirectory
+        return try Self.attempt(limit: limit) {
+            let outbox = try await Self.open(folder)
+            let value = try await work(outbox)
+            await outbox.close()
+            return value
+        }
+    }
+
+    /// Runs what asks a service, in the same way.
+    static func attempt<Value: Sendable>(
+        limit: Duration? = nil, _ work: @escaping @Sendable () async throws -> Value
+    ) throws -> Value {
         // First of all, for threads inherit what is done with signals.
         let vigil = Vigil()
         let box = Mutex<Result<Value, any Error>?>(nil)
-        let folder = folder
         let task = Task {
             let result: Result<Value, any Error>
-            do {
-                let outbox = try await Self.open(folder)
-                result = .success(try await work(outbox))
-                await outbox.close()
-            } catch { result = .failure(error) }
+            do { result = .success(try await work()) } catch { result = .failure(error) }
             box.withLock { $0 = result }
             vigil.finish()
         }
@@ -97,8 +92,8 @@ extension ExitCode {
     }
 
     /// What a dead letter ends a command with, as `reach get` would.
-    init(_ failure: OutboxFailure?) {
-        switch failure?.kind {
+    init(_ failure: OutboxFailure.Kind?) {
+        switch failure {
         case .network: self = .cannotConnect
         case .security: self = .untrusted
         case .server: self = .serverError

@@ -56,6 +56,12 @@ enum OutboxJSON {
         case .unknown?: outcome = "unknown"
         case nil: break
         }
+        write(receipt, outcome: outcome, status, reason, to: &line)
+    }
+
+    static func write(
+        _ receipt: OutboxReceipt, outcome: String, _ status: Int?, _ reason: String?, to line: inout TextLine
+    ) {
         line.append(literal: "{\"schema\":1,\"id\":")
         line.append(receipt.id.rawValue)
         line.append(literal: ",\"idempotencyKey\":")

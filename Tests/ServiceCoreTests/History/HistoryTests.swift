@@ -2,6 +2,7 @@
 
 import ReachabilityCore
 import ServiceCore
+import SessionCore
 import Testing
 
 @Suite("History: what is made of what was kept")
@@ -40,6 +41,26 @@ struct HistoryTests {
         #expect(summary.outages == 1)
         // It was not followed by the network's return but by not knowing.
         #expect(summary.flaps == 0)
+    }
+
+    @Test("what a service tells of its periods is the same line, with the gaps between them")
+    func periods() throws {
+        func period(_ status: String, _ since: Int64, _ until: Int64?) throws -> HistoryPeriod {
+            try #require(
+                HistoryPeriod([
+                    "status": .string(status), "since": .string(WallTime.at(since).text),
+                    "until": until.map { .string(WallTime.at($0).text) } ?? .null, "interface": "eth0",
+                    "reason": "because",
+                ]))
+        }
+        let timeline = HistoryTimeline(
+            periods: [
+                try period("wired", 10, 30), try period("unreachable", 30, 40), try period("wifi", 60, nil),
+            ], from: .at(20), to: .at(100))
+        #expect(spans(timeline) == ["20-30 reachable", "30-40 unreachable", "40-60 gap", "60-100 reachable"])
+        #expect(timeline.changes.map(\.status) == [.unreachable, .wifi])
+        #expect(timeline.spans.last?.record?.reason == "because")
+        #expect(HistoryPeriod(["status": "loud", "since": "2026-01-02T00:00:00Z"]) == nil)
     }
 
     @Test("a run that goes on lasts until now; one that was killed until its last sign of life")

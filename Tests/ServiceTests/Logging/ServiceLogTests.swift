@@ -73,13 +73,17 @@ struct ServiceLogTests {
     @Test("the level decides, and metadata follows the message")
     func levels() throws {
         let pipe = try LogPipe()
-        var settings = ServiceConfiguration.Log()
-        settings.level = .notice
-        let logger = Logger.service(settings, sink(pipe, "journal"))
+        let sink = sink(pipe, "journal")
+        sink.level = .notice
+        let logger = Logger.service(sink)
         logger.write(.info, "not this")
         logger.write(.notice, "this")
         logger.error("and that", metadata: ["b": "2", "a": "1"])
         #expect(pipe.take() == "<5>this\n<3>and that a=1 b=2\n")
+        // A configuration that was read again holds for loggers that are there.
+        sink.level = .debug
+        logger.write(.debug, "and this")
+        #expect(pipe.take() == "<7>and this\n")
     }
 
     @Test("nobody reads: lines are lost and counted, and writing never waits")

@@ -21,7 +21,7 @@ struct MetricsListenerTests {
     private func bench(
         _ settings: ServiceConfiguration.Metrics, reactor: Reactor? = nil
     ) async throws -> ServiceBench<MetricsReporter> {
-        try await ServiceBench(reactor: reactor) { folder, files, tally in
+        try await ServiceBench(reactor: reactor, internet: .full) { folder, files, tally in
             var settings = settings
             if settings.file.isEmpty == false { settings.file = folder("reach.prom") }
             let part = MetricsReporter(settings, version: "1.2.3", files: files, tally: tally)
@@ -29,7 +29,6 @@ struct MetricsListenerTests {
                 ServiceMetrics.Outbox(depth: 2, deadLetters: 1, oldest: .seconds(3), bytes: 4096)
             }
             part.transfers = { ServiceMetrics.Transfers() }
-            part.internet = { .full }
             return part
         }
     }
@@ -133,6 +132,31 @@ struct MetricsListenerTests {
         let text = try String(contentsOfFile: bench.folder("reach.prom"), encoding: .utf8)
         #expect(text.contains("reach_status{status=\"wifi\"} 1\n"))
         #expect(bench.folder.names == ["reach.prom"])
+        await bench.stop()
+        #expect(bench.folder.names == [])
+    }
+
+    @Test("a configuration that is read again moves the file; the one before goes")
+    func movedFile() async throws {
+        var settings = ServiceConfiguration.Metrics()
+        settings.file = "in the folder"
+        let bench = try await bench(settings)
+        try await bench.tell(.at(2, .wifi, was: .unreachable))
+        let path = bench.folder("other.prom")
+        _ = try await bench.ask { part in
+            var configuration = ServiceConfiguration()
+            configuration.metrics.file = path
+            part.reload(configuration)
+        }
+        try await bench.tell(.at(3, .wired, was: .wifi))
+        // Writing and removing go to the thread for files and back, the one after the other.
+        for _ in 0..<3 {
+            try await bench.files.result {}
+            try await bench.loop.result {}
+        }
+        #expect(bench.folder.names == ["other.prom"])
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(text.contains("reach_status{status=\"wired\"} 1\n"))
         await bench.stop()
         #expect(bench.folder.names == [])
     }

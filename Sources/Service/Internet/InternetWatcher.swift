@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import FoundationEssentials
+import Reachability
+package import ServiceCore
+import SessionCore
+import SessionManager
+
+/// Asks a server whether there is internet behind the path, where the configuration names one.
+package final class InternetWatcher: ServiceComponent {
+    package let name = "internet"
+    private var settings: ServiceConfiguration.Probe
+    private var context: ServiceContext?
+    private var probe: InternetProbe?
+    private var observation: ReachabilityObservation?
+    /// Tells what a probe says from what one says that is not asked any more.
+    private var number = 0
+
+    package init(_ settings: ServiceConfiguration.Probe) { self.settings = settings }
+
+    package func start(_ context: ServiceContext) throws(ServiceError) { self.context = context }
+
+    /// Begins with the first report: before that there is no path to ask over.
+    package func statusChanged(_ change: CommittedChange) { if change.event == .initial { begin() } }
+
+    package func reload(_ configuration: ServiceConfiguration) {
+        guard settings != configuration.probe else { return }
+        settings = configuration.probe
+        end()
+        begin()
+    }
+
+    private func begin() {
+        guard let context, let configuration = InternetProbeConfiguration(settings) else { return }
+        let probe: InternetProbe
+        do throws(SessionError) {
+            probe = try InternetProbe(configuration, provider: context.manager)
+        } catch {
+            return context.log(.error, "internet: \(settings.url) cannot be asked: \(error.description)")
+        }
+        number += 1
+        let (here, number) = (LoopBound(self, to: context.reactor), number)
+        self.probe = probe
+        observation = probe.observe { state in here.perform { $0.found(state, number) } }
+        probe.start()
+    }
+
+    private func found(_ state: InternetState, _ number: Int) {
+        if number == self.number, probe != nil { context?.tell(internet: state) }
+    }
+
+    private func end() {
+        observation?.cancel()
+        observation = nil
+        probe?.stop()
+        probe = nil
+        context?.tell(internet: nil)
+    }
+
+    package var stateLine: String? {
+        probe.map { "\($0.configuration.url.absoluteString) says \($0.state)" }
+    }
+
+    package func stop(_ done: @escaping () -> Void) {
+        end()
+        context = nil
+        done()
+    }
+}
+
+extension InternetProbeConfiguration {
+    /// What the configuration asks for; nil where it asks for nothing.
+    init?(_ settings: ServiceConfiguration.Probe) {
+        guard !settings.url.isEmpty, let url = try? URL(spoken: settings.url) else { return nil }
+        let status = Int(settings.status)
+        self.init(
+            url,
+            expectation: InternetExpectation(
+                statusCodes: status == 0 ? .successful : [status...status],
+                body: settings.body.isEmpty ? nil : settings.body))
+        fullPause = settings.interval
+    }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import FoundationEssentials
+import Reachability
+import Service
+import ServiceCore
+import SessionCore
+
+/// The history as a running service tells it, for who may not read its file.
+enum ServiceHistory {
+    /// Reading a long history from a slow disk takes its time.
+    private static let patience: Int64 = 30_000_000_000
+
+    /// Nil where no service answers.
+    static func timeline(from: WallTime, to: WallTime) -> HistoryTimeline? {
+        let limit = Reactor.now + patience
+        let message: [UInt8]?
+        do throws(ServiceError) {
+            var client = try VarlinkClient(path: ServicePaths.socketHere)
+            let parameters: [String: JSONValue] = ["since": .string(from.text), "limit": 10_000]
+            try client.send(VarlinkCall(ServiceInterface.name + ".GetHistory", parameters), until: limit)
+            message = try client.receive(until: limit)
+        } catch { return nil }
+        guard let message, let reply = try? JSONValue(parsing: Data(message)), reply["error"] == nil,
+            let periods = reply["parameters"]?["periods"]?.array
+        else { return nil }
+        return HistoryTimeline(periods: periods.compactMap { HistoryPeriod($0) }, from: from, to: to)
+    }
+}
