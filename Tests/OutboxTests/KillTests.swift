@@ -23,7 +23,7 @@ import Testing
 
     @Test("Nothing is lost, reordered or sent again by processes that are killed at random instants")
     func kills() async throws {
-        let result = try await run("--rounds", "10", "--seed", "7")
+        let result = try await run("--rounds", "15", "--seed", "7")
         #expect(result.status == .exited(0), "\(result.text) \(result.errors)")
     }
 

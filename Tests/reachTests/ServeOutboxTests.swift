@@ -212,4 +212,47 @@ struct ServeOutboxTests {
         #expect(unknown.contains(#""host": "nowhere.invalid""#), "\(unknown)")
         #expect(try await lab.stop() == .exited(0))
     }
+
+    /// The rows of the history that are on the disk, one on a line, behind what SQLite thinks of the file.
+    private static let rows = """
+        import sqlite3, sys
+        database = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True, timeout=60)
+        print(database.execute("PRAGMA integrity_check").fetchone()[0])
+        for row in database.execute("SELECT * FROM changes ORDER BY id"):
+            print(row)
+        """
+
+    @Test(
+        "what was written of the history survives kill -9 at random instants, and the next one goes on with it"
+    )
+    func killedHistory() async throws {
+        let lab = try await ServeLab()
+        let file = lab.folder + "/state/history.sqlite"
+        func rows() async throws -> [Substring] {
+            try await lab.lab.near.run("/usr/bin/python3", "-c", Self.rows, file).split(separator: "\n")
+        }
+        var (service, written) = (lab.service, [Substring]())
+        for round in 1...8 {
+            for _ in 0..<Int.random(in: 1...4) {
+                try await lab.lab.far.ip("link set p0 down")
+                try await lab.lab.far.ip("link set p0 up")
+            }
+            let before = try await rows()
+            #expect(before.starts(with: written) && before.first == "ok")
+            try await lab.lab.far.ip("link set p0 down")
+            service.terminate(signal: SIGKILL)
+            #expect(try await service.status() == .killed(signal: SIGKILL))
+            try await lab.lab.far.ip("link set p0 up")
+            written = try await rows()
+            #expect(written.starts(with: before), "round \(round)")
+            service = try await lab.lab.near.start(lab.command)
+            #expect(await lab.notices.comes { $0.count { $0.hasPrefix("READY=1") } == round + 1 })
+        }
+        #expect(written.count > 8)
+        let history = try await reach(lab, "history", "--json", "--state-directory", lab.folder + "/state")
+        #expect(history.status == .exited(0), "\(history.errors)")
+        service.terminate()
+        #expect(try await service.status() == .exited(0))
+        try await lab.remove()
+    }
 }

@@ -33,6 +33,10 @@ enum Drill {
         var configuration = OutboxConfiguration()
         configuration.retries.first = .milliseconds(20)
         configuration.retries.longest = .milliseconds(200)
+        // So many bytes may be free before the file is made smaller.
+        if let spare = getenv("REACH_DRILL_SPARE").flatMap({ Int64(String(cString: $0)) }) {
+            configuration.spareSpace = spare
+        }
         return configuration
     }
 
@@ -51,8 +55,8 @@ enum Drill {
     /// The number is in URL, key and content, so that the other end can compare.
     static func request(_ number: Int, _ url: String, lanes: Int) throws -> OutboxRequest {
         let lane = number % lanes
-        // Every seventh is large enough to be a file of its own.
-        let size = number % 7 == 0 ? 70_000 : 20
+        // Every seventh is large enough to be a file of its own; every fifth leaves many pages behind.
+        let size = number % 7 == 0 ? 70_000 : number % 5 == 0 ? 20_000 : 20
         let text = "\(number) " + String(repeating: "x", count: size)
         var request = try OutboxRequest(
             "\(url)/take?n=\(number)&lane=\(lane)", body: .data(Data(text.utf8)))
