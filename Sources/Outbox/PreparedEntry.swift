@@ -110,13 +110,18 @@ struct PreparedEntry: Sendable {
         return fields
     }
 
-    /// 128 random bits.
+    /// The time and 80 random bits, as in a UUID of version 7 (RFC 9562 §5.7).
+    ///
+    /// Keys of the same time lie side by side in the index: random ones would have each request write a page of its own.
     private static func randomKey() -> String {
-        let digits = (0..<2).map { _ in
-            let text = String(UInt64.random(in: 0...UInt64.max), radix: 16)
-            return String(repeating: "0", count: 16 - text.count) + text
-        }
-        return digits.joined()
+        let time = UInt64(bitPattern: WallClock.now) & 0xFFFF_FFFF_FFFF
+        let (high, low) = (UInt64.random(in: 0...0xFFFF), UInt64.random(in: 0...UInt64.max))
+        return digits(time << 16 | high) + digits(low)
+    }
+
+    private static func digits(_ number: UInt64) -> String {
+        let text = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - text.count) + text
     }
 }
 
