@@ -203,13 +203,11 @@ struct ServeOutboxTests {
         #expect(try await lab.stop() == .exited(0))
     }
 
-    @Test("Explain takes names, which are looked up while others are served")
+    @Test("Explain takes names")
     func names() async throws {
         let lab = try await ServeLab()
         let named = try await lab.ask("Explain", #"{"host":"localhost"}"#)
         #expect(named.contains(#""host": "localhost""#) && named.contains(#""interface": "lo""#), "\(named)")
-        let unknown = try await lab.ask("Explain", #"{"host":"nowhere.invalid"}"#)
-        #expect(unknown.contains(#""host": "nowhere.invalid""#), "\(unknown)")
         #expect(try await lab.stop() == .exited(0))
     }
 

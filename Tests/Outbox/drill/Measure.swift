@@ -4,7 +4,7 @@ import FoundationEssentials
 import Glibc
 import Outbox
 
-/// How fast an outbox takes, opens and lists.
+/// How fast an outbox takes, opens and lists; `Tests/Benchmarks` reads it.
 struct Measure {
     let folder: String
     let count: Int
@@ -14,8 +14,8 @@ struct Measure {
         var outbox = try await Drill.open(folder)
         var start = ContinuousClock.now
         for number in 0..<single { try await outbox.enqueue(request(number)) }
-        report("one by one, each synced", single, since: start)
-        say("memory \(residentKiB) KiB")
+        report("single", single, since: start)
+        say("memory-single 1 \(residentKiB)")
 
         start = ContinuousClock.now
         var number = single
@@ -24,19 +24,18 @@ struct Measure {
             try await outbox.enqueue(try numbers.map { try request($0) })
             number = numbers.upperBound
         }
-        report("in batches of 1,000", count - single, since: start)
-        say("memory \(residentKiB) KiB")
+        report("batches", count - single, since: start)
         await outbox.close()
 
         start = ContinuousClock.now
         outbox = try await Drill.open(folder)
-        report("opened, checked", 1, since: start)
+        report("open", 1, since: start)
         start = ContinuousClock.now
         _ = try await outbox.counts()
-        report("counted", 1, since: start)
+        report("count", 1, since: start)
         start = ContinuousClock.now
         let page = try await outbox.entries(limit: 1_000)
-        report("listed the first \(page.count)", 1, since: start)
+        report("page", page.count, since: start)
         start = ContinuousClock.now
         var (last, total) = (page.last?.id, page.count)
         while let after = last {
@@ -44,11 +43,11 @@ struct Measure {
             total += more.count
             last = more.last?.id
         }
-        report("listed all \(total) in pages", 1, since: start)
-        say("memory \(residentKiB) KiB")
+        report("list", total, since: start)
+        say("memory-full 1 \(residentKiB)")
         start = ContinuousClock.now
         try await outbox.startDelivery(with: URLSessionManager())
-        report("delivery started", 1, since: start)
+        report("delivery", 1, since: start)
         await outbox.close()
     }
 
@@ -60,11 +59,10 @@ struct Measure {
         return request
     }
 
-    private func report(_ what: String, _ count: Int, since start: ContinuousClock.Instant) {
+    /// `WORD COUNT MILLISECONDS`.
+    private func report(_ word: String, _ count: Int, since start: ContinuousClock.Instant) {
         let (seconds, attoseconds) = (ContinuousClock.now - start).components
-        let milliseconds = Double(seconds) * 1e3 + Double(attoseconds) / 1e15
-        let rate = count > 1 ? ", \(Int(Double(count) / milliseconds * 1e3)) a second" : ""
-        say("\(what): \(Int(milliseconds)) ms\(rate)")
+        say("\(word) \(count) \(Double(seconds) * 1e3 + Double(attoseconds) / 1e15)")
     }
 
     private var residentKiB: Int {
