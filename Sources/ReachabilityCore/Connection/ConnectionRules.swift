@@ -103,4 +103,17 @@ extension NetworkEvent {
         case .destinationsChanged: return false
         }
     }
+
+    /// Whether connections that could not be made before may be possible since, or in a moment: with a link, an address or a route the
+    /// others come one after the other.
+    package var mayOpenPaths: Bool {
+        switch self {
+        case .linkChanged(let link, let isWirelessNoise): !isWirelessNoise && link.hasUsableState
+        case .addressAdded, .routeAdded, .ruleChanged, .settingChanged, .nexthopChanged, .overrun, .reopened,
+            .resumed:
+            true
+        case .linkRemoved, .addressRemoved, .routeRemoved, .wirelessChanged, .requested, .destinationsChanged:
+            false
+        }
+    }
 }

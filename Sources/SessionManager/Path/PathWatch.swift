@@ -29,7 +29,7 @@ final class PathWatch {
     }
 
     /// So long after the last connection the sockets stay open: 2 s.
-    private static let linger: Int64 = 2_000_000_000
+    private static let afterglow: Int64 = 2_000_000_000
     /// How long after an event its last consequences are seen: 5 ms.
     ///
     /// An address is reported removed before its routes are; one further look sees that.
@@ -122,7 +122,7 @@ final class PathWatch {
 
     private func leave() {
         guard connections.isEmpty, lingering == nil else { return }
-        lingering = engine.reactor.schedule(at: Reactor.now &+ Self.linger) { [unowned self] in
+        lingering = engine.reactor.schedule(at: Reactor.now &+ Self.afterglow) { [unowned self] in
             lingering = nil
             observer.close()
         }
@@ -137,6 +137,7 @@ final class PathWatch {
 
     private func concerned(_ events: [NetworkEvent]) {
         dropClosed()
+        if events.contains(where: \.mayOpenPaths) { engine.pathsChanged() }
         let paths = connections.map { path($0, $1) }
         guard events.contains(where: { $0.mayConcern(paths) }) else { return leave() }
         lookSoon()
@@ -174,6 +175,7 @@ final class PathWatch {
                 for descriptor in descriptors {
                     losses.dead[descriptor] = sentence
                     connections[descriptor] = nil
+                    silence(descriptor)
                 }
             case .moved:
                 for descriptor in descriptors { turn(descriptor, path, &losses) }
@@ -181,6 +183,18 @@ final class PathWatch {
         }
         if !losses.dead.isEmpty || !losses.left.isEmpty { engine.lost(losses) }
         leave()
+    }
+
+    /// Has a dead connection end without another packet.
+    ///
+    /// The rest of a request that was given up must not be delivered when the cable is back. And packets into a dead link have the
+    /// kernel look for a neighbour there for three seconds (mcast_solicit in arp(7)); a connection that is made when the link has just
+    /// come back would wait for the next question, or fail with EHOSTUNREACH where the last one had been asked in vain.
+    private func silence(_ descriptor: Int32) {
+        var atOnce = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &atOnce, socklen_t(MemoryLayout<linger>.size))
+        // No route leads through there. One that is bound already may be bound again by the privileged only.
+        _ = bind(descriptor, to: "lo")
     }
 
     /// The kernel would send a connection's packets through another interface from now on.

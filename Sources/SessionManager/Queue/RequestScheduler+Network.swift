@@ -16,7 +16,10 @@ extension RequestScheduler {
         case .shared: provider = ReachabilityManager.shared
         case .nobody: provider = nil
         case .host(let name):
-            let manager = ReachabilityManager(hostName: name)
+            // On this loop: what it hears of is known before anything else is sent.
+            var environment = MonitorEnvironment.kernel
+            environment.reactor = { [reactor] () throws(ReachabilityError) -> Reactor in reactor }
+            let manager = ReachabilityManager(MonitorSubject(name), .init(), .own, environment)
             manager.startMonitoring()
             provider = manager
         case .provider(let other): provider = other
@@ -64,6 +67,8 @@ extension RequestScheduler {
         var facts = facts
         facts.hasInternet = hasInternet
         let isAnother = facts.generation > gate.facts.generation
+        // Before anybody starts: what cannot connect at once may in a moment.
+        if isAnother || facts.standing != gate.facts.standing { for table in tables { table.pathsChanged() } }
         apply(gate.networkChanged(facts, at: Reactor.now))
         if isAnother { restartLookups(facts.sentence) }
     }

@@ -87,6 +87,9 @@ final class RunnerTable {
     /// Binding to an alternative is for connections of which the gate says nothing, too.
     func followRescuePolicy() { engine?.rescues = scheduler.settings.rescue == .automatic }
 
+    /// The gate has heard of another path, or of one after none.
+    func pathsChanged() { engine?.pathsChanged() }
+
     func setSuspended(_ task: SessionTask, _ isSuspended: Bool) {
         scheduler.setSuspended(task, isSuspended, self)
     }

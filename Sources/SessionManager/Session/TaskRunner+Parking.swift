@@ -172,11 +172,17 @@ extension TaskRunner {
     func transferLostPath(_ transfer: Transfer, _ sentence: String) {
         guard transfer === self.transfer else { return }
         lostSentence = sentence
-        // As long as this, a new connection that cannot be made is not the end: addresses, routes and name servers of another path
-        // come one after the other.
-        reconnectDeadline = Reactor.now &+ 2_000_000_000
-        reconnectDelay = 20_000_000
+        beginReconnecting()
         table.lostPath(self, sentence)
+    }
+
+    /// How long a new connection that cannot be made is not the end: addresses, routes and name servers of another path come one after
+    /// the other.
+    private static let patience: Int64 = 2_000_000_000
+
+    private func beginReconnecting() {
+        reconnectDeadline = Reactor.now &+ Self.patience
+        reconnectDelay = 20_000_000
     }
 
     func transferMayRepeat(_ transfer: Transfer) -> Bool { isIdempotent }
@@ -188,15 +194,16 @@ extension TaskRunner {
         }
     }
 
-    /// Tries again in a moment to connect over the path that has taken the place of a dead one; false where that is not the matter.
+    /// Tries again in a moment to connect over a path that has taken the place of a dead one, or has come back; false where that is not
+    /// the matter.
     func reconnects(after error: SessionError, _ transfer: Transfer?) -> Bool {
-        guard Reactor.now < reconnectDeadline, transfer?.response == nil, transfer?.sent ?? 0 == 0 else {
-            return false
-        }
+        guard transfer?.response == nil, transfer?.sent ?? 0 == 0 else { return false }
         switch error.code {
         case .cannotConnectToHost, .cannotFindHost, .notConnectedToInternet: break
         default: return false
         }
+        if reconnectDeadline == 0, failedForChange(error, transfer) { beginReconnecting() }
+        guard Reactor.now < reconnectDeadline else { return false }
         unsent = transfer
         self.transfer = nil
         reconnect = engine.reactor.schedule(at: Reactor.now &+ reconnectDelay) { [unowned self] in
@@ -205,6 +212,17 @@ extension TaskRunner {
         }
         reconnectDelay = min(2 * reconnectDelay, 320_000_000)
         return true
+    }
+
+    /// Whether a connection that was begun near a change of the paths failed for that: the kernel had no route for an instant, or the
+    /// router's answer was not there yet (arp(7)).
+    ///
+    /// A server that refuses is there.
+    private func failedForChange(_ error: SessionError, _ transfer: Transfer?) -> Bool {
+        guard error.code != .cannotConnectToHost, let transfer, let change = engine.pathChange else {
+            return false
+        }
+        return transfer.lastActivity < change &+ Self.patience
     }
 
     func endReconnect() {

@@ -82,7 +82,7 @@ final class TaskRunner {
     /// What the next exchange is bound to; nil asks the table.
     var nextBinding: PathBinding?
     var lostSentence: String?
-    /// A new connection is tried again until then.
+    /// A new connection is tried again until then; 0 where nothing has spoken for that yet.
     var reconnectDeadline: Int64 = 0
     var reconnectDelay: Int64 = 0
     var reconnect: TimerID?

@@ -48,6 +48,8 @@ final class TransferEngine {
     var watch: PathWatch?
     /// Whether connections are bound to an interface that has a path of its own while the one that the kernel chooses is dead.
     var rescues = true
+    /// When links, addresses or routes have changed for the last time, as far as anybody has told.
+    private(set) var pathChange: Int64?
     var isClosed = false
     /// The last URL and its origin: mostly the next transfer has the same.
     private var lastAddress = (url: "", origin: "", isSecure: false)
@@ -79,6 +81,9 @@ final class TransferEngine {
         }
         return (lastAddress.origin, lastAddress.isSecure)
     }
+
+    /// Links, addresses or routes have changed at this instant.
+    func pathsChanged() { pathChange = Reactor.now }
 
     /// How many transfers run or wait.
     var count: Int { running.count + tickets.count }

@@ -103,12 +103,43 @@ struct PathScenarios {
         #expect(try await fetch(manager, quick).metrics.last?.isReusedConnection == true)
         let requests = try await paths.requests(3)
         #expect(requests.suffix(2).map(\.peer) == [TwoPaths.secondAddress, TwoPaths.secondAddress])
+        // What has ended says no more there: nobody looks for the router behind the cable that is out.
+        #expect(try await paths.lab.near.ip("neigh show nud all dev a0") == "")
         try await paths.lab.far.ip("link set pa up")
         try await paths.lab.near.ip("-o link show a0") { $0.contains("state UP") }
         // The loop hears of it in its own time: at the latest a new look at the network lies before the next answer.
         #expect(try await fetch(manager, quick).error == nil)
         #expect(try await fetch(manager, quick).error == nil)
         #expect(try await paths.requests(5).last?.peer == "10.1.0.2")
+    }
+
+    @Test(
+        "Where the router has not been found when the link is back, a connection is tried once more, for a POST too"
+    )
+    func silentRouter() async throws {
+        let paths = try await TwoPaths()
+        let manager = manager(paths)
+        let near = paths.lab.near
+        #expect(try await fetch(manager, request(paths, "/quick")).error == nil)
+        // The kernel asks for the router once, and gives up this much later.
+        try await near.sysctl("net.ipv4.neigh.a0.mcast_solicit", "1")
+        try await near.sysctl("net.ipv4.neigh.a0.retrans_time_ms", "1500")
+        try await paths.cut(.carrierLost)
+        try await near.ip("-o link show a0") { $0.contains("NO-CARRIER") }
+        #expect(try await fetch(manager, request(paths, "/quick")).error == nil)
+        // Another program's packet: the question for the router is lost in the cable that is out.
+        try await near.run("bash", "-c", "echo >/dev/udp/10.1.0.1/9")
+        try await paths.lab.far.ip("link set pa up")
+        try await near.ip("-o link show a0") { $0.contains("state UP") }
+        // The first may find the connection that stands in.
+        #expect(try await fetch(manager, request(paths, "/quick")).error == nil)
+        var post = try request(paths, "/quick?post")
+        post.method = .post
+        post.body = .data(Data("x".utf8))
+        #expect(try await fetch(manager, post).error == nil)
+        let requests = try await paths.requests(4)
+        #expect(requests.last?.peer == "10.1.0.2")
+        #expect(requests.count { $0.method == "POST" } == 1)
     }
 
     @Test("All transfers of a dead path go on, as many as run")
