@@ -66,6 +66,13 @@ public struct ResumeRecord: Sendable, Equatable {
             receivedBytes: receivedBytes, totalBytes: totalBytes, partialFile: partialFile)
     }
 
+    /// The same download some bytes later, of a length that has become known.
+    package func with(receivedBytes: Int64, totalBytes: Int64?) throws(SessionError) -> ResumeRecord {
+        try ResumeRecord(
+            url: url, method: method, eTag: eTag, lastModified: lastModified, date: date,
+            receivedBytes: receivedBytes, totalBytes: totalBytes, partialFile: partialFile)
+    }
+
     private func check() throws(SessionError) {
         guard url.isSpoken else { throw Self.bad("its URL is neither http nor https") }
         guard HTTPRequest.Method(method) != nil else { throw Self.bad("\(TextQuote(method)) is no method") }

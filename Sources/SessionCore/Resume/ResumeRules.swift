@@ -27,6 +27,16 @@ package enum ResumeAnswer: Sendable {
     case failure(SessionError)
 }
 
+/// What the end of a partial response means for the partial file.
+package enum ResumeEnd: Sendable {
+    /// Nothing is missing.
+    case complete
+    /// The server has sent less than what was asked for (RFC 9110 §15.3.7): the record tells how far the file is now.
+    case goOn(ResumeRecord)
+    /// The task fails.
+    case failure(SessionError)
+}
+
 /// Decides how a download that was cut off goes on (RFC 9110 §13.1.5, §14, §15.3.7, §15.5.17).
 package struct ResumeRules: Sendable {
     private let record: ResumeRecord
@@ -72,6 +82,33 @@ package struct ResumeRules: Sendable {
         }
     }
 
+    /// What it means that an answer of status 206, judged as ``ResumeAnswer/append(offset:end:total:)``, has ended in good order when
+    /// the file had `count` bytes.
+    package func ended(_ response: SessionResponse, at count: Int64) -> ResumeEnd {
+        guard case .append(let offset, let end, let total) = judge(response) else { return .complete }
+        if count > end {
+            return .failure(
+                failure("the server has sent \(count - offset) bytes and announced \(end - offset)", response)
+            )
+        }
+        if count == total { return .complete }
+        guard count > offset else {
+            return .failure(failure("the server has sent none of the bytes that it announced", response))
+        }
+        do throws(SessionError) {
+            return .goOn(try record.with(receivedBytes: count, totalBytes: total))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func failure(_ words: String, _ response: SessionResponse) -> SessionError {
+        SessionError(
+            .badServerResponse, words,
+            advice: "download from the beginning; if it happens again, the server is broken",
+            failingURL: record.url, response: response)
+    }
+
     /// Whether a record of this download would be worth keeping: a GET of a whole file, unencoded, with a validator to tell it by.
     package static func canRecord(_ request: SessionRequest, response: SessionResponse) -> Bool {
         let encoding = response.value(forField: "content-encoding")?.lowercased() ?? "identity"
@@ -88,6 +125,10 @@ package struct ResumeRules: Sendable {
             encoding == nil || encoding == "identity", isSameFile(response)
         else { return .requestWhole(whole) }
         if let total = record.totalBytes, total != range.completeLength ?? total {
+            return .requestWhole(whole)
+        }
+        // What the fields say of the length contradicts itself: which bytes these are is anybody's guess.
+        if let text = response.value(forField: "content-length"), Int64(text) != Int64(bytes.count) {
             return .requestWhole(whole)
         }
         let total = range.completeLength ?? record.totalBytes

@@ -28,6 +28,7 @@ extension TaskRunner {
 
     /// Completes the task with the response of this exchange, unless it is tried again.
     func finish(_ response: SessionResponse?) {
+        if let response, goesOnForRest(response) { return }
         if let response, retries(response, otherwise: { $0.storeAndSettle(response) }) { return }
         storeAndSettle(response)
     }

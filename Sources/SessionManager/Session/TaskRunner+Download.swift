@@ -90,6 +90,28 @@ extension TaskRunner {
         Task { await delegate.task(task, didResumeAt: start, expectedTotal: total) }
     }
 
+    /// After a response for missing bytes: whether it was not all of them, and the task asks for the rest or fails.
+    func goesOnForRest(_ response: SessionResponse) -> Bool {
+        guard response.statusCode == 206, asksForRest, refusedBy == nil, let record, let transfer else {
+            return false
+        }
+        let rules = ResumeRules(record: record, base: request)
+        let count = file?.count ?? offset + transfer.received
+        switch rules.ended(response, at: count) {
+        case .complete: return false
+        case .failure(let error):
+            // Where too much has come, nobody can go on from there.
+            if count > record.receivedBytes { keepsPartialFile = false }
+            fail(error)
+        case .goOn(let longer):
+            let base = request
+            continued = file
+            self.transfer = nil
+            resume(longer, base: base)
+        }
+        return true
+    }
+
     /// What a later download can go on from; nil where the server does not allow that.
     func record(of file: FileSink, _ response: SessionResponse?) -> ResumeRecord? {
         if let record { return try? record.with(receivedBytes: file.count) }

@@ -105,11 +105,15 @@ async def play_range(request):
 
     start: another one than asked for. total: of another whole. end: more than it sends. none: 206 without Content-Range.
     unit: in bananas. whole: 206 with everything. tag: right, but of another ETag. refused: 416 for everything.
+    No lies: few: at most=30000 bytes of those asked for. unsure: the same without the length of the whole.
+    broken: the same, and in chunks, 1000 less than it says but for the end. nothing: chunks of nothing. much: chunks, 10 more than it says.
     """
     await drain(request)
     count, lie = request.number("n", 100000), request.argument("lie", "start")
     asked = ranges(request.header("Range"), count)
     tag = [("ETag", '"lie-1"'), ("Accept-Ranges", "bytes")]
+    if not asked and asked is not None:
+        return Response(b"", 416, headers=[*tag, ("Content-Range", f"bytes */{count}")])
     if not asked:
         return Response(stream(content(0, count)), 200, "application/octet-stream", tag, count)
     start, stop = asked
@@ -130,6 +134,12 @@ async def play_range(request):
             start, stop = 0, count
         case "tag":
             tag = [("ETag", '"lie-2"')]
+        case "few" | "unsure" | "broken" | "nothing" | "much":
+            stop = min(stop, start + request.number("most", 30000))
+            told = f"bytes {start}-{stop - 1}/{'*' if lie == 'unsure' else count}"
+            if lie in ("broken", "nothing", "much"):
+                end = {"broken": stop - 1000 if stop < count else stop, "nothing": start, "much": stop + 10}[lie]
+                return Response(stream(content(start, end)), 206, "application/octet-stream", [*tag, ("Content-Range", told)])
         case "refused":
             return Response(b"", 416, headers=[*tag, ("Content-Range", f"bytes */{start}")])
         case _:

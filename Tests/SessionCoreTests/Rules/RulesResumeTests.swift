@@ -87,6 +87,9 @@ struct RulesResumeTests {
             (206, ["content-range": "bytes 50-99/100", "etag": "W/\"v1\""], "whole"),
             (206, ["content-range": "bytes 50-99/100", "etag": "v1"], "whole"),
             (206, ["content-range": "bytes 50-99/100", "content-encoding": "gzip"], "whole"),
+            (206, ["content-range": "bytes 50-99/100", "content-length": "50"], "append 50 100 of 100"),
+            (206, ["content-range": "bytes 50-99/100", "content-length": "49"], "whole"),
+            (206, ["content-range": "bytes 50-69/100", "content-length": "50"], "whole"),
             (200, ["etag": "\"v2\""], "restart"), (200, [:], "restart"), (203, [:], "restart"),
             (416, ["content-range": "bytes */100"], "whole"), (416, ["content-range": "bytes */50"], "whole"),
             (416, [:], "whole"), (404, [:], "failure"), (503, [:], "failure"), (304, [:], "failure"),
@@ -109,6 +112,41 @@ struct RulesResumeTests {
     func unsatisfied(_ fields: [String: String], _ expected: String) throws {
         let rules = ResumeRules(record: try record(total: nil))
         #expect(name(try judge(rules, 416, fields)) == expected)
+    }
+
+    @Test(
+        "an answer that ends before the file does is gone on from; one that ends elsewhere than it said fails",
+        arguments: [
+            ("bytes 50-99/100", 100, "complete"), ("bytes 50-69/100", 70, "on from 70 of 100"),
+            // It ended in good order, and before it said: what has come is good.
+            ("bytes 50-69/100", 60, "on from 60 of 100"), ("bytes 50-99/100", 99, "on from 99 of 100"),
+            ("bytes 50-69/100", 71, "failure"), ("bytes 50-69/100", 100, "failure"),
+            ("bytes 50-99/100", 50, "failure"), ("bytes 50-69/100", 50, "failure"),
+            // Not for this file: `judge` has said so, and nothing was appended.
+            ("bytes 50-149/150", 100, "complete"),
+        ])
+    func end(_ range: String, _ count: Int64, _ expected: String) throws {
+        #expect(try ended(ResumeRules(record: try record()), range, at: count) == expected)
+    }
+
+    @Test("where nobody knows how long the file is, it is complete when nothing comes after it")
+    func unknownEnd() throws {
+        let rules = ResumeRules(record: try record(total: nil))
+        #expect(try ended(rules, "bytes 50-99/*", at: 100) == "on from 100 of ?")
+        #expect(try ended(rules, "bytes 50-99/100", at: 100) == "complete")
+        #expect(try ended(rules, "bytes 50-69/100", at: 70) == "on from 70 of 100")
+    }
+
+    private func ended(_ rules: ResumeRules, _ range: String, at count: Int64) throws -> String {
+        let response = SessionResponse(
+            url: try SessionRequest("https://a.example/file").url, statusCode: 206,
+            headerFields: [.contentRange: range])
+        return switch rules.ended(response, at: count) {
+        case .complete: "complete"
+        case .goOn(let record):
+            "on from \(record.receivedBytes) of \(record.totalBytes.map { "\($0)" } ?? "?")"
+        case .failure: "failure"
+        }
     }
 
     @Test("without a tag the date of the last change tells the file")

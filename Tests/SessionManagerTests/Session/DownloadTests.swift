@@ -173,6 +173,54 @@ struct DownloadTests {
         #expect(try content(folder("file")) == OriginContent.bytes(0..<5000, version: 2))
     }
 
+    private func rest(
+        _ lab: Lab, _ folder: Folder, _ kind: String, total: Int64?
+    ) throws -> (ResumeRecord, TaskOptions) {
+        try Data(OriginContent.bytes(0..<10_000)).write(to: URL(filePath: folder("part")))
+        let url = lab.origin.faultURL("/fault/range?n=100000&lie=\(kind)&key=rest-\(kind)")
+        var options = TaskOptions()
+        options.keepsPartialFile = true
+        return (
+            try ResumeRecord(
+                url: SessionRequest(url).url, eTag: "\"lie-1\"", receivedBytes: 10_000, totalBytes: total,
+                partialFile: folder("part")), options
+        )
+    }
+
+    @Test(
+        "a server that answers with less than was asked for is asked for the rest, until nothing is missing",
+        arguments: [("few", 3), ("unsure", 4), ("broken", 4)])
+    func less(_ kind: String, _ requests: Int) async throws {
+        let (lab, folder) = (try await Lab(), try Folder())
+        let (record, options) = try rest(lab, folder, kind, total: kind == "unsure" ? nil : 100_000)
+        let task = try lab.manager.downloadTask(
+            resuming: record, options: options, destination: { _, _ in DownloadDestination(folder("file")) })
+        task.resume()
+        #expect(await task.outcome().error == nil)
+        #expect(folder.names == ["file"])
+        #expect(try content(folder("file")) == OriginContent.bytes(0..<100_000))
+        #expect(task.downloadProgress.completedBytes == 100_000)
+        #expect(try await lab.origin.count("rest-\(kind)") == requests)
+    }
+
+    @Test(
+        "a server that sends nothing of what it announces, or more, is no server to go on with",
+        arguments: [("nothing", true), ("much", false)])
+    func moreOrNothing(_ kind: String, _ isKept: Bool) async throws {
+        let (lab, folder) = (try await Lab(), try Folder())
+        let (record, options) = try rest(lab, folder, kind, total: 100_000)
+        let task = try lab.manager.downloadTask(
+            resuming: record, options: options, destination: { _, _ in DownloadDestination(folder("file")) })
+        task.resume()
+        let end = await task.outcome()
+        #expect(end.error?.code == .badServerResponse)
+        #expect(end.resumeRecord == (isKept ? record : nil))
+        // What the record tells of is there in either case.
+        #expect(try content(folder("part")).starts(with: OriginContent.bytes(0..<10_000)))
+        #expect(folder.names == ["part"])
+        #expect(try await lab.origin.count("rest-\(kind)") == 1)
+    }
+
     @Test("a partial file shorter than its record is refused")
     func shortPartialFile() async throws {
         let lab = try await Lab()
