@@ -26,6 +26,8 @@ final class ConnectionPool {
     var isDirty = false
     /// How many transfers are in it.
     var count = 0
+    /// How many have been in it.
+    var total = 0
     /// Takes no more transfers.
     var isRetired = false
     private var isClosed = false

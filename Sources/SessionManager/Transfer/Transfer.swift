@@ -25,6 +25,8 @@ final class Transfer {
     var pool: ConnectionPool?
     /// The last connection that was opened for it.
     var socket: Int32 = -1
+    /// Its number among all of the pool's, where it was alone there when it began.
+    var ordinal: Int?
     /// The origin whose connections it uses.
     let origin: String
     /// More urgent ones leave the queue first.
@@ -60,6 +62,8 @@ final class Transfer {
     private var hasReadBody = false
     /// libcurl has begun to send it.
     private var hasLeft = false
+    /// Over a connection that was made for it.
+    private var hasOwnConnection = false
     private var bodyIsPaused = false
     private(set) var contentIsPaused = false
 
@@ -234,12 +238,16 @@ extension Transfer {
     /// Whether libcurl may send the request: a second time only what may be carried out twice, or cannot have been carried out.
     ///
     /// When a kept connection ends without an answer, libcurl takes it for one that had ended before and sends the request again on
-    /// another, whatever its method; the server may have carried it out all the same (RFC 9110 §9.2.2).
+    /// another, whatever its method; the server may have carried it out all the same (RFC 9110 §9.2.2). It does so too where the server
+    /// has refused the stream, and has thus not touched it (REFUSED_STREAM, RFC 9113 §8.7), and says nowhere which of the two it was.
+    /// Only on a connection that nobody else has used it can be nothing but the refusal.
     func leaves() -> Bool {
         defer { hasLeft = true }
+        if !hasLeft { hasOwnConnection = (easy?.long(CURLINFO_NUM_CONNECTS) ?? 0) > 0 }
         guard hasLeft, response == nil, hasSentBody, observer?.transferMayRepeat(self) == false else {
             return true
         }
+        if hasOwnConnection, let ordinal, ordinal == pool?.total { return true }
         failure = failure ?? .outcomeUnknown("the server has ended it without an answer")
         return false
     }

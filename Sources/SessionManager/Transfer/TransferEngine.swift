@@ -180,6 +180,8 @@ extension TransferEngine {
             let pool = try pool(transfer.binding)
             transfer.pool = pool
             pool.count += 1
+            pool.total += 1
+            transfer.ordinal = pool.count == 1 ? pool.total : nil
             var code = CURLM_OK
             inside { code = ccurl_multi_add(pool.multi, easy.raw) }
             guard code == CURLM_OK else {
