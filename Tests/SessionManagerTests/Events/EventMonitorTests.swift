@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import FoundationEssentials
-import Glibc
 import HTTPTypes
 import Reachability
 import SessionCore
@@ -129,10 +129,11 @@ struct EventMonitorTests {
     func several() async throws {
         let (lab, folder) = (try await Lab(), try Folder())
         let (first, second) = (Notes(), Notes())
-        let gate = Box<Bool>()
+        let gate = DispatchSemaphore(value: 0)
         let slow = EventMonitor { _, _ in
-            // Waits as long as anything else goes on.
-            while gate.first == nil { usleep(1000) }
+            // Waits as long as anything else goes on, and lets the next one in.
+            gate.wait()
+            gate.signal()
         }
         lab.manager.eventMonitors = [slow, first.monitor, second.monitor]
         _ = try await lab.manager.download(
@@ -144,7 +145,7 @@ struct EventMonitorTests {
                 "completed",
             ])
         #expect(await second.all == heard)
-        gate.put(true)
+        gate.signal()
     }
 
     @Test("steps are described without queries, credentials and content")

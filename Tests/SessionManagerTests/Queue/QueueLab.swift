@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EventLoop
 import HTTPTypes
 import ReachabilityCore
 import SessionCore
@@ -15,8 +16,9 @@ struct QueueLab {
     private let log = EventLog<QueueCounts>()
     private let reading: Task<Void, Never>
 
+    /// - Parameter reactor: a loop that nobody else uses; nil takes the one that all share.
     init(
-        _ status: ReachabilityStatus = .wired, connections: Int = 6,
+        _ status: ReachabilityStatus = .wired, connections: Int = 6, on reactor: Reactor? = nil,
         _ change: (inout RequestQueue.Settings) -> Void = { _ in }
     ) async throws {
         origin = try await TestSupport.Origin.shared
@@ -30,7 +32,13 @@ struct QueueLab {
         var queue = RequestQueue.Settings()
         queue.follows = .provider(network)
         change(&queue)
-        manager = URLSessionManager(configuration: configuration, queue: queue)
+        manager =
+            if let reactor {
+                URLSessionManager(
+                    configuration: configuration, securityPolicy: .default, on: reactor, queue: queue)
+            } else {
+                URLSessionManager(configuration: configuration, queue: queue)
+            }
         let events = manager.events
         log.append(QueueCounts())
         reading = Task { [log] in

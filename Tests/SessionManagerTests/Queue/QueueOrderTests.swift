@@ -93,31 +93,34 @@ struct QueueOrderTests {
         #expect(await task.outcome().error == nil)
     }
 
-    @Test("time in which a task is held counts against no limit")
+    @Test("no limit of time runs for a task that is held")
     func heldTime() async throws {
-        let lab = try await QueueLab(.wired)
-        var long = try lab.request("/hold/held-time?key=held-time-0")
-        long.options.timeouts = RequestTimeouts(total: .seconds(20))
-        let parked = try lab.manager.dataTask(with: long)
-        parked.resume()
-        try await lab.origin.wait(for: "held-time-0", [.count: 1])
-        lab.network.set(.unreachable)
-        await lab.counts { $0.parked == 1 }
-        var request = try lab.request("/get?key=held-time")
-        request.options.timeoutInterval = .seconds(20)
+        // One's own: all of its timers are these tasks'.
+        let reactor = try Reactor(name: "held-time")
+        let count = 10
+        let lab = try await QueueLab(.wired, connections: count, on: reactor)
+        func timers() async throws -> Int { try await reactor.result { reactor.holdings.timers } }
+        var request = try lab.request("/hold/held-time?key=held-time")
         request.options.timeouts = RequestTimeouts(
-            connect: .seconds(20), firstByte: .seconds(20), total: .seconds(20))
-        let waiting = try lab.manager.dataTask(with: request)
-        waiting.resume()
-        let suspended = try lab.task("/hold/held-time?key=held-time-2")
-        await lab.counts { $0.waitingForNetwork == 3 }
-        // No event tells that a limit has not been reached: the time itself has to pass.
-        try await Task.sleep(for: .milliseconds(20200))
+            connect: .seconds(3600), firstByte: .seconds(3600), total: .seconds(3600))
+        let tasks = try (0..<2 * count).map { _ in try lab.manager.dataTask(with: request) }
+        for task in tasks.prefix(count) { task.resume() }
+        try await lab.origin.wait(for: "held-time", [.count: count])
+        // One for each, besides those that all share.
+        #expect(try await timers() >= count)
+        tasks[0].suspend()
+        await lab.counts { $0.waitingForUser == 1 }
+        lab.network.set(.unreachable)
+        await lab.counts { $0.parked >= count - 1 }
+        for task in tasks.suffix(count) { task.resume() }
+        await lab.counts { $0.waitingForNetwork >= 2 * count - 1 }
+        #expect(try await timers() < count)
+        tasks[0].resume()
         lab.network.set(.wired)
-        #expect(await waiting.outcome().error == nil)
+        try await lab.origin.wait(for: "held-time", [.count: 2 * count])
+        #expect(try await timers() >= count)
         try await lab.origin.release("held-time")
-        #expect(await suspended.outcome().error == nil)
-        #expect(await parked.outcome().error == nil)
+        for task in tasks { #expect(await task.outcome().error == nil) }
     }
 
     @Test("events tell of each wait with its reason, and of its end")
