@@ -47,6 +47,12 @@ final class ServiceLab: Sendable {
         }
     }
 
+    /// Returns when it has begun to stop.
+    func beginToStop() async throws {
+        service.perform { $0.stop() }
+        try await settle()
+    }
+
     /// Stops it and takes the folder away.
     func stop() async {
         service.perform { [ended] in

@@ -105,6 +105,31 @@ struct VarlinkServerTests {
         await lab.stop()
     }
 
+    @Test("who was let in when the service ends is still answered; who has his answer is sent away")
+    func clientsAtTheEnd() async throws {
+        var limits = VarlinkLimits()
+        limits.partingTime = .seconds(3600)
+        let lab = try await ServiceLab(limits: limits)
+        var early = try lab.client()
+        var answered = try lab.client()
+        var monitor = try lab.client()
+        var waiter = try lab.client()
+        try waiter.send("Wait", ["goal": "unreachable"])
+        try monitor.send("Monitor", more: true)
+        _ = try #require(try monitor.reply())
+        // Its answer also means that those before it were let in.
+        #expect(try answered.call("GetStatus")["parameters"]?["status"] == "wired")
+
+        try await lab.beginToStop()
+        #expect(try answered.reply() == nil)
+        #expect(try monitor.reply() == nil)
+        #expect(try waiter.reply() == nil)
+        let reply = try early.call("GetStatus")["parameters"]
+        #expect(reply?["status"] == "wired" && reply?["reason"] != "not monitoring")
+        #expect(try early.reply() == nil)
+        await lab.stop()
+    }
+
     @Test("a second service at the same socket says so; a socket that nobody answers at is replaced")
     func twice() async throws {
         let lab = try await ServiceLab()

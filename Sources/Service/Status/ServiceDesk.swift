@@ -24,6 +24,7 @@ package final class ServiceDesk {
     private let outbox: (any OutboxAnswering)?
     private(set) var context: ServiceContext?
     private var waits: WaitDesk?
+    private var isClosing = false
     private var links: (reports: [LinkReport], notices: UInt64, at: Int64)?
 
     /// So old may the links of a report be where no event told of a change: addresses can expire in silence.
@@ -48,10 +49,16 @@ package final class ServiceDesk {
         notices.noticed = { [weak waits] in waits?.noticed() }
     }
 
-    func close() {
+    /// Nobody waits any more, and the last status stands: the monitor has been stopped.
+    func prepareToClose() {
+        isClosing = true
         notices.noticed = nil
         waits?.close()
         waits = nil
+    }
+
+    func close() {
+        prepareToClose()
         context = nil
     }
 
@@ -92,6 +99,7 @@ package final class ServiceDesk {
     func report() -> Report? {
         guard let context, let change = context.current else { return nil }
         var report = change.state
+        guard !isClosing else { return report }
         // What is not worth an update, as the strength of a signal, is in the manager's path.
         report.path = context.manager.path
         report.links = currentLinks() ?? report.links

@@ -23,6 +23,9 @@ final class VarlinkConnection {
     private var isEnded = false
     private(set) var isClosed = false
     private var isPumping = false
+    /// Whether it was told anything yet.
+    private var isAnswered = false
+    private var isDraining = false
 
     private static let pieceSize = 16 << 10
 
@@ -119,6 +122,17 @@ final class VarlinkConnection {
         settle()
     }
 
+    /// The service ends: what the client has asked is still answered, and the first call of one that has only just come.
+    ///
+    /// With socket activation, who comes a moment later waits for the next service; who was let in a moment before must
+    /// not fare worse.
+    func drain() {
+        isDraining = true
+        if !isEnded { read() }
+        guard !isClosed else { return }
+        pump()
+    }
+
     // MARK: Answers
 
     /// The call under way has its answer.
@@ -142,6 +156,7 @@ final class VarlinkConnection {
 
     private func put(_ reply: VarlinkReply) {
         guard !isClosed else { return }
+        isAnswered = true
         let wasEmpty = outgoing.isEmpty
         outgoing += reply.message
         if wasEmpty { flush() }
@@ -176,6 +191,8 @@ final class VarlinkConnection {
     private func settle() {
         guard !isClosed, !isPumping else { return }
         if isEnded, outgoing.isEmpty { return close() }
+        let isDone = machine.isMonitoring || machine.isIdle && isAnswered
+        if isDraining, isDone, outgoing.isEmpty { return close() }
         // A client that has gone is no subscriber and waits for nothing; what it asked for before it may still read.
         let stands = outgoing.count > limits.unread
         var interest = Interest.nothing

@@ -21,7 +21,11 @@ package final class VarlinkServer: ServiceComponent {
     private var ledger: ClientLedger
     private var connections: [ClientLedger.ID: VarlinkConnection] = [:]
     private var subscribers: [ClientLedger.ID: VarlinkConnection] = [:]
+    private var waiting: Set<ClientLedger.ID> = []
     private var acceptTimer: TimerID?
+    private var drainTimer: TimerID?
+    /// Called when the last client has gone, while the service ends.
+    private var stopped: (() -> Void)?
     private var refusals: UInt64 = 0
 
     /// - Parameters:
@@ -78,6 +82,22 @@ package final class VarlinkServer: ServiceComponent {
         if let acceptTimer { context?.reactor.cancel(acceptTimer) }
         listener?.close()
         listener = nil
+        stopped = done
+        drainTimer = context?.reactor.schedule(at: Reactor.now + limits.partingTime.inNanoseconds) {
+            [weak self] in
+            self?.drained()
+        }
+        desk.prepareToClose()
+        for connection in Array(connections.values) {
+            if waiting.contains(connection.id) { connection.close() } else { connection.drain() }
+        }
+        if connections.isEmpty { drained() }
+    }
+
+    private func drained() {
+        guard let done = stopped else { return }
+        stopped = nil
+        if let drainTimer { context?.reactor.cancel(drainTimer) }
         desk.close()
         for connection in Array(connections.values) { connection.close() }
         context = nil
@@ -143,7 +163,9 @@ package final class VarlinkServer: ServiceComponent {
         ledger.remove(connection.id)
         connections[connection.id] = nil
         subscribers[connection.id] = nil
+        waiting.remove(connection.id)
         desk.forget(connection.id)
+        if stopped != nil, connections.isEmpty { drained() }
     }
 
     // MARK: Calls
@@ -151,6 +173,8 @@ package final class VarlinkServer: ServiceComponent {
     /// Does what a client asks, now or later.
     func begin(_ request: ServiceRequest, for connection: VarlinkConnection) {
         switch request {
+        case .monitor where stopped != nil, .wait where stopped != nil:
+            connection.answer(.unavailable("the service is ending"))
         case .monitor(let statusOnly):
             guard let change = desk.current else {
                 return connection.answer(.unavailable("no status is known yet"))
@@ -160,7 +184,10 @@ package final class VarlinkServer: ServiceComponent {
             if connection.isMonitoring { subscribers[connection.id] = connection }
         case .wait(let condition, let stable, let timeout):
             guard hasRoom else { return connection.answer(tooManySubscriptions) }
-            desk.wait(condition, stable: stable, timeout: timeout, for: connection.id) { [weak connection] in
+            waiting.insert(connection.id)
+            desk.wait(condition, stable: stable, timeout: timeout, for: connection.id) {
+                [weak self, weak connection] in
+                if let connection { self?.waiting.remove(connection.id) }
                 connection?.answer($0)
             }
         case .outbox(let call)

@@ -21,6 +21,9 @@ package struct VarlinkLimits: Sendable, Equatable {
     /// How long a reader may stand still while something lies unread.
     package var stallTime: Duration = .seconds(60)
 
+    /// How long who was let in just before the service ends may take for a first call.
+    package var partingTime: Duration = .milliseconds(300)
+
     package init() {}
 
     /// Those that hold for everybody.
