@@ -40,10 +40,12 @@ struct DoctorProgramTests {
 
     /// Runs the program; `files` lie in the place of the system's.
     private func doctor(
-        _ lab: NetworkLab, _ arguments: String..., files: [String: String] = [:]
+        _ lab: NetworkLab, _ arguments: String..., files: [String: String] = [:], proxies: String = ""
     ) async throws -> (status: TestSupport.ExitStatus, text: String) {
         // In a mount namespace of its own, which leaves nothing behind.
-        var script = "unset http_proxy https_proxy; LC_ALL=C.UTF-8; export LC_ALL\nmount -t tmpfs none /mnt\n"
+        var script = "unset http_proxy https_proxy HTTPS_PROXY all_proxy ALL_PROXY no_proxy NO_PROXY\n"
+        script += "LC_ALL=C.UTF-8; export LC_ALL\nmount -t tmpfs none /mnt\n"
+        if !proxies.isEmpty { script += "export \(proxies)\n" }
         for (index, (path, content)) in files.enumerated() {
             script += "printf '%s\\n' '\(content)' >/mnt/\(index); mount --bind /mnt/\(index) \(path)\n"
         }
@@ -126,6 +128,35 @@ struct DoctorProgramTests {
         #expect(end.status == .exited(1))
         #expect(end.text.contains("● IPv4        10.0.0.1:8080 answers"), "\(end.text)")
         #expect(end.text.contains("cause: IPv6 is broken: [2001:db8::1]:8080 does not answer"), "\(end.text)")
+        server.terminate()
+    }
+
+    @Test("A proxy of the environment that is not there; one that is; a server that is an exception")
+    func proxy() async throws {
+        let (lab, server) = try await lab()
+        let dead = try await doctor(
+            lab, "http://10.0.0.1:8080/", proxies: "http_proxy=http://me:secret@10.0.0.1:3128")
+        #expect(dead.status == .exited(1))
+        #expect(
+            dead.text.contains("cause: http_proxy leads through 10.0.0.1:3128, and nothing listens there"),
+            "\(dead.text)")
+        #expect(dead.text.contains("try:   without the proxy 10.0.0.1 can be reached: unset http_proxy"))
+        #expect(!dead.text.contains("secret"))
+        let nameless = try await doctor(
+            lab, "http://www.example.org/",
+            files: ["/etc/resolv.conf": "nameserver 10.0.0.1\noptions timeout:1 attempts:1"],
+            proxies: "all_proxy=proxy.example")
+        #expect(nameless.text.contains("cause: all_proxy leads through proxy.example:1080, and "))
+        #expect(nameless.text.contains("try:   correct all_proxy where it is set"), "\(nameless.text)")
+        // What answers as a proxy here is the same server: it is asked for the whole URL.
+        let alive = try await doctor(
+            lab, "http://www.example.org/", proxies: "http_proxy=10.0.0.1:8080")
+        #expect(alive.status == .exited(0), "\(alive.text)")
+        #expect(alive.text.contains("● proxy       http_proxy leads through 10.0.0.1:8080, which answers"))
+        #expect(!alive.text.contains("name  "), "\(alive.text)")
+        let excepted = try await doctor(
+            lab, "http://10.0.0.1:8080/", proxies: "http_proxy=10.0.0.1:3128 no_proxy=10.0.0.0/8")
+        #expect(excepted.status == .exited(0) && !excepted.text.contains("proxy"), "\(excepted.text)")
         server.terminate()
     }
 

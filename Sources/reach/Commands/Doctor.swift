@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import FoundationEssentials
+import Glibc
 import Reachability
 import SessionManager
 
@@ -12,7 +13,8 @@ struct Doctor: ParsableCommand {
         discussion: """
             It looks at the path first: carrier, address, default route. With the URL of a server of yours it goes on: does the \
             name have an address, is there a connection by IPv4 and by IPv6, does the server itself answer or a page to \
-            sign in, is the clock right, do big packets get through. Nothing is sent without a URL.
+            sign in, is the clock right, do big packets get through. Where http_proxy or https_proxy names a proxy, it is \
+            the proxy that is connected to. Nothing is sent without a URL.
 
             Exit codes: 0 nothing is wrong; 1 something is; 3 the kernel cannot be asked; 64 wrong usage; 130 interrupted.
 
@@ -51,7 +53,7 @@ struct Doctor: ParsableCommand {
         if diagnosis.cause != nil { throw ExitCode.unreachable }
     }
 
-    private static let invitation = "to go on, name a server of yours: reach doctor https://…"
+    static let invitation = "to go on, name a server of yours: reach doctor https://…"
 
     /// The path to anywhere, or where there is none, to the server, which may be near.
     private func path() throws -> ReachabilityPath {
@@ -65,23 +67,65 @@ struct Doctor: ParsableCommand {
 
     private func examine(_ url: URL, _ path: ReachabilityPath, _ note: (Finding) throws -> Void) throws {
         let host = url.host() ?? ""
-        var addresses = IPAddress(host).map { [$0] } ?? []
-        if addresses.isEmpty {
-            guard let seen = NameProbe.observe(host) else { throw ExitCode.interrupted }
-            try note(DiagnosisRules.name(seen))
-            guard case .found(let found) = seen.outcome else { return }
-            // Two of each family tell as much as all.
-            addresses = IPAddress.Family.allCases.flatMap { family in
-                found.filter { $0.family == family }.prefix(2)
+        if let proxy = ProxyChoice(for: url, environment: Self.environment()) {
+            let seen = try Self.look(at: proxy)
+            // The proxy looks the server's name up and connects to it: nothing of that is to be seen from here.
+            guard case .connection(let connection) = seen, connection.outcome == .connected else {
+                let worksWithout = try Self.connects(to: host, port: Self.port(url))
+                return try note(
+                    DiagnosisRules.proxy(proxy, seen, host: host, worksWithout: worksWithout))
             }
+            try note(DiagnosisRules.proxy(proxy, seen, host: host, worksWithout: nil))
+            return try ask(url, path, note)
         }
-        let port = url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80)
-        let seen = ConnectionProbe.observe(addresses, port: port)
+        let (name, addresses) = try Self.addresses(of: host)
+        if let name { try note(DiagnosisRules.name(name)) }
+        guard !addresses.isEmpty else { return }
+        let seen = ConnectionProbe.observe(addresses, port: Self.port(url))
         let findings = DiagnosisRules.connections(
             seen, path: path, gatewayIsSilent: ConnectionProbe.isSilent(path.gateway))
         for finding in findings { try note(finding) }
         guard seen.contains(where: { $0.outcome == .connected }) else { return }
         try ask(url, path, note)
+    }
+
+    private static func environment() -> [String: String] {
+        var found: [String: String] = [:]
+        for name in ProxyChoice.variables {
+            if let value = getenv(name) { found[name] = String(cString: value) }
+        }
+        return found
+    }
+
+    private static func port(_ url: URL) -> Int {
+        url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80)
+    }
+
+    /// The addresses to try, none where there are none, and how a name was looked up.
+    private static func addresses(of host: String) throws -> (NameObservation?, [IPAddress]) {
+        if let address = IPAddress(host) { return (nil, [address]) }
+        guard let seen = NameProbe.observe(host) else { throw ExitCode.interrupted }
+        guard case .found(let found) = seen.outcome else { return (seen, []) }
+        // Two of each family tell as much as all.
+        let few = IPAddress.Family.allCases.flatMap { family in
+            found.filter { $0.family == family }.prefix(2)
+        }
+        return (seen, few)
+    }
+
+    private static func look(at proxy: ProxyChoice) throws -> ProxyObservation {
+        let (name, addresses) = try addresses(of: proxy.host)
+        let seen = ConnectionProbe.observe(addresses, port: proxy.port)
+        guard let telling = seen.first(where: { $0.outcome == .connected }) ?? seen.first else {
+            return .name(name?.outcome ?? .noSuchName)
+        }
+        return .connection(telling)
+    }
+
+    private static func connects(to host: String, port: Int) throws -> Bool {
+        ConnectionProbe.observe(try addresses(of: host).1, port: port).contains {
+            $0.outcome == .connected
+        }
     }
 
     private func ask(_ url: URL, _ path: ReachabilityPath, _ note: (Finding) throws -> Void) throws {

@@ -4,7 +4,7 @@
 struct Finding: Sendable, Equatable {
     /// What is looked at, in the order in which one rests upon the other.
     enum Check: String, Sendable, CaseIterable {
-        case path, name, connection, ipv4, ipv6, answer, clock, packets
+        case path, proxy, name, connection, ipv4, ipv6, answer, clock, packets
     }
 
     enum Verdict: String, Sendable {

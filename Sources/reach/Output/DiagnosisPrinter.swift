@@ -44,6 +44,7 @@ struct DiagnosisPrinter {
     private static func title(_ check: Finding.Check) -> String {
         switch check {
         case .path: "path"
+        case .proxy: "proxy"
         case .name: "name"
         case .connection: "connection"
         case .ipv4: "IPv4"

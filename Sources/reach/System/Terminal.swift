@@ -24,7 +24,7 @@ struct Terminal: Sendable, Hashable {
     init(descriptor: Int32) {
         isTerminal = isatty(descriptor) == 1
         environment = [:]
-        for name in ["NO_COLOR", "CLICOLOR_FORCE", "TERM", "COLUMNS", "LC_ALL", "LC_CTYPE", "LANG"] {
+        for name in ["NO_COLOR", "CLICOLOR_FORCE", "TERM", "LC_ALL", "LC_CTYPE", "LANG"] {
             if let value = getenv(name) { environment[name] = String(cString: value) }
         }
         var size = winsize()

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What a proxy means that the environment names.
+extension DiagnosisRules {
+    /// - Parameters:
+    ///   - host: The server that was asked for.
+    ///   - worksWithout: Whether the server takes connections that do not go through the proxy; nil where nobody has looked.
+    static func proxy(
+        _ choice: ProxyChoice, _ seen: ProxyObservation, host: String, worksWithout: Bool?
+    ) -> Finding {
+        let place =
+            choice.host.contains(":") ? "[\(choice.host)]:\(choice.port)" : "\(choice.host):\(choice.port)"
+        let why: String
+        switch seen {
+        case .connection(let connection):
+            switch connection.outcome {
+            case .connected:
+                return .good(
+                    .proxy,
+                    "\(choice.variable) leads through \(place), which answers after \(text(connection.took))"
+                )
+            case .refused: why = "nothing listens there"
+            case .timedOut: why = "nothing answers there within \(text(connection.took))"
+            case .failed(let words): why = "\(words)"
+            }
+        case .name(.noSuchName), .name(.found): why = "its name has no address"
+        case .name(.noAnswer): why = "no name server answers for it"
+        case .name(.failed(let words)): why = "looking up its name failed: \(words)"
+        }
+        let advice =
+            worksWithout == true
+            ? "without the proxy \(host) can be reached: unset \(choice.variable), or add \(host) to no_proxy"
+            : "correct \(choice.variable) where it is set (env, /etc/environment, the unit of a service), or start the proxy"
+        return .failed(.proxy, "\(choice.variable) leads through \(place), and \(why)", try: advice)
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Testing
+
+@testable import reach
+
+/// Which proxy the environment names for a URL.
+struct ProxyChoiceTests {
+    private func choice(_ url: String, _ environment: [String: String]) throws -> String? {
+        ProxyChoice(for: try #require(URL(string: url)), environment: environment)
+            .map { "\($0.variable) \($0.host) \($0.port)" }
+    }
+
+    @Test("the variable of the scheme, then the general one; capitals count, but not for http")
+    func variables() throws {
+        let all = [
+            "http_proxy": "a:1", "https_proxy": "b:2", "HTTPS_PROXY": "c:3", "all_proxy": "d:4",
+            "ALL_PROXY": "e:5",
+        ]
+        #expect(try choice("http://x/", all) == "http_proxy a 1")
+        #expect(try choice("HTTPS://x/", all) == "https_proxy b 2")
+        #expect(try choice("https://x/", ["HTTPS_PROXY": "c:3", "all_proxy": "d:4"]) == "HTTPS_PROXY c 3")
+        #expect(try choice("http://x/", ["HTTP_PROXY": "c:3"]) == nil)
+        #expect(try choice("http://x/", ["ALL_PROXY": "e:5"]) == "ALL_PROXY e 5")
+        #expect(try choice("http://x/", ["http_proxy": "", "all_proxy": "d:4"]) == nil)
+    }
+
+    @Test(
+        "host and port",
+        arguments: [
+            ("proxy", "proxy 1080"), ("proxy:3128", "proxy 3128"), ("http://proxy:3128/", "proxy 3128"),
+            ("http://me:p@ss@proxy:3128", "proxy 3128"), ("https://proxy", "proxy 443"),
+            ("socks5h://[2001:db8::1]:9050", "2001:db8::1 9050"), ("[::1]", "::1 1080"),
+        ])
+    func places(text: String, place: String) throws {
+        #expect(try choice("http://x/", ["http_proxy": text]) == "http_proxy \(place)")
+    }
+
+    @Test(
+        "exceptions",
+        arguments: [
+            ("example.com", true), (".example.com", true), ("com", true), ("ample.com", false), ("*", true),
+            ("other, api.example.com.", true), ("api.example.com:443", false), ("", false),
+            ("192.0.2.0/24", false),
+        ])
+    func exceptions(list: String, isDirect: Bool) throws {
+        let environment = ["https_proxy": "p", "no_proxy": list]
+        #expect(try (choice("https://api.example.com/", environment) == nil) == isDirect)
+    }
+
+    @Test("exceptions of addresses")
+    func addresses() throws {
+        func isDirect(_ url: String, _ list: String) throws -> Bool {
+            try choice(url, ["http_proxy": "p", "NO_PROXY": list]) == nil
+        }
+        #expect(try isDirect("http://192.0.2.7/", "192.0.2.7"))
+        #expect(try isDirect("http://192.0.2.7/", "localhost 192.0.2.0/24"))
+        #expect(try !isDirect("http://192.0.3.7/", "192.0.2.0/24"))
+        #expect(try isDirect("http://[2001:db8::7]/", "[2001:db8::7]"))
+        #expect(try isDirect("http://[2001:db8::7]/", "2001:db8::/32"))
+    }
+}
