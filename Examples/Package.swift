@@ -16,8 +16,10 @@ let package = Package(
         .executableTarget(name: "status-led", dependencies: [reachability]),
         .executableTarget(name: "wait-and-run", dependencies: [reachability]),
         .executableTarget(name: "fetch-user", dependencies: [sessionManager]),
+        .executableTarget(name: "own-queue", dependencies: [reachability]),
         .executableTarget(name: "meter", dependencies: [outbox]),
-        .target(name: "Recipes", dependencies: [reachability, sessionManager]),
+        .executableTarget(name: "ota", dependencies: [sessionManager]),
+        .target(name: "Recipes", dependencies: [reachability, sessionManager, outbox]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -13,13 +13,15 @@ final class GatedQueue: Sendable {
 
     /// Follows `network` until the observation is cancelled.
     func follow(_ network: any ReachabilityProvider) -> ReachabilityObservation {
-        network.observeReachability { [self] update in
-            // The path is gone at once, the status only after the grace. `unknown` holds nothing back.
-            hold(!update.path.isOnline && update.status != .unknown)
-        }
+        // The first report comes on another thread, and the first job may be here before it.
+        let (status, path) = network.currentReachability()
+        follow(status, path)
+        return network.observeReachability { [self] in follow($0.status, $0.path) }
     }
 
-    private func hold(_ hold: Bool) {
+    private func follow(_ status: ReachabilityStatus, _ path: ReachabilityPath) {
+        // The path is gone at once, the status only after the grace. `unknown` holds nothing back.
+        let hold = !path.isOnline && status != .unknown
         isHeld.withLock { isHeld in
             if hold, !isHeld { queue.suspend() }
             if !hold, isHeld { queue.resume() }
@@ -27,5 +29,5 @@ final class GatedQueue: Sendable {
         }
     }
 
-    deinit { hold(false) }  // a suspended queue must not be released
+    deinit { if isHeld.withLock({ $0 }) { queue.resume() } }  // a suspended queue must not be released
 }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import SessionManager
+
+/// A file that has to arrive whole and unchanged, however often the connection breaks or the device is switched off.
+struct Firmware {
+    var address: String
+    /// In hexadecimal digits.
+    var sha256: String
+    var path: String
+
+    private var part: String { path + ".part" }
+    private var record: URL { URL(filePath: path + ".resume") }
+
+    func fetch(with manager: URLSessionManager) async throws {
+        var options = TaskOptions()
+        options.keepsPartialFile = true
+        options.partialFile = part
+        var request = try SessionRequest(address)
+        request.options.decompressesContent = false  // ranges and the checksum are of the file as it is
+
+        for pause in [1, 5, 30, 120, 300] {
+            let earlier = (try? Data(contentsOf: record)).flatMap { try? ResumeRecord(encoded: $0) }
+            let task =
+                if let earlier, earlier.url == request.url {
+                    try manager.downloadTask(resuming: earlier, with: request, options: options)
+                } else {
+                    try manager.downloadTask(with: request, options: options)
+                }
+            task.resume()  // held while there is no network
+            let outcome = await task.outcome()
+            if let next = outcome.resumeRecord {
+                try next.encoded().write(to: record, options: .atomic)  // survives this process
+            }
+            guard let error = outcome.error else { return try install() }
+            guard outcome.resumeRecord != nil || error.response == nil else { throw error }
+            print("ota: \(error.message); once more in \(pause) s")
+            try await Task.sleep(for: .seconds(pause))
+        }
+        throw FirmwareError("\(address) did not come in five tries; what came is kept")
+    }
+
+    /// The file appears under its name as a whole and with the right content, or not at all.
+    private func install() throws {
+        unlink(record.path)
+        guard checksum(of: part) == sha256 else {
+            unlink(part)
+            throw FirmwareError("\(address) is not the firmware that was announced")
+        }
+        guard rename(part, path) == 0 else {
+            throw FirmwareError("\(path): \(String(cString: strerror(errno)))")
+        }
+    }
+}
+
+struct FirmwareError: Error, CustomStringConvertible {
+    var description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// What sha256sum(1) says of a file; every device has it.
+private func checksum(of path: String) -> String? {
+    setenv("OTA_FILE", path, 1)
+    guard let pipe = popen("sha256sum <\"$OTA_FILE\"", "r") else { return nil }
+    var digits = [CChar](repeating: 0, count: 65)
+    let count = fread(&digits, 1, 64, pipe)
+    return pclose(pipe) == 0 && count == 64 ? String(cString: digits) : nil
+}
