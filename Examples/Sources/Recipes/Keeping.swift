@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of requests that wait in an outbox.
+
+import FoundationEssentials
+import Outbox
+
+/// On a device that is offline for weeks the newest readings count.
+func makeRollingOutbox() async throws -> RequestOutbox {
+    var configuration = OutboxConfiguration()
+    configuration.limits.maximumEntries = 10_000
+    configuration.limits.maximumBytes = 20 << 20
+    configuration.limits.policy = .dropOldest
+    return try await RequestOutbox(at: "/var/lib/meter/outbox", configuration: configuration)
+}
+
+/// Worth something for an hour, and not on the account of the modem.
+func enqueueReading(_ outbox: RequestOutbox, _ reading: Data) async throws {
+    var request = try OutboxRequest("https://api.example.com/readings", body: .data(reading))
+    request.expires = Date().addingTimeInterval(3600)  // after that it is dropped instead of sent
+    request.networkCondition = .notExpensive  // the lane waits for Wi-Fi or a cable
+    request.lane = "readings"
+    try await outbox.enqueue(request)
+}
+
+/// What the server refuses: why, and once more after it was mended.
+func lookAtDeadLetters(_ outbox: RequestOutbox) async throws {
+    let dead = try await outbox.entries(state: .dead)
+    for entry in dead {
+        let reply = try await outbox.reply(to: entry.id)
+        print(entry.id, entry.url, reply?.statusCode ?? 0, entry.failure?.message ?? "")
+    }
+    try await outbox.retry(dead.filter { $0.lane == "readings" }.map(\.id))
+}
+
+/// A token that is fetched and renewed by the program, and never stored.
+struct TokenSource: SecretSource {
+    let token: @Sendable () async throws -> String
+
+    func secret(named key: String) async throws -> String { try await token() }
+}
+
+/// An outbox that knows the source `login`.
+func makeOutbox(token: @escaping @Sendable () async throws -> String) async throws -> RequestOutbox {
+    var configuration = OutboxConfiguration()
+    configuration.secretSources["login"] = TokenSource(token: token)
+    return try await RequestOutbox(at: "/var/lib/meter/outbox", configuration: configuration)
+}
