@@ -43,7 +43,9 @@ class Report:
         words = {True: 'pass', False: '**FAIL**', None: 'not measured'}
         rows = [[part, what, measured, limit, words[passed]] for part, what, measured, limit, passed in self.bars]
         failed = [b for b in self.bars if not b[4]]
-        self.add('## The bars\n\n' + table(['part', 'figure', 'measured', 'bar', 'result'], rows, words=2))
+        passed = len(rows) - len(failed)
+        self.add('## All budgets\n\n'
+                 f'What has to hold, of every part that ran: {passed} of {len(rows)} figures are within their bar.\n\n' + table(['part', 'figure', 'measured', 'bar', 'result'], rows, words=2))
         return not failed
 
     def markdown(self):
