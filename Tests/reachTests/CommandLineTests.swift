@@ -15,6 +15,7 @@ struct CommandLineTests {
         try Golden.check(Reach.helpMessage(for: Status.self, columns: 80), "help-status.txt")
         try Golden.check(Reach.helpMessage(for: Watch.self, columns: 80), "help-watch.txt")
         try Golden.check(Reach.helpMessage(for: Wait.self, columns: 80), "help-wait.txt")
+        try Golden.check(Reach.helpMessage(for: Doctor.self, columns: 80), "help-doctor.txt")
         try Golden.check(Reach.helpMessage(for: Get.self, columns: 80), "help-get.txt")
         try Golden.check(Reach.helpMessage(for: Record.self, columns: 80), "help-record.txt")
         try Golden.check(Reach.helpMessage(for: Replay.self, columns: 80), "help-replay.txt")

@@ -52,6 +52,14 @@ struct OutboxViewTests {
         try Golden.check(OutboxText.list(counts, entries, now: now, wide), "queue-list-piped.txt")
         let narrow = Style(hasColor: true, isUnicode: false, width: 50)
         try Golden.check(OutboxText.list(counts, entries, now: now, narrow), "queue-list-50-color.txt")
+        for (name, style) in [("80", Style(width: 80)), ("40", Style(width: 40))] {
+            let text = OutboxText.list(counts, entries, now: now, style)
+            try Golden.check(text, "queue-list-\(name).txt")
+            for line in text.split(separator: "\n") where !line.contains("https://") {
+                #expect(SafeText.width(String(line)) <= style.width ?? .max, "\(line)")
+            }
+            try Golden.check(OutboxText.show(entries[2], reply, style), "queue-show-\(name).txt")
+        }
         try Golden.check(OutboxText.show(entries[2], reply, wide), "queue-show.txt")
         #expect(OutboxText.list(OutboxCounts(), [], now: now, wide) == "the outbox is empty\n")
     }

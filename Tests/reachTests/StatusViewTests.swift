@@ -87,6 +87,18 @@ struct StatusViewTests {
         try Golden.check(text, "wait-unmet.txt")
     }
 
+    @Test("the unmet view of wait in a narrow terminal, with one link and with sixty", arguments: [40, 80])
+    func narrowUnmet(width: Int) throws {
+        let text = [CannedReports.wired, CannedReports.sixtyLinks].map {
+            UnmetView.text(
+                $0, WaitCondition(goal: .wifi), stable: .zero, waited: .seconds(30), Style(width: width))
+        }.joined()
+        try Golden.check(text, "wait-unmet-\(width).txt")
+        for line in text.split(separator: "\n") {
+            #expect(SafeText.width(String(line)) <= width, "\(line)")
+        }
+    }
+
     @Test("the name of the host is said once")
     func hostOnce() {
         var report = CannedReports.noSuchName

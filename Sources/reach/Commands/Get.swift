@@ -125,6 +125,7 @@ struct Get: ParsableCommand {
         let gap =
             report.leavesLineOpen && terminal.isTerminal
             && Terminal(descriptor: StandardStream.output.descriptor).isTerminal
-        StandardStream.error.write((gap ? "\n" : "") + terminal.style(.never).text(report.sentence) + "\n")
+        StandardStream.error.write(
+            (gap ? "\n" : "") + terminal.style(.never).sentence(report.sentence) + "\n")
     }
 }

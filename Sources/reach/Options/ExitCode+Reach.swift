@@ -25,7 +25,7 @@ extension ExitCode {
 /// Says what is wrong on standard error.
 func complain(_ sentence: String) {
     let style = Terminal(descriptor: StandardStream.error.descriptor).style(.never)
-    StandardStream.error.write("reach: \(style.text(sentence))\n")
+    StandardStream.error.write(style.sentence(sentence, after: "reach: ") + "\n")
 }
 
 /// Says on standard error why the kernel cannot be asked; gives the exit code.

@@ -50,6 +50,13 @@ struct Style: Sendable, Hashable {
         return layout.finish()
     }
 
+    /// A sentence for people, broken at spaces where the terminal is too narrow; what goes on below stands under its beginning.
+    ///
+    /// - Parameter head: What stands before it, as `reach: `.
+    func sentence(_ sentence: String, after head: String = "") -> String {
+        line([(head + sentence, .plain)], indent: head.count)
+    }
+
     /// Where words and the spaces between them are put; a word may consist of pieces in different tones.
     private struct Layout {
         let style: Style

@@ -12,8 +12,8 @@ enum UnmetView {
         let host = report.host.map { "\($0) " } ?? ""
         let holds = stable > .zero ? " for \(seconds(stable)) on end" : ""
         let sentence =
-            "reach: \(host)not \(condition.words)\(holds) after \(seconds(waited)): \(instead(report))"
-        var text = style.wrap(sentence, indent: 0).joined(separator: "\n  ") + "\n"
+            "\(host)not \(condition.words)\(holds) after \(seconds(waited)): \(instead(report))"
+        var text = style.sentence(sentence, after: "reach: ") + "\n"
         let links =
             condition.interface.map { name in report.links.filter { $0.name == name } } ?? report.links
         if let interface = condition.interface, links.isEmpty {

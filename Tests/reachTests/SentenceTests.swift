@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import reach
+
+/// What is said on standard error, where nobody wants to read words that are cut in two.
+struct SentenceTests {
+    private let text = "the server cannot be connected to; check host and port, and that the service runs"
+
+    @Test("A complaint is broken at spaces on a terminal, and whole in a pipe")
+    func complaint() {
+        #expect(
+            Style(width: 40).sentence(text, after: "reach: ") == """
+                reach: the server cannot be connected
+                       to; check host and port, and that
+                       the service runs
+                """)
+        #expect(Style().sentence(text, after: "reach: ") == "reach: " + text)
+        #expect(Style(width: 40).sentence("x\u{1B}[2Jy", after: "reach: ") != "reach: x\u{1B}[2Jy")
+    }
+}
