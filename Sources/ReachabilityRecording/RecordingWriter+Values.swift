@@ -9,7 +9,7 @@ extension TextLine {
         append(" ")
         append(word)
         append("=")
-        append(number)
+        append(Int64(clamping: number))
     }
 
     mutating func key(_ word: String, escaped text: String?) {

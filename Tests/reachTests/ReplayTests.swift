@@ -45,7 +45,7 @@ struct ReplayTests {
                 host.map(MonitorSubject.init) ?? .general, configuration, .custom { $0() }, environment)
             let observation = manager.observeReachability { update in
                 self.lines.append(
-                    printed.withLock { String(decoding: $0.bytes(update) { Clock.wall }, as: UTF8.self) })
+                    printed.withLock { $0.text(update) { Clock.wall }.text })
             }
             return (manager, observation)
         }

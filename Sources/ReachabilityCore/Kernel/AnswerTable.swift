@@ -77,9 +77,11 @@ package struct AnswerTable: Sendable {
     private func position(of question: KernelQuestion) -> Int? {
         if let positions { return positions[question] }
         let digest = question.digest
-        for position in digests.indices
-        where digests[position] == digest && entries[position].question == question { return position }
-        return nil
+        return digests.withUnsafeBufferPointer { digests in
+            for position in digests.indices
+            where digests[position] == digest && entries[position].question == question { return position }
+            return nil
+        }
     }
 }
 

@@ -23,24 +23,26 @@ package struct InterfaceAddress: Sendable, Equatable {
     /// The interface that owns it.
     package var interface: Int32
     /// The address (IFA_LOCAL, else IFA_ADDRESS).
-    package var address: IPAddress
+    package let address: IPAddress
     /// Leading bits that name the subnet.
-    package var prefixLength: Int
+    package let prefixLength: Int
     /// The flags.
     package var flags: Flags
+    /// `address/length`, as `ip address` shows it.
+    ///
+    /// Written once: what the kernel says of addresses is remembered, and every change of a route is told with them.
+    package let text: String
 
     package init(interface: Int32, address: IPAddress, prefixLength: Int, flags: Flags = []) {
         self.interface = interface
         self.address = address
         self.prefixLength = prefixLength
         self.flags = flags
+        text = address.text(prefixLength: UInt8(clamping: prefixLength))
     }
 
     /// Whether the kernel would choose it as a source: duplicate address detection is over or optimistic.
     package var isUsable: Bool {
         !flags.contains(.duplicate) && (!flags.contains(.tentative) || flags.contains(.optimistic))
     }
-
-    /// `address/length`, as `ip address` shows it.
-    package var text: String { address.text(prefixLength: UInt8(clamping: prefixLength)) }
 }

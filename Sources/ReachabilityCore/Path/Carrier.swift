@@ -49,7 +49,7 @@ extension Inquiry {
         of link: LinkState, expensive: Set<String>, depth: Int = 0
     ) throws(Incomplete) -> Carrier {
         var carrier = try unmarkedCarrier(of: link, expensive: expensive, depth: depth)
-        if expensive.contains(link.name) { carrier.isExpensive = true }
+        if !expensive.isEmpty, expensive.contains(link.name) { carrier.isExpensive = true }
         return carrier
     }
 

@@ -34,7 +34,11 @@ package struct LinkSurvey: Sendable {
         // Few are found sooner by walking than by hashing.
         let grouped = all.count > 32 ? Dictionary(grouping: all, by: \.interface) : [:]
         func addresses(of index: Int32) -> [InterfaceAddress] {
-            all.count > 32 ? grouped[index] ?? [] : all.filter { $0.interface == index }
+            if all.count > 32 { return grouped[index] ?? [] }
+            var own: [InterfaceAddress] = []
+            own.reserveCapacity(4)
+            for address in all where address.interface == index { own.append(address) }
+            return own
         }
         reports.reserveCapacity(links.count)
         for link in Self.inOrder(links) where !link.isLoopback {
@@ -63,7 +67,7 @@ package struct LinkSurvey: Sendable {
         var report = LinkReport(
             name: link.name, index: link.index, medium: medium, isOnline: false,
             reason: ReachabilityReason(.noRoute, interface: link.name, sentence: ""),
-            addresses: addresses.map(\.text))
+            addresses: addresses.map { $0.text })
         if try inquiry.usability(of: link) == .usable, link.master == nil,
             let own = try ownPath(of: link, addresses, &inquiry)
         {

@@ -50,14 +50,12 @@ package enum ReportJSON {
         line.append(json: path.reason.sentence)
         line.append(literal: ",\"alternative\":")
         line.append(json: path.alternative)
-        line.append(literal: ",\"links\":")
-        line.append(literal: "[")
+        line.append(literal: ",\"links\":[")
         for position in report.links.indices {
             if position > 0 { line.append(literal: ",") }
             links.append(report.links[position], at: position, to: &line) { write($0, to: &$1) }
         }
-        line.append(literal: "]")
-        line.append(literal: ",\"internet\":")
+        line.append(literal: "],\"internet\":")
         line.append(json: report.internet?.rawValue)
         if let change = report.change {
             line.append(literal: ",\"event\":\"")
@@ -78,13 +76,11 @@ package enum ReportJSON {
         line.append(json: path.reason.code.rawValue)
         line.append(literal: ",\"metric\":")
         line.append(json: path.metric)
-        line.append(literal: ",\"families\":")
-        line.append(literal: "[")
+        line.append(literal: ",\"families\":[")
         if path.hasIPv4 { line.append(literal: "\"ipv4\"") }
         if path.hasIPv4, path.hasIPv6 { line.append(literal: ",") }
         if path.hasIPv6 { line.append(literal: "\"ipv6\"") }
-        line.append(literal: "]")
-        line.append(literal: ",\"underlay\":")
+        line.append(literal: "],\"underlay\":")
         line.append(json: path.underlay)
         line.append(literal: ",\"tunnelUnchecked\":")
         line.append(json: path.isTunnelUnchecked)

@@ -111,9 +111,13 @@ extension TextLine {
 
     package mutating func append(json flag: Bool) { append(literal: flag ? "true" : "false") }
 
-    package mutating func append<Number: FixedWidthInteger>(json number: Number?) {
+    /// A number, or null.
+    package mutating func append(json number: Int?) {
         if let number { append(number) } else { append(literal: "null") }
     }
+
+    package mutating func append(json number: Int64?) { append(json: number.map { Int($0) }) }
+    package mutating func append(json number: UInt32?) { append(json: number.map { Int($0) }) }
 
     /// `[…]` with a comma between the elements.
     package mutating func append<Element>(

@@ -50,9 +50,9 @@ struct ReplaySession: ~Copyable {
                 statusOnly: statusOnly,
                 isPresent: header.configuration.reportsLinks ? nil : anyInterface)
         }
-        guard let moment = player?.play(item), let bytes = lines?.bytes(moment.update, { moment.wall }),
-            !bytes.isEmpty
+        guard let moment = player?.play(item), let text = lines?.text(moment.update, { moment.wall }),
+            text.count > 0
         else { return }
-        _ = print(bytes)
+        _ = print(text.bytes)
     }
 }

@@ -43,15 +43,15 @@ struct ReportLines: Sendable {
         log = ChangeLog(lossGrace: lossGrace, isPresent: isPresent)
     }
 
-    /// The bytes to print for an update, with line feeds; empty where nothing is to be printed.
+    /// What to print for an update, with line feeds; empty where nothing is to be printed.
     ///
     /// - Parameter wall: Reads the wall clock; called only where the time is printed.
-    mutating func bytes(_ update: ReachabilityUpdate, _ wall: () -> WallTime) -> [UInt8] {
+    mutating func text(_ update: ReachabilityUpdate, _ wall: () -> WallTime) -> TextLine {
+        line.removeAll()
         if update.event == .path, statusOnly {
             log.remember(update.path)
-            return []
+            return line
         }
-        line.removeAll()
         switch format {
         case .json:
             if update.event != .path { age.observe(update, at: wall()) }
@@ -72,7 +72,7 @@ struct ReportLines: Sendable {
                 line.append("\n")
             }
         }
-        return line.bytes
+        return line
     }
 
     /// Keeps an update that has been printed, for a line about what is behind its path.
@@ -80,15 +80,15 @@ struct ReportLines: Sendable {
     /// A call of its own, after the line is out: letting go of the update before takes its time.
     mutating func remember(_ update: ReachabilityUpdate) { last = update }
 
-    /// The bytes to print for what is behind the path, once that is asked about; empty where nothing is to be printed.
-    mutating func bytes(_ internet: InternetState, _ wall: () -> WallTime) -> [UInt8] {
+    /// What to print for what is behind the path, once that is asked about; empty where nothing is to be printed.
+    mutating func text(_ internet: InternetState, _ wall: () -> WallTime) -> TextLine {
+        line.removeAll()
         let former = self.internet
         self.internet = internet
         // What is known in the beginning is in the first line.
         guard let last, !statusOnly, former != internet, former != nil || internet != .unknown else {
-            return []
+            return line
         }
-        line.removeAll()
         switch format {
         case .json:
             var report = Report(last, since: age.since, host: host)
@@ -104,6 +104,6 @@ struct ReportLines: Sendable {
             line.append(style.line(words, indent: 13))
             line.append("\n")
         }
-        return line.bytes
+        return line
     }
 }

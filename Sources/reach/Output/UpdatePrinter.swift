@@ -26,22 +26,22 @@ final class UpdatePrinter: Sendable {
 
     /// Prints; ends the program's wait after the last line, or when nobody reads any more.
     func print(_ update: ReachabilityUpdate) {
-        print({ $0.bytes(update) { Clock.wall } }, then: { $0.remember(update) })
+        print({ $0.text(update) { Clock.wall } }, then: { $0.remember(update) })
     }
 
     /// The same for what is behind the path.
-    func print(_ internet: InternetState) { print({ $0.bytes(internet) { Clock.wall } }, then: { _ in }) }
+    func print(_ internet: InternetState) { print({ $0.text(internet) { Clock.wall } }, then: { _ in }) }
 
     private func print(
-        _ bytes: (inout ReportLines) -> [UInt8], then finish: (inout ReportLines) -> Void
+        _ text: (inout ReportLines) -> TextLine, then finish: (inout ReportLines) -> Void
     ) {
         let isLast = state.withLock { state -> Bool in
             guard state.left > 0 else { return false }
             defer { finish(&state.lines) }
-            let bytes = bytes(&state.lines)
-            if bytes.isEmpty { return false }
+            let text = text(&state.lines)
+            if text.count == 0 { return false }
             state.left -= 1
-            let outcome = StandardStream.output.write(bytes)
+            let outcome = text.withBytes { StandardStream.output.write($0) }
             if outcome != .written {
                 written.withLock { $0 = outcome }
                 state.left = 0
