@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import FoundationEssentials
+import Glibc
+import Reachability
+import ReachabilityCore
+import ServiceCore
+import SessionCore
+import TestSupport
+import Testing
+
+@testable import Service
+
+/// Ten thousand changes of the status, told to all parts of the service together.
+@Suite("A storm", .timeLimit(.minutes(10)))
+struct ServiceStormTests {
+    /// The parts as one, told as the service tells them.
+    private final class Everything: ServiceComponent {
+        let name = "everything"
+        let parts: [any ServiceComponent]
+        let history: HistoryKeeper
+        private var context: ServiceContext?
+        private var running = 0
+
+        init(history: HistoryKeeper, _ parts: [any ServiceComponent]) {
+            self.history = history
+            self.parts = [history] + parts
+        }
+
+        func start(_ context: ServiceContext) throws(ServiceError) {
+            self.context = context
+            for part in parts { try part.start(context) }
+        }
+
+        func statusChanged(_ change: CommittedChange) {
+            context?.current = change
+            for part in parts { part.statusChanged(change) }
+        }
+
+        func stop(_ done: @escaping () -> Void) {
+            running = parts.count
+            for part in parts {
+                part.stop { [self] in
+                    running -= 1
+                    if running == 0 { done() }
+                }
+            }
+        }
+    }
+
+    private func bench() async throws -> ServiceBench<Everything> {
+        let folder = try ScratchFolder("reach-storm")
+        try #require(mkdir(folder("hooks.d"), 0o755) == 0)
+        let hook = folder("hooks.d/note")
+        try "#!/bin/sh\necho $REACH_STATUS $REACH_SKIPPED >>\(folder("told"))\n".write(
+            toFile: hook, atomically: false, encoding: .utf8)
+        try #require(chmod(hook, 0o755) == 0)
+        return try await ServiceBench(in: folder) { folder, files, tally in
+            var settings = ServiceConfiguration()
+            settings.hooks.directory = folder("hooks.d")
+            settings.metrics.file = folder("reach.prom")
+            var limits = VarlinkLimits()
+            limits.unread = 4096
+            let desk = ServiceDesk(identity: .init(version: "1"), notices: KernelNotices()) {
+                _ throws(ReachabilityError) in
+                throw ReachabilityError(.netlinkRefused, errno: EPERM, context: "links", advice: "none")
+            }
+            return Everything(
+                history: HistoryKeeper(settings.history, files: files, tally: tally),
+                [
+                    ChangeLogger(settings.log, tally: tally),
+                    StatusFile(directory: folder.path, files: files),
+                    MetricsReporter(settings.metrics, version: "1", files: files, tally: tally),
+                    HookRunner(settings.hooks, files: files, tally: tally),
+                    VarlinkServer(
+                        limits: limits, desk: desk, mayUseOutbox: { _ in false },
+                        mayReadSecrets: { _ in false }
+                    ) { () throws(ServiceError) in try UnixListener(path: folder("socket")) },
+                ])
+        }
+    }
+
+    /// Reads until the newest change: the replies, each behind the status that was told before.
+    private static func read(_ caller: inout Caller, from told: JSONValue?) throws -> (
+        replies: Int, isChain: Bool
+    ) {
+        var (told, replies, isChain) = (told, 0, true)
+        while true {
+            let change = try #require(try caller.reply()?["parameters"])
+            replies += 1
+            if change["event"] == "status", change["previous"] != told { isChain = false }
+            told = change["status"]
+            if change["generation"] == 10_001 { return (replies, isChain && told == "wired") }
+        }
+    }
+
+    @Test(
+        "ten thousand changes of the status: who reads, who does not, history, hooks and files come to the newest, and nothing grows"
+    )
+    func everything() async throws {
+        let bench = try await bench()
+        try await bench.tell(.at(0, .unreachable, event: .initial))
+        let socket = bench.folder("socket")
+        var idle = try Caller(path: socket)
+        try idle.send("Monitor", more: true)
+        let first = try #require(try idle.reply()?["parameters"])
+        let begun = EventLog<Bool>()
+        let reader = Task.detached {
+            var caller = try Caller(path: socket)
+            try caller.send("Monitor", more: true)
+            let first = try #require(try caller.reply()?["parameters"])
+            begun.append(true)
+            return try Self.read(&caller, from: first["status"])
+        }
+        await begun.wait(forCount: 1)
+
+        let changes = CommittedChange.storm(10_000)
+        for start in stride(from: 0, to: changes.count, by: 100) {
+            try await bench.tell(Array(changes[start..<start + 100]))
+            let line = try await bench.ask { $0.history.stateLine } ?? ""
+            let waiting = try #require(line.split(separator: " ").first.flatMap { Int($0) })
+            #expect(waiting <= HistoryKeeper.limit)
+        }
+        let attentive = try await reader.value
+        #expect(attentive.isChain && attentive.replies <= 10_000)
+        let late = try Self.read(&idle, from: first["status"])
+        #expect(late.isChain && late.replies < 10_000, "\(late.replies)")
+
+        // The hook that runs is followed by one more, which is told the newest.
+        let told = bench.folder("told")
+        func lines() -> [Substring] {
+            ((try? String(contentsOfFile: told, encoding: .utf8)) ?? "").split(separator: "\n")
+        }
+        for _ in 0..<100_000
+        where lines().reduce(0, { $0 + 1 + (Int($1.split(separator: " ")[1]) ?? 0) }) < 10_001 {
+            try await bench.loop.result {}
+        }
+        let hooks = lines()
+        #expect(hooks.last?.hasPrefix("wired ") == true && hooks.count < 10_001, "\(hooks.suffix(2))")
+        for _ in 0..<3 {
+            try await bench.files.result {}
+            try await bench.loop.result {}
+        }
+        let status = try String(contentsOfFile: bench.folder("status.json"), encoding: .utf8)
+        #expect(status.contains("\"generation\":10001"))
+        let metrics = try String(contentsOfFile: bench.folder("reach.prom"), encoding: .utf8)
+        #expect(metrics.contains("reach_status_changes_total{status=\"wired\"} 5000\n"))
+
+        await bench.stop()
+        let database = try HistoryDatabase(reading: bench.folder(HistoryDatabase.fileName))
+        let kept = try database.timeline(
+            from: WallTime(nanoseconds: 0), to: WallTime(nanoseconds: 4_000_000_000_000_000_000)
+        ).changes
+        let dropped = try await bench.tally { $0.historySkipped }
+        #expect(kept.count + Int(dropped) == 10_001 && kept.last?.generation == 10_001)
+        #expect(zip(kept, kept.dropFirst()).allSatisfy { $0.generation < $1.generation })
+    }
+}
