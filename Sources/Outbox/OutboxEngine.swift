@@ -87,14 +87,15 @@ final class OutboxEngine {
     // MARK: Sending
 
     /// Sends what may be sent.
-    func pump() {
+    ///
+    /// - Parameter now: one instant for all of it: what became due between two looks at the clock would neither be sent nor waited for.
+    func pump(now: Int64 = WallClock.now) {
         guard machine.isRunning, !isClosed else { return }
         do throws(OutboxError) {
-            try dropExpired()
+            try dropExpired(now: now)
             for condition in NetworkCondition.allCases {
-                while try dispatch(condition) > 0, machine.room(condition) > 0 {}
+                while try dispatch(condition, now: now) > 0, machine.room(condition) > 0 {}
             }
-            let now = WallClock.now
             let next = try file.read { (database) throws(StorageError) in
                 try OutboxTables(database).nextDeadline(after: now)
             }
@@ -106,13 +107,13 @@ final class OutboxEngine {
         }
     }
 
-    private func dispatch(_ condition: NetworkCondition) throws(OutboxError) -> Int {
+    private func dispatch(_ condition: NetworkCondition, now: Int64) throws(OutboxError) -> Int {
         let room = machine.room(condition)
         guard room > 0, let manager else { return 0 }
         let (hosts, limit) = (machine.fullHosts(condition), room + machine.busyLanes(condition))
         let departures = try file.read { (database) throws(StorageError) in
             try OutboxTables(database).ready(
-                condition, now: WallClock.now, horizon: configuration.retries.horizon, exceptHosts: hosts,
+                condition, now: now, horizon: configuration.retries.horizon, exceptHosts: hosts,
                 limit: limit)
         }
         var count = 0
@@ -136,8 +137,7 @@ final class OutboxEngine {
         }
     }
 
-    private func dropExpired() throws(OutboxError) {
-        let now = WallClock.now
+    private func dropExpired(now: Int64) throws(OutboxError) {
         let expired = try file.read { (database) throws(StorageError) in
             try OutboxTables(database).expired(now: now, limit: 1_000)
         }.filter { !machine.isInFlight($0) }

@@ -63,6 +63,19 @@ final class OutboxFile {
             rename(places.successor, places.database)
             try DatabaseFile.syncFolder(of: places.database)
         }
+        do throws(StorageError) {
+            return try openAsIs(places)
+        } catch {
+            // What waits has to be able to leave on a full disk as well, and to open it takes some space: the log's index, which SQLite
+            // calls an I/O error where it cannot be made, and the tables of a newer version.
+            guard error.kind == .diskFull || error.kind == .inputOutput, places.reserve.release() else {
+                throw error
+            }
+            return try openAsIs(places)
+        }
+    }
+
+    private static func openAsIs(_ places: OutboxPlaces) throws(StorageError) -> Database {
         let database = try Database(places.database)
         // A short log: it is overwritten in place sooner, which costs less to sync than growing, and fits into the reserve.
         try database.execute("PRAGMA wal_autocheckpoint = 250")
