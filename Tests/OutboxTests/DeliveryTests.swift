@@ -3,6 +3,9 @@
 import FoundationEssentials
 import Glibc
 import HTTPTypes
+import ReachabilityCore
+import SessionCore
+import Storage
 import TestSupport
 import Testing
 
@@ -180,6 +183,27 @@ import Testing
         await outbox.close()
     }
 
+    @Test("What becomes due while others are being chosen is not forgotten")
+    func dueMeanwhile() async throws {
+        let outbox = try await lab.open()
+        try await outbox.pause()
+        let receipt = try await outbox.enqueue(request(0))
+        try await outbox.startDelivery(with: OutboxLab.manager())
+        try await outbox.on { (engine) throws(OutboxError) in
+            let now = WallClock.now
+            try engine.file.write { (database) throws(StorageError) in
+                try OutboxTables(database).postpone(
+                    receipt.id, lane: "default", OutboxFailure(.network, "x"), next: now + 1)
+                _ = try database.run("UPDATE totals SET paused = 0")
+            }
+            _ = engine.machine.pauseChanged(false)
+            while WallClock.now <= now + 1 {}
+            engine.pump(now: now)
+        }
+        try await lab.delivered(receipt.id)
+        await outbox.close()
+    }
+
     @Test("What has expired is dropped and not sent")
     func expiry() async throws {
         let outbox = try await lab.open()
@@ -191,6 +215,72 @@ import Testing
         try await lab.delivered(next.id)
         #expect(OutboxLab.numbers(try await origin.statistics(account)) == [1])
         #expect(try await outbox.result(of: receipt.id)?.outcome == .expired)
+        await outbox.close()
+    }
+
+    @Test("What is on its way does not expire: its answer counts")
+    func expiryOnTheWay() async throws {
+        let outbox = try await lab.open()
+        let gate = "\(account)-gate"
+        let held = try await outbox.enqueue(
+            OutboxRequest(to: origin.url("/hold/\(gate)?key=\(account)-held"), lane: "held"))
+        try await outbox.startDelivery(with: OutboxLab.manager())
+        try await origin.wait(for: "\(account)-held", [.count: 1])
+        try await outbox.on { (engine) throws(OutboxError) in
+            try engine.file.write { (database) throws(StorageError) in
+                _ = try database.run(
+                    "UPDATE entries SET expires = 1 WHERE id = ?", [.integer(held.id.rawValue)])
+            }
+        }
+        let next = try await outbox.enqueue(request(1))
+        try await lab.delivered(next.id)
+        try await origin.release(gate)
+        try await lab.delivered(held.id)
+        await outbox.close()
+    }
+
+    @Test("What the server asks for counts: Retry-After, and no more of its answer than is wanted")
+    func serversWishes() async throws {
+        let outbox = try await lab.open { $0.limits.maximumReplySize = 4 }
+        let before = Date()
+        let later = try await outbox.enqueue(
+            request(0, lane: "later", path: "/retry-after?times=1&status=503&after=1000&"))
+        let refused = try await outbox.enqueue(
+            request(1, path: "/body?status=422&type=text/plain&text=too%20salty&"))
+        try await outbox.startDelivery(with: OutboxLab.manager())
+        let next = try await lab.wait { event -> Date? in
+            if case .failed(later.id, _, let next) = event { next } else { nil }
+        }
+        #expect(next.timeIntervalSince(before) >= 1_000)
+        try await lab.wait { event -> Bool? in if case .died(refused.id, _) = event { true } else { nil } }
+        #expect(try await outbox.reply(to: refused.id)?.body == Data("too ".utf8))
+        await outbox.close()
+    }
+
+    @Test("A request that wants another network than there is waits, and holds up no other")
+    func networkCondition() async throws {
+        let outbox = try await lab.open { $0.maximumDeliveries = 1 }
+        var session = SessionConfiguration()
+        session.proxy = ""
+        var queue = RequestQueue.Settings()
+        queue.follows = .provider(ExpensivePath())
+        let manager = URLSessionManager(
+            configuration: session, responseSerializer: HTTPResponseSerializer(), queue: queue)
+        let reasons = EventLog<HoldReason>()
+        let events = manager.events
+        let reader = Task {
+            for await event in events { if case .held(_, let reason) = event { reasons.append(reason) } }
+        }
+        defer { reader.cancel() }
+        // This machine itself is no network, so another one is asked for, and nothing is sent.
+        var cheap = try OutboxRequest(to: "http://192.0.2.1/", lane: "cheap")
+        cheap.networkCondition = .notExpensive
+        let waiting = try await outbox.enqueue(cheap)
+        try await outbox.startDelivery(with: manager)
+        #expect(await reasons.wait(forCount: 1, within: .seconds(60)) == [.condition(.notExpensive)])
+        let other = try await outbox.enqueue(request(1))
+        try await lab.delivered(other.id)
+        #expect(try await outbox.entry(waiting.id)?.attempts == 0)
         await outbox.close()
     }
 
@@ -252,4 +342,19 @@ import Testing
 extension OutboxLab {
     /// How many dead letters were told.
     var died: Int { events.elements.count { if case .died = $0 { true } else { false } } }
+}
+
+/// A network over which not everything may go.
+private struct ExpensivePath: ReachabilityProvider {
+    func currentReachability() -> (status: ReachabilityStatus, path: ReachabilityPath) {
+        (.wired, ReachabilityPath(status: .wired, interface: "wwan0", medium: .cellular, isExpensive: true))
+    }
+
+    func observeReachability(_ observer: @escaping @Sendable (ReachabilityUpdate) -> Void)
+        -> ReachabilityObservation
+    {
+        let (status, path) = currentReachability()
+        observer(ReachabilityUpdate(event: .initial, status: status, previous: nil, path: path))
+        return ReachabilityObservation {}
+    }
 }

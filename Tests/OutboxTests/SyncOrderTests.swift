@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+/// What the kernel is asked for, in which order: a snapshot of files cannot tell what a loss of power would have kept.
+@Suite struct SyncOrderTests {
+    private let folder: ScratchFolder
+
+    init() throws { folder = try ScratchFolder("reach-sync") }
+
+    @Test(
+        "A content is synced before it gets its name, the name before the entry is committed, and that before it is told",
+        .enabled(if: NetworkLab.isRequired || access("/usr/bin/strace", X_OK) == 0, "strace is not installed")
+    )
+    func order() async throws {
+        let origin = try await Origin.shared
+        let trace = folder("trace")
+        // Request 0 has a content that is large enough for a file.
+        let result = try await origin.run([
+            "strace", "-f", "-y", "-qq", "-o", trace, "-e",
+            "trace=fsync,fdatasync,rename,renameat,renameat2,write",
+            "-e", "signal=none", BuiltProgram.path("outbox-drill"), "enqueue", folder("outbox"),
+            "http://127.0.0.1:1",
+            "0", "1", "1", "1",
+        ])
+        try #require(result.status == .exited(0), "\(result.errors)")
+        let lines = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
+        func first(after start: Int, _ parts: String...) throws -> Int {
+            try #require(
+                lines.indices.first { index in index > start && parts.allSatisfy { lines[index].contains($0) }
+                },
+                "no \(parts) behind line \(start) of:\n\(lines.joined(separator: "\n"))")
+        }
+        let content = try first(after: -1, "sync(", ".part>")
+        let name = try first(after: content, "rename", ".part")
+        let names = try first(after: name, "sync(", "outbox.bodies>")
+        let commit = try first(after: names, "sync(", "outbox.sqlite-wal>")
+        _ = try first(after: commit, "write(1", "took 0")
+    }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import Storage
+import TestSupport
+import Testing
+
+@testable import Outbox
+
+/// What is chosen and when, at instants that the test says.
+@Suite struct TablesTests {
+    private let folder: ScratchFolder
+    private let database: Database
+    private let bodies: BodyFolder
+    private var tables: OutboxTables { OutboxTables(database) }
+    private let now: Int64 = 1_000_000_000_000
+    private let hour: Int64 = 3_600_000
+
+    init() throws {
+        folder = try ScratchFolder("reach-tables")
+        let places = OutboxPlaces(folder: folder("outbox"))
+        try places.make()
+        bodies = BodyFolder(places: places)
+        database = try Database(places.database)
+        try database.migrate(to: .outbox)
+    }
+
+    @discardableResult
+    private func take(
+        _ lane: String, expires: Int64? = nil, at time: Int64? = nil, limits: OutboxLimits = OutboxLimits()
+    ) throws -> OutboxTables.Taken {
+        var request = try OutboxRequest(to: "http://example.com/", lane: lane)
+        request.expires = expires.map { WallClock.date($0) }
+        let entry = try PreparedEntry(request, bodies: bodies, largest: .max)
+        return try tables.take([entry], limits: limits, bodies: bodies, now: time ?? now).get()
+    }
+
+    private func id(_ number: Int64) -> OutboxID { OutboxID(rawValue: number) }
+
+    private func ready(at time: Int64) throws -> [Int64] {
+        try tables.ready(.any, now: time, horizon: hour, exceptHosts: [], limit: 100).map(\.id.rawValue)
+    }
+
+    @Test("An entry expires with its instant and not before; then there is nothing more to wait for")
+    func expiry() throws {
+        try take("a", expires: now + 500)
+        try take("b")
+        #expect(try tables.expired(now: now + 499, limit: 10).isEmpty)
+        #expect(try tables.expired(now: now + 500, limit: 10) == [id(1)])
+        #expect(try tables.nextDeadline(after: now + 499) == now + 500)
+        #expect(try tables.nextDeadline(after: now + 500) == nil)
+    }
+
+    @Test(
+        "What was put off leaves with its instant; one that lies further off than any pause, at once: the clock was set back"
+    )
+    func pauses() throws {
+        let failure = OutboxFailure(.server, "x")
+        for (lane, pause) in [("a", 500), ("b", hour), ("c", hour + 1)] {
+            let receipt = try #require(try take(lane).receipts.first)
+            try tables.postpone(receipt.id, lane: lane, failure, next: now + pause)
+        }
+        #expect(try ready(at: now) == [3])
+        #expect(try ready(at: now + 499) == [])
+        #expect(try ready(at: now + 500) == [1])
+        #expect(try ready(at: now + hour) == [1, 2])
+        #expect(try tables.nextDeadline(after: now) == now + 500)
+    }
+
+    @Test("With the network, what failed for its sake leaves at once, and nothing else")
+    func hurry() throws {
+        for (lane, kind) in [("a", OutboxFailure.Kind.network), ("b", .server), ("c", .security)] {
+            let receipt = try #require(try take(lane).receipts.first)
+            try tables.postpone(receipt.id, lane: lane, OutboxFailure(kind, "x"), next: now + 1000)
+        }
+        try tables.hurry(.network)
+        #expect(try ready(at: now) == [1])
+        try tables.hurry()
+        #expect(try ready(at: now) == [1, 2, 3])
+    }
+
+    @Test(
+        "What gives way: first what has expired, then dead letters, the oldest first, and what waits only where that is wanted"
+    )
+    func room() throws {
+        var limits = OutboxLimits()
+        (limits.maximumEntries, limits.policy) = (5, .dropExpiredFirst)
+        for lane in ["a", "b", "c"] { try take(lane, limits: limits) }
+        for number in [Int64(1), 2] {
+            #expect(
+                try tables.bury(id(number), lane: number == 1 ? "a" : "b", OutboxFailure(.refused, "x"), nil))
+        }
+        try take("d", expires: now + 100, limits: limits)
+        try take("e", limits: limits)
+        #expect(try take("f", at: now + 100, limits: limits).dropped == [id(4)])
+        #expect(try take("g", limits: limits).dropped == [id(1)])
+        #expect(try take("h", limits: limits).dropped == [id(2)])
+        let entry = try PreparedEntry(
+            try OutboxRequest(to: "http://example.com/", lane: "i"), bodies: bodies, largest: .max)
+        #expect(throws: OutboxTables.NoRoom.self) {
+            try database.transaction { () throws(StorageError) in
+                try tables.take([entry], limits: limits, bodies: bodies, now: now)
+            }.get()
+        }
+        limits.policy = .dropOldest
+        #expect(try take("j", limits: limits).dropped == [id(3)])
+        #expect(try tables.counts().waiting == 5)
+    }
+
+    @Test(
+        "An entry that is there is repeated, also where there is no room for another; the others of its batch are taken"
+    )
+    func repeated() throws {
+        var limits = OutboxLimits()
+        limits.maximumEntries = 2
+        func entry(_ key: String) throws -> PreparedEntry {
+            var request = try OutboxRequest(to: "http://example.com/")
+            request.idempotencyKey = key
+            return try PreparedEntry(request, bodies: bodies, largest: .max)
+        }
+        let first = try tables.take(
+            [try entry("a"), try entry("a"), try entry("b")], limits: limits, bodies: bodies, now: now
+        ).get()
+        #expect(first.receipts.map(\.isRepeated) == [false, true, false])
+        #expect(first.receipts[0].id == first.receipts[1].id)
+        #expect(try tables.counts().waiting == 2)
+        let again = try tables.take([try entry("b")], limits: limits, bodies: bodies, now: now).get()
+        #expect(
+            again.receipts == [OutboxReceipt(id: first.receipts[2].id, idempotencyKey: "b", isRepeated: true)]
+        )
+        limits.policy = .dropOldest
+        #expect(
+            try tables.take([try entry("a")], limits: limits, bodies: bodies, now: now).get().dropped.isEmpty)
+    }
+
+    @Test("The results of the last thousand are remembered")
+    func results() throws {
+        var files: [String] = []
+        for number in 1...1_003 {
+            try take("a")
+            #expect(
+                try tables.remove(id(Int64(number)), as: .delivered, statusCode: 201, now: now, files: &files)
+            )
+        }
+        try tables.trimResults()
+        #expect(try tables.result(id(3)) == nil)
+        #expect(try tables.result(id(4))?.statusCode == 201 && tables.result(id(1_003)) != nil)
+    }
+}
