@@ -22,12 +22,22 @@ import Testing
     private final class Keeper: SecretSource {
         private let tokens: [String]
         private let used = Mutex(0)
+        private let missing: Mutex<Int>
         let refusals = EventLog<String>()
 
-        init(_ tokens: [String]) { self.tokens = tokens }
+        /// - Parameter missing: how often it knows nothing at first.
+        init(_ tokens: [String], missing: Int = 0) {
+            self.tokens = tokens
+            self.missing = Mutex(missing)
+        }
 
         func secret(named key: String) async throws -> String {
-            tokens[min(used.withLock { $0 }, tokens.count - 1)]
+            let isMissing = missing.withLock { missing in
+                missing -= 1
+                return missing >= 0
+            }
+            if isMissing { throw LabError("not yet") }
+            return tokens[min(used.withLock { $0 }, tokens.count - 1)]
         }
 
         func refused(named key: String) async {
@@ -66,7 +76,8 @@ import Testing
     @Test("A secret that is refused again and again makes a dead letter with the reply, and the lane goes on")
     func bounded() async throws {
         let outbox = try await lab.open {
-            $0.secretSources["keeper"] = Keeper([Self.basic("nobody")])
+            // Other failures before do not use up the tries of a refused secret.
+            $0.secretSources["keeper"] = Keeper([Self.basic("nobody")], missing: 4)
             $0.retries.maximumRefusals = 3
         }
         let receipt = try await outbox.enqueue(request())
@@ -74,7 +85,7 @@ import Testing
         try await outbox.startDelivery(with: OutboxLab.manager())
         try await lab.delivered(next.id)
         let entry = try #require(try await outbox.entry(receipt.id))
-        #expect(entry.state == .dead && entry.attempts == 3 && entry.failure?.kind == .credentials)
+        #expect(entry.state == .dead && entry.attempts == 7 && entry.failure?.kind == .credentials)
         #expect(try await outbox.reply(to: receipt.id)?.statusCode == 401)
         // Whoever revives it has put something right: it gets as many tries again.
         try await outbox.retry([receipt.id])

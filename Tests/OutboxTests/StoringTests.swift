@@ -109,6 +109,7 @@ import Testing
         }
         #expect(error?.code == .full)
         #expect(try await outbox.counts().waiting == 8)
+        #expect(try await outbox.entries().count == 8)
         try await outbox.enqueue((0..<2).map { _ in try OutboxRequest(to: url) })
         #expect(try await outbox.counts().waiting == 10)
     }
