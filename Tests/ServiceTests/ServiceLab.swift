@@ -99,6 +99,9 @@ struct Caller: ~Copyable {
     /// Sends what the socket takes at once; throws where that is nothing.
     func sendNow(_ bytes: [UInt8]) throws { try client.send(bytes, until: 0) }
 
+    /// The next reply as it came; nil where the service has closed the connection.
+    mutating func message() throws -> [UInt8]? { try client.receive(until: Self.limit) }
+
     /// The next reply; nil where the service has closed the connection.
     mutating func reply() throws -> JSONValue? {
         try client.receive(until: Self.limit).map { try JSONValue(parsing: Data($0)) }
