@@ -12,7 +12,7 @@ import Testing
 
 @testable import Service
 
-/// Ten thousand changes of the status, told to all parts of the service together.
+/// Ten thousand changes of the status, told to the parts that do something with each, together.
 @Suite("A storm", .timeLimit(.minutes(10)))
 struct ServiceStormTests {
     /// The parts as one, told as the service tells them.
@@ -59,7 +59,6 @@ struct ServiceStormTests {
         return try await ServiceBench(in: folder) { folder, files, tally in
             var settings = ServiceConfiguration()
             settings.hooks.directory = folder("hooks.d")
-            settings.metrics.file = folder("reach.prom")
             var limits = VarlinkLimits()
             limits.unread = 4096
             let desk = ServiceDesk(identity: .init(version: "1"), notices: KernelNotices()) {
@@ -70,8 +69,6 @@ struct ServiceStormTests {
                 history: HistoryKeeper(settings.history, files: files, tally: tally),
                 [
                     ChangeLogger(settings.log, tally: tally),
-                    StatusFile(directory: folder.path, files: files),
-                    MetricsReporter(settings.metrics, version: "1", files: files, tally: tally),
                     HookRunner(settings.hooks, files: files, tally: tally),
                     VarlinkServer(
                         limits: limits, desk: desk, mayUseOutbox: { _ in false },
@@ -107,7 +104,7 @@ struct ServiceStormTests {
     }
 
     @Test(
-        "ten thousand changes of the status: who reads, who does not, history, hooks and files come to the newest, and nothing grows"
+        "ten thousand changes of the status: who reads, who does not, history and hooks come to the newest, and nothing grows"
     )
     func everything() async throws {
         let bench = try await bench()
@@ -149,14 +146,6 @@ struct ServiceStormTests {
         }
         let hooks = lines()
         #expect(hooks.last?.hasPrefix("wired ") == true && hooks.count < 10_001, "\(hooks.suffix(2))")
-        for _ in 0..<3 {
-            try await bench.files.result {}
-            try await bench.loop.result {}
-        }
-        let status = try String(contentsOfFile: bench.folder("status.json"), encoding: .utf8)
-        #expect(status.contains("\"generation\":10001"))
-        let metrics = try String(contentsOfFile: bench.folder("reach.prom"), encoding: .utf8)
-        #expect(metrics.contains("reach_status_changes_total{status=\"wired\"} 5000\n"))
 
         await bench.stop()
         let database = try HistoryDatabase(reading: bench.folder(HistoryDatabase.fileName))
