@@ -3,9 +3,10 @@
 import json
 import os
 import subprocess
+import threading
 import time
 
-from harness.process import ENVIRONMENT
+from harness.process import ENVIRONMENT, Scratch
 
 SERVER = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), 'Origin', 'throttled')
 ADDRESS = '10.9.0.1'
@@ -41,20 +42,85 @@ def restore_route(lab, link):
 class Server:
     """The slow server in the far namespace, as a context."""
 
-    def __init__(self, lab, size, rate):
+    def __init__(self, lab, size, rate, tls=None):
         command = ['/usr/bin/python3', '-B', SERVER, ADDRESS, '8080', '--size', str(size), '--rate', str(rate)]
+        command += ['--tls', tls.certificate, tls.key] if tls else []
         self.command = ['ip', 'netns', 'exec', lab.far, *command]
 
     def __enter__(self):
         self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, env=ENVIRONMENT)
         self.sum = json.loads(self.process.stdout.readline())['sha256']
+        # Read as it comes: a full pipe would hold the server up.
+        self.lines = []
+        self.reader = threading.Thread(target=lambda: self.lines.extend(self.process.stdout))
+        self.reader.start()
         return self
 
     def __exit__(self, *_):
         self.process.kill()
-        self.events = [json.loads(line) for line in self.process.stdout.read().splitlines()]
         self.process.wait()
+        self.reader.join()
+        self.events = [json.loads(line) for line in self.lines]
 
     def requests(self):
         """What arrived, once it has ended."""
         return [e for e in self.events if e['event'] == 'request']
+
+
+class Certificate:
+    """A self-signed certificate of the server's."""
+
+    def __init__(self):
+        self.certificate, self.key = Scratch.file(), Scratch.file()
+        subprocess.run(['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '30', '-subj',
+                        '/CN=' + ADDRESS, '-addext', 'subjectAltName=IP:' + ADDRESS, '-keyout', self.key, '-out', self.certificate],
+                       check=True, capture_output=True)
+
+
+class Streams:
+    """nginx with HTTP/2 in the far namespace, so many bytes a second for each stream over the preferred path, as a context."""
+
+    CONFIGURATION = """
+        daemon off; user root; pid RUN/pid; error_log RUN/error.log; worker_processes 1;
+        events {}
+        http {
+          log_format lines '$connection $remote_addr $status $msec $request_time';
+          access_log RUN/access.log lines;
+          client_body_temp_path RUN/t1; proxy_temp_path RUN/t2; fastcgi_temp_path RUN/t3; uwsgi_temp_path RUN/t4; scgi_temp_path RUN/t5;
+          map $remote_addr $pace { SECOND 0; default RATE; }
+          server {
+            listen ADDRESS:8443 ssl http2; root RUN/www; limit_rate $pace; http2_max_concurrent_streams 128;
+            ssl_certificate CERTIFICATE; ssl_certificate_key KEY;
+          }
+        }
+        """
+
+    def __init__(self, lab, size, rate, tls):
+        self.lab, self.run = lab, Scratch.file()
+        os.makedirs(os.path.join(self.run, 'www'))
+        self.blob = os.urandom(size)
+        with open(os.path.join(self.run, 'www', 'blob'), 'wb') as file:
+            file.write(self.blob)
+        text = self.CONFIGURATION
+        for word, value in (('SECOND', lab.own(SECOND)), ('RATE', str(rate)), ('ADDRESS', ADDRESS), ('CERTIFICATE', tls.certificate),
+                            ('KEY', tls.key), ('RUN', self.run)):
+            text = text.replace(word, value)
+        with open(os.path.join(self.run, 'nginx.conf'), 'w') as file:
+            file.write(text)
+
+    def __enter__(self):
+        self.process = subprocess.Popen(['ip', 'netns', 'exec', self.lab.far, 'nginx', '-c', os.path.join(self.run, 'nginx.conf')],
+                                        stdin=subprocess.DEVNULL, env=ENVIRONMENT)
+        end = time.monotonic() + 10
+        while not os.path.exists(os.path.join(self.run, 'pid')):
+            if self.process.poll() is not None or time.monotonic() > end:
+                raise RuntimeError('nginx did not start')
+            time.sleep(.02)
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
+        with open(os.path.join(self.run, 'access.log')) as file:
+            lines = [line.split() for line in file]
+        self.second = [(line[0], line[2], float(line[3]) - float(line[4])) for line in lines if line[1] == self.lab.own(SECOND)]

@@ -6,11 +6,20 @@ import SessionManager
 ///
 ///     reach-http-bench [--blocks | --on-loop] get URL N CONCURRENCY [CONNECTIONS] | download URL FILE | upload URL FILE
 ///
+///     reach-http-bench streams URL N FOLDER AUTHORITIES | queue URL N
+///
 /// By its async functions on the default executor, by completion blocks, or by its async functions on the thread that transfers.
 @main
 struct ReachHTTPBench {
     static func main() async throws {
         var words = Array(CommandLine.arguments.dropFirst())
+        if words.count == 5, words[0] == "streams" {
+            let (count, folder, authority) = (Int(words[2]) ?? 1, words[3], words[4])
+            exit(try await Pairing.streams(words[1], count, folder: folder, authority: authority) ? 0 : 1)
+        }
+        if words.count == 3, words[0] == "queue" {
+            exit(try await Pairing.queue(words[1], Int(words[2]) ?? 1) ? 0 : 1)
+        }
         let mode = words.first?.hasPrefix("--") == true ? words.removeFirst() : "--async"
         guard words.count >= 3, ["--async", "--blocks", "--on-loop"].contains(mode) else {
             print(
