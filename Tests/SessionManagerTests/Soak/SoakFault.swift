@@ -9,6 +9,7 @@ enum SoakFault: String, CaseIterable {
     case routeReplaced, metricsSwapped
     case firstSwallowsAnswers, secondSwallowsAnswers, firstSwallowsRequests, bothSwallow
     case connectionsReset, serverRestarted, serverStalls
+    case namesFail
 
     /// What `ip` is told on this side and on the far side.
     var begin: (near: [String], far: [String]) {
@@ -32,7 +33,7 @@ enum SoakFault: String, CaseIterable {
         case .secondSwallowsAnswers: ([], ["route add blackhole 10.2.0.2"])
         case .firstSwallowsRequests: (["neigh replace 10.1.0.1 lladdr 02:00:00:00:00:99 dev a0"], [])
         case .bothSwallow: ([], ["route add blackhole 10.1.0.2", "route add blackhole 10.2.0.2"])
-        case .connectionsReset, .serverRestarted, .serverStalls: ([], [])
+        case .connectionsReset, .serverRestarted, .serverStalls, .namesFail: ([], [])
         }
     }
 
@@ -51,7 +52,7 @@ enum SoakFault: String, CaseIterable {
         case .firstLinkDown, .firstAddressRemoved, .firstRouteDeleted: (Self.first, [])
         case .secondLinkDown, .secondAddressRemoved, .secondRouteDeleted: (Self.second, [])
         case .bothLinksDown, .bothRoutesDeleted: (Self.second + Self.first, [])
-        case .connectionsReset, .serverRestarted, .serverStalls: ([], [])
+        case .connectionsReset, .serverRestarted, .serverStalls, .namesFail: ([], [])
         }
     }
 

@@ -12,6 +12,8 @@ final class SoakNetwork {
     /// The lines of all servers so far.
     let lines = EventLog<String>()
     private var server: RunningProgram?
+    private var proxy: RunningProgram?
+    private var names: SoakNames?
     private var reading: Task<Void, Never>?
 
     init() async throws {
@@ -23,6 +25,8 @@ final class SoakNetwork {
             "-days", "2", "-subj", "/CN=10.9.0.1", "-addext", "subjectAltName=IP:10.9.0.1", "-keyout",
             folder("server.key"), "-out", folder("server.pem"))
         try await start()
+        proxy = try await SoakProxy.start(lab.far, folder)
+        names = try await SoakNames.start(lab.near)
     }
 
     /// Who follows this side's network; started.
@@ -36,7 +40,14 @@ final class SoakNetwork {
     }
 
     func url(_ transfer: SoakTransfer) -> String {
-        (transfer.isSecure ? "https://10.9.0.1:8443" : "http://10.9.0.1:8080") + transfer.path
+        let origin =
+            switch transfer.way {
+            case .plain: "http://10.9.0.1:8080"
+            case .secure: "https://10.9.0.1:8443"
+            case .named: names == nil ? "http://10.9.0.1:8080" : "http://soak.test:8080"
+            case .multiplexed: "https://10.9.0.1:8444"
+            }
+        return origin + transfer.path
     }
 
     private func start() async throws {
@@ -61,11 +72,20 @@ final class SoakNetwork {
         server = nil
     }
 
+    /// Ends what stands beside the server.
+    func close() async throws {
+        for program in [proxy, names?.program] {
+            program?.terminate()
+            _ = try await program?.status()
+        }
+    }
+
     func begin(_ fault: SoakFault) async throws {
         try await ip(fault.begin)
         switch fault {
         case .connectionsReset: server?.terminate(signal: SIGUSR1)
         case .serverStalls: await tell(SIGUSR2, "stalls")
+        case .namesFail: await names?.fail(true)
         case .serverRestarted:
             try await stop()
             try await start()
@@ -82,6 +102,7 @@ final class SoakNetwork {
 
     func end(_ fault: SoakFault) async throws {
         if fault == .serverStalls { await tell(SIGHUP, "goes on") }
+        if fault == .namesFail { await names?.fail(false) }
         try await ip(fault.end)
     }
 

@@ -44,6 +44,15 @@ struct SoakTransfer: Sendable {
         case download, data, stream, put, streamedPut, post, idempotentPost, livePost
     }
 
+    /// How the server is spoken to.
+    enum Way: CaseIterable {
+        case plain, secure
+        /// By its name, which is to be looked up.
+        case named
+        /// By HTTP/2, through a proxy before the server.
+        case multiplexed
+    }
+
     /// Which manager carries it out.
     enum Manager: CaseIterable {
         /// Follows the network.
@@ -57,7 +66,7 @@ struct SoakTransfer: Sendable {
     let key: Int
     let kind: Kind
     let size: Int
-    let isSecure: Bool
+    let way: Way
     let manager: Manager
     let lane: String?
     /// Whether its content has a validator.
@@ -72,7 +81,7 @@ struct SoakTransfer: Sendable {
         kind = Kind.allCases[random.below(Kind.allCases.count)]
         let length = random.below(3) == 0 ? 256 << 10 : 24 << 10
         size = 1 + random.below(length) + (length > 24 << 10 ? length : 0)
-        isSecure = random.below(3) == 0
+        way = Way.allCases[random.below(Way.allCases.count)]
         manager = Manager.allCases[random.below(Manager.allCases.count)]
         lane = manager == .queued && random.below(2) == 0 ? "lane \(random.below(2))" : nil
         isTagged = random.below(3) > 0

@@ -30,6 +30,21 @@ extension SoakRun {
         }
     }
 
+    /// In a lane each begins when the one before it has ended, so what the server has carried out of it follows in their order.
+    func judgeLanes(_ results: [(SoakTransfer, Result?)]) {
+        let lines = network.lines.elements
+        var last: [String: (key: Int, place: Int)] = [:]
+        for (transfer, result) in results.sorted(by: { $0.0.key < $1.0.key }) {
+            guard let lane = transfer.lane, transfer.isUnique, result?.error == nil, result?.status == 200,
+                let place = lines.firstIndex(where: { $0.hasPrefix("carried \(transfer.key) ") })
+            else { continue }
+            if let last = last[lane], last.place > place {
+                faults.append("\(transfer.key) of \(lane) was carried out before \(last.key)")
+            }
+            last[lane] = (transfer.key, place)
+        }
+    }
+
     private func judge(_ transfer: SoakTransfer, _ result: Result, carried: Int) -> [String] {
         var wrong: [String] = []
         switch transfer.kind {
@@ -41,7 +56,7 @@ extension SoakRun {
             }
         case .stream:
             // What came is right, however far it came. A refusal is content like any other to a reader.
-            let isRefusal = result.status == 503
+            let isRefusal = result.status.map { $0 >= 500 } ?? false
             if !isRefusal,
                 let difference = difference(transfer, result.content ?? [], isWhole: result.error == nil)
             {
@@ -56,8 +71,11 @@ extension SoakRun {
             }
         case .post, .livePost:
             if carried > 1 { wrong.append("was carried out \(carried) times") }
+            // The proxy's word for a server that did not answer it: it may have carried out the request.
+            let isUnknown = transfer.way == .multiplexed && result.status == 502
             guard let error = result.error else {
-                if carried != (result.status == 200 ? 1 : 0) {
+                if isUnknown { unknown += carried }
+                if !isUnknown, carried != (result.status == 200 ? 1 : 0) {
                     wrong.append("was carried out \(carried) times")
                 }
                 break

@@ -89,7 +89,9 @@ final class SoakRun {
         try await network.mend()
         let results = await results()
         try await network.stop()
+        try await network.close()
         judge(results)
+        judgeLanes(results)
         try await leave(before)
     }
 

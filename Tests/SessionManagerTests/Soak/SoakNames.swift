@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import TestSupport
+
+/// Whoever answers this machine's questions for names, within a namespace: 10.9.0.1 for soak.test, or a failure.
+struct SoakNames {
+    let program: RunningProgram
+
+    private static let server = """
+        import signal, socket, struct, sys
+        fails = False
+        def told(number, _):
+            global fails
+            fails = number == signal.SIGUSR1
+            print('fails' if fails else 'answers', flush=True)
+        signal.signal(signal.SIGUSR1, told)
+        signal.signal(signal.SIGHUP, told)
+        server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        server.bind(('', 53))
+        print('ready', flush=True)
+        while True:
+            query, peer = server.recvfrom(512)
+            end = query.index(0, 12) + 5
+            isKnown = query[12:end - 4].lower() == b'\\4soak\\4test\\0' and not fails
+            isAddress = isKnown and query[end - 4:end - 2] == b'\\0\\1'
+            code = 0x8180 if isKnown else 0x8182 if fails else 0x8183
+            answer = query[:2] + struct.pack('>HHHHH', code, 1, isAddress, 0, 0) + query[12:end]
+            if isAddress:
+                answer += struct.pack('>HHHIH', 0xc00c, 1, 1, 1, 4) + socket.inet_aton('10.9.0.1')
+            server.sendto(answer, peer)
+        """
+
+    /// Starts it at the addresses that the resolver of this machine asks (resolv.conf(5)); nil where it asks by IPv6 alone.
+    static func start(_ namespace: NetworkNamespace) async throws -> SoakNames? {
+        let text = (try? String(contentsOfFile: "/etc/resolv.conf", encoding: .utf8)) ?? ""
+        let servers = text.split(separator: "\n").compactMap { line -> Substring? in
+            let words = line.split { $0 == " " || $0 == "\t" }
+            return words.first == "nameserver" && words.count > 1 ? words[1] : nil
+        }
+        let addresses = servers.filter { !$0.contains(":") && !$0.hasPrefix("127.") }
+        guard servers.isEmpty || servers.contains(where: { !$0.contains(":") }) else { return nil }
+        for address in addresses { try await namespace.ip("addr replace \(address)/32 dev lo") }
+        let program = try await namespace.start(["/usr/bin/python3", "-B", "-c", server])
+        guard await program.output.wait(forCount: 1).first == "ready" else {
+            throw LabError("the name server does not start: \(program.standardError)")
+        }
+        // A resolver may ask elsewhere than there.
+        let answer = try await namespace.reactor.run(["getent", "ahostsv4", "soak.test"])
+        guard answer.text.hasPrefix("10.9.0.1") else {
+            program.terminate()
+            return nil
+        }
+        return SoakNames(program: program)
+    }
+
+    func fail(_ fails: Bool) async {
+        let (signal, word) = fails ? (SIGUSR1, "fails") : (SIGHUP, "answers")
+        let count = program.output.elements.count { $0 == word }
+        program.terminate(signal: signal)
+        await program.output.wait { $0.count { $0 == word } > count }
+    }
+}
+
+/// nginx before the server, which speaks no HTTP/2 itself.
+enum SoakProxy {
+    static func start(_ namespace: NetworkNamespace, _ folder: Folder) async throws -> RunningProgram {
+        let place = folder("server.proxy")
+        let configuration = """
+            daemon off; user root; pid \(place)/pid; error_log \(place)/error.log crit; worker_processes 1;
+            events {}
+            http {
+              access_log off; client_max_body_size 0;
+              client_body_temp_path \(place)/t1; proxy_temp_path \(place)/t2; fastcgi_temp_path \(place)/t3;
+              uwsgi_temp_path \(place)/t4; scgi_temp_path \(place)/t5;
+              server {
+                listen 10.9.0.1:8444 ssl http2;
+                ssl_certificate \(folder("server.pem")); ssl_certificate_key \(folder("server.key"));
+                location / {
+                  proxy_pass http://10.9.0.1:8080; proxy_http_version 1.1; proxy_set_header Connection "";
+                  proxy_buffering off; proxy_request_buffering off; proxy_next_upstream off;
+                }
+              }
+            }
+            """
+        try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+        try Data(configuration.utf8).write(to: URL(filePath: "\(place)/nginx.conf"))
+        let program = try await namespace.start(["nginx", "-c", "\(place)/nginx.conf"])
+        // tail(1) is told by the kernel when there is something; nginx writes it once it listens.
+        try await namespace.run(
+            "/bin/sh", "-c", "tail -c +1 -F \"$0\" 2>&- | head -c 1 >/dev/null", "\(place)/pid")
+        return program
+    }
+}
