@@ -16,7 +16,8 @@ package struct KernelEvaluation: Sendable {
 
     /// Evaluates with what `kernel` answers.
     package init(_ evaluator: PathEvaluator, _ kernel: any KernelQuerying) throws(ReachabilityError) {
-        try ask(evaluator.openingQuestions, kernel)
+        // What is remembered, the evaluation recalls by itself.
+        try ask(evaluator.openingQuestions.filter { kernel.memory[$0] == nil }, kernel)
         for _ in 0..<Self.roundLimit {
             switch evaluator.evaluate(&snapshot, recalling: kernel.memory) {
             case .path(let path, let expires):
