@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from harness import programs
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PROGRAM = os.path.join(HERE, 'reach')  # the package of the program on SessionManager
+PROGRAM = os.path.join(HERE, 'load')  # the package of the program on SessionManager
 REFERENCE = 'C on libcurl multi'
 # A client that reads the system's authorities alone is shown the server's among them, in a mount namespace of its own
 # (which `ip netns exec` has made already).
