@@ -104,16 +104,15 @@ extension NetworkEvent {
         }
     }
 
-    /// Whether connections that could not be made before may be possible since, or in a moment: with a link, an address or a route the
-    /// others come one after the other.
-    package var mayOpenPaths: Bool {
+    /// Whether the ways out may be others since, or in a moment: with a link, an address or a route the others come and go one after
+    /// the other, and who asks in between is told that there is none.
+    package var mayChangePaths: Bool {
         switch self {
-        case .linkChanged(let link, let isWirelessNoise): !isWirelessNoise && link.hasUsableState
-        case .addressAdded, .routeAdded, .ruleChanged, .settingChanged, .nexthopChanged, .overrun, .reopened,
-            .resumed:
+        case .linkChanged(_, let isWirelessNoise): !isWirelessNoise
+        case .linkRemoved, .addressAdded, .addressRemoved, .routeAdded, .routeRemoved, .ruleChanged,
+            .settingChanged, .nexthopChanged, .overrun, .reopened, .resumed:
             true
-        case .linkRemoved, .addressRemoved, .routeRemoved, .wirelessChanged, .requested, .destinationsChanged:
-            false
+        case .wirelessChanged, .requested, .destinationsChanged: false
         }
     }
 }

@@ -137,7 +137,7 @@ final class PathWatch {
 
     private func concerned(_ events: [NetworkEvent]) {
         dropClosed()
-        if events.contains(where: \.mayOpenPaths) { engine.pathsChanged() }
+        if events.contains(where: \.mayChangePaths) { engine.pathsChanged() }
         let paths = connections.map { path($0, $1) }
         guard events.contains(where: { $0.mayConcern(paths) }) else { return leave() }
         lookSoon()

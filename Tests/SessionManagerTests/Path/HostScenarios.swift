@@ -65,6 +65,27 @@ struct HostScenarios {
         other.invalidate()
     }
 
+    @Test("A connection that is tried in the instant of a loss, before anybody has heard of it, is no failure")
+    func instant() async throws {
+        let paths = try await TwoPaths(isEverywhere: true)
+        let near = paths.lab.near
+        try await near.ip(batch: "route del default via 10.1.0.1\nroute del default via 10.2.0.1")
+        var configuration = SessionConfiguration()
+        configuration.proxy = ""
+        var settings = RequestQueue.Settings()
+        // Nobody holds it back: so it runs into what a queue that has not heard of the loss yet runs into.
+        settings.follows = .nobody
+        let manager = URLSessionManager(
+            configuration: configuration, securityPolicy: .default, on: near.reactor, queue: settings)
+        #expect(await (try task(manager, "/quick?1")).outcome().error == nil)
+        try await paths.cut(.linkDown)
+        let request = try task(manager, "/quick?2")
+        try await near.ip("link set a0 up")
+        #expect(await request.outcome().error == nil)
+        _ = try await paths.requests(2)
+        manager.invalidate()
+    }
+
     @Test("A transfer to the host goes on when the way to it has turned to another link")
     func turned() async throws {
         let paths = try await TwoPaths(size: 1 << 20)
