@@ -39,7 +39,26 @@ struct HostSlots<Waiting>: ~Copyable {
     mutating func leave(_ origin: String, version: HTTPVersion?) -> [Waiting] {
         guard let host = self.host(origin) else { return [] }
         host.active -= 1
-        if version == .http2 || version == .http3 { host.isMultiplexed = true }
+        if version?.isMultiplexed == true { host.isMultiplexed = true }
+        return call(host)
+    }
+
+    /// Whether an answer of this version says something new of the origin: that it multiplexes.
+    mutating func learns(_ origin: String, _ version: HTTPVersion?) -> Bool {
+        version?.isMultiplexed == true && host(origin)?.isMultiplexed == false
+    }
+
+    /// An origin multiplexes: its first answer has begun.
+    ///
+    /// - Returns: those who may run now.
+    mutating func multiplexes(_ origin: String) -> [Waiting] {
+        guard let host = self.host(origin) else { return [] }
+        host.isMultiplexed = true
+        return call(host)
+    }
+
+    /// Those of the line for whom there is a place.
+    private func call(_ host: Host) -> [Waiting] {
         var next: [Waiting] = []
         while host.active < bound(host), let item = host.queue.popFirst() {
             host.active += 1
@@ -75,6 +94,11 @@ struct HostSlots<Waiting>: ~Copyable {
     }
 
     private func bound(_ host: Host) -> Int { host.isMultiplexed ? max(limit, multiplexedLimit) : limit }
+}
+
+extension HTTPVersion {
+    /// Whether one connection carries many requests at once.
+    fileprivate var isMultiplexed: Bool { self == .http2 || self == .http3 }
 }
 
 /// What a transfer that wants to run is told.

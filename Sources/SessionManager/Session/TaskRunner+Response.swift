@@ -13,6 +13,7 @@ extension TaskRunner: TransferObserver {
         _ transfer: Transfer, received head: SessionResponse, _ facts: HeadFacts
     ) throws(SessionError) -> any ContentSink {
         task.tell(.received(head))
+        engine.noteVersion(of: transfer)
         reconnectDeadline = 0
         if let caching, caching.received(head, for: request) { return DiscardingSink(limit: Self.ballast) }
         task.note(response: head)

@@ -21,7 +21,18 @@ extension TransferEngine {
     func givePlaceBack(_ transfer: Transfer) {
         guard transfer.hasPlace else { return }
         transfer.hasPlace = false
-        for next in slots.leave(transfer.origin, version: transfer.version) {
+        call(slots.leave(transfer.origin, version: transfer.version))
+    }
+
+    /// An answer has begun: where it tells that the origin multiplexes, more may run at once, before it has ended.
+    func noteVersion(of transfer: Transfer) {
+        let origin = transfer.origin
+        guard slots.learns(origin, transfer.version) else { return }
+        outside { engine in engine.call(engine.slots.multiplexes(origin)) }
+    }
+
+    private func call(_ transfers: [Transfer]) {
+        for next in transfers {
             tickets[ObjectIdentifier(next)] = nil
             next.hasPlace = true
             if next.easy == nil { begin(next) } else { unpause(next) }

@@ -45,6 +45,8 @@ struct MultiplexedPathTests {
 
         var configuration = SessionConfiguration()
         configuration.proxy = ""
+        // One has to begin for the others to begin beside it.
+        configuration.maximumConnectionsPerHost = 1
         var policy = SecurityPolicy.default
         policy.trustRoots = .only(.file("\(folder)/server.pem"))
         let manager = URLSessionManager(
@@ -58,6 +60,7 @@ struct MultiplexedPathTests {
         }
         for task in tasks { task.resume() }
         await log.wait { Set($0).count == 4 }
+        #expect(tasks.allSatisfy { $0.state == .running })
         try await paths.cut(.linkDown)
 
         let blob = try Data(contentsOf: URL(filePath: "\(folder)/www/blob"))

@@ -52,6 +52,20 @@ struct HostSlotsTests {
         #expect(slots.leave("h", version: .http2) == [101])
     }
 
+    @Test("as soon as an origin is known to multiplex, more may run, and that is news once")
+    func learned() {
+        let slots = Desk<Int>(limit: 1)
+        for number in 0..<4 { _ = slots.enter("h", priority: 0.5, number) }
+        #expect(!slots.learns("h", .http1_1))
+        #expect(!slots.learns("h", nil))
+        #expect(slots.learns("h", .http2))
+        #expect(slots.multiplexes("h") == [1, 2, 3])
+        #expect(!slots.learns("h", .http2))
+        #expect(slots.leave("h", version: .http2) == [])
+        #expect(!slots.learns("nobody", .http2))
+        #expect(slots.multiplexes("nobody") == [])
+    }
+
     @Test("a long line is called in order to its end")
     func long() {
         var line = WaitingLine<Int>()
@@ -75,5 +89,7 @@ private final class Desk<Item> {
         slots.enter(origin, priority: priority, item)
     }
     func leave(_ origin: String, version: HTTPVersion?) -> [Item] { slots.leave(origin, version: version) }
+    func learns(_ origin: String, _ version: HTTPVersion?) -> Bool { slots.learns(origin, version) }
+    func multiplexes(_ origin: String) -> [Item] { slots.multiplexes(origin) }
     func abandon(_ origin: String, ticket: Int) -> Bool { slots.abandon(origin, ticket: ticket) }
 }
