@@ -30,7 +30,8 @@ extension NetworkNamespace {
     }
 
     /// Runs many `ip` commands by one program, a line each (`ip -batch`); the first that fails ends them.
-    package func ip(batch lines: String) async throws {
+    @discardableResult
+    package func ip(batch lines: String) async throws -> String {
         try await run("ip", "-batch", "-", input: lines)
     }
 

@@ -64,11 +64,13 @@ struct SoakNames {
 }
 
 /// nginx before the server, which speaks no HTTP/2 itself.
+///
+/// One process, so that whoever ends it leaves none of its workers behind.
 enum SoakProxy {
     static func start(_ namespace: NetworkNamespace, _ folder: Folder) async throws -> RunningProgram {
         let place = folder("server.proxy")
         let configuration = """
-            daemon off; user root; pid \(place)/pid; error_log \(place)/error.log crit; worker_processes 1;
+            daemon off; master_process off; user root; pid \(place)/pid; error_log \(place)/error.log crit;
             events {}
             http {
               access_log off; client_max_body_size 0;
