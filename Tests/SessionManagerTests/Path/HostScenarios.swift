@@ -65,7 +65,7 @@ struct HostScenarios {
         other.invalidate()
     }
 
-    @Test("A connection that is tried in the instant of a loss, before anybody has heard of it, is no failure")
+    @Test("A connection that is tried in the instant of a loss is tried once more when it is heard of")
     func instant() async throws {
         let paths = try await TwoPaths(isEverywhere: true)
         let near = paths.lab.near
