@@ -16,6 +16,11 @@ struct DiskReserve: Sendable {
     /// Makes sure that it is there.
     func ensure() throws(OutboxError) {
         if access(path, F_OK) == 0 { return }
+        // To try it where it does not fit would take all that is free for an instant, and fail others who work on the files.
+        guard hasRoom else {
+            errno = ENOSPC
+            throw OutboxError(DatabaseFile.failure("cannot keep \(Self.size) bytes free for removals", path))
+        }
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw OutboxError(DatabaseFile.failure("cannot keep space free", path)) }
         defer { close(descriptor) }
@@ -25,6 +30,14 @@ struct DiskReserve: Sendable {
             errno = failure
             throw OutboxError(DatabaseFile.failure("cannot keep \(Self.size) bytes free for removals", path))
         }
+    }
+
+    /// Whether it fits, and leaves something for those who work on the files meanwhile.
+    private var hasRoom: Bool {
+        var room = statvfs()
+        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        guard statvfs(folder, &room) == 0 else { return true }
+        return UInt64(room.f_bavail) * UInt64(room.f_frsize) >= UInt64(Self.size + Self.size / 4)
     }
 
     /// Gives it up; false where it was not there.

@@ -105,7 +105,15 @@ final class OutboxFile {
 
     /// Runs what reads.
     func read<Value>(_ body: (Database) throws(StorageError) -> Value) throws(OutboxError) -> Value {
-        try access(body)
+        do throws(OutboxError) {
+            return try access(body)
+        } catch {
+            // Reading makes the log's index, for which a full disk has no room.
+            guard error.code == .diskFull || error.code == .storage, places.reserve.release() else {
+                throw error
+            }
+            return try access(body)
+        }
     }
 
     /// Runs what takes something in, in one transaction: it is on the disk when this returns.
@@ -119,8 +127,9 @@ final class OutboxFile {
         do throws(OutboxError) {
             return try change(body)
         } catch {
-            guard error.code == .diskFull else { throw error }
-            _ = places.reserve.release()
+            // SQLite calls it an I/O error where the log's index cannot grow.
+            guard error.code == .diskFull || error.code == .storage else { throw error }
+            guard places.reserve.release() || error.code == .diskFull else { throw error }
             // What the log holds goes into the file, so that the log begins anew.
             try access { (database) throws(StorageError) in try database.checkpoint() }
             return try change(body)
