@@ -63,24 +63,26 @@ final class OutboxFile {
             rename(places.successor, places.database)
             try DatabaseFile.syncFolder(of: places.database)
         }
-        do throws(StorageError) {
-            return try openAsIs(places)
-        } catch {
-            // What waits has to be able to leave on a full disk as well, and to open it takes some space: the log's index, which SQLite
-            // calls an I/O error where it cannot be made, and the tables of a newer version.
-            guard error.kind == .diskFull || error.kind == .inputOutput, places.reserve.release() else {
-                throw error
-            }
-            return try openAsIs(places)
+        return try givingWay(places) { () throws(StorageError) in
+            let database = try Database(places.database)
+            // A short log: it is overwritten in place sooner, which costs less to sync than growing, and fits into the reserve.
+            try database.execute("PRAGMA wal_autocheckpoint = 250")
+            try database.migrate(to: .outbox)
+            return database
         }
     }
 
-    private static func openAsIs(_ places: OutboxPlaces) throws(StorageError) -> Database {
-        let database = try Database(places.database)
-        // A short log: it is overwritten in place sooner, which costs less to sync than growing, and fits into the reserve.
-        try database.execute("PRAGMA wal_autocheckpoint = 250")
-        try database.migrate(to: .outbox)
-        return database
+    /// Does the work, and once more on a full disk, in the room kept back: what waits has to be able to leave there as well, and even to
+    /// open it or to read takes some, for the log's index and the tables of a newer version.
+    private static func givingWay<Value>(
+        _ places: OutboxPlaces, _ work: () throws(StorageError) -> Value
+    ) throws(StorageError) -> Value {
+        do throws(StorageError) {
+            return try work()
+        } catch {
+            guard error.kind.mayWantRoom, places.reserve.release() else { throw error }
+            return try work()
+        }
     }
 
     /// Replaces a damaged database, unless somebody else has done so meanwhile.
@@ -105,34 +107,32 @@ final class OutboxFile {
 
     /// Runs what reads.
     func read<Value>(_ body: (Database) throws(StorageError) -> Value) throws(OutboxError) -> Value {
-        do throws(OutboxError) {
-            return try access(body)
-        } catch {
-            // Reading makes the log's index, for which a full disk has no room.
-            guard error.code == .diskFull || error.code == .storage, places.reserve.release() else {
-                throw error
-            }
-            return try access(body)
+        try access { (database) throws(StorageError) in
+            try Self.givingWay(places) { () throws(StorageError) in try body(database) }
         }
     }
 
     /// Runs what takes something in, in one transaction: it is on the disk when this returns.
     func add<Value>(_ body: (Database) throws(StorageError) -> Value) throws(OutboxError) -> Value {
         try places.reserve.ensure()
-        return try change(body)
+        return try access { (database) throws(StorageError) in
+            try database.transaction { () throws(StorageError) in try body(database) }
+        }
     }
 
     /// Runs what changes or removes, in one transaction, also on a full disk.
     func write<Value>(_ body: (Database) throws(StorageError) -> Value) throws(OutboxError) -> Value {
-        do throws(OutboxError) {
-            return try change(body)
-        } catch {
-            // SQLite calls it an I/O error where the log's index cannot grow.
-            guard error.code == .diskFull || error.code == .storage else { throw error }
-            guard places.reserve.release() || error.code == .diskFull else { throw error }
-            // What the log holds goes into the file, so that the log begins anew.
-            try access { (database) throws(StorageError) in try database.checkpoint() }
-            return try change(body)
+        try access { (database) throws(StorageError) in
+            do throws(StorageError) {
+                return try database.transaction { () throws(StorageError) in try body(database) }
+            } catch {
+                guard error.kind.mayWantRoom, places.reserve.release() || error.kind == .diskFull else {
+                    throw error
+                }
+                // What the log holds goes into the file, so that the log begins anew.
+                try database.checkpoint()
+                return try database.transaction { () throws(StorageError) in try body(database) }
+            }
         }
     }
 
@@ -152,13 +152,6 @@ final class OutboxFile {
     }
 
     private static let compactible: Int64 = 8 << 20
-
-    private func change<Value>(_ body: (Database) throws(StorageError) -> Value) throws(OutboxError) -> Value
-    {
-        try access { (database) throws(StorageError) in
-            try database.transaction { () throws(StorageError) in try body(database) }
-        }
-    }
 
     private func access<Value>(_ body: (Database) throws(StorageError) -> Value) throws(OutboxError) -> Value
     {

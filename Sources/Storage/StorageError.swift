@@ -28,6 +28,9 @@ package struct StorageError: Error, Sendable, Equatable, CustomStringConvertible
 
         /// Whether the content cannot be trusted any more.
         package var isDamage: Bool { self == .corrupt || self == .notADatabase }
+
+        /// Whether a full disk may be behind it: SQLite calls it an I/O error where the log's index cannot be made or grow.
+        package var mayWantRoom: Bool { self == .diskFull || self == .inputOutput }
     }
 
     package let kind: Kind
