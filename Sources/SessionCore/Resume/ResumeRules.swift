@@ -102,6 +102,20 @@ package struct ResumeRules: Sendable {
         }
     }
 
+    /// What is wrong with an answer of status 206 to a request for the whole, which nobody may answer with a part (RFC 9110 §15.3.7):
+    /// the file would lack the rest. nil for any other, and where the part is the whole.
+    package static func unaskedPart(_ request: SessionRequest, _ response: SessionResponse) -> SessionError? {
+        guard response.statusCode == 206, request.headerFields[.range] == nil else { return nil }
+        let range = response.value(forField: "content-range").flatMap { ContentRange($0) }
+        if let bytes = range?.bytes, bytes.lowerBound == 0, bytes.upperBound + 1 == range?.completeLength {
+            return nil
+        }
+        return SessionError(
+            .badServerResponse, "the server answers a request for the whole with a part of it (status 206)",
+            advice: "the server, or a proxy before it, is broken: ask its operator", failingURL: request.url,
+            response: response)
+    }
+
     private func failure(_ words: String, _ response: SessionResponse) -> SessionError {
         SessionError(
             .badServerResponse, words,

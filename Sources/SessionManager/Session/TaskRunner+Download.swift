@@ -71,6 +71,7 @@ extension TaskRunner {
             refusedBy = refusal
             return try memorySink()
         }
+        if let error = ResumeRules.unaskedPart(request, head) { throw error }
         offset = 0
         // The file that was received in vain is written anew.
         let former = continued

@@ -105,6 +105,7 @@ async def play_range(request):
 
     start: another one than asked for. total: of another whole. end: more than it sends. none: 206 without Content-Range.
     unit: in bananas. whole: 206 with everything. tag: right, but of another ETag. refused: 416 for everything.
+    unasked: a part also of what was asked for as a whole.
     No lies: few: at most=30000 bytes of those asked for. unsure: the same without the length of the whole.
     broken: the same, and in chunks, 1000 less than it says but for the end. nothing: chunks of nothing. much: chunks, 10 more than it says.
     """
@@ -114,9 +115,9 @@ async def play_range(request):
     tag = [("ETag", '"lie-1"'), ("Accept-Ranges", "bytes")]
     if not asked and asked is not None:
         return Response(b"", 416, headers=[*tag, ("Content-Range", f"bytes */{count}")])
-    if not asked:
+    if not asked and lie != "unasked":
         return Response(stream(content(0, count)), 200, "application/octet-stream", tag, count)
-    start, stop = asked
+    start, stop = asked or (0, count // 2)
     told = f"bytes {start}-{stop - 1}/{count}"
     match lie:
         case "start":
@@ -134,6 +135,8 @@ async def play_range(request):
             start, stop = 0, count
         case "tag":
             tag = [("ETag", '"lie-2"')]
+        case "unasked":
+            pass
         case "few" | "unsure" | "broken" | "nothing" | "much":
             stop = min(stop, start + request.number("most", 30000))
             told = f"bytes {start}-{stop - 1}/{'*' if lie == 'unsure' else count}"

@@ -226,6 +226,22 @@ struct RulesResumeTests {
         }
     }
 
+    @Test(
+        "a part where the whole was asked for: an error, unless it is the whole",
+        arguments: [
+            (206, nil, "bytes 0-9/20", true), (206, nil, "bytes 10-19/20", true), (206, nil, nil, true),
+            (206, nil, "bytes 0-19/*", true), (206, nil, "bananas", true), (206, nil, "bytes 0-19/20", false),
+            (206, "bytes=0-9", "bytes 0-9/20", false), (200, nil, "bytes 0-9/20", false),
+        ] as [(Int, String?, String?, Bool)])
+    func unaskedPart(_ status: Int, _ asked: String?, _ told: String?, _ isWrong: Bool) throws {
+        var request = try SessionRequest("https://a.example/file")
+        request.headerFields[.range] = asked
+        var fields = HTTPFields()
+        fields[.contentRange] = told
+        let response = SessionResponse(url: request.url, statusCode: status, headerFields: fields)
+        #expect((ResumeRules.unaskedPart(request, response) != nil) == isWrong)
+    }
+
     @Test("which downloads are worth a record")
     func canRecord() throws {
         let request = try SessionRequest("https://a.example/file")

@@ -221,6 +221,19 @@ struct DownloadTests {
         #expect(try await lab.origin.count("rest-\(kind)") == 1)
     }
 
+    @Test("a part is no whole: what nobody asked a part of is an error, and leaves no file")
+    func unaskedPart() async throws {
+        let (lab, folder) = (try await Lab(), try Folder())
+        let task = try lab.manager.downloadTask(
+            with: SessionRequest(lab.origin.faultURL("/fault/range?n=100000&lie=unasked")),
+            destination: { _, _ in DownloadDestination(folder("file")) })
+        task.resume()
+        let end = await task.outcome()
+        #expect(end.error?.code == .badServerResponse)
+        #expect(end.filePath == nil)
+        #expect(folder.names == [])
+    }
+
     @Test("a partial file shorter than its record is refused")
     func shortPartialFile() async throws {
         let lab = try await Lab()
