@@ -86,7 +86,7 @@ import Testing
     )
     func tornLog() async throws {
         let snapshots = try await record(20)
-        var generator = Seeded(state: 42)
+        var generator = SeededGenerator(seed: 42)
         for (before, after) in zip(snapshots, snapshots.dropFirst()) {
             let log = "outbox.sqlite-wal"
             let (old, new) = (before.files[log]?.count ?? 0, after.files[log]?.count ?? 0)
@@ -106,17 +106,5 @@ import Testing
             try await check(after, "whole, \(after.receipts.count) acknowledged")
         }
         #expect(snapshots.last?.receipts.count == 20)
-    }
-
-    /// The same numbers each time (SplitMix64).
-    private struct Seeded: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
     }
 }

@@ -33,7 +33,7 @@ struct VarlinkAbuseTests {
     @Test("random bytes")
     func randomBytes() async throws {
         let lab = try await ServiceLab()
-        var random = SplitMix(state: 7)
+        var random = SeededGenerator(seed: 7)
         for _ in 0..<100 {
             var client = try lab.client()
             let bytes = (0..<Int.random(in: 1...3000, using: &random)).map { _ in
@@ -187,17 +187,4 @@ private final class Box {
 
     func reply() throws -> JSONValue? { try caller.reply() }
     func call(_ method: String) throws -> JSONValue { try caller.call(method) }
-}
-
-/// The same numbers on every machine (Steele, Lea, Flood, "Fast splittable pseudorandom number generators").
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var bits = state
-        bits = (bits ^ bits >> 30) &* 0xBF58_476D_1CE4_E5B9
-        bits = (bits ^ bits >> 27) &* 0x94D0_49BB_1331_11EB
-        return bits ^ bits >> 31
-    }
 }

@@ -103,8 +103,11 @@ struct HostileTextTests {
                 var report = CannedReports.hostileWiFi
                 report.path.ssid = name
                 report.path.interface = name
-                report.links[0].name = name
-                report.links[0].reason = ReachabilityReason(.linkDown, sentence: "\(name): no carrier")
+                let link = report.links[0]
+                report.links[0] = LinkReport(
+                    name: name, index: link.index, medium: link.medium, isOnline: link.isOnline,
+                    reason: ReachabilityReason(.linkDown, sentence: "\(name): no carrier"),
+                    addresses: link.addresses, gateway: link.gateway, metric: link.metric)
                 let calm = StatusView.text(CannedReports.hostileWiFi, style).split(separator: "\n").count
                 let text = StatusView.text(report, style)
                 #expect(!text.unicodeScalars.contains { $0 != "\n" && SafeText.steers($0.value) })

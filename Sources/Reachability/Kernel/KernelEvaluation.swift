@@ -33,11 +33,14 @@ package struct KernelEvaluation: Sendable {
     }
 
     /// The reports on all links; asks what the path did not need.
+    ///
+    /// - Parameter recallsReports: Whether those that still hold are taken as they are; what they rest upon is not in the snapshot then.
     package mutating func survey(
-        _ evaluator: PathEvaluator, _ kernel: any KernelQuerying
+        _ evaluator: PathEvaluator, _ kernel: any KernelQuerying, recallsReports: Bool = false
     ) throws(ReachabilityError) -> [LinkReport] {
+        let survey = LinkSurvey(evaluator: evaluator)
         for _ in 0..<Self.roundLimit {
-            switch LinkSurvey(evaluator: evaluator).survey(&snapshot, recalling: kernel.memory) {
+            switch survey.survey(&snapshot, recalling: kernel.memory, recallsReports: recallsReports) {
             case .reports(let reports): return reports
             case .needs(let questions): try ask(questions, kernel)
             }

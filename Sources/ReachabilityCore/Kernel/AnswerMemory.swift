@@ -6,7 +6,7 @@
 /// costs route lookups alone. Answers about routes hold only over changes of routes: of the other family, or, where
 /// they are bound to a link, of routes through another link alone. IPv4 routes can vanish without a word of their own,
 /// but then with one about a link, an address or a nexthop. What nl80211 says of a Wi-Fi interface never holds, since
-/// its signal changes all the time.
+/// its signal changes all the time. Reports on links that follow from such answers hold as long as they do.
 ///
 /// One object, asked where the answers are needed; used by one thread at a time, like whoever answers.
 package final class AnswerMemory {
@@ -27,6 +27,15 @@ package final class AnswerMemory {
 
     /// Forgets what was said about routes: time has passed.
     package func forgetRoutes() { answers.forgetRoutes() }
+
+    /// The report on a link, where it still holds.
+    func report(on link: Int32) -> LinkReport? { answers.reports[link] }
+
+    /// Keeps a report for as long as the answers that it rests upon.
+    func keep(_ report: LinkReport) { answers.reports.keep(report) }
+
+    /// Forgets the reports that rest upon something else.
+    func reports(restUpon basis: ReportMemory.Basis) { answers.reports.rest(upon: basis) }
 }
 
 /// What an ``AnswerMemory`` holds; not to be copied, so that reading one answer does not retain all the tables.
@@ -37,6 +46,8 @@ private struct LastingAnswers: ~Copyable {
     private var routes = PerFamily()
     /// Whether there is a VRF; nil while that is not known.
     private var hasVRF: Bool?
+    /// What follows from the answers.
+    var reports = ReportMemory()
 
     /// Lookups by the family of their destination.
     private struct PerFamily: Sendable {
@@ -131,7 +142,11 @@ private struct LastingAnswers: ~Copyable {
     private mutating func forgetRoutes(_ family: IPAddress.Family, through interface: Int32?) {
         routes[family].free.removeAll()
         // A lookup bound to a VRF, before Linux 6.1 also to one of its ports, goes through the VRF's table unbound.
-        guard let interface, hasVRF == false else { return routes[family].bound.removeAll() }
+        guard let interface, hasVRF == false else {
+            routes[family].bound.removeAll()
+            return reports.removeAll()
+        }
+        reports.forget(interface)
         routes[family].bound.removeAll { entry in
             guard case .route(let lookup) = entry.question, lookup.interface != interface else { return true }
             // Of a multipath route the kernel shows all legs, those through other links too.
@@ -144,6 +159,7 @@ private struct LastingAnswers: ~Copyable {
     mutating func forgetRoutes() {
         routes.v4.removeAll()
         routes.v6.removeAll()
+        reports.removeAll()
     }
 
     /// Whether an answer is more than a failure of the moment: of the refusals, no such interface, no such family

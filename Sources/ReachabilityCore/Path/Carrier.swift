@@ -80,6 +80,7 @@ extension Inquiry {
         }
         let place = PortsPlace(master: link.index, depth: depth)
         if let concluded = portsCarrier[place] {
+            concludedElsewhere()
             guard let concluded else { throw Incomplete() }
             return concluded
         }

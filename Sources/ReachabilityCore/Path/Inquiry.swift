@@ -18,6 +18,10 @@ package struct Inquiry: ~Copyable {
     // are ports of bridges would be looked through again for every way that leads to them.
     package var portsUsability: [PortsPlace: LinkUsability?] = [:]
     package var portsCarrier: [PortsPlace: Carrier?] = [:]
+    // The link that is concluded about; nil where nobody asks what the conclusions rest upon.
+    private var subject: Int32?
+    /// Whether everything since ``begin(with:)`` follows from answers that are kept, and from routes bound to that link or to none.
+    private(set) var restsUponKeptAnswers = false
 
     /// The ports of a link, that many devices below the one in question.
     package struct PortsPlace: Hashable {
@@ -66,8 +70,33 @@ package struct Inquiry: ~Copyable {
         throw Incomplete()
     }
 
+    /// Begins to notice what the conclusions about a link rest upon.
+    mutating func begin(with link: Int32) {
+        subject = link
+        restsUponKeptAnswers = true
+    }
+
+    /// A conclusion is taken over whose grounds are not known any more.
+    mutating func concludedElsewhere() { restsUponKeptAnswers = false }
+
+    private mutating func notice(_ question: KernelQuestion) {
+        guard let subject, restsUponKeptAnswers else { return }
+        if case .route(let lookup) = question {
+            // What the kernel says unbound is part of what all kept reports rest upon.
+            if lookup.interface == 0 { return }
+            if lookup.interface != subject { return restsUponKeptAnswers = false }
+        }
+        switch memory?[question] {
+        case nil: restsUponKeptAnswers = false
+        // A multipath route has legs through other links too.
+        case .route(let route) where !route.legs.isEmpty: restsUponKeptAnswers = false
+        default: break
+        }
+    }
+
     /// The answer as far as it is known or remembered.
-    private mutating func known(_ question: KernelQuestion) -> KernelAnswer? {
+    mutating func known(_ question: KernelQuestion) -> KernelAnswer? {
+        notice(question)
         if let answer = snapshot[question] { return answer }
         guard let answer = memory?[question] else { return nil }
         snapshot.append(question, answer)

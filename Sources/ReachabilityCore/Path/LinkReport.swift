@@ -3,33 +3,62 @@
 /// One interface as a field engineer sees it: is it online, and if not, what is missing.
 public struct LinkReport: Sendable, Equatable {
     /// The name.
-    public package(set) var name: String
+    public var name: String { content.name }
     /// The interface index.
-    public package(set) var index: Int32
+    public var index: Int32 { content.index }
     /// Its own kind.
-    public package(set) var medium: Medium
+    public var medium: Medium { content.medium }
     /// Whether it has a usable path of its own, preferred by the kernel or not.
-    public package(set) var isOnline: Bool
+    public var isOnline: Bool { content.isOnline }
     /// What is there, or the first thing that is missing.
-    public package(set) var reason: ReachabilityReason
+    public var reason: ReachabilityReason { content.reason }
     /// The addresses with their prefix lengths, as text.
-    public package(set) var addresses: [String]
+    public var addresses: [String] { content.addresses }
     /// The next router of its own path.
-    public package(set) var gateway: IPAddress?
+    public var gateway: IPAddress? { content.gateway }
     /// The metric of its own path.
-    public package(set) var metric: UInt32?
+    public var metric: UInt32? { content.metric }
+
+    // By reference: a report goes through many hands as it is, and most are those of the update before.
+    private let content: Content
+
+    private final class Content: Sendable {
+        let name: String
+        let index: Int32
+        let medium: Medium
+        let isOnline: Bool
+        let reason: ReachabilityReason
+        let addresses: [String]
+        let gateway: IPAddress?
+        let metric: UInt32?
+
+        init(
+            _ name: String, _ index: Int32, _ medium: Medium, _ isOnline: Bool, _ reason: ReachabilityReason,
+            _ addresses: [String], _ gateway: IPAddress?, _ metric: UInt32?
+        ) {
+            self.name = name
+            self.index = index
+            self.medium = medium
+            self.isOnline = isOnline
+            self.reason = reason
+            self.addresses = addresses
+            self.gateway = gateway
+            self.metric = metric
+        }
+    }
 
     package init(
         name: String, index: Int32, medium: Medium, isOnline: Bool, reason: ReachabilityReason,
         addresses: [String] = [], gateway: IPAddress? = nil, metric: UInt32? = nil
     ) {
-        self.name = name
-        self.index = index
-        self.medium = medium
-        self.isOnline = isOnline
-        self.reason = reason
-        self.addresses = addresses
-        self.gateway = gateway
-        self.metric = metric
+        content = Content(name, index, medium, isOnline, reason, addresses, gateway, metric)
+    }
+
+    /// Whether they say the same.
+    public static func == (a: LinkReport, b: LinkReport) -> Bool {
+        if a.content === b.content { return true }
+        return a.index == b.index && a.isOnline == b.isOnline && a.name == b.name && a.medium == b.medium
+            && a.reason == b.reason && a.addresses == b.addresses && a.gateway == b.gateway
+            && a.metric == b.metric
     }
 }

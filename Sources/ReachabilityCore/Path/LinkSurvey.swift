@@ -19,13 +19,20 @@ package struct LinkSurvey: Sendable {
     }
 
     /// The same with answers that are remembered; what is taken from `memory` is in the snapshot afterwards.
-    package func survey(_ snapshot: inout Snapshot, recalling memory: AnswerMemory) -> Outcome {
+    ///
+    /// - Parameter recallsReports: Whether reports that still hold are taken from there as well; what they rest upon is not in the
+    ///   snapshot then.
+    package func survey(
+        _ snapshot: inout Snapshot, recalling memory: AnswerMemory, recallsReports: Bool = false
+    ) -> Outcome {
         var inquiry = Inquiry(snapshot.take(), recalling: memory)
         defer { snapshot = inquiry.snapshot }
-        return survey(&inquiry)
+        // Where the links or the addresses are to be asked again, so is what follows from them.
+        let keeps = recallsReports && memory[.links] != nil && memory[.addresses] != nil
+        return survey(&inquiry, keeping: keeps ? memory : nil)
     }
 
-    private func survey(_ inquiry: inout Inquiry) -> Outcome {
+    private func survey(_ inquiry: inout Inquiry, keeping memory: AnswerMemory? = nil) -> Outcome {
         var reports: [LinkReport] = []
         guard (try? inquiry.require(.links, .addresses)) != nil, let links = try? inquiry.links() else {
             return .needs(inquiry.missing)
@@ -41,13 +48,40 @@ package struct LinkSurvey: Sendable {
             return own
         }
         reports.reserveCapacity(links.count)
+        let chosen = memory.map { choice(&inquiry, $0) } ?? []
         for link in Self.inOrder(links) where !link.isLoopback {
-            // All links are visited even where answers are missing: then all can ask at once.
-            if let report = try? report(on: link, addresses(of: link.index), &inquiry) {
+            let keeps = memory != nil && !chosen.contains(link.index)
+            if keeps, let report = memory?.report(on: link.index) {
                 reports.append(report)
+                continue
             }
+            if keeps { inquiry.begin(with: link.index) }
+            // All links are visited even where answers are missing: then all can ask at once.
+            guard let report = try? report(on: link, addresses(of: link.index), &inquiry) else { continue }
+            reports.append(report)
+            if keeps, inquiry.restsUponKeptAnswers { memory?.keep(report) }
         }
         return inquiry.missing.isEmpty ? .reports(reports) : .needs(inquiry.missing)
+    }
+
+    /// The links that the kernel has chosen; what it refuses becomes what kept reports rest upon.
+    private func choice(_ inquiry: inout Inquiry, _ memory: AnswerMemory) -> [Int32] {
+        var choice: [Int32] = []
+        var basis = ReportMemory.Basis(target: evaluator.target, refusals: [])
+        basis.refusals.reserveCapacity(2 * evaluator.surveyed.count)
+        for address in evaluator.surveyed {
+            for wantsEntry in [false, true] {
+                switch inquiry.known(.route(evaluator.lookup(address, wantsEntry: wantsEntry))) {
+                case .route(let route):
+                    if let interface = route.interface { choice.append(interface) }
+                    basis.refusals.append(.none)
+                case .failure(let errno): basis.refusals.append(.errno(errno))
+                default: basis.refusals.append(.unknown)
+                }
+            }
+        }
+        memory.reports(restUpon: basis)
+        return choice
     }
 
     /// By index: the kernel lists them so as long as there are few.
@@ -64,21 +98,18 @@ package struct LinkSurvey: Sendable {
         on link: LinkState, _ addresses: [InterfaceAddress], _ inquiry: inout Inquiry
     ) throws(Inquiry.Incomplete) -> LinkReport {
         let medium = try inquiry.carrier(of: link, expensive: []).medium
-        var report = LinkReport(
-            name: link.name, index: link.index, medium: medium, isOnline: false,
-            reason: ReachabilityReason(.noRoute, interface: link.name, sentence: ""),
-            addresses: addresses.map { $0.text })
+        let text = addresses.map { $0.text }
         if try inquiry.usability(of: link) == .usable, link.master == nil,
             let own = try ownPath(of: link, addresses, &inquiry)
         {
-            report.isOnline = true
-            report.gateway = own.gateway
-            report.metric = own.metric
-            report.reason = ReachabilityReason(own.code, interface: link.name, sentence: own.sentence)
-        } else {
-            report.reason = try want(of: link, addresses, &inquiry)
+            return LinkReport(
+                name: link.name, index: link.index, medium: medium, isOnline: true,
+                reason: ReachabilityReason(own.code, interface: link.name, sentence: own.sentence),
+                addresses: text, gateway: own.gateway, metric: own.metric)
         }
-        return report
+        return LinkReport(
+            name: link.name, index: link.index, medium: medium, isOnline: false,
+            reason: try want(of: link, addresses, &inquiry), addresses: text)
     }
 
     /// The link's own path to the first destination that it has one to.

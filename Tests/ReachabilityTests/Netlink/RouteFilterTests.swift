@@ -2,6 +2,7 @@
 
 import Reachability
 import ReachabilityCore
+import TestSupport
 import Testing
 
 @Suite("The filter in the kernel")
@@ -44,7 +45,7 @@ struct RouteFilterTests {
 
     @Test("the program decides as the predicate does, whatever the hosts and the prefix")
     func programIsPredicate() throws {
-        var generator = SeededGenerator(state: 42)
+        var generator = SeededGenerator(seed: 42)
         var passed = 0
         for _ in 0..<60 {
             let hosts = (0..<Int.random(in: 0...12, using: &generator)).map { _ in

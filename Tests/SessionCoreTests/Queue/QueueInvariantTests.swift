@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import SessionCore
+import TestSupport
 import Testing
 
 /// What holds whatever happens.
 struct QueueInvariantTests {
     /// Whatever happens in whatever order: nobody is lost, counted twice or started twice, and the limits hold.
     @Test(arguments: 0..<40) func anyOrderOfEvents(seed: UInt64) {
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         var queue = RequestQueueStateMachine(seed: seed)
         var limits = RequestQueueStateMachine.Limits()
         limits.maximumActive = 3
@@ -90,16 +91,5 @@ struct QueueInvariantTests {
         }
         #expect(started == left)
         #expect(queue.counts == QueueCounts())
-    }
-}
-
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var number = state
-        number = (number ^ number >> 30) &* 0xBF58_476D_1CE4_E5B9
-        number = (number ^ number >> 27) &* 0x94D0_49BB_1331_11EB
-        return number ^ number >> 31
     }
 }
