@@ -40,6 +40,6 @@ struct DiskReserve: Sendable {
         return UInt64(room.f_bavail) * UInt64(room.f_frsize) >= UInt64(Self.size + Self.size / 4)
     }
 
-    /// Gives it up; false where it was not there.
-    func release() -> Bool { unlink(path) == 0 }
+    /// Gives it up. Where it was gone already, somebody else has just done so, and there may be room all the same.
+    func release() { unlink(path) }
 }

@@ -80,7 +80,8 @@ final class OutboxFile {
         do throws(StorageError) {
             return try work()
         } catch {
-            guard error.kind.mayWantRoom, places.reserve.release() else { throw error }
+            guard error.kind.mayWantRoom else { throw error }
+            places.reserve.release()
             return try work()
         }
     }
@@ -126,9 +127,8 @@ final class OutboxFile {
             do throws(StorageError) {
                 return try database.transaction { () throws(StorageError) in try body(database) }
             } catch {
-                guard error.kind.mayWantRoom, places.reserve.release() || error.kind == .diskFull else {
-                    throw error
-                }
+                guard error.kind.mayWantRoom else { throw error }
+                places.reserve.release()
                 // What the log holds goes into the file, so that the log begins anew.
                 try database.checkpoint()
                 return try database.transaction { () throws(StorageError) in try body(database) }
