@@ -12,7 +12,7 @@ enum FileThread {
     /// Does the work there and returns with its result; without a thread left, here.
     static func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
         guard let reactor else { return work() }
-        return await withUnsafeContinuation { continuation in
+        return await withCheckedContinuation { continuation in
             reactor.perform { continuation.resume(returning: work()) }
         }
     }
