@@ -48,9 +48,9 @@ package struct LinkSurvey: Sendable {
             return own
         }
         reports.reserveCapacity(links.count)
-        let chosen = memory.map { choice(&inquiry, $0) } ?? []
+        let chosen = memory.flatMap { choice(&inquiry, $0) }
         for link in Self.inOrder(links) where !link.isLoopback {
-            let keeps = memory != nil && !chosen.contains(link.index)
+            let keeps = chosen?.contains(link.index) == false
             if keeps, let report = memory?.report(on: link.index) {
                 reports.append(report)
                 continue
@@ -64,20 +64,27 @@ package struct LinkSurvey: Sendable {
         return inquiry.missing.isEmpty ? .reports(reports) : .needs(inquiry.missing)
     }
 
-    /// The links that the kernel has chosen; what it refuses becomes what kept reports rest upon.
-    private func choice(_ inquiry: inout Inquiry, _ memory: AnswerMemory) -> [Int32] {
+    /// The links that the kernel has chosen; nil where no report can be kept.
+    ///
+    /// What it refuses becomes what kept reports rest upon.
+    private func choice(_ inquiry: inout Inquiry, _ memory: AnswerMemory) -> [Int32]? {
         var choice: [Int32] = []
-        var basis = ReportMemory.Basis(target: evaluator.target, refusals: [])
-        basis.refusals.reserveCapacity(2 * evaluator.surveyed.count)
+        var basis = ReportMemory.Basis(target: evaluator.target)
+        basis.refusals.reserveCapacity(evaluator.surveyed.count)
         for address in evaluator.surveyed {
-            for wantsEntry in [false, true] {
-                switch inquiry.known(.route(evaluator.lookup(address, wantsEntry: wantsEntry))) {
-                case .route(let route):
-                    if let interface = route.interface { choice.append(interface) }
-                    basis.refusals.append(.none)
-                case .failure(let errno): basis.refusals.append(.errno(errno))
-                default: basis.refusals.append(.unknown)
-                }
+            var refusal: Int32 = 0
+            switch inquiry.known(.route(evaluator.lookup(address))) {
+            case .route(let route): if let interface = route.interface { choice.append(interface) }
+            case .failure(let errno):
+                if PathFailure(refusal: KernelRefusal(errno: errno)).code != .noRoute { refusal = errno }
+            default: break
+            }
+            basis.refusals.append(refusal)
+            // Of an old kernel's choice the reports on the others say more.
+            if case .failure(KernelRefusal.unsupported) = inquiry.known(
+                .route(evaluator.lookup(address, wantsEntry: true)))
+            {
+                return nil
             }
         }
         memory.reports(restUpon: basis)

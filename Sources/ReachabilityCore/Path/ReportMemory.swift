@@ -4,21 +4,14 @@
 ///
 /// Without it each change costs as much as there are links. A report is kept that rests upon answers alone which are kept as well
 /// (``AnswerMemory``), about links, addresses, devices and routes bound to its own link, and upon the kernel's refusals to send
-/// anywhere at all, which are the ``Basis``. The link that the kernel has chosen is reported on anew each time.
+/// anywhere at all, which are the ``Basis``. The links that the kernel has chosen are reported on anew each time.
 struct ReportMemory {
     /// What all kept reports have in common.
     struct Basis: Equatable {
         /// What was asked the way to.
         var target: ReachabilityTarget
-        /// For each surveyed address, whether and how the kernel refuses to tell the way and its entry.
-        var refusals: [Refusal]
-
-        enum Refusal: Equatable {
-            /// Nobody has asked.
-            case unknown
-            case none
-            case errno(Int32)
-        }
+        /// For each surveyed address, the errno with which the kernel refuses to send there; 0 where it does not, or has no route.
+        var refusals: [Int32] = []
     }
 
     private struct Entry {
