@@ -7,13 +7,17 @@ import Testing
 /// A kernel in memory that counts the reports' questions, and remembers its answers as the real one's are.
 private struct Remembered {
     var network: FakeNetwork
-    let memory = AnswerMemory()
+    let memory: AnswerMemory
     let evaluator: PathEvaluator
     private(set) var asked: [KernelQuestion] = []
 
-    init(_ network: FakeNetwork, _ evaluator: PathEvaluator = .general) {
+    init(
+        _ network: FakeNetwork, _ evaluator: PathEvaluator = .general,
+        _ memory: AnswerMemory = AnswerMemory()
+    ) {
         self.network = network
         self.evaluator = evaluator
+        self.memory = memory
     }
 
     /// The reports as a monitor has them made: the evaluation first, then the survey.
@@ -114,24 +118,16 @@ struct ReportMemoryTests {
         network.addRoute("0.0.0.0/0", via: "10.0.2.1", on: network.index("eth1"))
         var general = Remembered(network)
         let before = general.reports()
-        let host = PathEvaluator(
-            target: .host([ReachabilityDestination(try #require(IPAddress("10.0.3.77")))]),
-            configuration: ReachabilityConfiguration())
-        var snapshot = Snapshot()
-        for question in [KernelQuestion.links, .addresses] {
-            snapshot.add(question, network.answer(question))
-        }
-        var reports: [LinkReport] = []
-        for _ in 0..<40 {
-            let survey = LinkSurvey(evaluator: host)
-            switch survey.survey(&snapshot, recalling: general.memory, recallsReports: true) {
-            case .reports(let found): reports = found
-            case .needs(let questions):
-                for question in questions { snapshot.add(question, network.answer(question)) }
-            }
-        }
-        #expect(reports.first { $0.name == "idle" }?.isOnline == true)
-        #expect(reports != before)
+        var host = Remembered(
+            network,
+            PathEvaluator(
+                target: .host([ReachabilityDestination(try #require(IPAddress("10.0.3.77")))]),
+                configuration: ReachabilityConfiguration()), general.memory)
+        let reports = host.reports()
+        #expect(
+            reports.first { $0.name == "br0.8" }?.reason.sentence
+                == "br0.8 has carrier and 10.0.8.2/24 but no route to 10.0.3.77")
+        #expect(reports == host.freshReports())
         #expect(general.reports() == before)
     }
 
