@@ -62,3 +62,10 @@ public struct LinkReport: Sendable, Equatable {
             && a.metric == b.metric
     }
 }
+
+extension LinkReport: CustomStringConvertible {
+    /// In one line, for logs.
+    public var description: String {
+        "\(name) (\(medium.rawValue), \(isOnline ? "online" : "offline")): \(reason.sentence)"
+    }
+}
