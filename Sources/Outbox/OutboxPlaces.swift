@@ -28,6 +28,14 @@ struct OutboxPlaces: Sendable {
         return "\(folder)/outbox.damaged-\(number)"
     }
 
+    /// Whether there is no database, nor one that was to take its place.
+    var isMissing: Bool {
+        [database, successor].allSatisfy { path in
+            var status = stat()
+            return lstat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR)
+        }
+    }
+
     /// Makes the folder, with those above it, and that of the contents: for their owner alone.
     func make() throws(OutboxError) {
         try make(folder)

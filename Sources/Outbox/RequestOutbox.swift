@@ -77,6 +77,9 @@ public final class RequestOutbox: Sendable {
         }
     }
 
+    /// Whether a folder has no outbox; false also where that cannot be seen.
+    package static func isMissing(at folder: String) -> Bool { OutboxPlaces(folder: folder).isMissing }
+
     deinit {
         network.withLock { $0 }?.cancel()
         engine.perform { $0.close() }

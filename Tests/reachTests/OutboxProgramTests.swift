@@ -15,8 +15,12 @@ struct OutboxProgramTests {
         account = String(folder.path.suffix(6))
     }
 
-    /// Runs `reach ARGUMENTS --state-directory …`.
     private func reach(_ arguments: String..., environment: [String] = []) async throws -> (
+        code: Int32, text: String, errors: String
+    ) { try await reach(arguments, environment: environment) }
+
+    /// Runs `reach ARGUMENTS --state-directory …`.
+    private func reach(_ arguments: [String], environment: [String] = []) async throws -> (
         code: Int32, text: String, errors: String
     ) {
         let command =
@@ -81,6 +85,25 @@ struct OutboxProgramTests {
             "send", origin.url("/upload?key=\(account)"), "--data-file", file, "--now", "--timeout", "60")
         #expect(large.code == 0, "\(large)")
         #expect(try await origin.statistics(account).received == 100_000)
+    }
+
+    @Test(
+        "where there is no outbox, what looks at one says so and makes none; a pause is kept for what comes")
+    func nothingThere() async throws {
+        for command in [
+            ["list"], ["list", "--json"], ["show", "1"], ["retry"], ["remove", "1"], ["resume"], ["flush"],
+        ] {
+            let end = try await reach(["queue"] + command)
+            #expect(end.code == 66 && end.text.isEmpty, "\(command): \(end)")
+            #expect(
+                end.errors.hasPrefix(
+                    "reach: there is no outbox in \(folder("state")); the first 'reach send'"),
+                "\(end.errors)")
+            #expect(folder.names == [], "\(command)")
+        }
+        #expect(try await reach("queue", "pause").code == 0)
+        #expect(try await reach("queue", "list").text == "the outbox is empty, and paused\n")
+        #expect(try await reach("queue", "show", "1").code == 1)
     }
 
     @Test("what cannot be taken says why")

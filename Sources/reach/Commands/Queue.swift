@@ -11,7 +11,7 @@ struct Queue: ParsableCommand {
         discussion: """
             It works on the outbox's files, also while a service or a program delivers from them; pause, resume and flush ask the \
             service where one runs. Exit codes: 0 done; \
-            1 there is no such entry; 64 wrong usage; 69 SQLite is missing; 74 the outbox cannot be read or written.
+            1 there is no such entry; 64 wrong usage; 66 there is no outbox; 69 SQLite is missing; 74 the outbox cannot be read or written.
             """,
         subcommands: [
             QueueList.self, QueueShow.self, QueueRetry.self, QueueRemove.self, QueuePause.self,
@@ -150,7 +150,8 @@ struct QueuePause: ParsableCommand {
     @OptionGroup var outbox: OutboxOptions
     func run() throws {
         if let service = outbox.service { return try OutboxOptions.attempt { try service.pause() } }
-        try outbox.run { try await $0.pause() }
+        // What is sent later is to wait, also where nothing was sent yet.
+        try outbox.run(makes: true) { try await $0.pause() }
     }
 }
 

@@ -56,7 +56,7 @@ struct Send: ParsableCommand {
         if let service = outbox.service { return try hand(request, to: service) }
         let (delivers, waits) = (delivers, waits || delivers)
         let json = json
-        let settlement = try outbox.run(limit: timeout) { outbox -> OutboxSettlement? in
+        let settlement = try outbox.run(limit: timeout, makes: true) { outbox -> OutboxSettlement? in
             let receipt = try await outbox.enqueue(request)
             if !json { StandardStream.output.write("\(receipt.id)\n") }
             guard waits else {

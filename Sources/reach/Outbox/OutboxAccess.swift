@@ -20,9 +20,16 @@ struct OutboxOptions: ParsableArguments {
     var service: ServiceOutbox? { folder == nil ? ServiceOutbox(at: ServicePaths.socketHere) : nil }
 
     /// Opens the file itself, where a service would look for it.
-    private static func open(_ folder: String) async throws -> RequestOutbox {
+    private static func open(_ folder: String, makes: Bool) async throws -> RequestOutbox {
         guard !folder.isEmpty else { throw OutboxError(.badRequest, "--state-directory needs a path") }
+        let place = folder
         let folder = folder + "/" + OutboxKeeper.folderName
+        guard makes || !RequestOutbox.isMissing(at: folder) else {
+            complain(
+                "there is no outbox in \(place); the first 'reach send' makes one, and elsewhere it is with --state-directory"
+            )
+            throw ExitCode.noInput
+        }
         // Whoever delivers checks the file; a command is not to read all of it.
         var configuration = OutboxConfiguration()
         configuration.checksIntegrity = false
@@ -37,13 +44,15 @@ struct OutboxOptions: ParsableArguments {
 
     /// Runs what asks the outbox, until it is done, a signal comes or the time is over.
     ///
+    /// - Parameter makes: whether an outbox is made where there is none; else that is an error.
     /// - Throws: the exit code, when what is wrong has been said.
     func run<Value: Sendable>(
-        limit: Duration? = nil, _ work: @escaping @Sendable (RequestOutbox) async throws -> Value
+        limit: Duration? = nil, makes: Bool = false,
+        _ work: @escaping @Sendable (RequestOutbox) async throws -> Value
     ) throws -> Value {
         let folder = folder ?? ServicePaths.stateDirectory
         return try Self.attempt(limit: limit) {
-            let outbox = try await Self.open(folder)
+            let outbox = try await Self.open(folder, makes: makes)
             let value = try await work(outbox)
             await outbox.close()
             return value
