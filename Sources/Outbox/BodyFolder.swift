@@ -95,7 +95,7 @@ struct BodyFolder: Sendable {
                 String(UInt64.random(in: 0...UInt64.max), radix: 36)
                 + String(UInt64.random(in: 0...UInt64.max), radix: 36)
             let path = places.body(name + Self.passing)
-            let number = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            let number = PrivateFile.make(path)
             guard number >= 0 else {
                 throw OutboxError(DatabaseFile.failure("cannot make a file for a content", path))
             }

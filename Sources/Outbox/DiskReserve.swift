@@ -21,7 +21,9 @@ struct DiskReserve: Sendable {
             errno = ENOSPC
             throw OutboxError(DatabaseFile.failure("cannot keep \(Self.size) bytes free for removals", path))
         }
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let descriptor = PrivateFile.make(path)
+        // Another process has come first.
+        if descriptor < 0, errno == EEXIST { return }
         guard descriptor >= 0 else { throw OutboxError(DatabaseFile.failure("cannot keep space free", path)) }
         defer { close(descriptor) }
         let failure = posix_fallocate(descriptor, 0, off_t(Self.size))

@@ -10,7 +10,7 @@ struct LockFile: ~Copyable {
     private let descriptor: OwnedDescriptor
 
     init(_ path: String) throws(OutboxError) {
-        let number = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let number = PrivateFile.openOrMake(path)
         guard number >= 0 else { throw OutboxError(DatabaseFile.failure("cannot open it", path)) }
         descriptor = OwnedDescriptor(adopting: number)
     }

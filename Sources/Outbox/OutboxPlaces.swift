@@ -45,10 +45,10 @@ struct OutboxPlaces: Sendable {
     }
 
     private func make(_ path: String) throws(OutboxError) {
-        if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+        if PrivateFile.makeFolder(path) || errno == EEXIST { return }
         if errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex {
             try make(String(path[..<slash]))
-            if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+            if PrivateFile.makeFolder(path) || errno == EEXIST { return }
         }
         throw OutboxError(DatabaseFile.failure("cannot make the folder", path))
     }

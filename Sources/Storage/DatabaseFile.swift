@@ -22,7 +22,7 @@ package enum DatabaseFile {
             if status.st_mode & 0o077 != 0, status.st_uid == geteuid() { chmod(path, 0o600) }
             return
         }
-        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let descriptor = PrivateFile.make(path)
         guard descriptor >= 0 else {
             if errno == EEXIST { return }
             throw failure("cannot create it", path)
@@ -33,7 +33,7 @@ package enum DatabaseFile {
 
     /// Has the names in the folder of a file on the disk (fsync(2)).
     package static func syncFolder(of path: String) throws(StorageError) {
-        let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let folder = PrivateFile.folder(of: path)
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("cannot open the folder", folder) }
         defer { close(descriptor) }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
+import Glibc
 import TestSupport
 import Testing
 
@@ -104,6 +106,27 @@ struct OutboxProgramTests {
         #expect(try await reach("queue", "pause").code == 0)
         #expect(try await reach("queue", "list").text == "the outbox is empty, and paused\n")
         #expect(try await reach("queue", "show", "1").code == 1)
+    }
+
+    @Test(
+        "what root puts into the outbox of a service's user, that user can deliver",
+        .enabled(if: geteuid() == 0, "another user can be played by root alone"))
+    func otherUsersFolder() async throws {
+        let (state, file) = (folder("state"), folder("content"))
+        try #require(chmod(folder.path, 0o755) == 0)
+        try #require(mkdir(state, 0o700) == 0 && chown(state, 65534, 65534) == 0)
+        try Data(count: 100_000).write(to: URL(filePath: file))
+        let sent = try await reach("send", origin.url("/upload?key=\(account)"), "--data-file", file)
+        #expect(sent.code == 0, "\(sent)")
+        // It has the outbox now, with all that is needed to take and deliver.
+        let delivered = try await origin.run([
+            "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--", BuiltProgram.reach,
+            "send", origin.url("/post?key=\(account)"), "--now", "--timeout", "60", "--state-directory",
+            state,
+        ])
+        #expect(delivered.status == .exited(0), "\(delivered.errors)")
+        #expect(try await origin.count(account) == 2)
+        #expect(try await origin.statistics(account).received == 100_000)
     }
 
     @Test("what cannot be taken says why")

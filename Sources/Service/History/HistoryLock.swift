@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Storage
 
 /// Tells whether a service keeps a history: a lock beside the file that goes with the process, however that ends (flock(2)).
 package struct HistoryLock: ~Copyable {
@@ -10,7 +11,7 @@ package struct HistoryLock: ~Copyable {
     ///
     /// - Returns: nil where another service holds it, or where the file cannot be made.
     package init?(beside database: String) {
-        descriptor = open(database + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        descriptor = PrivateFile.openOrMake(database + ".lock")
         guard descriptor >= 0 else { return nil }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             close(descriptor)
