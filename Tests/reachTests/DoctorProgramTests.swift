@@ -105,6 +105,19 @@ struct DoctorProgramTests {
         #expect(end.text.contains("the gateway 10.0.0.1 is not there"), "\(end.text)")
     }
 
+    @Test("A server on the link itself that is not there, and neither is the gateway")
+    func noNeighbour() async throws {
+        let lab = try await NetworkLab(.f1)
+        try await lab.far.ip("addr del 10.0.0.1/24 dev p0")
+        // The kernel has asked for the gateway as well, and got no answer.
+        _ = try await doctor(lab, "http://192.0.2.7/")
+        let end = try await doctor(lab, "http://10.0.0.9/")
+        #expect(end.status == .exited(1))
+        #expect(end.text.contains("nobody on v0 has this address (no answer to ARP)"), "\(end.text)")
+        #expect(end.text.contains("try:   look whether the server is switched on"), "\(end.text)")
+        #expect(!end.text.contains("gateway"), "\(end.text)")
+    }
+
     @Test("No name server answers")
     func names() async throws {
         let (lab, server) = try await lab()

@@ -81,12 +81,19 @@ struct Doctor: ParsableCommand {
         let (name, addresses) = try Self.addresses(of: host)
         if let name { try note(DiagnosisRules.name(name)) }
         guard !addresses.isEmpty else { return }
-        let seen = ConnectionProbe.observe(addresses, port: Self.port(url))
-        let findings = DiagnosisRules.connections(
-            seen, path: path, gatewayIsSilent: ConnectionProbe.isSilent(path.gateway))
-        for finding in findings { try note(finding) }
+        var seen = ConnectionProbe.observe(addresses, port: Self.port(url))
+        for index in seen.indices where seen[index].outcome != .connected {
+            seen[index].silentNeighbour = Self.silentNeighbour(towards: seen[index].address)
+        }
+        for finding in DiagnosisRules.connections(seen, path: path) { try note(finding) }
         guard seen.contains(where: { $0.outcome == .connected }) else { return }
         try ask(url, path, note)
+    }
+
+    /// The path to the address counts, not the default route: it may be on a link, or behind a gateway of its own.
+    private static func silentNeighbour(towards address: IPAddress) -> ConnectionObservation.Neighbour? {
+        guard let report = try? ReachabilityManager.check(host: address.description) else { return nil }
+        return ConnectionProbe.silentNeighbour(on: report.path, to: address)
     }
 
     private static func environment() -> [String: String] {

@@ -90,12 +90,17 @@ enum ConnectionProbe {
         }
     }
 
-    /// Whether the kernel has asked for a neighbour of IPv4 and got no answer (proc_net(5), `arp`: flag ATF_COM is not set).
-    static func isSilent(_ gateway: IPAddress?) -> Bool {
-        guard let gateway, gateway.family == .ipv4 else { return false }
-        return SystemText.lines("/proc/thread-self/net/arp").contains {
-            $0.count >= 3 && $0[0] == gateway.description && $0[2] == "0x0"
+    /// Who has to take what goes to an address on its way by `path`, where the kernel has asked for that neighbour of IPv4 and got no
+    /// answer (proc_net(5), `arp`: flag ATF_COM is not set).
+    static func silentNeighbour(
+        on path: ReachabilityPath, to address: IPAddress
+    ) -> ConnectionObservation.Neighbour? {
+        let next = path.gateway ?? address
+        guard next.family == .ipv4, let interface = path.interface else { return nil }
+        let isSilent = SystemText.lines("/proc/thread-self/net/arp").contains {
+            $0.count >= 6 && $0[0] == next.description && $0[2] == "0x0" && $0[5] == interface
         }
+        return isSilent ? .init(address: next, interface: interface) : nil
     }
 
     /// The MTU of a link, in bytes; nil where it is not known (netdevice(7), SIOCGIFMTU).

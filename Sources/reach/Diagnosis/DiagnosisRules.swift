@@ -84,16 +84,12 @@ enum DiagnosisRules {
 
     // MARK: Connections
 
-    /// - Parameters:
-    ///   - hasIPv6: Whether there is a path for IPv6; without one its addresses are of no use to anybody.
-    ///   - gatewayIsSilent: Whether the gateway does not even say which station it is (ARP).
-    static func connections(
-        _ seen: [ConnectionObservation], path: ReachabilityPath, gatewayIsSilent: Bool
-    ) -> [Finding] {
+    /// - Parameter path: A family without a path is of no use to anybody.
+    static func connections(_ seen: [ConnectionObservation], path: ReachabilityPath) -> [Finding] {
         var findings: [Finding] = []
         for family in IPAddress.Family.allCases {
             let of = seen.filter { $0.address.family == family }
-            if let finding = connections(of, family, path, seen, gatewayIsSilent) { findings.append(finding) }
+            if let finding = connections(of, family, path, seen) { findings.append(finding) }
         }
         if findings.isEmpty {
             findings.append(
@@ -104,7 +100,7 @@ enum DiagnosisRules {
 
     private static func connections(
         _ seen: [ConnectionObservation], _ family: IPAddress.Family, _ path: ReachabilityPath,
-        _ all: [ConnectionObservation], _ gatewayIsSilent: Bool
+        _ all: [ConnectionObservation]
     ) -> Finding? {
         let check: Finding.Check = family == .ipv4 ? .ipv4 : .ipv6
         let word = family == .ipv4 ? "IPv4" : "IPv6"
@@ -129,15 +125,27 @@ enum DiagnosisRules {
                 check, "\(place(first)) refuses the connection",
                 try: "the network is fine: nothing listens there, or a firewall forbids it")
         }
-        if gatewayIsSilent, let gateway = path.gateway, gateway.family == family {
-            return .failed(
-                check, "\(reason(first)), and the gateway \(gateway) is not there (no answer to ARP)",
-                try: "look at the router, the VLAN and the address of the gateway")
-        }
+        if let neighbour = first.silentNeighbour { return silence(of: neighbour, first, check) }
         return .failed(
             check, reason(first),
             try:
                 "the packets leave and nothing comes back: look at the router's uplink, and at firewalls on the way"
+        )
+    }
+
+    private static func silence(
+        of neighbour: ConnectionObservation.Neighbour, _ seen: ConnectionObservation, _ check: Finding.Check
+    ) -> Finding {
+        guard neighbour.address == seen.address else {
+            return .failed(
+                check,
+                "\(reason(seen)), and the gateway \(neighbour.address) is not there (no answer to ARP)",
+                try: "look at the router, the VLAN and the address of the gateway")
+        }
+        let link = neighbour.interface
+        return .failed(
+            check, "\(reason(seen)), and nobody on \(link) has this address (no answer to ARP)",
+            try: "look whether the server is switched on, and in the network that \(link) is in (cable, VLAN)"
         )
     }
 
@@ -154,10 +162,11 @@ enum DiagnosisRules {
         seen.address.family == .ipv6 ? "[\(seen.address)]:\(seen.port)" : "\(seen.address):\(seen.port)"
     }
 
-    /// "12 ms", "2.5 s".
+    /// "less than 1 ms", "12 ms", "2.5 s".
     static func text(_ duration: Duration) -> String {
         let milliseconds =
             duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
+        guard milliseconds > 0 else { return "less than 1 ms" }
         guard milliseconds >= 1000 else { return "\(milliseconds) ms" }
         let tenths = milliseconds % 1000 / 100
         return "\(milliseconds / 1000)\(tenths > 0 ? ".\(tenths)" : "") s"
