@@ -16,14 +16,21 @@ package final class MetricsReporter: ServiceComponent {
     private var writer: NewestWriter?
     private var listener: MetricsListener?
     private var timer: TimerID?
+    /// Writes what changed since the last write, when its time has come.
+    private var late: TimerID?
+    private var nextWrite = Int64.min
     private var metrics = ServiceMetrics()
 
     /// What the outbox and the transfers tell; nil where there is none.
     package var outbox: (() -> ServiceMetrics.Outbox?)?
     package var transfers: (() -> ServiceMetrics.Transfers?)?
 
+    /// How long changes of the status wait for each other after a write: who collects files looks every few seconds, and flash wears out.
+    package var pace: Duration = .seconds(1)
     /// Called with each text that is handed out.
     package var answered: (() -> Void)?
+    /// Called with each text that goes to the file.
+    package var wrote: (([UInt8]) -> Void)?
     /// The port that is listened at; nil where none is.
     package var port: UInt16? { listener?.port }
 
@@ -71,14 +78,15 @@ package final class MetricsReporter: ServiceComponent {
             // Numbers that stand still are worse than none.
             writer?.remove {}
             writer = nil
+            nextWrite = .min
             openFile()
-            if context?.current != nil { writer?.write(text) }
+            if context?.current != nil { write() }
         } else if writer != nil {
             schedule()
         }
     }
 
-    package func internetChanged(_ change: CommittedChange) { writer?.write(text) }
+    package func internetChanged(_ change: CommittedChange) { changed() }
 
     package func statusChanged(_ change: CommittedChange) {
         metrics.status = change.status
@@ -91,7 +99,25 @@ package final class MetricsReporter: ServiceComponent {
         case .status: metrics.changes[change.status, default: 0] += 1
         case .path: metrics.pathChanges += 1
         }
-        if change.event != .path { writer?.write(text) }
+        if change.event != .path { changed() }
+    }
+
+    /// Writes the first of changes at once, and those that follow soon together, as they then are.
+    private func changed() {
+        guard writer != nil, late == nil, let context else { return }
+        guard Reactor.now < nextWrite else { return write() }
+        late = context.reactor.schedule(at: nextWrite) { [weak self] in
+            self?.late = nil
+            self?.write()
+        }
+    }
+
+    private func write() {
+        guard let writer else { return }
+        nextWrite = Reactor.now + pace.inNanoseconds
+        let text = text
+        wrote?(text)
+        writer.write(text)
     }
 
     /// The text of this moment.
@@ -114,7 +140,7 @@ package final class MetricsReporter: ServiceComponent {
         guard let context else { return }
         timer = context.reactor.schedule(at: Reactor.now + settings.interval.inNanoseconds) { [weak self] in
             guard let self else { return }
-            writer?.write(text)
+            write()
             schedule()
         }
     }
@@ -124,7 +150,7 @@ package final class MetricsReporter: ServiceComponent {
     }
 
     package func stop(_ done: @escaping () -> Void) {
-        if let timer { context?.reactor.cancel(timer) }
+        for timer in [timer, late] { if let timer { context?.reactor.cancel(timer) } }
         listener?.close()
         listener = nil
         context = nil

@@ -115,7 +115,7 @@ extension ServiceOption {
             { .string($0.metrics.file) }, set: { $0.metrics.file = $1.text }),
         ServiceOption(
             "metrics.interval", .duration(.seconds(1) ... .seconds(3600)),
-            "How often the file is written, besides at each change of the status.",
+            "How often the file is written, besides after changes of the status: these at most once a second.",
             { .duration($0.metrics.interval) }, set: { $0.metrics.interval = $1.duration }),
         ServiceOption(
             "metrics.listen", .endpoint, "Where Prometheus may fetch /metrics; \"\" for nowhere.",

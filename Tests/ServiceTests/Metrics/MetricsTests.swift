@@ -136,6 +136,40 @@ struct MetricsListenerTests {
         #expect(bench.folder.names == [])
     }
 
+    @Test(
+        "ten thousand changes of the status: the file is written in its own time, and is the newest in the end",
+        arguments: [Duration.seconds(3600), .milliseconds(20)])
+    func storm(pace: Duration) async throws {
+        var settings = ServiceConfiguration.Metrics()
+        settings.file = "in the folder"
+        settings.interval = .seconds(3600)
+        let bench = try await bench(settings)
+        let written = EventLog<String>()
+        _ = try await bench.ask { part in
+            part.pace = pace
+            part.wrote = { written.append(String(decoding: $0, as: UTF8.self)) }
+        }
+        let began = ContinuousClock.now
+        let changes = CommittedChange.storm(10_000)
+        for start in stride(from: 0, to: changes.count, by: 100) {
+            try await bench.tell(Array(changes[start..<start + 100]))
+            try await bench.files.result {}
+        }
+        let newest = "\nreach_status_changes_total{status=\"wired\"} 5000\n"
+        if pace < .seconds(1) { await written.wait { $0.last?.contains(newest) == true } }
+        #expect(written.elements.count <= 2 + Int((ContinuousClock.now - began) / pace))
+        if pace < .seconds(1) {
+            for _ in 0..<3 {
+                try await bench.files.result {}
+                try await bench.loop.result {}
+            }
+            let text = try String(contentsOfFile: bench.folder("reach.prom"), encoding: .utf8)
+            #expect(text.contains(newest) && text.contains("\nreach_status{status=\"wired\"} 1\n"))
+        }
+        await bench.stop()
+        #expect(bench.folder.names == [])
+    }
+
     @Test("a configuration that is read again moves the file; the one before goes")
     func movedFile() async throws {
         var settings = ServiceConfiguration.Metrics()
