@@ -35,9 +35,13 @@ struct Reach: ParsableCommand {
             var command = try parseAsRoot(arguments)
             try command.run()
         } catch {
-            guard exitCode(for: error) == .success, fullMessage(for: error) == helpMessage() else {
-                exit(withError: error)
+            let (code, message) = (exitCode(for: error), fullMessage(for: error))
+            if code != .success, !message.isEmpty {
+                let style = Terminal(descriptor: StandardStream.error.descriptor).style(.never)
+                StandardStream.error.write(UsageText.text(message, style))
+                exit(withError: code)
             }
+            guard code == .success, message == helpMessage() else { exit(withError: error) }
             do { try StandardStream.output.write(help() + "\n").check() } catch { exit(withError: error) }
         }
     }
@@ -50,9 +54,10 @@ struct Reach: ParsableCommand {
 
     /// The first argument where it is the place of a subcommand and there is none of that name.
     ///
-    /// The parser would take it for an argument of `reach status`.
+    /// The parser would take it for an argument of `reach status`, and help for all of them for help for that one.
     static func unknownSubcommand(_ arguments: [String]) -> String? {
-        guard let word = arguments.first, !word.hasPrefix("-") else { return nil }
+        let isHelp = arguments.first == "help"
+        guard let word = arguments.dropFirst(isHelp ? 1 : 0).first, !word.hasPrefix("-") else { return nil }
         let known = configuration.subcommands.map { $0._commandName } + ["help"]
         return known.contains(word) ? nil : word
     }

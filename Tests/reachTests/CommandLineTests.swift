@@ -44,9 +44,32 @@ struct CommandLineTests {
         #expect(Reach.unknownSubcommand(["wat", "--json"]) == "wat")
         #expect(Reach.unknownSubcommand(["example.com"]) == "example.com")
         #expect(Reach.unknownSubcommand([""])?.isEmpty == true)
-        for arguments in [[], ["-4"], ["--host", "a"], ["status"], ["watch"], ["wait"], ["help", "wait"]] {
+        #expect(Reach.unknownSubcommand(["help", "wat"]) == "wat")
+        for arguments in [
+            [], ["-4"], ["--host", "a"], ["status"], ["watch"], ["wait"], ["help", "wait"], ["help"],
+        ] {
             #expect(Reach.unknownSubcommand(arguments) == nil, "\(arguments)")
         }
+    }
+
+    @Test("wrong usage is told in the width of the terminal, and nothing that was typed steers it")
+    func narrowUsage() {
+        let arguments = ["wait", "--for", "para\u{1B}[31mdise"]
+        #expect(throws: (any Error).self) { try Reach.parseAsRoot(arguments) }
+        guard case .failure(let error) = Result(catching: { try Reach.parseAsRoot(arguments) }) else {
+            return
+        }
+        let message = Reach.fullMessage(for: error)
+        let text = UsageText.text(message, Style(width: 40))
+        let lines = text.split(separator: "\n")
+        #expect(lines.allSatisfy { $0.count <= 40 }, "\(text)")
+        #expect(lines.first?.hasPrefix("Error: The value 'para") == true && text.hasSuffix("\n"), "\(text)")
+        #expect(
+            lines.contains("Usage: reach wait [--host")
+                && lines.contains("       <name|address>] [-4] [-6] [--mark"))
+        #expect(!text.contains("\u{1B}"))
+        #expect(
+            UsageText.text("Usage: reach a\n  See b", Style(isUnicode: true)) == "Usage: reach a\n  See b\n")
     }
 
     @Test("values are read as written")
@@ -101,6 +124,7 @@ struct CommandLineTests {
             ["get", "http://a/b", "-H", "nonsense"], ["get", "http://a/b", "-H", "A: b\nC: d"],
             ["get", "http://a/b", "-X", "A B"], ["get", "http://a/b", "--key", "k"],
             ["get", "http://a/b", "--progress", "loud"], ["get", "http://a/b", "-o", ""],
+            ["history", "--since", "1h", "--until", "2h"],
         ])
     func wrongUsage(arguments: [String]) {
         do {

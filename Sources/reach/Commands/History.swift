@@ -38,12 +38,20 @@ struct History: ParsableCommand {
 
     @OptionGroup var output: OutputOptions
 
-    func run() throws {
-        let now = Clock.wall
-        let (from, to) = (since.moment(now), min(now, until?.moment(now) ?? now))
+    func validate() throws {
+        let (from, to) = period
         guard from < to else {
             throw ValidationError("--since has to be before --until, and not in the future.")
         }
+    }
+
+    private var period: (from: WallTime, to: WallTime) {
+        let now = Clock.wall
+        return (since.moment(now), min(now, until?.moment(now) ?? now))
+    }
+
+    func run() throws {
+        let (from, to) = period
         let timeline = try timeline(from, to)
         if output.json {
             let periods = HistoryPeriods(from: from, to: to, zone: LocalTime.here).periods.map {
