@@ -19,4 +19,15 @@ struct SentenceTests {
         #expect(Style().sentence(text, after: "reach: ") == "reach: " + text)
         #expect(Style(width: 40).sentence("x\u{1B}[2Jy", after: "reach: ") != "reach: x\u{1B}[2Jy")
     }
+
+    @Test(
+        "What fits into no line stands where it comes; what follows goes by where the terminal has broken it")
+    func longWords() {
+        let path = "/var/lib/" + String(repeating: "x", count: 40)
+        #expect(
+            Style(width: 40).sentence("\(path): No such file or directory, alas", after: "reach: ") == """
+                reach: \(path): No such file or
+                       directory, alas
+                """)
+    }
 }

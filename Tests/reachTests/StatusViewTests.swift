@@ -99,6 +99,19 @@ struct StatusViewTests {
         }
     }
 
+    @Test("wait lists the links in the order of status")
+    func orderOfLinks() {
+        func names(_ text: some StringProtocol) -> [Substring] {
+            text.split(separator: "\n").compactMap { $0.split(separator: " ").first.map { Substring($0) } }
+        }
+        let never = WaitCondition(goal: .unreachable)
+        for report in [CannedReports.rescue, CannedReports.hostileWiFi, CannedReports.sixtyLinks] {
+            let unmet = UnmetView.text(report, never, stable: .zero, waited: .zero, Style())
+            let lines = unmet.drop { $0 != "\n" }
+            #expect(names(lines) == names(LinkTable(report, showsAll: false).text(Style())))
+        }
+    }
+
     @Test("the name of the host is said once")
     func hostOnce() {
         var report = CannedReports.noSuchName

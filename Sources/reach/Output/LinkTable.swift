@@ -20,19 +20,26 @@ struct LinkTable {
 
     init(_ report: Report, showsAll: Bool) {
         let path = report.path
-        let mentioned = [path.interface, path.underlay, path.alternative, path.reason.interface]
-        let noise = report.links.filter {
-            $0.medium == .virtual && !$0.isOnline && !mentioned.contains($0.name)
-        }
-        let isHiding = !showsAll && noise.count > Self.virtualLimit
-        hidden = isHiding ? noise.count : 0
-        let shown = isHiding ? report.links.filter { !noise.contains($0) } : report.links
-        for link in shown.sorted(by: { Self.rank($0, path) < Self.rank($1, path) }) {
+        let noise = showsAll ? [] : Self.noise(in: report.links, path)
+        hidden = noise.count
+        for link in Self.ordered(report.links, path) where !noise.contains(link) {
             rows.append(
                 Row(
                     name: link.name, medium: link.medium.rawValue, isOnline: link.isOnline,
                     sentence: Self.sentence(link, path)))
         }
+    }
+
+    /// The links as every view lists them.
+    static func ordered(_ links: [LinkReport], _ path: ReachabilityPath) -> [LinkReport] {
+        links.sorted { rank($0, path) < rank($1, path) }
+    }
+
+    /// The virtual links without a path of which nothing is said elsewhere; none where they are few enough to be shown.
+    static func noise(in links: [LinkReport], _ path: ReachabilityPath) -> [LinkReport] {
+        let mentioned = [path.interface, path.underlay, path.alternative, path.reason.interface]
+        let noise = links.filter { $0.medium == .virtual && !$0.isOnline && !mentioned.contains($0.name) }
+        return noise.count > virtualLimit ? noise : []
     }
 
     /// The path's own link first, then those that are online, hardware before virtual, then in the kernel's order.
@@ -80,14 +87,14 @@ struct LinkTable {
             }
             text += "\n"
         }
-        if hidden > 0 {
-            let sentence = "and \(hidden) virtual links without a path (--all shows them)"
-            text +=
-                "  "
-                + style.wrap(sentence, indent: 2).map { style.text($0, .minor) }.joined(separator: "\n  ")
-            text += "\n"
-        }
-        return text
+        return text + Self.hidden(hidden, style)
+    }
+
+    /// The line for links that are only counted; empty for none.
+    static func hidden(_ count: Int, _ style: Style) -> String {
+        guard count > 0 else { return "" }
+        let sentence = "and \(count) virtual links without a path ('reach status --all' shows them)"
+        return style.wrap(sentence, indent: 2).map { "  " + style.text($0, .minor) + "\n" }.joined()
     }
 
     static func padded(_ text: String, _ width: Int) -> String {

@@ -46,7 +46,8 @@ enum OutboxText {
         rows.append(("failures", "\(entry.attempts)"))
         if let next = entry.nextAttempt { rows.append(("next try", OutboxJSON.text(next))) }
         if let failure = entry.failure { rows.append(("reason", failure.message)) }
-        var text = rows.map { style.text("\(padded($0.0, 8))  \($0.1)") + "\n" }.joined()
+        var text = rows.map { style.line([("\(padded($0.0, 8))  \($0.1)", .plain)], indent: 10) + "\n" }
+            .joined()
         if let reply {
             text += style.text("the server said \(reply.statusCode):") + "\n"
             let body = String(decoding: reply.body, as: UTF8.self)

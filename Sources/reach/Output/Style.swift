@@ -99,7 +99,9 @@ struct Style: Sendable, Hashable {
         private mutating func placeWord() {
             guard !word.isEmpty else { return }
             let (space, length) = (Self.width(gap), Self.width(word))
-            if !isAtStart, column + space + length > width {
+            // What fits into no line, a path or a key, stands where it comes, and the terminal breaks it.
+            let isTooLong = indent + length > width
+            if !isAtStart, column + space + length > width, !isTooLong {
                 endRun()
                 result += "\n" + String(repeating: " ", count: indent)
                 column = indent
@@ -109,6 +111,7 @@ struct Style: Sendable, Hashable {
             }
             for piece in word { extend(piece) }
             column += length
+            if isTooLong, column > width { column = (column - 1) % width + 1 }
             isAtStart = false
             gap = []
             word = []

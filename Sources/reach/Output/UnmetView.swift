@@ -19,18 +19,17 @@ enum UnmetView {
         if let interface = condition.interface, links.isEmpty {
             text += style.text("  \(interface): there is no such interface") + "\n"
         }
-        let noise = links.filter { $0.medium == .virtual && !$0.isOnline }
-        let isHiding = noise.count > LinkTable.virtualLimit
-        let width = links.map { SafeText.width($0.name) }.max() ?? 0
-        for link in links where !(isHiding && noise.contains(link)) {
+        let noise = LinkTable.noise(in: links, report.path)
+        let shown = LinkTable.ordered(links, report.path).filter { !noise.contains($0) }
+        let width = shown.map { SafeText.width(style.text($0.name)) }.max() ?? 0
+        for link in shown {
             let name = LinkTable.padded(style.text(link.name), width)
             let lines = style.wrap(condition.unmet(link, report.path), indent: width + 4)
             text +=
                 "  \(name)  " + lines.joined(separator: "\n" + String(repeating: " ", count: width + 4))
                 + "\n"
         }
-        if isHiding { text += "  and \(noise.count) virtual links without a path\n" }
-        return text
+        return text + LinkTable.hidden(noise.count, style)
     }
 
     /// What holds instead of the condition: the way that there is, or why there is none.
