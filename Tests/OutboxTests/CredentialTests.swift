@@ -7,16 +7,11 @@ import Testing
 
 @testable import Outbox
 
-/// Secrets that have become stale while their request waited.
+/// Secrets that are missing, or have become stale while their request waited.
 @Suite struct CredentialTests {
-    let lab: OutboxLab
-    let origin: TestSupport.Origin
-    let account = OutboxLab.account()
+    private let lab: DeliveryLab
 
-    init() async throws {
-        lab = try OutboxLab()
-        origin = try await Origin.shared
-    }
+    init() async throws { lab = try await DeliveryLab() }
 
     /// Keeps a token until it is told that a server has refused it, as one does whose look-up is dear.
     private final class Keeper: SecretSource {
@@ -50,7 +45,7 @@ import Testing
 
     private func request() throws -> OutboxRequest {
         var request = try OutboxRequest(
-            origin.url("/basic-auth/user/p?key=\(account)"), method: .get, body: nil)
+            lab.origin.url("/basic-auth/user/p?key=\(lab.account)"), method: .get, body: nil)
         request.secretFields = [
             SecretField(name: "Authorization", prefix: "Basic ", source: "keeper", key: "token")
         ]
@@ -65,11 +60,11 @@ import Testing
         try await outbox.startDelivery(with: OutboxLab.manager())
         try await lab.delivered(receipt.id)
         #expect(keeper.refusals.elements == ["token", "token"])
-        let failures = lab.events.elements.compactMap { event -> OutboxFailure.Kind? in
+        let failures = lab.outbox.events.elements.compactMap { event -> OutboxFailure.Kind? in
             if case .failed(_, let failure, _) = event { failure.kind } else { nil }
         }
         #expect(failures == [.credentials, .credentials])
-        #expect(try await origin.count(account) == 3)
+        #expect(try await lab.origin.count(lab.account) == 3)
         await outbox.close()
     }
 
@@ -81,7 +76,8 @@ import Testing
             $0.retries.maximumRefusals = 3
         }
         let receipt = try await outbox.enqueue(request())
-        let next = try await outbox.enqueue(OutboxRequest(to: origin.url("/post?key=\(account)-next")))
+        let next = try await outbox.enqueue(
+            OutboxRequest(to: lab.origin.url("/post?key=\(lab.account)-next")))
         try await outbox.startDelivery(with: OutboxLab.manager())
         try await lab.delivered(next.id)
         let entry = try #require(try await outbox.entry(receipt.id))
@@ -89,7 +85,7 @@ import Testing
         #expect(try await outbox.reply(to: receipt.id)?.statusCode == 401)
         // Whoever revives it has put something right: it gets as many tries again.
         try await outbox.retry([receipt.id])
-        try await origin.wait(for: account, [.count: 6])
+        try await lab.origin.wait(for: lab.account, [.count: 6])
         await outbox.close()
     }
 
@@ -104,7 +100,24 @@ import Testing
             if case .died(receipt.id, let failure) = event { failure } else { nil }
         }
         #expect(failure.kind == .refused && failure.statusCode == 401)
-        #expect(try await origin.count(account) == 1)
+        #expect(try await lab.origin.count(lab.account) == 1)
+        await outbox.close()
+    }
+
+    @Test("A secret that is missing delays, and is found later")
+    func missingSecret() async throws {
+        let outbox = try await lab.open()
+        let path = lab.outbox.folder("token")
+        var request = try lab.request(0)
+        request.secretFields = [SecretField(name: "Authorization", source: "file", key: path)]
+        try await outbox.startDelivery(with: OutboxLab.manager())
+        let receipt = try await outbox.enqueue(request)
+        let failure = try await lab.wait { event -> OutboxFailure? in
+            if case .failed(receipt.id, let failure, _) = event { failure } else { nil }
+        }
+        #expect(failure.kind == .secret && failure.message.contains(path))
+        try Data("x".utf8).write(to: URL(filePath: path))
+        try await lab.delivered(receipt.id)
         await outbox.close()
     }
 }

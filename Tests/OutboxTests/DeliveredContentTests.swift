@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import HTTPTypes
+import SessionCore
+import TestSupport
+import Testing
+
+@testable import Outbox
+
+/// What the server gets to see of a request.
+@Suite struct DeliveredContentTests {
+    private let lab: DeliveryLab
+
+    init() async throws { lab = try await DeliveryLab() }
+
+    @Test("Key, header fields, secrets and large contents arrive; secrets are stored nowhere")
+    func contents() async throws {
+        let outbox = try await lab.open()
+        let secret = lab.outbox.folder("token")
+        try Data("s3cr3t-\(lab.account)\n".utf8).write(to: URL(filePath: secret))
+        let large = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        // An answer that becomes a dead letter shows what was sent.
+        var request = try OutboxRequest(
+            to: lab.origin.url("/post?key=\(lab.account)"), body: .data(Data("small".utf8)))
+        request.headerFields[HTTPField.Name("X-Test") ?? .accept] = "a, b"
+        request.secretFields = [
+            SecretField(name: "Authorization", prefix: "Bearer ", source: "file", key: secret)
+        ]
+        let raw = try #require(try await echo(request, outbox))
+        #expect(
+            raw.contains("Bearer s3cr3t-\(lab.account)") && raw.contains("a, b")
+                && raw.contains("idempotency-key"))
+        let upload = try await outbox.enqueue(
+            OutboxRequest(to: lab.origin.url("/upload?key=\(lab.account)-l"), body: .data(large)))
+        try await lab.delivered(upload.id)
+        #expect(try await lab.origin.statistics("\(lab.account)-l").received == 100_000)
+        await outbox.close()
+        for name in ["outbox.sqlite", "outbox.sqlite-wal"] {
+            let bytes = (try? Data(contentsOf: URL(filePath: lab.outbox.path + "/" + name))) ?? Data()
+            #expect(bytes.firstRange(of: Data("s3cr3t".utf8)) == nil)
+        }
+    }
+
+    /// What the server saw, by a manager that writes the answer down.
+    private func echo(_ request: OutboxRequest, _ outbox: RequestOutbox) async throws -> String? {
+        let manager = OutboxLab.manager()
+        let answers = EventLog<String>()
+        let events = manager.events
+        let reader = Task {
+            for await event in events {
+                if case .completed(_, let completion) = event {
+                    answers.append(
+                        String(decoding: completion.outcome.data ?? Data(), as: UTF8.self).lowercased())
+                }
+            }
+        }
+        defer { reader.cancel() }
+        try await outbox.startDelivery(with: manager)
+        try await outbox.enqueue(request)
+        return await answers.wait(forCount: 1, within: .seconds(60)).first?.replacing(
+            "bearer ", with: "Bearer ")
+    }
+}

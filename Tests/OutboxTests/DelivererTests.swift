@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Outbox
+
+/// Who delivers, where several have the outbox open.
+@Suite struct DelivererTests {
+    private let lab: DeliveryLab
+
+    init() async throws { lab = try await DeliveryLab() }
+
+    @Test("One delivers, others enqueue and wait; when it stops, another may")
+    func processes() async throws {
+        let (deliverer, other) = (try await lab.open(), try await lab.open())
+        try await deliverer.startDelivery(with: OutboxLab.manager())
+        let error = await #expect(throws: OutboxError.self) {
+            try await other.startDelivery(with: OutboxLab.manager())
+        }
+        #expect(error?.code == .deliveredElsewhere && error?.message.contains("\(getpid())") == true)
+        let receipt = try await other.enqueue(lab.request(0))
+        guard case .left(let result) = try await other.settlement(of: receipt.id) else {
+            Issue.record("it was not delivered")
+            return
+        }
+        #expect(result.outcome == .delivered && result.statusCode == 200)
+        await deliverer.stopDelivery()
+        try await other.startDelivery(with: OutboxLab.manager())
+        let second = try await deliverer.enqueue(lab.request(1))
+        try await lab.delivered(second.id)
+        await other.close()
+        #expect(try await deliverer.settlement(of: OutboxID(rawValue: 999)) == .unknown)
+    }
+
+    @Test("Stopping takes back what is on its way, and it is sent again")
+    func stopping() async throws {
+        let outbox = try await lab.open()
+        let gate = "\(lab.account)-gate"
+        let receipt = try await outbox.enqueue(
+            OutboxRequest(to: lab.origin.url("/hold/\(gate)?key=\(lab.account)"), body: .data(Data())))
+        try await outbox.startDelivery(with: OutboxLab.manager())
+        try await lab.origin.wait(for: lab.account, [.count: 1])
+        await outbox.stopDelivery()
+        let entry = try #require(try await outbox.entry(receipt.id))
+        #expect(entry.attempts == 0 && entry.state == .waiting)
+        try await lab.origin.release(gate)
+        try await outbox.startDelivery(with: OutboxLab.manager())
+        try await lab.delivered(receipt.id)
+        #expect(try await lab.origin.count(lab.account) == 2)
+        await outbox.close()
+    }
+}

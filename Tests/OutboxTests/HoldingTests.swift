@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReachabilityCore
+import SessionCore
+import TestSupport
+import Testing
+
+@testable import Outbox
+
+/// What keeps requests from leaving though there is a server for them.
+@Suite struct HoldingTests {
+    private let lab: DeliveryLab
+
+    init() async throws { lab = try await DeliveryLab() }
+
+    @Test("A request that wants another network than there is waits, and holds up no other")
+    func networkCondition() async throws {
+        let outbox = try await lab.open { $0.maximumDeliveries = 1 }
+        var session = SessionConfiguration()
+        session.proxy = ""
+        var queue = RequestQueue.Settings()
+        queue.follows = .provider(ExpensivePath())
+        let manager = URLSessionManager(
+            configuration: session, responseSerializer: HTTPResponseSerializer(), queue: queue)
+        let reasons = EventLog<HoldReason>()
+        let events = manager.events
+        let reader = Task {
+            for await event in events { if case .held(_, let reason) = event { reasons.append(reason) } }
+        }
+        defer { reader.cancel() }
+        // This machine itself is no network, so another one is asked for, and nothing is sent.
+        var cheap = try OutboxRequest(to: "http://192.0.2.1/", lane: "cheap")
+        cheap.networkCondition = .notExpensive
+        let waiting = try await outbox.enqueue(cheap)
+        try await outbox.startDelivery(with: manager)
+        #expect(await reasons.wait(forCount: 1, within: .seconds(60)) == [.condition(.notExpensive)])
+        let other = try await outbox.enqueue(lab.request(1))
+        try await lab.delivered(other.id)
+        #expect(try await outbox.entry(waiting.id)?.attempts == 0)
+        await outbox.close()
+    }
+
+    @Test("A pause holds everything, whichever process it comes from, and survives a restart")
+    func pause() async throws {
+        let (deliverer, other) = (try await lab.open(), try await lab.open())
+        try await deliverer.startDelivery(with: OutboxLab.manager())
+        try await other.pause()
+        try await lab.wait { event -> Bool? in if case .paused(true) = event { true } else { nil } }
+        let receipt = try await deliverer.enqueue(lab.request(0))
+        #expect(try await other.counts().isPaused)
+        #expect(try await lab.origin.count(lab.account) == 0)
+        try await other.resume()
+        try await lab.delivered(receipt.id)
+        await deliverer.close()
+    }
+}
+
+/// A network over which not everything may go.
+private struct ExpensivePath: ReachabilityProvider {
+    func currentReachability() -> (status: ReachabilityStatus, path: ReachabilityPath) {
+        (.wired, ReachabilityPath(status: .wired, interface: "wwan0", medium: .cellular, isExpensive: true))
+    }
+
+    func observeReachability(_ observer: @escaping @Sendable (ReachabilityUpdate) -> Void)
+        -> ReachabilityObservation
+    {
+        let (status, path) = currentReachability()
+        observer(ReachabilityUpdate(event: .initial, status: status, previous: nil, path: path))
+        return ReachabilityObservation {}
+    }
+}
