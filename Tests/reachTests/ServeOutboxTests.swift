@@ -17,21 +17,7 @@ struct ServeOutboxTests {
     )
     func delivery() async throws {
         let lab = try await ServeLab()
-        let origin = """
-            import http.server
-            class Origin(http.server.BaseHTTPRequestHandler):
-                def do_POST(self):
-                    body = self.rfile.read(int(self.headers["Content-Length"]))
-                    print(self.path, body.decode(), "key", self.headers["Idempotency-Key"], flush=True)
-                    self.send_response(204)
-                    self.end_headers()
-                def log_message(self, *arguments): pass
-            server = http.server.HTTPServer(("10.0.0.1", 8080), Origin)
-            print("ready", flush=True)
-            server.serve_forever()
-            """
-        let server = try await lab.lab.far.start("/usr/bin/python3", "-c", origin)
-        await server.output.wait(forCount: 1)
+        let server = try await lab.lab.startOrigin()
         try await lab.lab.far.ip("link set p0 down")
         #expect(await lab.notices.comes { $0.contains { $0.hasPrefix("STATUS=unreachable") } })
         let receipt = try await lab.ask(
@@ -47,7 +33,9 @@ struct ServeOutboxTests {
         #expect(try await lab.ask("ListOutbox").contains(#""url": "http://10.0.0.1:8080/a""#))
 
         try await lab.lab.far.ip("link set p0 up")
-        #expect(await server.output.comes { $0.contains("/a hello key k1") }, "\(again.standardError)")
+        #expect(
+            await server.output.comes { $0.contains("POST /a 5 hello None None k1") },
+            "\(again.standardError)")
         // Confirmed, it is gone.
         var list = try await lab.ask("ListOutbox")
         for _ in 0..<100 where !list.contains(#""total": 0"#) { list = try await lab.ask("ListOutbox") }
@@ -100,23 +88,7 @@ struct ServeOutboxTests {
     )
     func program() async throws {
         let lab = try await ServeLab()
-        let origin = """
-            import http.server
-            class Origin(http.server.BaseHTTPRequestHandler):
-                def do_PUT(self):
-                    body = self.rfile.read(int(self.headers["Content-Length"]))
-                    print(self.path, len(body), self.headers["X-A"], self.headers["X-Token"], self.headers["Idempotency-Key"],
-                        flush=True)
-                    self.send_response(422 if self.path == "/refused" else 201)
-                    self.send_header("Content-Length", "0")
-                    self.end_headers()
-                def log_message(self, *arguments): pass
-            server = http.server.HTTPServer(("10.0.0.1", 8080), Origin)
-            print("ready", flush=True)
-            server.serve_forever()
-            """
-        let server = try await lab.lab.far.start("/usr/bin/python3", "-c", origin)
-        await server.output.wait(forCount: 1)
+        let server = try await lab.lab.startOrigin()
         let files = try ScratchFolder("reach-send")
         try "t0k\n".write(toFile: files("token"), atomically: false, encoding: .utf8)
         try Data(repeating: 120, count: 300_000).write(to: URL(filePath: files("large")))
@@ -139,10 +111,10 @@ struct ServeOutboxTests {
         #expect(list.contains(#""paused":true"#) && list.contains(#""network":"notExpensive""#), "\(list)")
         #expect(list.contains(#""lane":"l","priority":3,"#) && !list.contains(#""expires":null"#))
         #expect(try await reach(lab, "queue", "resume").status == .exited(0))
-        #expect(await server.output.comes { $0.contains("/a 300000 1, 2 t0k mine") })
+        #expect(await server.output.comes { $0.contains("PUT /a 300000 long 1, 2 t0k mine") })
         let sent = try await reach(
             lab, "send", "http://10.0.0.1:8080/b", "-X", "PUT", "-d", "x", "--wait", "--json")
-        #expect(sent.status == .exited(0) && sent.text.contains(#""outcome":"delivered","statusCode":201"#))
+        #expect(sent.status == .exited(0) && sent.text.contains(#""outcome":"delivered","statusCode":204"#))
         let refused = try await reach(
             lab, "send", "http://10.0.0.1:8080/refused", "-X", "PUT", "-d", "x", "--now")
         #expect(refused.status == .exited(4) && refused.errors.contains("422"), "\(refused)")

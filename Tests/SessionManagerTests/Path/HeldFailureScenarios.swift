@@ -18,19 +18,7 @@ struct HeldFailureScenarios {
         // A way of the server's own outlives the default routes: the connection is good, the network is gone.
         try await network.lab.near.ip("route add 10.9.0.1/32 via 10.1.0.1")
         let monitor = network.monitor()
-        var configuration = SessionConfiguration()
-        configuration.proxy = ""
-        var settings = RequestQueue.Settings()
-        settings.follows = .provider(monitor)
-        let manager = URLSessionManager(
-            configuration: configuration, securityPolicy: .default, on: network.lab.near.reactor,
-            queue: settings)
-        let counts = EventLog<QueueCounts>()
-        let events = manager.events
-        let reading = Task {
-            for await event in events { if case .queueChanged(let new) = event { counts.append(new) } }
-        }
-        defer { reading.cancel() }
+        let following = FollowingManager(.provider(monitor), in: network.lab.near)
 
         let request = try SessionRequest("http://10.9.0.1:8080/content?key=1&size=400000&tag=1")
         // The server stands still after the first piece.
@@ -38,7 +26,7 @@ struct HeldFailureScenarios {
         let bytes = EventLog<Int64>()
         var options = TaskOptions()
         options.downloadProgress = { bytes.append($0.completedBytes) }
-        let task = try manager.downloadTask(with: request, options: options)
+        let task = try following.manager.downloadTask(with: request, options: options)
         task.resume()
         await bytes.wait { $0.last == 8192 }
         let lost = EventLog<Bool>()
@@ -48,7 +36,7 @@ struct HeldFailureScenarios {
         await lost.wait { $0.last == true }
         #expect(task.state == .running && task.holdReasons.isEmpty)
         try await network.begin(.connectionsReset)
-        #expect(await counts.wait { $0.last?.parked == 1 }.last?.parked == 1)
+        #expect(await following.counts.wait { $0.last?.parked == 1 }.last?.parked == 1)
         guard case .network? = task.waitingReason else {
             return #expect(Bool(false), "\(task.holdReasons)")
         }

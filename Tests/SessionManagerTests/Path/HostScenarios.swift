@@ -14,20 +14,6 @@ import Testing
 struct HostScenarios {
     private static let server = "10.1.0.1"
 
-    private func manager(_ paths: TwoPaths, _ host: String) -> (URLSessionManager, EventLog<QueueCounts>) {
-        var configuration = SessionConfiguration()
-        configuration.proxy = ""
-        var settings = RequestQueue.Settings()
-        settings.follows = .host(host)
-        let manager = URLSessionManager(
-            configuration: configuration, securityPolicy: .default, on: paths.lab.near.reactor,
-            queue: settings)
-        let counts = EventLog<QueueCounts>()
-        let events = manager.events
-        Task { for await event in events { if case .queueChanged(let new) = event { counts.append(new) } } }
-        return (manager, counts)
-    }
-
     private func task(_ manager: URLSessionManager, _ path: String) throws -> SessionTask {
         let task = try manager.dataTask(with: SessionRequest("http://\(Self.server):8080\(path)"))
         task.resume()
@@ -40,7 +26,8 @@ struct HostScenarios {
         let paths = try await TwoPaths(isEverywhere: true)
         let near = paths.lab.near
         try await near.ip(batch: "route del default via 10.1.0.1\nroute del default via 10.2.0.1")
-        let (manager, counts) = manager(paths, Self.server)
+        let following = FollowingManager(.host(Self.server), in: near)
+        let (manager, counts) = (following.manager, following.counts)
         #expect(await (try task(manager, "/quick?1")).outcome().error == nil)
 
         try await paths.cut(.linkDown)
@@ -51,7 +38,7 @@ struct HostScenarios {
         }
         #expect(sentence.contains(Self.server) || sentence.contains("a0"), "\(sentence)")
         // Another host on the link that is left is no reason to go on.
-        let (other, _) = self.manager(paths, "10.2.0.1")
+        let other = FollowingManager(.host("10.2.0.1"), in: near).manager
         let elsewhere = try other.dataTask(with: SessionRequest("http://10.2.0.1:8080/quick?other"))
         elsewhere.resume()
         #expect(await elsewhere.outcome().error == nil)
@@ -70,13 +57,8 @@ struct HostScenarios {
         let paths = try await TwoPaths(isEverywhere: true)
         let near = paths.lab.near
         try await near.ip(batch: "route del default via 10.1.0.1\nroute del default via 10.2.0.1")
-        var configuration = SessionConfiguration()
-        configuration.proxy = ""
-        var settings = RequestQueue.Settings()
         // Nobody holds it back: so it runs into what a queue that has not heard of the loss yet runs into.
-        settings.follows = .nobody
-        let manager = URLSessionManager(
-            configuration: configuration, securityPolicy: .default, on: near.reactor, queue: settings)
+        let manager = FollowingManager(.nobody, in: near).manager
         #expect(await (try task(manager, "/quick?1")).outcome().error == nil)
         try await paths.cut(.linkDown)
         let request = try task(manager, "/quick?2")
@@ -97,7 +79,7 @@ struct HostScenarios {
                 route add 10.9.0.1/32 via 10.1.0.1 metric 10
                 route add 10.9.0.1/32 via 10.2.0.1 metric 20
                 """)
-        let (manager, _) = manager(paths, "10.9.0.1")
+        let manager = FollowingManager(.host("10.9.0.1"), in: near).manager
         let log = EventLog<Int64>()
         var options = TaskOptions()
         options.downloadProgress = { log.append($0.completedBytes) }
