@@ -77,6 +77,8 @@ package final class FakeKernel: Sendable {
         state.withLock { $0.onOpen = body }
     }
 
+    /// Names the resolver was asked for, each as it came.
+    package let asked = EventLog<String>()
     /// Names the resolver was asked for and has not been answered.
     package var pendingNames: [String] { state.withLock { $0.resolutions.map(\.name) } }
     /// The addresses the filter lets through.
@@ -128,6 +130,7 @@ package final class FakeKernel: Sendable {
         _ name: String, _ answer: @escaping @Sendable (Result<[ReachabilityDestination], NameFailure>) -> Void
     ) {
         state.withLock { $0.resolutions.append((name, answer)) }
+        asked.append(name)
     }
 }
 

@@ -192,7 +192,7 @@ struct ProgramTests {
     @Test("wait: 130 on SIGINT, and never ends by itself with --timeout 0")
     func interruptedWait() throws {
         let running = try Run(["wait", "--host", "127.0.0.1", "--for", "unreachable", "--timeout", "0"])
-        // Blocked signals show when the program waits (proc_pid_status(5)): SIGINT is bit 1.
+        // Blocked signals show when the program waits (proc_pid_status(5)): SIGINT is bit 1. The kernel has no event for that.
         for _ in 0..<500 where !blocksInterrupts(running.process.processIdentifier) { usleep(10_000) }
         kill(running.process.processIdentifier, SIGINT)
         #expect(running.end().code == 130)

@@ -49,6 +49,8 @@ struct MixedTaskTests {
     }
 
     /// Waits until something holds, for what is let go of on other threads; at most half a minute.
+    ///
+    /// Neither the end of an object nor a closed descriptor is told to anybody, so this one asks again and again.
     private func settle(_ condition: () -> Bool) async {
         let limit = ContinuousClock.now + .seconds(30)
         while !condition(), ContinuousClock.now < limit { try? await Task.sleep(for: .milliseconds(5)) }
