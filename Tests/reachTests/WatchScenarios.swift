@@ -8,15 +8,9 @@ import Testing
     "The program on a real kernel",
     .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
 struct WatchScenarios {
-    /// Since Linux 6.9 each network namespace has a limit of its own; those of ordinary users have not.
-    private static func hasOwnFilterLimit() async -> Bool {
-        guard let lab = try? await NetworkLab(.f0) else { return false }
-        return (try? await lab.near.run("test", "-w", "/proc/sys/net/core/optmem_max")) != nil
-    }
-
     @Test(
         "RB-13 watch says once that the kernel refuses the filter, and works without",
-        .enabled("the limit of this kernel concerns every namespace") { await hasOwnFilterLimit() })
+        .enabled("the limit of this kernel concerns every namespace") { await FilterLimit.isOwn() })
     func unfiltered() async throws {
         let lab = try await NetworkLab(.f1)
         try await lab.near.sysctl("net.core.optmem_max", "0")

@@ -5,6 +5,7 @@ import CNetlink
 import Glibc
 import Reachability
 import ReachabilityCore
+import TestSupport
 import Testing
 
 @Suite("The feed from a real kernel", .needsNamespace)
@@ -222,7 +223,7 @@ struct RouteFeedTests {
 
     @Test(
         "RB-13 where the kernel takes no filter, the feed runs without, and tells the same",
-        .enabled(if: TestNamespace.hasOwnFilterLimit, "the limit of this kernel concerns every namespace"))
+        .enabled("the limit of this kernel concerns every namespace") { await FilterLimit.isOwn() })
     func withoutFilter() throws {
         let namespace = try TestNamespace.withDefaultRoute()
         let hosts = (0..<48).map { IPAddress(v6High: 0x2001_0DB8 << 32, low: UInt64($0)) }

@@ -84,12 +84,6 @@ final class TestNamespace: Sendable {
     }
 }
 
-extension TestNamespace {
-    /// Whether a namespace has a limit of its own for socket filters (Linux 6.9).
-    static let hasOwnFilterLimit: Bool =
-        (try? TestNamespace().shell("test -w /proc/sys/net/core/optmem_max")) != nil
-}
-
 extension Trait where Self == ConditionTrait {
     /// Only where a network namespace can be made: as root.
     static var needsNamespace: Self {
