@@ -42,6 +42,8 @@ struct DiskReserve: Sendable {
         return UInt64(room.f_bavail) * UInt64(room.f_frsize) >= UInt64(Self.size + Self.size / 4)
     }
 
-    /// Gives it up. Where it was gone already, somebody else has just done so, and there may be room all the same.
+    /// Gives it up.
+    ///
+    /// Where it was gone already, somebody else has just done so, and there may be room all the same.
     func release() { unlink(path) }
 }

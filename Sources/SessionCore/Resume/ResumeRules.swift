@@ -102,8 +102,9 @@ package struct ResumeRules: Sendable {
         }
     }
 
-    /// What is wrong with an answer of status 206 to a request for the whole, which nobody may answer with a part (RFC 9110 §15.3.7):
-    /// the file would lack the rest. nil for any other, and where the part is the whole.
+    /// What is wrong with an answer of status 206 to a request for the whole, which nobody may answer with a part (RFC 9110 §15.3.7).
+    ///
+    /// The file would lack the rest. nil for any other, and where the part is the whole.
     package static func unaskedPart(_ request: SessionRequest, _ response: SessionResponse) -> SessionError? {
         guard response.statusCode == 206, request.headerFields[.range] == nil else { return nil }
         let range = response.value(forField: "content-range").flatMap { ContentRange($0) }
