@@ -25,7 +25,8 @@ __attribute__((used, aligned(4), section(".note.dlopen"))) static const struct {
     X(curl_easy_setopt) X(curl_easy_getinfo) X(curl_easy_pause) X(curl_easy_strerror) X(curl_slist_append)         \
     X(curl_slist_free_all) X(curl_multi_init) X(curl_multi_cleanup) X(curl_multi_setopt) X(curl_multi_add_handle)  \
     X(curl_multi_remove_handle) X(curl_multi_socket_action) X(curl_multi_info_read) X(curl_multi_strerror)         \
-    X(curl_share_init) X(curl_share_setopt) X(curl_share_cleanup)
+    X(curl_share_init) X(curl_share_setopt) X(curl_share_cleanup)                                                  \
+    X(curl_url) X(curl_url_set) X(curl_url_cleanup)
 
 // curl.h checks and redefines the variadic ones by macros of the same name.
 #undef curl_easy_setopt
@@ -160,6 +161,18 @@ CURLcode ccurl_set_close_function(CURL *easy, ccurl_close_function function) {
 }
 CURLcode ccurl_set_tls_function(CURL *easy, ccurl_tls_function function) {
     return lib.curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, function);
+}
+
+CURLU *ccurl_url_make(const char *text) {
+    CURLU *url = lib.curl_url();
+    // As libcurl itself takes CURLOPT_URL apart (url.c).
+    unsigned flags = CURLU_GUESS_SCHEME | CURLU_NON_SUPPORT_SCHEME;
+    if (!url || lib.curl_url_set(url, CURLUPART_URL, text, flags) == CURLUE_OK) return url;
+    lib.curl_url_cleanup(url);
+    return 0;
+}
+void ccurl_url_free(CURLU *url) {
+    if (url) lib.curl_url_cleanup(url);
 }
 
 struct curl_slist *ccurl_list_append(struct curl_slist *list, const char *text) {

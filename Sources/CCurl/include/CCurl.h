@@ -89,6 +89,10 @@ CURLcode ccurl_set_sockopt_function(CURL *_Nonnull easy, ccurl_sockopt_function 
 CURLcode ccurl_set_close_function(CURL *_Nonnull easy, ccurl_close_function _Nullable function);
 CURLcode ccurl_set_tls_function(CURL *_Nonnull easy, ccurl_tls_function _Nullable function);
 
+// A URL in its parts; null for one that libcurl does not understand, and without memory.
+CURLU *_Nullable ccurl_url_make(const char *_Nonnull text);
+void ccurl_url_free(CURLU *_Nullable url);
+
 struct curl_slist *_Nullable ccurl_list_append(struct curl_slist *_Nullable list, const char *_Nonnull text);
 void ccurl_list_free(struct curl_slist *_Nullable list);
 

@@ -9,6 +9,8 @@ package struct CurlLibrary: Sendable {
     package let version: String
     /// The TLS backend, as `OpenSSL/3.0.19`; empty where libcurl has none.
     package let tlsBackend: String
+    /// Whether it was built to read the system's certificate authorities from a file.
+    let hasRootFile: Bool
     /// Whether HTTP/2 can be spoken.
     package let hasHTTP2: Bool
 
@@ -34,6 +36,7 @@ package struct CurlLibrary: Sendable {
     private init(_ info: curl_version_info_data) {
         version = info.version.map { String(cString: $0) } ?? ""
         tlsBackend = info.ssl_version.map { String(cString: $0) } ?? ""
+        hasRootFile = info.cainfo != nil
         hasHTTP2 = info.features & CURL_VERSION_HTTP2 != 0
     }
 }

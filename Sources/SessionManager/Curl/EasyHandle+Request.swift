@@ -10,10 +10,7 @@ extension EasyHandle {
     func prepare(_ transfer: Transfer, _ configuration: SessionConfiguration) {
         clearMessage()
         ccurl_head_restart(head)
-        if address != transfer.address {
-            address = transfer.address
-            set(CURLOPT_URL, address)
-        }
+        setAddress(transfer.address, origin: transfer.origin)
         if options?.value.fits(transfer) != true { apply(EasyOptions(transfer, configuration)) }
         let ordinary = Self.ordinaryFields(transfer.request)
         if ordinary == nil || ordinary != ordinaryFields { prepareFields(transfer, transfer.request) }

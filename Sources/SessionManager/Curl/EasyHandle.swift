@@ -20,7 +20,9 @@ final class EasyHandle {
     /// Whether content is to be decoded, where its header fields are those of a request without any of its own; nil where not.
     var ordinaryFields: Bool?
     /// The URL that it has been told.
-    var address = ""
+    private var address = ""
+    /// The same in its parts, which libcurl reads while the transfer lasts.
+    private var parts: OpaquePointer?
     /// The header fields that libcurl reads while the transfer lasts.
     private var fields: UnsafeMutablePointer<curl_slist>?
     private let errorText: UnsafeMutablePointer<CChar>
@@ -77,6 +79,7 @@ final class EasyHandle {
         ccurl_easy_cleanup(raw)
         ccurl_head_free(head)
         ccurl_list_free(fields)
+        ccurl_url_free(parts)
         errorText.deallocate()
     }
 
@@ -94,6 +97,20 @@ final class EasyHandle {
             return
         }
         _ = text.withCString { ccurl_set_string(raw, option, $0) }
+    }
+
+    /// Sets the URL.
+    ///
+    /// libcurl takes a text apart for each transfer and puts it together again; parts are copied (CURLOPT_CURLU(3)). 7.88 forgets the
+    /// zone of an address as it copies (`curl_url_dup`), so those with a percent sign before the path stay text.
+    func setAddress(_ new: String, origin: String) {
+        guard address != new else { return }
+        address = new
+        set(CURLOPT_URL, new)
+        let former = parts
+        parts = origin.utf8.contains(UInt8(ascii: "%")) ? nil : new.withCString { ccurl_url_make($0) }
+        set(CURLOPT_CURLU, pointer: parts.map { UnsafeRawPointer($0) })
+        ccurl_url_free(former)
     }
 
     /// Replaces the header fields: whole lines, `Name: value`, or `Name:` to leave out one of libcurl's own.
