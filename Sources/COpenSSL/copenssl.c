@@ -51,6 +51,7 @@ static struct {
     void (*SSL_CTX_set_cert_verify_callback)(SSL_CTX *, verify_callback *, void *);
     int (*SSL_CTX_set_ex_data)(SSL_CTX *, int, void *);
     int (*SSL_CTX_get_verify_mode)(const SSL_CTX *);
+    X509_STORE *(*SSL_CTX_get_cert_store)(const SSL_CTX *);
     int (*SSL_get_ex_data_X509_STORE_CTX_idx)(void);
     const char *(*SSL_get_servername)(const SSL *, int);
     X509 *(*d2i_X509)(X509 **, const unsigned char **, long);
@@ -63,6 +64,7 @@ static struct {
     X509_STORE *(*X509_STORE_new)(void);
     void (*X509_STORE_free)(X509_STORE *);
     int (*X509_STORE_add_cert)(X509_STORE *, X509 *);
+    int (*X509_STORE_load_path)(X509_STORE *, const char *);
     X509_STORE_CTX *(*X509_STORE_CTX_new)(void);
     void (*X509_STORE_CTX_free)(X509_STORE_CTX *);
     int (*X509_STORE_CTX_init)(X509_STORE_CTX *, X509_STORE *, X509 *, OPENSSL_STACK *);
@@ -136,6 +138,7 @@ static void load(void) {
     RESOLVE(SSL_CTX_set_cert_verify_callback)
     RESOLVE(SSL_CTX_set_ex_data)
     RESOLVE(SSL_CTX_get_verify_mode)
+    RESOLVE(SSL_CTX_get_cert_store)
     RESOLVE(SSL_get_ex_data_X509_STORE_CTX_idx)
     RESOLVE(SSL_get_servername)
     RESOLVE(d2i_X509)
@@ -148,6 +151,7 @@ static void load(void) {
     RESOLVE(X509_STORE_new)
     RESOLVE(X509_STORE_free)
     RESOLVE(X509_STORE_add_cert)
+    RESOLVE(X509_STORE_load_path)
     RESOLVE(X509_STORE_CTX_new)
     RESOLVE(X509_STORE_CTX_free)
     RESOLVE(X509_STORE_CTX_init)
@@ -195,6 +199,12 @@ bool copenssl_install(
     }
     lib.SSL_CTX_set_cert_verify_callback(context, (verify_callback *)verify, user);
     return true;
+}
+
+bool copenssl_add_directory(void *context, const char *path) {
+    if (lib.X509_STORE_load_path(lib.SSL_CTX_get_cert_store(context), path) == 1) return true;
+    lib.ERR_clear_error();
+    return false;
 }
 
 // A failed verification leaves entries in the thread's queue of errors, which SSL_get_error would take for its own.

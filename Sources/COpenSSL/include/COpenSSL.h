@@ -36,6 +36,10 @@ bool copenssl_install(
     void *_Nonnull context, copenssl_verify_function _Nonnull verify, void *_Nonnull user,
     void (*_Nonnull release)(void *_Nullable user));
 
+// Has an SSL_CTX look for anchors also in a directory with hashed names, when it needs them; once for its store, however often it is
+// called (X509_LOOKUP_hash_dir(3)). False without memory.
+bool copenssl_add_directory(void *_Nonnull context, const char *_Nonnull path);
+
 // OpenSSL's own verification with the anchors that libcurl has set up: 0, or a number of X509_STORE_CTX_get_error(3).
 int copenssl_verify(copenssl_verification *_Nonnull verification);
 // At which certificate the last copenssl_verify ended.

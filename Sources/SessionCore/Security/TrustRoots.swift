@@ -4,7 +4,7 @@ public import FoundationEssentials
 
 /// Whose signatures make a server's chain valid.
 public enum TrustRoots: Sendable, Equatable, Codable {
-    /// The system's certificate authorities, as libcurl was built to find them.
+    /// The system's certificate authorities, as libcurl was built to find them; a change of theirs is heeded after ten minutes.
     case system
     /// These alone: a server with a certificate from a public authority is refused.
     case only(Source)

@@ -27,6 +27,8 @@ package final class TLSSettings: Sendable {
     let pinnedAnchors: TrustAnchors?
     let extraAnchors: TrustAnchors?
     private let roots: Roots
+    /// Whether the connections of a session share what was read of the system's authorities.
+    let sharesSystemRoots: Bool
 
     private enum Roots: Sendable {
         case system
@@ -46,6 +48,7 @@ package final class TLSSettings: Sendable {
         plan = try TLSPlan(policy, TLSBackend(library.tlsBackend), asks: asks)
         proxy = tlsProxy.flatMap { TrustHost(proxy: $0) }
         roots = try Self.roots(plan.onlyRoots)
+        sharesSystemRoots = plan.verifiesPeer && plan.onlyRoots == nil && SystemRoots.canBeShared(library)
         if plan.isEvaluated {
             try OpenSSL.load()
             let keys = policy.pinnedCertificates.compactMap { CertificateContents($0)?.publicKeyInfo }
@@ -91,7 +94,7 @@ package final class TLSSettings: Sendable {
         try options.set(CURLOPT_SSL_VERIFYHOST, plan.verifiesHost ? 2 : 0)
         try options.set(CURLOPT_SSL_SESSIONID_CACHE, plan.resumesSessions ? 1 : 0)
         switch roots {
-        case .system: break
+        case .system: if sharesSystemRoots { try SystemRoots.share(easy, options) }
         // A directory that libcurl was built with would stay in force beside a file.
         case .file(let path):
             try options.set(CURLOPT_CAPATH, nil)

@@ -90,6 +90,12 @@ package final class TrustEvaluator: Sendable {
         // The engine keeps the evaluator while its transfer runs; OpenSSL's own reference is for what comes later:
         // a connection is used by other transfers, and its server may ask for another handshake.
         let evaluator = Unmanaged<TrustEvaluator>.fromOpaque(user).retain()
+        if evaluator._withUnsafeGuaranteedRef({ $0.settings.sharesSystemRoots }) {
+            guard SystemRoots.addDirectory(to: context) else {
+                evaluator.release()
+                return CURLE_SSL_CACERT_BADFILE
+            }
+        }
         if copenssl_install(context, verify, user, release) { return CURLE_OK }
         evaluator.release()
         return CURLE_SSL_CONNECT_ERROR
