@@ -7,29 +7,49 @@ public import HTTPTypes
 ///
 /// The header block is kept as it came and read when somebody asks, since most of it is never looked at.
 public struct SessionResponse: Sendable, Equatable {
+    private final class Contents: Sendable {
+        let url: URL
+        let statusCode: Int?
+        let version: HTTPVersion?
+        let requestMethod: HTTPRequest.Method?
+        let headerBlock: [UInt8]
+
+        init(
+            url: URL, statusCode: Int?, version: HTTPVersion?, requestMethod: HTTPRequest.Method?,
+            headerBlock: [UInt8]
+        ) {
+            self.url = url
+            self.statusCode = statusCode
+            self.version = version
+            self.requestMethod = requestMethod
+            self.headerBlock = headerBlock
+        }
+    }
+
+    /// Handed from hand to hand, and never changed.
+    private let contents: Contents
+
     /// Where the response came from: the last URL after redirects.
-    public let url: URL
+    public var url: URL { contents.url }
     /// The status code, 100 to 999; nil where the response is not from HTTP.
-    public let statusCode: Int?
+    public var statusCode: Int? { contents.statusCode }
     /// The version that was spoken.
-    public let version: HTTPVersion?
+    public var version: HTTPVersion? { contents.version }
     /// The method of the request that was answered; nil where nobody said.
     ///
     /// A response to HEAD has no content.
-    public let requestMethod: HTTPRequest.Method?
+    public var requestMethod: HTTPRequest.Method? { contents.requestMethod }
     /// The header fields as they came, one `Name: value` a line, lines ended by CR LF or LF.
-    package let headerBlock: [UInt8]
+    package var headerBlock: [UInt8] { contents.headerBlock }
 
     /// A response with the header block of a server (without the status line).
     package init(
         url: URL, statusCode: Int?, version: HTTPVersion?, headerBlock: [UInt8],
         requestMethod: HTTPRequest.Method? = nil
     ) {
-        self.url = url
-        self.statusCode = statusCode
-        self.version = version
-        self.requestMethod = requestMethod
-        self.headerBlock = headerBlock
+        contents = Contents(
+            url: url, statusCode: statusCode, version: version, requestMethod: requestMethod,
+            headerBlock: headerBlock)
     }
 
     /// A response, for tests, caches and own transports.
@@ -47,5 +67,13 @@ public struct SessionResponse: Sendable, Equatable {
         self.init(
             url: url, statusCode: statusCode, version: version, headerBlock: block,
             requestMethod: requestMethod)
+    }
+
+    /// Whether everything in them is the same.
+    public static func == (one: SessionResponse, other: SessionResponse) -> Bool {
+        let (one, other) = (one.contents, other.contents)
+        return one === other
+            || one.url == other.url && one.statusCode == other.statusCode && one.version == other.version
+                && one.requestMethod == other.requestMethod && one.headerBlock == other.headerBlock
     }
 }
