@@ -11,16 +11,18 @@ extension EasyHandle {
         clearMessage()
         ccurl_head_restart(head)
         setAddress(transfer.address, origin: transfer.origin)
-        if options?.value.fits(transfer) != true { apply(EasyOptions(transfer, configuration)) }
-        let ordinary = Self.ordinaryFields(transfer.request)
+        if options?.fits(transfer) != true { apply(EasyOptions(transfer, configuration)) }
+        let ordinary = Self.ordinaryFields(transfer)
         if ordinary == nil || ordinary != ordinaryFields { prepareFields(transfer, transfer.request) }
         ordinaryFields = ordinary
     }
 
     /// Whether a request without header fields of its own wants its content decoded; nil for others.
-    private static func ordinaryFields(_ request: SessionRequest) -> Bool? {
-        request.body == nil && request.method == .get && request.headerFields.isEmpty
-            && request.options.omittedFields.isEmpty ? request.options.decompressesContent : nil
+    private static func ordinaryFields(_ transfer: Transfer) -> Bool? {
+        // Each asked for by itself: the request as a value would be copied.
+        transfer.request.body == nil && transfer.request.method == .get
+            && transfer.request.headerFields.isEmpty && transfer.request.options.omittedFields.isEmpty
+            ? transfer.request.options.decompressesContent : nil
     }
 
     private func prepareFields(_ transfer: Transfer, _ request: SessionRequest) {
@@ -53,9 +55,9 @@ extension EasyHandle {
     }
 
     private func apply(_ new: EasyOptions) {
-        let old = options?.value
+        let old = options
         guard old != new else { return }
-        options = Boxed(new)
+        options = new
         if old?.method != new.method || old?.hasBody != new.hasBody {
             set(CURLOPT_NOBODY, 0)
             if new.hasBody {
@@ -110,8 +112,8 @@ extension EasyHandle {
     }
 }
 
-/// The options that seldom differ from one transfer of a handle to the next.
-struct EasyOptions: Equatable {
+/// The options that seldom differ from one transfer of a handle to the next; an object, so that comparing copies nothing.
+final class EasyOptions {
     let method: String
     let hasBody: Bool
     let version: Int
@@ -162,5 +164,15 @@ struct EasyOptions: Equatable {
             && isSecure == transfer.isSecure && isBulk == transfer.isBulk
             && binding == transfer.binding && method == transfer.request.method.rawValue
             && source == transfer.request.options
+    }
+}
+
+extension EasyOptions: Equatable {
+    /// Whether all is the same: what is not compared comes from what is, and from the configuration.
+    static func == (one: EasyOptions, other: EasyOptions) -> Bool {
+        one.method == other.method && one.hasBody == other.hasBody
+            && one.uploadBufferSize == other.uploadBufferSize && one.credentials == other.credentials
+            && one.source == other.source && one.isSecure == other.isSecure && one.isBulk == other.isBulk
+            && one.binding == other.binding
     }
 }

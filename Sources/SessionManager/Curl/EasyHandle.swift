@@ -16,7 +16,7 @@ final class EasyHandle {
     /// The transfer it carries out now.
     var transfer: Transfer?
     /// What it has been told already.
-    var options: Boxed<EasyOptions>?
+    var options: EasyOptions?
     /// Whether content is to be decoded, where its header fields are those of a request without any of its own; nil where not.
     var ordinaryFields: Bool?
     /// The URL that it has been told.

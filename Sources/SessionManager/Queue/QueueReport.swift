@@ -59,7 +59,7 @@ struct QueuePlace: ~Copyable, Sendable {
     func leave() -> QueueTicket? {
         guard let ticket else { return nil }
         number.store(0, ordering: .relaxed)
-        note([])
+        holds.store(0, ordering: .relaxed)
         return ticket
     }
 }

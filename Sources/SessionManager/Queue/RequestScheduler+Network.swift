@@ -77,7 +77,7 @@ extension RequestScheduler {
     /// network had.
     private func restartLookups(_ sentence: String) {
         for table in tables {
-            for runner in table.runners.values where table.demand(of: runner).needsNetwork {
+            for runner in table.runners where table.demand(of: runner).needsNetwork {
                 guard !runner.isParked, let transfer = runner.transfer, transfer.isLookingUp else { continue }
                 runner.transferLostPath(transfer, sentence)
             }
@@ -90,7 +90,7 @@ extension RequestScheduler {
         report.update(gate.view)
         if !change.closed.isEmpty {
             for table in tables {
-                for runner in table.runners.values where mustPark(runner, change.closed, table) {
+                for runner in table.runners where mustPark(runner, change.closed, table) {
                     park(runner, nil)
                 }
             }
@@ -166,7 +166,7 @@ extension RequestScheduler {
     func setPaused(_ isPaused: Bool) {
         guard isPaused ? gate.paused() : gate.resumed() else { return }
         for table in tables {
-            for runner in table.runners.values where !runner.isParked {
+            for runner in table.runners where !runner.isParked {
                 if isPaused {
                     runner.setSuspended(true)
                 } else if let ticket = runner.task.place.ticket, queue.hold(of: ticket).isEmpty {

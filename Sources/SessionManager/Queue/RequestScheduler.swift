@@ -206,7 +206,7 @@ final class RequestScheduler {
         guard let runner = held.runner else { return held.table.launch(held.task) }
         runner.setSuspended(false)
         guard runner.isParked else { return }
-        runner.goOn(over: held.table.binding(for: runner.request))
+        runner.goOn(over: held.table.binding(for: runner))
     }
 
     private func offlineError(_ ticket: QueueTicket) -> SessionError {

@@ -118,10 +118,11 @@ package final class TLSSettings: Sendable {
     /// The caller keeps the evaluator until libcurl has finished with the transfer: the handle refers to it unowned. A
     /// handle without a call of this function makes no connection where servers are judged.
     package func begin(
-        _ easy: UnsafeMutableRawPointer, host: String, judge: TrustEvaluator.Judge = .policy
+        _ easy: UnsafeMutableRawPointer, host: @autoclosure () -> String,
+        judge: TrustEvaluator.Judge = .policy
     ) -> TrustEvaluator? {
         guard plan.isEvaluated else { return nil }
-        let evaluator = evaluator(host: host, judge: judge)
+        let evaluator = evaluator(host: host(), judge: judge)
         _ = ccurl_set_pointer(easy, CURLOPT_SSL_CTX_DATA, Unmanaged.passUnretained(evaluator).toOpaque())
         return evaluator
     }

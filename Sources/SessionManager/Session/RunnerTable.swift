@@ -19,7 +19,8 @@ final class RunnerTable {
         return scheduler
     }()
     private var engine: TransferEngine?
-    private(set) var runners: [Int: TaskRunner] = [:]
+    /// By the places of their tickets, which they have from beginning to end.
+    private var places: ContiguousArray<TaskRunner?> = []
 
     init(
         reactor: Reactor, configuration: SessionConfiguration, policy: SecurityPolicy, asks: Bool,
@@ -44,12 +45,18 @@ final class RunnerTable {
         do throws(SessionError) {
             let engine = try currentEngine()
             let runner = TaskRunner(task, engine: engine, table: self)
-            runners[task.identifier] = runner
+            keep(runner)
             runner.start()
         } catch {
             scheduler.finished(task)
             task.finish(TaskOutcome(error: error))
         }
+    }
+
+    private func keep(_ runner: TaskRunner) {
+        guard let index = runner.task.place.ticket?.index else { return }
+        while places.count <= index { places.append(nil) }
+        places[index] = runner
     }
 
     private func currentEngine() throws(SessionError) -> TransferEngine {
@@ -62,7 +69,7 @@ final class RunnerTable {
     }
 
     func stop(_ task: SessionTask) {
-        if let runner = runners[task.identifier] {
+        if let runner = runner(of: task) {
             runner.end(task.cancelledError)
         } else {
             task.finish(TaskOutcome(error: task.cancelledError))
@@ -72,7 +79,7 @@ final class RunnerTable {
 
     /// A runner has completed its task.
     func ended(_ runner: TaskRunner) {
-        runners[runner.task.identifier] = nil
+        if let index = place(of: runner.task) { places[index] = nil }
         scheduler.finished(runner.task)
     }
 
@@ -96,7 +103,7 @@ final class RunnerTable {
 
     func close() {
         scheduler.tables.removeAll { $0 === self }
-        runners = [:]
+        places = []
         engine?.close()
         engine = nil
     }
@@ -104,7 +111,15 @@ final class RunnerTable {
 
 // What the queue and the runners ask about.
 extension RunnerTable {
-    func runner(of task: SessionTask) -> TaskRunner? { runners[task.identifier] }
+    /// Those of the tasks that have begun and not ended.
+    var runners: [TaskRunner] { places.compactMap { $0 } }
+
+    func runner(of task: SessionTask) -> TaskRunner? { place(of: task).flatMap { places[$0] } }
+
+    private func place(of task: SessionTask) -> Int? {
+        guard let index = task.place.ticket?.index, places.indices.contains(index) else { return nil }
+        return index
+    }
 
     /// How many transfers wait until their host has room for a connection.
     var waitingForConnection: Int { engine?.tickets.count ?? 0 }
@@ -115,11 +130,11 @@ extension RunnerTable {
     /// Whether a task that has failed waits for the network instead.
     func holds(_ runner: TaskRunner, _ failure: SessionError) -> Bool { scheduler.holds(runner, failure) }
 
-    /// What the sockets of a request that leaves now are bound to.
-    func binding(for request: SessionRequest) -> PathBinding {
+    /// What the sockets of a request that a runner sends now are bound to.
+    func binding(for runner: TaskRunner) -> PathBinding {
         let binding = scheduler.gate.binding
-        guard binding != .any, request.options.interface == nil, configuration.interface == nil,
-            !request.url.isOnThisMachine
+        guard binding != .any, runner.request.options.interface == nil, configuration.interface == nil,
+            !runner.request.url.isOnThisMachine
         else { return .any }
         return binding
     }

@@ -183,8 +183,12 @@ public final class SessionTask: Sendable {
     /// Cancelling the waiting Swift task cancels this one.
     nonisolated(nonsending) public func outcome() async -> TaskOutcome {
         await end()
-        // It has ended, so there is one.
-        return record.withLock { $0.outcome } ?? TaskOutcome(error: cancelledError)
+        return knownOutcome
+    }
+
+    /// The outcome of a task that has ended.
+    private var knownOutcome: TaskOutcome {
+        record.withLock { $0.outcome } ?? TaskOutcome(error: cancelledError)
     }
 
     /// Waits for its end.
@@ -199,7 +203,8 @@ public final class SessionTask: Sendable {
     /// Resumes it and waits for what it brings.
     nonisolated(nonsending) func content() async throws(SessionError) -> (Data, SessionResponse) {
         resume()
-        let outcome = await self.outcome()
+        await end()
+        let outcome = knownOutcome
         if let error = outcome.error { throw error }
         guard let response = outcome.response else { throw cancelledError }
         return (outcome.data ?? Data(), response)

@@ -94,9 +94,8 @@ final class TaskRunner {
         self.engine = engine
         self.table = table
         isDownload = task.kind == .download
-        // Looked at in its box: the plan as a value would be copied.
-        keepsPartialFile = task.boxedPlan.value.options.keepsPartialFile
-        if let record = task.boxedPlan.value.record { boxedRecord = Boxed(record) }
+        keepsPartialFile = task.plan.options.keepsPartialFile
+        if let record = task.plan.record { boxedRecord = Boxed(record) }
     }
 
     var request: SessionRequest {
@@ -165,7 +164,7 @@ final class TaskRunner {
         let transfer = Transfer(
             boxedRequest, priority: task.priority, isBulk: isDownload,
             credentials: authentication?.forLibrary,
-            binding: nextBinding ?? table.binding(for: request), engine: engine, observer: self)
+            binding: nextBinding ?? table.binding(for: self), engine: engine, observer: self)
         nextBinding = nil
         if let approvals = engine.approvals, transfer.isSecure {
             transfer.judge = judge(approvals, transfer.origin)
