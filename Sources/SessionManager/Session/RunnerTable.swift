@@ -116,8 +116,11 @@ extension RunnerTable {
 
     func runner(of task: SessionTask) -> TaskRunner? { place(of: task).flatMap { places[$0] } }
 
+    /// Where the runner of a task is; the place of a task that has ended may be another's by now.
     private func place(of task: SessionTask) -> Int? {
-        guard let index = task.place.ticket?.index, places.indices.contains(index) else { return nil }
+        guard let index = task.place.ticket?.index, places.indices.contains(index),
+            places[index]?.task === task
+        else { return nil }
         return index
     }
 
