@@ -72,9 +72,9 @@ extension EasyHandle {
                 set(CURLOPT_CUSTOMREQUEST, new.method == "GET" ? nil : new.method)
             }
         }
-        if old?.method != new.method {
-            let isIdempotent = HTTPRequest.Method(new.method)?.isIdempotent == true
-            ccurl_set_before_function(raw, isIdempotent ? nil : EasyHandle.onRequest)
+        if old?.method != new.method || old?.hasBody != new.hasBody {
+            let isOfNoConcern = !new.hasBody && HTTPRequest.Method(new.method)?.isIdempotent == true
+            ccurl_set_before_function(raw, isOfNoConcern ? nil : EasyHandle.onRequest)
         }
         set(CURLOPT_HTTP_VERSION, new.version)
         // A second request waits to share a connection whose handshake may agree on HTTP/2. Without TLS there is nothing

@@ -235,13 +235,22 @@ extension Transfer {
         }
     }
 
-    /// Whether libcurl may send the request: a second time only what may be carried out twice, or cannot have been carried out.
+    /// Whether libcurl may send the request; a second time with its body from the beginning.
+    ///
+    /// libcurl has the body rewound only where some of it has left. What it had read and could not send is gone as well, and the
+    /// request would be sent without it, to the server as whole as any other where nobody knows the length.
+    func leaves() -> Bool { mayLeave() && rewinds() }
+
+    /// Begins the body anew, as libcurl needs it when a kept connection turned out to be dead.
+    func rewindBody() -> Bool { sent == 0 || mayLeave() && rewinds() }
+
+    /// A second time only what may be carried out twice, or cannot have been carried out.
     ///
     /// When a kept connection ends without an answer, libcurl takes it for one that had ended before and sends the request again on
     /// another, whatever its method; the server may have carried it out all the same (RFC 9110 §9.2.2). It does so too where the server
     /// has refused the stream, and has thus not touched it (REFUSED_STREAM, RFC 9113 §8.7), and says nowhere which of the two it was.
     /// Only on a connection that nobody else has used it can be nothing but the refusal.
-    func leaves() -> Bool {
+    private func mayLeave() -> Bool {
         defer { hasLeft = true }
         if !hasLeft { hasOwnConnection = (easy?.long(CURLINFO_NUM_CONNECTS) ?? 0) > 0 }
         guard hasLeft, response == nil, hasSentBody, observer?.transferMayRepeat(self) == false else {
@@ -252,12 +261,9 @@ extension Transfer {
         return false
     }
 
-    /// Begins the body anew, as libcurl needs it when a kept connection turned out to be dead.
-    func rewindBody() -> Bool {
+    private func rewinds() -> Bool {
         guard sent > 0 else { return true }
-        guard leaves() else { return false }
         do throws(SessionError) {
-            if case .stream(let source) = request.body, !source.isRewindable { return false }
             try prepareBody()
             return true
         } catch {

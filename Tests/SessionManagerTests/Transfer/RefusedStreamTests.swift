@@ -6,6 +6,7 @@ import HTTPTypes
 import Reachability
 import SessionCore
 import SessionManager
+import Synchronization
 import TestSupport
 import Testing
 
@@ -40,14 +41,23 @@ struct RefusedStreamTests {
                 configuration: configuration, securityPolicy: policy, on: lab.near.reactor)
         }
 
-        func run(_ method: HTTPRequest.Method, isIdempotent: Bool? = nil) async throws -> TaskOutcome {
+        func run(
+            _ method: HTTPRequest.Method, isIdempotent: Bool? = nil, body: RequestBody = .data(Data("x".utf8))
+        ) async throws -> TaskOutcome {
             var options = TaskOptions()
             options.isIdempotent = isIdempotent
-            let body: RequestBody? = method == .get ? nil : .data(Data("x".utf8))
+            let body: RequestBody? = method == .get ? nil : body
             let task = try manager.dataTask(
                 with: SessionRequest(url, method: method, body: body), options: options)
             task.resume()
             return await task.outcome()
+        }
+
+        /// The bytes of the bodies of the requests that have come to their end.
+        var bodies: [Int] {
+            program.output.elements.dropFirst().compactMap {
+                $0.split(separator: " ").last.flatMap { Int($0) }
+            }
         }
 
         /// How many requests have come, once it is so many; each is told before it is answered or ended.
@@ -101,4 +111,72 @@ struct RefusedStreamTests {
         #expect(await server.count(1) == 1)
         #expect(try await server.run(.post).error == nil)
     }
+
+    /// libcurl has read a body's beginning, may not send it, and begins anew without having it rewound.
+    @Test("what is sent again is the whole body, also where nothing of it had left before")
+    func wholeBody() async throws {
+        let chunks = [Data(repeating: 1, count: 10_000), Data(repeating: 2, count: 5_000)]
+        let sequence = { @Sendable in
+            AsyncStream { continuation in
+                for chunk in chunks { continuation.yield(chunk) }
+                continuation.finish()
+            }
+        }
+        for body in [
+            RequestBody.data(Data(repeating: 3, count: 15_000)), .stream(StreamedBody(rewindingBy: sequence)),
+        ] {
+            let server = try await Server("stuck", at: 0)
+            defer { server.program.terminate() }
+            // The window is known by then.
+            #expect(try await server.run(.get).error == nil)
+            #expect(try await server.run(.put, body: body).error == nil)
+            #expect(await server.count(2) == 2)
+            #expect(server.bodies == [0, 15_000])
+        }
+    }
+
+    @Test("a body that can be made but once is not sent from its middle")
+    func bodyThatIsGone() async throws {
+        let server = try await Server("stuck", at: 0)
+        defer { server.program.terminate() }
+        #expect(try await server.run(.get).error == nil)
+        let outcome = try await server.run(.put, body: .stream(OneBody(Data(repeating: 1, count: 10_000))))
+        // Refused before libcurl has read of it, it is still there.
+        let isWhole = outcome.error == nil
+        #expect(isWhole || outcome.error?.code == .requestBodyStreamExhausted)
+        #expect(await server.count(isWhole ? 2 : 1) == (isWhole ? 2 : 1))
+        #expect(server.bodies == (isWhole ? [0, 10_000] : [0]))
+    }
+}
+
+/// A body that can be made but once, and has its bytes at once.
+private final class OneBody: BodySource, BodyReader {
+    private let rest: Mutex<Data>
+
+    init(_ content: Data) { rest = Mutex(content) }
+
+    var length: Int64? { nil }
+    var isRewindable: Bool { false }
+
+    func makeReader() throws(SessionError) -> any BodyReader {
+        guard !isMade.exchange(true, ordering: .relaxed) else {
+            throw SessionError(.requestBodyStreamExhausted, "it was made already")
+        }
+        return self
+    }
+
+    private let isMade = Atomic<Bool>(false)
+
+    func read(into target: UnsafeMutableRawBufferPointer) throws(SessionError) -> BodyRead {
+        rest.withLock { rest in
+            let content = rest
+            guard !content.isEmpty else { return .end }
+            let count = min(content.count, target.count)
+            content.prefix(count).copyBytes(to: target)
+            rest = content.dropFirst(count)
+            return .bytes(count)
+        }
+    }
+
+    func whenReadable(_ callback: @escaping @Sendable () -> Void) { callback() }
 }
