@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
+
 /// What a soak does, from a seed alone: which transfers are started, what the network and the server do meanwhile, what is waited for.
 struct SoakPlan {
     /// One after the other; the moments come from what the server tells.
@@ -101,6 +103,12 @@ struct SoakTransfer: Sendable {
 
     var path: String {
         "/\(sends(kind) ? "take" : "content")?key=\(key)&size=\(size)\(isTagged ? "&tag=1" : "")\(fault)"
+    }
+
+    /// The key of a transfer of this URL.
+    static func key(in url: URL) -> Int? {
+        let item = url.query()?.split(separator: "&").first { $0.hasPrefix("key=") }
+        return item.flatMap { Int($0.dropFirst(4)) }
     }
 
     /// What is sent or received.

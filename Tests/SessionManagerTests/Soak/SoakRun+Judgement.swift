@@ -24,7 +24,7 @@ extension SoakRun {
             }
             for sentence in wrong {
                 faults.append(
-                    "\(sentence): \(transfer); \(result.map { "\($0.error.map { "\($0)" } ?? "no error"), status \($0.status ?? 0)" } ?? ""); the server: \(own.map { $0.joined(separator: " ") })"
+                    "\(sentence): \(transfer); \(result.map { "\($0.error.map { "\($0)" } ?? "no error"), status \($0.status ?? 0)" } ?? ""); the server: \(own.map { $0.joined(separator: " ") }); the client: \(steps.elements.filter { $0.key == transfer.key }.map(\.step))"
                 )
             }
         }

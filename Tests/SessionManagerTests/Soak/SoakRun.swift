@@ -34,6 +34,8 @@ final class SoakRun {
     /// The keys of those whose block was called.
     let completed = EventLog<Int>()
     private let ended = EventLog<Int>()
+    /// What the client tells.
+    let steps = EventLog<(key: Int, step: String)>()
     /// What is wrong.
     var faults: [String] = []
     /// How many ended with an outcome that nobody knows.
@@ -69,7 +71,22 @@ final class SoakRun {
         retries.base = 1.3
         retries.maximumDelay = .milliseconds(500)
         manager.interceptor = retries
+        manager.eventMonitors = [
+            EventMonitor { [steps] task, step in
+                guard let key = SoakTransfer.key(in: task.originalRequest.url) else { return }
+                steps.append((key, Self.text(step)))
+            }
+        ]
         return manager
+    }
+
+    private static func text(_ step: TaskStep) -> String {
+        switch step {
+        case .measured(let metrics): "measured: \(metrics)"
+        case .retrying(_, let error, _): "retrying: \(error), \(error.transport.map { "\($0)" } ?? "")"
+        case .completed(let error): "completed: \(error?.transport.map { "\($0)" } ?? "")"
+        default: "\(step)"
+        }
     }
 
     /// From the first step to the last check.

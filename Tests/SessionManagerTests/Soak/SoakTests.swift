@@ -36,9 +36,11 @@ struct SoakTests {
             print("seed \(seed): \(Self.residentKiB) KiB")
             seed += 1
         } while ContinuousClock.now < end
-        // The first rounds fill caches.
-        guard memory.count > 3, let last = memory.last else { return }
-        #expect(last <= memory[2] + 4096, "\(memory)")
+        // The first rounds fill caches, and each round differs from the next.
+        guard memory.count > 8 else { return }
+        let third = memory.count / 3
+        #expect(
+            Self.median(memory.suffix(third)) <= Self.median(memory[third..<(2 * third)]) + 2048, "\(memory)")
     }
 
     private func round(seed: UInt64, transfers: Int, faults: Int) async throws {
@@ -51,6 +53,8 @@ struct SoakTests {
         }
         for fault in run.faults { Issue.record("seed \(seed): \(fault)") }
     }
+
+    private static func median(_ values: ArraySlice<Int>) -> Int { values.sorted()[values.count / 2] }
 
     private static var residentKiB: Int {
         let words = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")
