@@ -261,6 +261,19 @@ extension Transfer {
         return false
     }
 
+    /// An error that says that nothing was sent, of a request that had left on a connection before: of that nobody knows.
+    func judged(_ error: SessionError) -> SessionError {
+        switch error.code {
+        case .cannotConnectToHost, .cannotFindHost, .notConnectedToInternet: break
+        default: return error
+        }
+        guard hasLeft, response == nil, hasSentBody, observer?.transferMayRepeat(self) == false else {
+            return error
+        }
+        return .outcomeUnknown("the server has ended it without an answer, and cannot be reached any more")
+            .with(failingURL: request.url)
+    }
+
     private func rewinds() -> Bool {
         guard sent > 0 else { return true }
         do throws(SessionError) {

@@ -226,7 +226,7 @@ extension TransferEngine {
             let metrics = TransferMetrics(easy, version: transfer.version)
             var error: SessionError?
             if code != CURLE_OK || transfer.failure != nil {
-                error = transfer.failure ?? easy.error(code, transfer, tls)
+                error = transfer.failure ?? transfer.judged(easy.error(code, transfer, tls))
             }
             if error == nil, transfer.response == nil {
                 error = SessionError(
