@@ -149,13 +149,18 @@ final class EasyOptions {
         // Big buffers only where they pay: every running transfer has its own.
         let most = options.maximumBytesPerSecond.map(TransferPace.piece) ?? .max
         bufferSize = min(most, transfer.isBulk ? 256 << 10 : 16 << 10)
-        uploadBufferSize = (transfer.bodyLength ?? .max) > 128 << 10 && hasBody ? 256 << 10 : 64 << 10
+        uploadBufferSize = Self.uploadBufferSize(hasBody ? transfer.bodyLength ?? .max : 0)
         proxy = configuration.proxy
         credentials = transfer.credentials
         source = options
         isSecure = transfer.isSecure
         isBulk = transfer.isBulk
         binding = transfer.binding
+    }
+
+    /// The least that libcurl takes (CURLOPT_UPLOAD_BUFFERSIZE(3)) where that is enough: with TLS it copies the head of each request there.
+    private static func uploadBufferSize(_ bodyLength: Int64) -> Int {
+        if bodyLength <= 16 << 10 { 16 << 10 } else if bodyLength <= 128 << 10 { 64 << 10 } else { 256 << 10 }
     }
 
     /// Whether a transfer wants just the same; seen without working it out, since mostly it does.
