@@ -12,6 +12,8 @@
 
 // The oldest libcurl whose behaviour the code counts on: 7.88.0.
 enum { CCURL_MINIMUM_VERSION = 0x075800 };
+// The first libcurl whose bodies over HTTP/2 arrive as they were sent, also where the connection's send buffer is full: 8.2.0.
+enum { CCURL_HTTP2_BODIES_VERSION = 0x080200 };
 
 typedef enum {
     CCURL_LOADED = 0,

@@ -13,6 +13,12 @@ package struct CurlLibrary: Sendable {
     let hasRootFile: Bool
     /// Whether HTTP/2 can be spoken.
     package let hasHTTP2: Bool
+    /// Whether bodies over HTTP/2 arrive as they were sent.
+    ///
+    /// Before 8.2 libcurl loses count where the connection's send buffer is full: what it had handed over already it hands over again,
+    /// the lines of the request's own head as if they were content among it. The server gets another body, and where nobody
+    /// knows the length, nobody notices.
+    package let sendsBodiesByHTTP2: Bool
 
     /// Finds libcurl and initialises it, once for the process.
     package static func load() throws(SessionError) -> CurlLibrary {
@@ -38,5 +44,6 @@ package struct CurlLibrary: Sendable {
         tlsBackend = info.ssl_version.map { String(cString: $0) } ?? ""
         hasRootFile = info.cainfo != nil
         hasHTTP2 = info.features & CURL_VERSION_HTTP2 != 0
+        sendsBodiesByHTTP2 = Int(info.version_num) >= CCURL_HTTP2_BODIES_VERSION
     }
 }

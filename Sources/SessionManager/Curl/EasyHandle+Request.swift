@@ -140,7 +140,7 @@ final class EasyOptions {
             case .http1_0: CURL_HTTP_VERSION_1_0
             case .http1_1: CURL_HTTP_VERSION_1_1
             case .http2, .http3, nil:
-                transfer.isSecure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
+                transfer.isSecure && !transfer.isAlone ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
             }
         connectMilliseconds = max(1, (options.timeouts.connect ?? options.timeoutInterval).milliseconds)
         // An address or a host name would be understood as well without the prefix (CURLOPT_INTERFACE(3)).

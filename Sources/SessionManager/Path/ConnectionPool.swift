@@ -13,6 +13,9 @@ final class ConnectionPool {
     let multi: UnsafeMutableRawPointer
     /// What its sockets are bound to, where the kernel's own choice is dead.
     let binding: PathBinding
+    /// Whether it is for transfers that share no connection, of origins that may speak HTTP/2: libcurl takes all connections to a host for
+    /// what the last one has turned out to be.
+    let isForAlone: Bool
     /// Not counted: an engine closes its pools before it goes.
     unowned(unsafe) let engine: TransferEngine
     /// When libcurl wants to be called.
@@ -32,12 +35,13 @@ final class ConnectionPool {
     var isRetired = false
     private var isClosed = false
 
-    init(_ engine: TransferEngine, binding: PathBinding) throws(SessionError) {
+    init(_ engine: TransferEngine, binding: PathBinding, isForAlone: Bool) throws(SessionError) {
         guard let multi = ccurl_multi_init() else {
             throw SessionError(.outOfResources, "libcurl has no memory for a session")
         }
         self.multi = multi
         self.binding = binding
+        self.isForAlone = isForAlone
         self.engine = engine
         _ = ccurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CCURL_PIPELINING_MULTIPLEX))
         _ = ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, engine.configuration.maximumIdleConnections)
@@ -66,10 +70,14 @@ final class ConnectionPool {
 
 // Pools: one that is used, and those whose last transfers still run.
 extension TransferEngine {
-    /// The pool for what is bound so.
-    func pool(_ binding: PathBinding) throws(SessionError) -> ConnectionPool {
-        for pool in pools where !pool.isRetired && pool.binding == binding { return pool }
-        let pool = try ConnectionPool(self, binding: binding)
+    /// The pool for what is bound so and shares connections, or does not.
+    func pool(for transfer: Transfer) throws(SessionError) -> ConnectionPool {
+        let isForAlone = transfer.isAlone && !slots.isKnownNotToMultiplex(transfer.origin)
+        for pool in pools
+        where !pool.isRetired && pool.isForAlone == isForAlone && pool.binding == transfer.binding {
+            return pool
+        }
+        let pool = try ConnectionPool(self, binding: transfer.binding, isForAlone: isForAlone)
         pools.append(pool)
         return pool
     }

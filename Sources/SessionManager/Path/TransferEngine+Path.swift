@@ -22,7 +22,11 @@ extension TransferEngine {
         for (descriptor, sentence) in losses.dead {
             if let pair = ConnectionPair(descriptor) { sentences[pair] = sentence }
         }
-        let pools = Set(losses.left).union(losses.dead.keys).compactMap { sockets[$0]?.pool }
+        let lost = Set(losses.left).union(losses.dead.keys).compactMap { sockets[$0]?.pool }
+        // What is bound in the same way goes the same way.
+        let pools = self.pools.filter { pool in
+            lost.contains { $0 === pool || $0.binding == pool.binding && !$0.isRetired }
+        }
         for pool in pools { retire(pool) }
         var victims: [(Transfer, String)] = []
         for transfer in running where pools.contains(where: { $0 === transfer.pool }) {

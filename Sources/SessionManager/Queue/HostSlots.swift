@@ -5,13 +5,23 @@ import SessionCore
 /// How many transfers run per origin, and who waits: the limit of connections per host, decided without I/O.
 ///
 /// Over HTTP/1.1 a transfer needs a connection of its own. An origin that has answered by HTTP/2 or 3 carries many
-/// over one, so the limit is lifted there to what servers usually allow (100 streams, RFC 9113 §6.5.2).
+/// over one, so the limit is lifted there to what servers usually allow (100 streams, RFC 9113 §6.5.2), for all but those
+/// that have to be alone on theirs.
 struct HostSlots<Waiting>: ~Copyable {
-    /// One origin; an object, so that its queue is changed where it is.
-    private final class Host {
+    /// Transfers of one kind: of those that share connections where they can, or of those that do not.
+    private struct Kind {
         var active = 0
-        var isMultiplexed = false
         var queue = WaitingLine<Waiting>()
+    }
+
+    /// One origin; an object, so that its queues are changed where they are.
+    private final class Host {
+        var sharing = Kind()
+        var alone = Kind()
+        /// Nil until an answer has told.
+        var isMultiplexed: Bool?
+        /// Both queues have one order.
+        var tickets = 0
     }
 
     /// How many transfers may run on an origin that speaks HTTP/1.1.
@@ -24,28 +34,43 @@ struct HostSlots<Waiting>: ~Copyable {
     init(limit: Int) { self.limit = max(1, limit) }
 
     /// A place for a transfer, or a place in the queue with a ticket to leave it.
-    mutating func enter(_ origin: String, priority: Float, _ item: @autoclosure () -> Waiting) -> SlotAnswer {
+    ///
+    /// - Parameter isAlone: Whether it shares its connection with no other, whatever the origin speaks.
+    mutating func enter(
+        _ origin: String, isAlone: Bool, priority: Float, _ item: @autoclosure () -> Waiting
+    ) -> SlotAnswer {
         let host = self.host(origin) ?? add(origin)
-        if host.active < bound(host) {
-            host.active += 1
+        if hasPlace(host, isAlone) {
+            if isAlone { host.alone.active += 1 } else { host.sharing.active += 1 }
             return .admitted
         }
-        return .queued(ticket: host.queue.append(item(), priority: priority))
+        host.tickets += 1
+        if isAlone {
+            host.alone.queue.append(item(), priority: priority, ticket: host.tickets)
+        } else {
+            host.sharing.queue.append(item(), priority: priority, ticket: host.tickets)
+        }
+        return .queued(ticket: host.tickets)
     }
 
     /// Gives a place back.
     ///
     /// - Returns: those who may run now: none, one, or many where the origin turned out to multiplex.
-    mutating func leave(_ origin: String, version: HTTPVersion?) -> [Waiting] {
+    mutating func leave(_ origin: String, isAlone: Bool, version: HTTPVersion?) -> [Waiting] {
         guard let host = self.host(origin) else { return [] }
-        host.active -= 1
-        if version?.isMultiplexed == true { host.isMultiplexed = true }
+        if isAlone {
+            host.alone.active -= 1
+        } else {
+            host.sharing.active -= 1
+            if let version { host.isMultiplexed = version.isMultiplexed || host.isMultiplexed == true }
+        }
         return call(host)
     }
 
     /// Whether an answer of this version says something new of the origin: that it multiplexes.
     mutating func learns(_ origin: String, _ version: HTTPVersion?) -> Bool {
-        version?.isMultiplexed == true && host(origin)?.isMultiplexed == false
+        guard version?.isMultiplexed == true, let host = host(origin) else { return false }
+        return host.isMultiplexed != true
     }
 
     /// An origin multiplexes: its first answer has begun.
@@ -57,25 +82,45 @@ struct HostSlots<Waiting>: ~Copyable {
         return call(host)
     }
 
-    /// Those of the line for whom there is a place.
+    /// Whether the origin had the choice, and answered by HTTP/1.1.
+    mutating func isKnownNotToMultiplex(_ origin: String) -> Bool { host(origin)?.isMultiplexed == false }
+
+    /// Those of the lines for whom there is a place.
     private func call(_ host: Host) -> [Waiting] {
         var next: [Waiting] = []
-        while host.active < bound(host), let item = host.queue.popFirst() {
-            host.active += 1
+        while let isAlone = first(host) {
+            guard let item = isAlone ? host.alone.queue.popFirst() : host.sharing.queue.popFirst() else {
+                break
+            }
+            if isAlone { host.alone.active += 1 } else { host.sharing.active += 1 }
             next.append(item)
         }
         return next
     }
 
+    /// The kind of the one that is called next; nil where nobody waits that has a place.
+    private func first(_ host: Host) -> Bool? {
+        let sharing = hasPlace(host, false) ? host.sharing.queue.first : nil
+        guard let alone = hasPlace(host, true) ? host.alone.queue.first : nil else {
+            return sharing == nil ? nil : false
+        }
+        guard let sharing else { return true }
+        return (-alone.priority, alone.ticket) < (-sharing.priority, sharing.ticket)
+    }
+
     /// Leaves the queue; false when the ticket has been called already.
-    mutating func abandon(_ origin: String, ticket: Int) -> Bool {
-        host(origin)?.queue.remove(ticket: ticket) ?? false
+    mutating func abandon(_ origin: String, isAlone: Bool, ticket: Int) -> Bool {
+        guard let host = host(origin) else { return false }
+        return isAlone ? host.alone.queue.remove(ticket: ticket) : host.sharing.queue.remove(ticket: ticket)
     }
 
     /// Forgets origins that nobody uses, when there are many: a program may speak to a new host with each request.
     mutating func forgetIdleHosts() {
         guard hosts.count > 256 else { return }
-        hosts = hosts.filter { $0.value.active > 0 || !$0.value.queue.isEmpty }
+        hosts = hosts.filter { _, host in
+            host.sharing.active + host.alone.active > 0 || !host.sharing.queue.isEmpty
+                || !host.alone.queue.isEmpty
+        }
         recent = nil
     }
 
@@ -93,7 +138,10 @@ struct HostSlots<Waiting>: ~Copyable {
         return host
     }
 
-    private func bound(_ host: Host) -> Int { host.isMultiplexed ? max(limit, multiplexedLimit) : limit }
+    private func hasPlace(_ host: Host, _ isAlone: Bool) -> Bool {
+        guard host.isMultiplexed == true else { return host.sharing.active + host.alone.active < limit }
+        return isAlone ? host.alone.active < limit : host.sharing.active < max(limit, multiplexedLimit)
+    }
 }
 
 extension HTTPVersion {

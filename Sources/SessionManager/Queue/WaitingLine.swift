@@ -11,23 +11,26 @@ struct WaitingLine<Item> {
     /// Those before `head` have been called, those without an item have left.
     private var places: ContiguousArray<Place> = []
     private var head = 0
-    private var tickets = 0
     private var count = 0
 
     init() {}
 
     var isEmpty: Bool { count == 0 }
 
-    /// Takes a place; the ticket serves to leave it.
-    mutating func append(_ item: Item, priority: Float) -> Int {
-        tickets += 1
+    /// Takes a place; the ticket, which is greater than all before, serves to leave it.
+    mutating func append(_ item: Item, priority: Float, ticket: Int) {
         count += 1
-        let place = Place(priority: priority, ticket: tickets, item: item)
+        let place = Place(priority: priority, ticket: ticket, item: item)
         // Mostly all are equally urgent, and then this looks at the last one alone.
         var index = places.endIndex
         while index > head, places[index - 1].priority < priority { index -= 1 }
         places.insert(place, at: index)
-        return tickets
+    }
+
+    /// The place of the one that is called next.
+    var first: (priority: Float, ticket: Int)? {
+        guard count > 0, let place = places[head...].first(where: { $0.item != nil }) else { return nil }
+        return (place.priority, place.ticket)
     }
 
     /// Calls the next one.

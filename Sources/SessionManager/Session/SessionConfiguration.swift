@@ -23,6 +23,11 @@ public struct SessionConfiguration: Sendable, Equatable, Codable {
     public var proxy: String?
     /// Addresses of hosts, which are not looked up then: `HOST:PORT:ADDRESS[,ADDRESS]…` each (CURLOPT_RESOLVE(3)).
     public var hostAddresses: [String] = []
+    /// Whether requests with a body may go by HTTP/2; nil, the default: where libcurl is 8.2 or newer, otherwise they go by HTTP/1.1.
+    ///
+    /// Older ones (Debian 12 has 7.88) send a wrong body over HTTP/2 where the connection's send buffer is full, as it is while several
+    /// uploads share a slow network. `true` is for servers that speak nothing but HTTP/2, and at that risk.
+    public var sendsBodiesByHTTP2: Bool?
     /// How many redirects a task follows; 16.
     public var maximumRedirects = 16
 

@@ -69,6 +69,8 @@ final class Transfer {
 
     /// Whether it goes over TLS.
     let isSecure: Bool
+    /// Whether it needs a connection of its own also where the server speaks HTTP/2.
+    let isAlone: Bool
     /// What decides about its handshakes, where libcurl does not do that alone.
     var judge = TrustEvaluator.Judge.policy
     /// Judges its handshakes, where libcurl does not do that alone.
@@ -93,6 +95,7 @@ final class Transfer {
         self.observer = observer
         address = request.value.url.absoluteString
         (origin, isSecure) = engine.origin(of: address)
+        isAlone = isSecure && engine.keepsAlone(request.value)
         pace = request.value.options.maximumBytesPerSecond.map {
             TransferPace(bytesPerSecond: $0, engine: engine)
         }

@@ -7,7 +7,8 @@ import SessionCore
 extension TransferEngine {
     /// Takes a place; false where there is none, and the transfer waits in line.
     func takePlace(_ transfer: Transfer) -> Bool {
-        switch slots.enter(transfer.origin, priority: transfer.priority, transfer) {
+        let (origin, isAlone) = (transfer.origin, transfer.isAlone)
+        switch slots.enter(origin, isAlone: isAlone, priority: transfer.priority, transfer) {
         case .admitted:
             transfer.hasPlace = true
             return true
@@ -21,7 +22,7 @@ extension TransferEngine {
     func givePlaceBack(_ transfer: Transfer) {
         guard transfer.hasPlace else { return }
         transfer.hasPlace = false
-        call(slots.leave(transfer.origin, version: transfer.version))
+        call(slots.leave(transfer.origin, isAlone: transfer.isAlone, version: transfer.version))
     }
 
     /// An answer has begun: where it tells that the origin multiplexes, more may run at once, before it has ended.
@@ -43,7 +44,7 @@ extension TransferEngine {
         guard !tickets.isEmpty, let ticket = tickets.removeValue(forKey: ObjectIdentifier(transfer)) else {
             return
         }
-        _ = slots.abandon(transfer.origin, ticket: ticket)
+        _ = slots.abandon(transfer.origin, isAlone: transfer.isAlone, ticket: ticket)
     }
 
     /// Stops the bytes of a transfer, or lets them go on as soon as there is a place for it.

@@ -16,6 +16,7 @@ final class TransferEngine {
     let configuration: SessionConfiguration
     /// How servers are judged: one way for all connections of this engine.
     let tls: TLSSettings
+    private let sendsBodiesByHTTP2: Bool
     /// What a delegate has accepted; nil where none is asked about servers.
     let approvals: ServerApprovals?
     /// libcurl's multi handles, with the connections; one, unless a path was left.
@@ -62,6 +63,7 @@ final class TransferEngine {
         approvals = asks ? ServerApprovals() : nil
         self.reactor = reactor
         self.configuration = configuration
+        sendsBodiesByHTTP2 = configuration.sendsBodiesByHTTP2 ?? library.sendsBodiesByHTTP2
         slots = HostSlots(limit: configuration.maximumConnectionsPerHost)
         share = ccurl_share_init()
         if let share { _ = ccurl_share_set(share, CURL_LOCK_DATA_COOKIE) }
@@ -72,6 +74,14 @@ final class TransferEngine {
     }
 
     deinit { close() }
+
+    /// Whether a request over TLS cannot share its connection with others.
+    func keepsAlone(_ request: SessionRequest) -> Bool {
+        switch request.options.maximumHTTPVersion {
+        case .http1_0, .http1_1: true
+        case .http2, .http3, nil: request.body != nil && !sendsBodiesByHTTP2
+        }
+    }
 
     /// The origin of a URL that is written as text, and whether it is spoken to by TLS.
     func origin(of address: String) -> (origin: String, isSecure: Bool) {
@@ -177,7 +187,7 @@ extension TransferEngine {
             transfer.index = running.count
             running.append(transfer)
             watchOver(transfer)
-            let pool = try pool(transfer.binding)
+            let pool = try pool(for: transfer)
             transfer.pool = pool
             pool.count += 1
             pool.total += 1

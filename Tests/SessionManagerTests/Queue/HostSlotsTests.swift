@@ -66,10 +66,50 @@ struct HostSlotsTests {
         #expect(slots.multiplexes("nobody") == [])
     }
 
+    @Test(
+        "who needs a connection alone counts among all, and apart from those that share one where the origin multiplexes"
+    )
+    func alone() {
+        let slots = Desk<String>(limit: 2)
+        #expect(slots.enter("h", priority: 0.5, "a") == .admitted)
+        #expect(slots.enter("h", isAlone: true, priority: 0.5, "A") == .admitted)
+        #expect(slots.enter("h", priority: 0.5, "b") == .queued(ticket: 1))
+        #expect(slots.enter("h", isAlone: true, priority: 0.5, "B") == .queued(ticket: 2))
+        #expect(slots.enter("h", isAlone: true, priority: 0.5, "C") == .queued(ticket: 3))
+        #expect(slots.enter("h", isAlone: true, priority: 0.9, "urgent") == .queued(ticket: 4))
+        #expect(slots.enter("h", priority: 0.5, "c") == .queued(ticket: 5))
+        // One line in order, as long as nobody knows better, and what one kind speaks says nothing of the other.
+        #expect(slots.leave("h", isAlone: true, version: .http1_1) == ["urgent"])
+        #expect(!slots.isKnownNotToMultiplex("h"))
+        #expect(slots.leave("h", isAlone: true, version: .http1_1) == ["b"])
+        // Those that share go all at once, of the others as many as before.
+        #expect(slots.leave("h", version: .http2) == ["B", "C", "c"])
+        #expect(slots.enter("h", isAlone: true, priority: 0.5, "D") == .queued(ticket: 6))
+        #expect(slots.enter("h", isAlone: true, priority: 0.5, "E") == .queued(ticket: 7))
+        #expect(slots.abandon("h", isAlone: true, ticket: 6))
+        #expect(slots.leave("h", version: .http2) == [])
+        #expect(slots.leave("h", isAlone: true, version: .http1_1) == ["E"])
+    }
+
+    @Test("an origin that had the choice and spoke HTTP/1.1 is known not to multiplex, until it does")
+    func plain() {
+        let slots = Desk<Int>(limit: 2)
+        _ = slots.enter("h", priority: 0.5, 0)
+        #expect(!slots.isKnownNotToMultiplex("h"))
+        _ = slots.leave("h", version: nil)
+        #expect(!slots.isKnownNotToMultiplex("h"))
+        _ = slots.enter("h", priority: 0.5, 1)
+        _ = slots.leave("h", version: .http1_1)
+        #expect(slots.isKnownNotToMultiplex("h"))
+        _ = slots.enter("h", priority: 0.5, 2)
+        _ = slots.leave("h", version: .http2)
+        #expect(!slots.isKnownNotToMultiplex("h"))
+    }
+
     @Test("a long line is called in order to its end")
     func long() {
         var line = WaitingLine<Int>()
-        for number in 0..<1000 { _ = line.append(number, priority: 0.5) }
+        for number in 0..<1000 { line.append(number, priority: 0.5, ticket: number + 1) }
         let left = line.remove(ticket: 500)
         #expect(left)
         var called: [Int] = []
@@ -85,11 +125,16 @@ private final class Desk<Item> {
 
     init(limit: Int) { slots = HostSlots(limit: limit) }
 
-    func enter(_ origin: String, priority: Float, _ item: Item) -> SlotAnswer {
-        slots.enter(origin, priority: priority, item)
+    func enter(_ origin: String, isAlone: Bool = false, priority: Float, _ item: Item) -> SlotAnswer {
+        slots.enter(origin, isAlone: isAlone, priority: priority, item)
     }
-    func leave(_ origin: String, version: HTTPVersion?) -> [Item] { slots.leave(origin, version: version) }
+    func leave(_ origin: String, isAlone: Bool = false, version: HTTPVersion?) -> [Item] {
+        slots.leave(origin, isAlone: isAlone, version: version)
+    }
     func learns(_ origin: String, _ version: HTTPVersion?) -> Bool { slots.learns(origin, version) }
     func multiplexes(_ origin: String) -> [Item] { slots.multiplexes(origin) }
-    func abandon(_ origin: String, ticket: Int) -> Bool { slots.abandon(origin, ticket: ticket) }
+    func abandon(_ origin: String, isAlone: Bool = false, ticket: Int) -> Bool {
+        slots.abandon(origin, isAlone: isAlone, ticket: ticket)
+    }
+    func isKnownNotToMultiplex(_ origin: String) -> Bool { slots.isKnownNotToMultiplex(origin) }
 }

@@ -10,8 +10,10 @@ import Testing
 
 struct SecureTaskTests {
     /// A manager that trusts the origin's own root.
-    private func lab(_ policy: SecurityPolicy = .default) async throws -> Lab {
-        let lab = try await Lab()
+    private func lab(
+        _ policy: SecurityPolicy = .default, _ change: (inout SessionConfiguration) -> Void = { _ in }
+    ) async throws -> Lab {
+        let lab = try await Lab(change)
         var policy = policy
         policy.trustRoots = .only(.file(lab.origin.pem(.root)))
         lab.manager.securityPolicy = policy
@@ -28,6 +30,55 @@ struct SecureTaskTests {
             #expect(outcome.error == nil)
             #expect(outcome.response?.version == (listener == .h2 ? .http2 : .http1_1))
             #expect(outcome.metrics.first?.isReusedConnection == (number == 1))
+        }
+    }
+
+    private func outcome(_ lab: Lab, _ method: HTTPRequest.Method, at listener: OriginListener) async throws
+        -> TaskOutcome
+    {
+        let body: RequestBody? = method == .put ? .data(Data("body".utf8)) : nil
+        let path = method == .put ? "/put" : "/get"
+        let task = try lab.manager.dataTask(with: lab.request(path, method, at: listener, body: body))
+        task.resume()
+        return await task.outcome()
+    }
+
+    @Test(
+        "a body goes by HTTP/1.1 where libcurl cannot be trusted with it, and what has none by HTTP/2 before and after"
+    )
+    func versionOfBodies() async throws {
+        let isTrusted = try CurlLibrary.load().sendsBodiesByHTTP2
+        for (wish, version) in [
+            (nil, isTrusted ? HTTPVersion.http2 : .http1_1), (true, .http2), (false, .http1_1),
+        ] {
+            let lab = try await lab { $0.sendsBodiesByHTTP2 = wish }
+            for round in 0..<2 {
+                let sent = try await outcome(lab, .put, at: .h2)
+                #expect(sent.response?.version == version)
+                #expect(sent.metrics.first?.isReusedConnection == (round == 1))
+                // A dozen at once, over the one connection.
+                let tasks = try (0..<12).map { _ in
+                    try lab.manager.dataTask(with: lab.request("/get", at: .h2))
+                }
+                for task in tasks { task.resume() }
+                var ports: Set<Int?> = []
+                for task in tasks {
+                    let outcome = await task.outcome()
+                    #expect(outcome.response?.version == .http2)
+                    ports.insert(outcome.metrics.first?.local?.port)
+                }
+                #expect(ports.count == 1)
+            }
+        }
+    }
+
+    @Test("where a server speaks HTTP/1.1 a body uses the connection of what had none")
+    func oneConnection() async throws {
+        let lab = try await lab()
+        for (number, method) in [HTTPRequest.Method.get, .put, .get].enumerated() {
+            let outcome = try await outcome(lab, method, at: .https)
+            #expect(outcome.response?.version == .http1_1)
+            #expect(outcome.metrics.first?.isReusedConnection == (number > 0))
         }
     }
 

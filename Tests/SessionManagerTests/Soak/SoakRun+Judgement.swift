@@ -22,9 +22,15 @@ extension SoakRun {
             } else {
                 wrong.append("has not ended")
             }
+            guard !wrong.isEmpty else { continue }
+            let outcome =
+                result.map { "\($0.error.map { "\($0)" } ?? "no error"), status \($0.status ?? 0)" } ?? ""
+            let heard = own.map { $0.joined(separator: " ") }
+            let done = steps.elements.filter { $0.key == transfer.key }.map(\.step)
+            let proxied = SoakProxy.lines(about: transfer.key, network.folder)
             for sentence in wrong {
                 faults.append(
-                    "\(sentence): \(transfer); \(result.map { "\($0.error.map { "\($0)" } ?? "no error"), status \($0.status ?? 0)" } ?? ""); the server: \(own.map { $0.joined(separator: " ") }); the client: \(steps.elements.filter { $0.key == transfer.key }.map(\.step))"
+                    "\(sentence): \(transfer); \(outcome); the server: \(heard); the client: \(done); the proxy: \(proxied)"
                 )
             }
         }
