@@ -18,6 +18,8 @@ public final class DiskResponseCache: Sendable {
     private let store: Mutex<CacheStore>
     /// The most bytes of a response that is stored at all, on disk or in memory.
     package let largestContent: Int64
+    /// Nanoseconds of a clock that does not jump.
+    private let clock: @Sendable () -> Int64
 
     /// A cache; nothing is read or made before it is used.
     ///
@@ -33,11 +35,13 @@ public final class DiskResponseCache: Sendable {
         }
     }
 
-    /// A cache that writes by `write` instead of write(2).
+    /// A cache that writes by `write` instead of write(2), by a clock of its own.
     package init(
         directory: String?, diskCapacity: Int64, memoryCapacity: Int64,
+        clock: @escaping @Sendable () -> Int64 = { Reactor.now },
         write: @escaping @Sendable (Int32, UnsafeRawBufferPointer) -> Int
     ) {
+        self.clock = clock
         // Where no thread is left the caller's does the work.
         thread = try? Reactor(name: "reach-cache")
         largestContent = max(directory == nil ? 0 : diskCapacity, memoryCapacity, 0) / 8
@@ -61,10 +65,10 @@ public final class DiskResponseCache: Sendable {
     }
 
     /// Stores a response in the place of an earlier one for its URL; returns at once.
-    package func store(_ response: StoredResponse) { perform { $0.store(response, at: Reactor.now) } }
+    package func store(_ response: StoredResponse) { perform { [clock] in $0.store(response, at: clock()) } }
 
     /// Gives a stored response another head, after the server has confirmed it; returns at once.
-    package func refresh(_ entry: CacheEntry) { perform { $0.refresh(entry, at: Reactor.now) } }
+    package func refresh(_ entry: CacheEntry) { perform { [clock] in $0.refresh(entry, at: clock()) } }
 
     /// Removes what is stored under some keys; returns at once.
     package func remove(keys: Set<String>) {

@@ -23,7 +23,7 @@ private struct CacheLab {
 
     /// A request for `/cache/NAME`, counted under NAME.
     func request(
-        _ name: String, _ query: String = "cc=max-age%3D60", policy: CachePolicy = .useProtocolCachePolicy
+        _ name: String, _ query: String = "cc=max-age%3D86400", policy: CachePolicy = .useProtocolCachePolicy
     ) throws -> SessionRequest {
         var request = try lab.request("/cache/\(name)?key=\(name)&\(query)")
         request.options.cachePolicy = policy

@@ -242,14 +242,15 @@ struct DiskResponseCacheTests {
     }
 
     @Test(
-        "a full disk: the old response has gone, nothing half is left, nothing more is written",
+        "a full disk: the old response has gone, nothing half is left, nothing more is written for a minute",
         arguments: [ENOSPC, EDQUOT, EIO, EROFS])
     func fullDisk(_ failure: Int32) async throws {
         let folder = try CacheFolder()
         let disk = FakeDisk(failure)
-        let cache = DiskResponseCache(directory: folder.cache, diskCapacity: 1 << 20, memoryCapacity: 0) {
-            disk.write($0, $1)
-        }
+        let time = Atomic<Int64>(0)
+        let cache = DiskResponseCache(
+            directory: folder.cache, diskCapacity: 1 << 20, memoryCapacity: 0,
+            clock: { time.load(ordering: .relaxed) }, write: { disk.write($0, $1) })
         cache.store(try stored("a"))
         cache.store(try stored("b"))
         await cache.flush()
@@ -266,6 +267,16 @@ struct DiskResponseCacheTests {
         await cache.removeAll()
         cache.store(try stored("c"))
         #expect(try await cache.lookup(request("c")) == stored("c"))
+        disk.isFull.store(true, ordering: .relaxed)
+        cache.store(try stored("d"))
+        await cache.flush()
+        disk.isFull.store(false, ordering: .relaxed)
+        time.store(59_000_000_000, ordering: .relaxed)
+        cache.store(try stored("d"))
+        #expect(try await cache.lookup(request("d")) == nil)
+        time.store(60_000_000_000, ordering: .relaxed)
+        cache.store(try stored("d"))
+        #expect(try await cache.lookup(request("d")) == stored("d"))
     }
 
     @Test("many tasks at once")
