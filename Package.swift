@@ -175,7 +175,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "reachTests",
-            dependencies: ["reach", "TestSupport", "SessionManager", "SessionCore", "ServiceCore", "Outbox"],
+            dependencies: [
+                "reach", "TestSupport", "CTestSupport", "SessionManager", "SessionCore", "ServiceCore", "Outbox",
+            ],
             exclude: ["Golden"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
