@@ -176,7 +176,8 @@ let package = Package(
         .testTarget(
             name: "reachTests",
             dependencies: [
-                "reach", "TestSupport", "CTestSupport", "SessionManager", "SessionCore", "ServiceCore", "Outbox",
+                "reach", "TestSupport", "CTestSupport", "SessionManager", "SessionCore", "ServiceCore",
+                "Outbox",
             ],
             exclude: ["Golden"], swiftSettings: strict),
     ],
