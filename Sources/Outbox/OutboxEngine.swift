@@ -174,5 +174,6 @@ final class OutboxEngine {
             waiter.end(.failure(OutboxError(.closed, "the outbox was closed")))
         }
         waiters = []
+        board.close()
     }
 }

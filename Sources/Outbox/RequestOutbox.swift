@@ -234,10 +234,12 @@ public final class RequestOutbox: Sendable {
     }
 
     /// What happens, in order, from now on; of what nobody reads the newest 10,000 are kept.
+    ///
+    /// The sequence ends when the task is cancelled, or the outbox is closed or gone.
     public var events: AsyncStream<OutboxEvent> {
         AsyncStream(bufferingPolicy: .bufferingNewest(10_000)) { continuation in
-            let number = board.listen { continuation.yield($0) }
-            continuation.onTermination = { [board] _ in board.forget(number) }
+            let number = board.listen({ continuation.yield($0) }, end: { continuation.finish() })
+            continuation.onTermination = { [weak board] _ in board?.forget(number) }
         }
     }
 

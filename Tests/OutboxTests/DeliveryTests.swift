@@ -26,6 +26,22 @@ import Testing
         await outbox.close()
     }
 
+    @Test(
+        "The events end when the outbox is closed, when it has gone, and at once after that",
+        .timeLimit(.minutes(1)))
+    func ends() async throws {
+        var outbox: RequestOutbox? = try await lab.open()
+        let gone = Task { [events = outbox?.events] in await events?.reduce(0) { count, _ in count + 1 } }
+        _ = try await outbox?.enqueue([try lab.request(0)])
+        outbox = nil
+        #expect(await gone.value == 1)
+        let next = try await lab.open()
+        let closed = Task { [events = next.events] in await events.reduce(0) { count, _ in count + 1 } }
+        await next.close()
+        #expect(await closed.value == 0)
+        #expect(await next.events.reduce(0) { count, _ in count + 1 } == 0)
+    }
+
     @Test("What fails is sent again with the same key, and only then what comes behind it in its lane")
     func retrying() async throws {
         let outbox = try await lab.open()

@@ -3,21 +3,36 @@
 import Synchronization
 
 /// Hands events to everybody who listens, in order.
+///
+/// The manager and its sessions hold it: when it goes, nothing happens any more.
 final class EventHub: Sendable {
+    private struct Listener {
+        let hear: @Sendable (SessionEvent) -> Void
+        let end: (@Sendable () -> Void)?
+    }
+
     private struct State {
         var next = 0
-        var listeners: [Int: @Sendable (SessionEvent) -> Void] = [:]
+        var listeners: [Int: Listener] = [:]
     }
 
     private let state = Mutex(State())
     /// Read without the lock, since mostly nobody listens.
     private let isWanted = Atomic<Bool>(false)
 
+    deinit {
+        for listener in state.withLock({ $0.listeners.values }) { listener.end?() }
+    }
+
     /// Adds a listener, which is called on the thread where something happens and has to return soon.
-    func listen(_ listener: @escaping @Sendable (SessionEvent) -> Void) -> Int {
+    ///
+    /// - Parameter end: Called where it still listens when there is nothing to hear any more.
+    func listen(
+        _ listener: @escaping @Sendable (SessionEvent) -> Void, end: (@Sendable () -> Void)? = nil
+    ) -> Int {
         state.withLock { state in
             state.next += 1
-            state.listeners[state.next] = listener
+            state.listeners[state.next] = Listener(hear: listener, end: end)
             isWanted.store(true, ordering: .relaxed)
             return state.next
         }
@@ -38,7 +53,7 @@ final class EventHub: Sendable {
         let event = event()
         // Under the lock, so that all see the same order; listeners only put the event away.
         state.withLock { state in
-            for listener in state.listeners.values { listener(event) }
+            for listener in state.listeners.values { listener.hear(event) }
         }
     }
 }

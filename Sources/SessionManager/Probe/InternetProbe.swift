@@ -73,9 +73,11 @@ public final class InternetProbe: Sendable {
     public var state: InternetState { current.value.load() }
 
     /// The states: the present one first, then each different one; a slow reader gets the newest.
+    ///
+    /// The sequence ends when the task is cancelled or the probe is gone; it goes on over stop and start.
     public var states: AsyncStream<InternetState> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
-            let observation = observe { continuation.yield($0) }
+            let observation = observe({ continuation.yield($0) }, end: { continuation.finish() })
             continuation.onTermination = { _ in observation.cancel() }
         }
     }
@@ -89,9 +91,11 @@ public final class InternetProbe: Sendable {
         observe { state in queue.submit { observer(state) } }
     }
 
-    /// The same on the loop's thread, where it must return soon.
-    package func observe(_ observer: @escaping @Sendable (InternetState) -> Void) -> ReachabilityObservation {
-        let subscription = InternetSubscription(observer)
+    /// The same on the loop's thread, where it must return soon; `end` is called there when the probe is gone.
+    package func observe(
+        _ observer: @escaping @Sendable (InternetState) -> Void, end: @escaping @Sendable () -> Void = {}
+    ) -> ReachabilityObservation {
+        let subscription = InternetSubscription(observer, end: end)
         driver.perform { $0.add(subscription) }
         return ReachabilityObservation { [driver] in
             subscription.cancel()
@@ -114,9 +118,14 @@ private final class CurrentState: Sendable {
 /// One who wants to know.
 final class InternetSubscription: Sendable {
     private let observer: @Sendable (InternetState) -> Void
+    /// The probe is gone.
+    let end: @Sendable () -> Void
     private let isCancelled = Atomic<Bool>(false)
 
-    init(_ observer: @escaping @Sendable (InternetState) -> Void) { self.observer = observer }
+    init(_ observer: @escaping @Sendable (InternetState) -> Void, end: @escaping @Sendable () -> Void) {
+        self.observer = observer
+        self.end = end
+    }
 
     func cancel() { isCancelled.store(true, ordering: .relaxed) }
     func tell(_ state: InternetState) {

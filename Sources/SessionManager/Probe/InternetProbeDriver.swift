@@ -54,6 +54,7 @@ final class InternetProbeDriver {
 
     func close() {
         stop()
+        for subscription in subscriptions { subscription.end() }
         subscriptions = []
         manager.invalidate()
     }

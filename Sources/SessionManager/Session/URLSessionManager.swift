@@ -189,11 +189,12 @@ public final class URLSessionManager: Sendable {
 
     /// What happens to the tasks, in order, from now on.
     ///
-    /// Nothing is lost while somebody iterates; who stops reading but keeps the sequence makes the memory grow.
+    /// Nothing is lost while somebody iterates; who stops reading but keeps the sequence makes the memory grow. The sequence ends when the
+    /// task is cancelled, or the manager and all its tasks are gone.
     public var events: AsyncStream<SessionEvent> {
         AsyncStream { continuation in
-            let number = hub.listen { continuation.yield($0) }
-            continuation.onTermination = { [hub] _ in hub.forget(number) }
+            let number = hub.listen({ continuation.yield($0) }, end: { continuation.finish() })
+            continuation.onTermination = { [weak hub] _ in hub?.forget(number) }
         }
     }
 

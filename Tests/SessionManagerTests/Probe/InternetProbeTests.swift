@@ -83,6 +83,19 @@ struct InternetProbeTests {
     private static let none = InternetExpectation(statusCodes: [204...204])
     private static let text = InternetExpectation(body: "reach ")
 
+    @Test("the states end when the probe has gone", .timeLimit(.minutes(1)))
+    func end() async throws {
+        let states: Task<[InternetState], Never>
+        do {
+            let probe = try self.probe("/status/204", Self.none)
+            let sequence = probe.states
+            states = Task { await sequence.reduce(into: []) { $0.append($1) } }
+            probe.start()
+            #expect(await first(probe) == .full)
+        }
+        #expect(await states.value.first != nil)
+    }
+
     @Test(
         "what each kind of network looks like",
         arguments: [

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SessionManager
+import TestSupport
+import Testing
+
+/// Who iterates over events holds nobody, and is not left waiting for what cannot come.
+struct EventSequenceTests {
+    @Test("the events end when the manager has gone", .timeLimit(.minutes(1)))
+    func end() async throws {
+        let count: Task<Int, Never>
+        do {
+            let lab = try await Lab()
+            let events = lab.manager.events
+            count = Task { await events.reduce(0) { count, _ in count + 1 } }
+            #expect(try await lab.run(lab.request("/get")).error == nil)
+        }
+        #expect(await count.value > 0)
+    }
+
+    @Test(
+        "they go on as long as a task runs, of a manager that nobody holds any more", .timeLimit(.minutes(1)))
+    func runningTask() async throws {
+        let origin = try await TestSupport.Origin.shared
+        let ended = Box<Bool>()
+        let events: Task<[String], Never>
+        do {
+            let lab = try await Lab()
+            let sequence = lab.manager.events
+            events = Task {
+                await sequence.reduce(into: []) { words, event in
+                    if case .completed = event { words.append("completed") }
+                }
+            }
+            let task = try lab.manager.dataTask(with: lab.request("/hold/events")) { _, _, _ in
+                ended.put(true)
+            }
+            task.resume()
+        }
+        try await origin.release("events")
+        #expect(await ended.value)
+        #expect(await events.value == ["completed"])
+    }
+
+    @Test("who stops listening hears no more, and the manager goes on", .timeLimit(.minutes(1)))
+    func cancelled() async throws {
+        let lab = try await Lab()
+        let events = lab.manager.events
+        let first = Task {
+            for await _ in events { return true }; return false
+        }
+        #expect(try await lab.run(lab.request("/get")).error == nil)
+        #expect(await first.value)
+        let others = lab.manager.events
+        let waiting = Task { await others.reduce(0) { count, _ in count + 1 } }
+        waiting.cancel()
+        #expect(await waiting.value == 0)
+        #expect(try await lab.run(lab.request("/get")).error == nil)
+    }
+}
