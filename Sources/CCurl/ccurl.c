@@ -64,6 +64,11 @@ static void load(void) {
         result = CCURL_TOO_OLD;
         return;
     }
+    // Where libcurl uses OpenSSL: it has to be asked before anything else is done with it that nothing be torn down at exit(3), while a loop's
+    // thread may still be in it (OPENSSL_INIT_NO_ATEXIT, OPENSSL_init_crypto(3)).
+    int (*init_openssl)(uint64_t, const void *) =
+        (int (*)(uint64_t, const void *))dlsym(handle, "OPENSSL_init_crypto");
+    if (init_openssl) init_openssl(0x00080000, NULL);
     CURLcode code = lib.curl_global_init(CURL_GLOBAL_DEFAULT);
     if (code != CURLE_OK) {
         snprintf(message, sizeof message, "curl_global_init: %s", lib.curl_easy_strerror(code));
