@@ -81,7 +81,8 @@ struct ServeOutboxTests {
         let rights = user ? ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--"] : []
         // The rights last: the program may lie where only this user may look.
         return try await lab.lab.near.reactor.run(
-            ["env", "REACH_SOCKET=\(lab.socket)", "LC_ALL=C.UTF-8"] + rights + [BuiltProgram.reach] + arguments)
+            ["env", "REACH_SOCKET=\(lab.socket)", "LC_ALL=C.UTF-8"] + rights + [BuiltProgram.reach]
+                + arguments)
     }
 
     @Test(
