@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EventLoop
 import Glibc
 import OutboxCore
 import Storage
 
 /// Space that is kept free for removing entries: SQLite writes before it frees, so an outbox on a full disk could never be emptied.
 ///
-/// A file that is given up where a removal finds the disk full. While it is missing nothing is taken, so that new entries do not
-/// use up what removals need.
+/// A file that is emptied where a removal finds the disk full. While it is empty nothing is taken, so that new entries do not use up
+/// what removals need. Whoever fills or empties it holds its lock: a process that meets the full disk at the same time as another waits
+/// until the space is really free, which takes longer than for a name to go (unlink(2)).
 struct DiskReserve: Sendable {
     let path: String
     /// The log of changes up to its next check point, the growth of the database by that, and some.
@@ -15,23 +17,33 @@ struct DiskReserve: Sendable {
 
     /// Makes sure that it is there.
     func ensure() throws(OutboxError) {
-        if access(path, F_OK) == 0 { return }
+        if isFull { return }
         // To try it where it does not fit would take all that is free for an instant, and fail others who work on the files.
-        guard hasRoom else {
-            errno = ENOSPC
-            throw OutboxError(DatabaseFile.failure("cannot keep \(Self.size) bytes free for removals", path))
-        }
-        let descriptor = PrivateFile.make(path)
+        guard hasRoom else { throw failure(ENOSPC) }
+        let file = try LockFile(path)
+        file.lockExclusive()
         // Another process has come first.
-        if descriptor < 0, errno == EEXIST { return }
-        guard descriptor >= 0 else { throw OutboxError(DatabaseFile.failure("cannot keep space free", path)) }
-        defer { close(descriptor) }
-        let failure = posix_fallocate(descriptor, 0, off_t(Self.size))
-        guard failure == 0 else {
-            unlink(path)
-            errno = failure
-            throw OutboxError(DatabaseFile.failure("cannot keep \(Self.size) bytes free for removals", path))
+        if isFull { return }
+        let code = posix_fallocate(file.descriptor.number, 0, off_t(Self.size))
+        guard code == 0 else {
+            ftruncate(file.descriptor.number, 0)
+            throw failure(code)
         }
+    }
+
+    /// Gives it up.
+    ///
+    /// Where it was empty already, somebody else has just done so, and there may be room all the same.
+    func release() {
+        // Not to be made here: that would take some of what is missing.
+        guard access(path, F_OK) == 0, let file = try? LockFile(path) else { return }
+        file.lockExclusive()
+        ftruncate(file.descriptor.number, 0)
+    }
+
+    private var isFull: Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_size >= Self.size
     }
 
     /// Whether it fits, and leaves something for those who work on the files meanwhile.
@@ -42,8 +54,8 @@ struct DiskReserve: Sendable {
         return UInt64(room.f_bavail) * UInt64(room.f_frsize) >= UInt64(Self.size + Self.size / 4)
     }
 
-    /// Gives it up.
-    ///
-    /// Where it was gone already, somebody else has just done so, and there may be room all the same.
-    func release() { unlink(path) }
+    private func failure(_ code: Int32) -> OutboxError {
+        errno = code
+        return OutboxError(DatabaseFile.failure("cannot keep \(Self.size) bytes free for removals", path))
+    }
 }

@@ -7,7 +7,7 @@ import Storage
 
 /// A file whose lock says who may do what (flock(2)); the kernel takes the lock back when the process ends, however it does.
 struct LockFile: ~Copyable {
-    private let descriptor: OwnedDescriptor
+    let descriptor: OwnedDescriptor
 
     init(_ path: String) throws(OutboxError) {
         let number = PrivateFile.openOrMake(path)

@@ -62,6 +62,8 @@ extension OutboxError {
             case .missingLibrary: .missingLibrary
             default: .storage
             }
-        self.init(code, "\(error.path): \(error.message)", advice: error.advice)
+        self.init(
+            code, "\(error.path): \(error.message)\(error.code == 0 ? "" : " (SQLite \(error.code))")",
+            advice: error.advice)
     }
 }

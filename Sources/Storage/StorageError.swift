@@ -77,6 +77,11 @@ package struct StorageError: Error, Sendable, Equatable, CustomStringConvertible
 
 extension StorageError.Kind {
     init(code: Int32) {
+        // The log's index could not grow (SQLITE_IOERR_SHMSIZE): an I/O error by its number, a full disk by its cause.
+        if Int(code) == CSQLITE_IOERR_SHMSIZE {
+            self = .diskFull
+            return
+        }
         switch Int(code & 0xFF) {
         case CSQLITE_FULL: self = .diskFull
         case CSQLITE_READONLY, CSQLITE_PERM, CSQLITE_AUTH: self = .readOnly

@@ -33,6 +33,7 @@ enum {
     CSQLITE_NOTADB = 26,
     CSQLITE_ROW = 100,
     CSQLITE_DONE = 101,
+    CSQLITE_IOERR_SHMSIZE = CSQLITE_IOERR | 19 << 8,
 };
 
 // Column types (sqlite.org/c3ref/c_blob.html).

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import FoundationEssentials
+import Glibc
+import OutboxCore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Outbox
+
+@Suite struct DiskReserveTests {
+    private let folder: ScratchFolder
+    private var reserve: DiskReserve { DiskReserve(path: folder("outbox.reserve")) }
+
+    init() throws { folder = try ScratchFolder("reach-reserve") }
+
+    private func size() -> Int {
+        var status = stat()
+        return stat(reserve.path, &status) == 0 ? Int(status.st_blocks) * 512 : 0
+    }
+
+    @Test("It takes its room, gives it up, and takes it again")
+    func again() throws {
+        reserve.release()
+        #expect(folder.names == [])
+        for _ in 0..<2 {
+            try reserve.ensure()
+            #expect(size() >= DiskReserve.size)
+            reserve.release()
+            #expect(size() == 0)
+        }
+    }
+
+    @Test("What an interrupted process has left of it is made whole")
+    func part() throws {
+        try Data(count: 4096).write(to: URL(filePath: reserve.path))
+        try reserve.ensure()
+        #expect(size() >= DiskReserve.size)
+    }
+
+    @Test("Who meets the full disk while another gives it up waits until the space is free")
+    func waits() throws {
+        try reserve.ensure()
+        let other = try LockFile(reserve.path)
+        other.lockExclusive()
+        let reactor = try Reactor(name: "reserve")
+        let returned = Atomic<Bool>(false)
+        var hasReturned: Bool { returned.load(ordering: .acquiring) }
+        let reserve = reserve
+        withExtendedLifetime(reactor) {
+            reactor.perform {
+                reserve.release()
+                returned.store(true, ordering: .releasing)
+            }
+            // The kernel shows who waits for a lock; nothing tells it.
+            while !hasReturned, !isWaitedFor() { usleep(1_000) }
+            #expect(!hasReturned)
+            other.unlock()
+            while !hasReturned { usleep(1_000) }
+            #expect(size() == 0)
+        }
+    }
+
+    /// Whether somebody waits for the lock of it (proc_locks(5): a line with an arrow).
+    private func isWaitedFor() -> Bool {
+        var status = stat()
+        guard stat(reserve.path, &status) == 0 else { return false }
+        let locks = (try? String(contentsOfFile: "/proc/locks", encoding: .utf8)) ?? ""
+        return locks.split(separator: "\n").contains {
+            $0.contains("-> FLOCK") && $0.contains(":\(status.st_ino) ")
+        }
+    }
+}
