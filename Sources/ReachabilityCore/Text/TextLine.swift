@@ -3,28 +3,33 @@
 /// A line of text that is being put together, as the bytes that will be written.
 ///
 /// Its memory is kept from line to line, so that a line of output costs no allocation.
-package struct TextLine: Sendable, Equatable {
-    // Longer than the text: so a part is put in by a copy alone, where `Array.append` would look at much more.
-    private var room: [UInt8] = []
+package struct TextLine: ~Copyable {
+    // Memory of its own and not an array: what an array looks at for each part costs more than to put the part in, and a line has
+    // a hundred of them.
+    private var base: UnsafeMutablePointer<UInt8>
+    private var capacity: Int
     /// The number of bytes so far.
     package private(set) var count = 0
 
-    package init() {}
+    package init() {
+        capacity = 128
+        base = .allocate(capacity: capacity)
+    }
+
+    deinit { base.deallocate() }
 
     /// The UTF-8 bytes so far.
-    package var bytes: [UInt8] { Array(room[..<count]) }
+    package var bytes: [UInt8] { bytes(from: 0) }
 
     /// The bytes from the `start`th on, which must be there.
-    package func bytes(from start: Int) -> [UInt8] { Array(room[start..<count]) }
+    package borrowing func bytes(from start: Int) -> [UInt8] { withBytes { Array($0[start...]) } }
 
     /// The bytes as text.
-    package var text: String { String(decoding: room[..<count], as: UTF8.self) }
-
-    package static func == (a: TextLine, b: TextLine) -> Bool { a.room[..<a.count] == b.room[..<b.count] }
+    package var text: String { withBytes { String(decoding: $0, as: UTF8.self) } }
 
     /// Hands the bytes so far to `body`, without a copy.
-    package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        room.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+    package borrowing func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        body(UnsafeRawBufferPointer(start: base, count: count))
     }
 
     /// Forgets the text and keeps the memory.
@@ -38,39 +43,37 @@ package struct TextLine: Sendable, Equatable {
 
     /// Appends text that is written in the program; cheaper than a string.
     package mutating func append(literal text: StaticString) {
-        text.withUTF8Buffer { append(bytes: $0) }
+        append(bytes: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
     /// Appends one byte.
     package mutating func append(byte: UInt8) {
         makeRoom(1)
-        room[count] = byte
+        base[count] = byte
         count += 1
     }
 
     /// Appends bytes that are known to be UTF-8.
     @inline(__always)
     package mutating func append(bytes more: UnsafeBufferPointer<UInt8>) {
-        makeRoom(more.count)
         guard let source = more.baseAddress else { return }
-        let end = count + more.count
-        room.withUnsafeMutableBufferPointer { room in
-            // There is room: so the pointer exists, and the bytes lie within it.
-            if let base = room.baseAddress { (base + count).update(from: source, count: more.count) }
-        }
-        count = end
+        makeRoom(more.count)
+        (base + count).update(from: source, count: more.count)
+        count += more.count
     }
 
     @inline(__always)
     private mutating func makeRoom(_ more: Int) {
-        if room.count - count < more { grow(more) }
+        if capacity - count < more { grow(more) }
     }
 
     @inline(never)
     private mutating func grow(_ more: Int) {
-        var larger = [UInt8](repeating: 0, count: room.count + max(more, room.count, 128))
-        larger.replaceSubrange(..<count, with: room[..<count])
-        room = larger
+        let larger = capacity + max(more, capacity)
+        let room = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
+        room.update(from: base, count: count)
+        base.deallocate()
+        (base, capacity) = (room, larger)
     }
 
     // One for each kind of number: generic code of another module costs twenty calls for one.
@@ -97,23 +100,21 @@ package struct TextLine: Sendable, Equatable {
 
     private mutating func append(_ magnitude: UInt64, digits: Int) {
         makeRoom(digits)
-        let end = count + digits
-        room.withUnsafeMutableBufferPointer { room in
-            var rest = magnitude
-            for position in (count..<end).reversed() {
-                room[position] = UInt8(truncatingIfNeeded: 48 + rest % 10)
-                rest /= 10
-            }
+        var rest = magnitude
+        for position in (count..<count + digits).reversed() {
+            base[position] = UInt8(truncatingIfNeeded: 48 + rest % 10)
+            rest /= 10
         }
-        count = end
+        count += digits
     }
 
     /// Appends an address as ``IPAddress/description`` writes it.
     package mutating func append(_ address: IPAddress) {
         makeRoom(IPAddress.longestText)
-        let start = count
-        count += room.withUnsafeMutableBufferPointer { room in
-            address.write(to: UnsafeMutableBufferPointer(rebasing: room[start...]), prefixLength: nil)
-        }
+        let room = UnsafeMutableBufferPointer(start: base + count, count: IPAddress.longestText)
+        count += address.write(to: room, prefixLength: nil)
     }
 }
+
+// One owner, who alone has the memory.
+extension TextLine: @unchecked Sendable {}

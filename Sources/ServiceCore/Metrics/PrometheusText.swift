@@ -3,7 +3,7 @@
 package import ReachabilityCore
 
 /// Writes metrics in the text format of Prometheus (exposition format 0.0.4).
-package struct PrometheusText: Sendable {
+package struct PrometheusText: ~Copyable, Sendable {
     /// What kind of number it is.
     package enum Kind: String, Sendable { case counter, gauge }
 

@@ -42,17 +42,18 @@ struct ReplaySession: ~Copyable {
     private mutating func play(_ item: RecordedItem, _ print: ([UInt8]) -> Bool) {
         guard let header = reader.header else { return }
         if player == nil { player = RecordingPlayer(header) }
-        if lines == nil {
-            // Without the links a recording does not tell which are there.
-            let anyInterface: @Sendable (String) -> Bool = { _ in true }
-            lines = ReportLines(
-                format: format, host: header.host, lossGrace: header.configuration.timing.lossGrace,
-                statusOnly: statusOnly,
-                isPresent: header.configuration.reportsLinks ? nil : anyInterface)
-        }
-        guard let moment = player?.play(item), let text = lines?.text(moment.update, { moment.wall }),
-            text.count > 0
-        else { return }
-        _ = print(text.bytes)
+        guard let moment = player?.play(item) else { return }
+        var lines = lines.take() ?? lines(of: header)
+        lines.write(moment.update) { moment.wall }
+        if lines.line.count > 0 { _ = print(lines.line.bytes) }
+        self.lines = consume lines
+    }
+
+    private func lines(of header: RecordingHeader) -> ReportLines {
+        // Without the links a recording does not tell which are there.
+        let anyInterface: @Sendable (String) -> Bool = { _ in true }
+        return ReportLines(
+            format: format, host: header.host, lossGrace: header.configuration.timing.lossGrace,
+            statusOnly: statusOnly, isPresent: header.configuration.reportsLinks ? nil : anyInterface)
     }
 }

@@ -5,7 +5,7 @@ import ServiceCore
 import SessionManager
 
 /// Turns updates into the lines of `reach watch`; `reach replay` prints through it as well.
-struct ReportLines: Sendable {
+struct ReportLines: ~Copyable, Sendable {
     /// How lines look.
     enum Format: Sendable, Hashable {
         case json
@@ -18,7 +18,8 @@ struct ReportLines: Sendable {
     private let firstLinks: [LinkReport]
     private var age = StatusAge()
     private var log: ChangeLog
-    private var line = TextLine()
+    /// What is to be printed for what was written last, with line feeds; empty where nothing is.
+    private(set) var line = TextLine()
     /// What is behind the path; nil where nobody is asked.
     private var internet: InternetState?
     private var last: ReachabilityUpdate?
@@ -43,15 +44,12 @@ struct ReportLines: Sendable {
         log = ChangeLog(lossGrace: lossGrace, isPresent: isPresent)
     }
 
-    /// What to print for an update, with line feeds; empty where nothing is to be printed.
+    /// Writes the ``line`` for an update.
     ///
     /// - Parameter wall: Reads the wall clock; called only where the time is printed.
-    mutating func text(_ update: ReachabilityUpdate, _ wall: () -> WallTime) -> TextLine {
+    mutating func write(_ update: ReachabilityUpdate, _ wall: () -> WallTime) {
         line.removeAll()
-        if update.event == .path, statusOnly {
-            log.remember(update.path)
-            return line
-        }
+        if update.event == .path, statusOnly { return log.remember(update.path) }
         switch format {
         case .json:
             if update.event != .path { age.observe(update, at: wall()) }
@@ -72,7 +70,6 @@ struct ReportLines: Sendable {
                 line.append("\n")
             }
         }
-        return line
     }
 
     /// Keeps an update that has been printed, for a line about what is behind its path.
@@ -80,15 +77,13 @@ struct ReportLines: Sendable {
     /// A call of its own, after the line is out: letting go of the update before takes its time.
     mutating func remember(_ update: ReachabilityUpdate) { last = update }
 
-    /// What to print for what is behind the path, once that is asked about; empty where nothing is to be printed.
-    mutating func text(_ internet: InternetState, _ wall: () -> WallTime) -> TextLine {
+    /// Writes the ``line`` for what is behind the path, once that is asked about.
+    mutating func write(_ internet: InternetState, _ wall: () -> WallTime) {
         line.removeAll()
         let former = self.internet
         self.internet = internet
         // What is known in the beginning is in the first line.
-        guard let last, !statusOnly, former != internet, former != nil || internet != .unknown else {
-            return line
-        }
+        guard let last, !statusOnly, former != internet, former != nil || internet != .unknown else { return }
         switch format {
         case .json:
             var report = Report(last, since: age.since, host: host)
@@ -104,6 +99,5 @@ struct ReportLines: Sendable {
             line.append(style.line(words, indent: 13))
             line.append("\n")
         }
-        return line
     }
 }

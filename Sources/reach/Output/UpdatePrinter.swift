@@ -6,7 +6,7 @@ import Synchronization
 
 /// Prints updates where they come about: on the loop's thread, one write(2) for each line.
 final class UpdatePrinter: Sendable {
-    private struct State {
+    private struct State: ~Copyable {
         var lines: ReportLines
         var left: Int
     }
@@ -16,7 +16,7 @@ final class UpdatePrinter: Sendable {
     private let written = Mutex(StandardStream.Outcome.written)
     private let vigil: Vigil
 
-    init(lines: ReportLines, count: Int?, vigil: Vigil) {
+    init(lines: consuming ReportLines, count: Int?, vigil: Vigil) {
         state = Mutex(State(lines: lines, left: count ?? .max))
         self.vigil = vigil
     }
@@ -26,22 +26,22 @@ final class UpdatePrinter: Sendable {
 
     /// Prints; ends the program's wait after the last line, or when nobody reads any more.
     func print(_ update: ReachabilityUpdate) {
-        print({ $0.text(update) { Clock.wall } }, then: { $0.remember(update) })
+        print({ $0.write(update) { Clock.wall } }, then: { $0.remember(update) })
     }
 
     /// The same for what is behind the path.
-    func print(_ internet: InternetState) { print({ $0.text(internet) { Clock.wall } }, then: { _ in }) }
+    func print(_ internet: InternetState) { print({ $0.write(internet) { Clock.wall } }, then: { _ in }) }
 
     private func print(
-        _ text: (inout ReportLines) -> TextLine, then finish: (inout ReportLines) -> Void
+        _ write: (inout ReportLines) -> Void, then finish: (inout ReportLines) -> Void
     ) {
         let isLast = state.withLock { state -> Bool in
             guard state.left > 0 else { return false }
             defer { finish(&state.lines) }
-            let text = text(&state.lines)
-            if text.count == 0 { return false }
+            write(&state.lines)
+            if state.lines.line.count == 0 { return false }
             state.left -= 1
-            let outcome = text.withBytes { StandardStream.output.write($0) }
+            let outcome = state.lines.line.withBytes { StandardStream.output.write($0) }
             if outcome != .written {
                 written.withLock { $0 = outcome }
                 state.left = 0

@@ -6,7 +6,7 @@ import Synchronization
 
 /// Writes what enters a monitor to a file as it happens: a crash loses nothing that came before.
 final class Recorder: Sendable {
-    private struct State {
+    private struct State: ~Copyable {
         var writer: RecordingWriter
         var line = TextLine()
         /// The wall clock minus the monotonic clock.
