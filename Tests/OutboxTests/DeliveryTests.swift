@@ -28,7 +28,7 @@ import Testing
 
     @Test(
         "The events end when the outbox is closed, when it has gone, and at once after that",
-        .timeLimit(.minutes(1)))
+        .timeLimit(.minutes(10)))
     func ends() async throws {
         var outbox: RequestOutbox? = try await lab.open()
         let gone = Task { [events = outbox?.events] in await events?.reduce(0) { count, _ in count + 1 } }

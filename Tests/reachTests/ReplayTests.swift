@@ -45,7 +45,10 @@ struct ReplayTests {
                 host.map(MonitorSubject.init) ?? .general, configuration, .custom { $0() }, environment)
             let observation = manager.observeReachability { update in
                 self.lines.append(
-                    printed.withLock { $0.text(update) { Clock.wall }.text })
+                    printed.withLock {
+                        $0.write(update) { Clock.wall }
+                        return $0.line.text
+                    })
             }
             return (manager, observation)
         }
