@@ -22,6 +22,14 @@ struct HostSlots<Waiting>: ~Copyable {
         var isMultiplexed: Bool?
         /// Both queues have one order.
         var tickets = 0
+
+        subscript(isAlone isAlone: Bool) -> Kind {
+            _read { if isAlone { yield alone } else { yield sharing } }
+            _modify { if isAlone { yield &alone } else { yield &sharing } }
+        }
+
+        /// Of both kinds.
+        var active: Int { sharing.active + alone.active }
     }
 
     /// How many transfers may run on an origin that speaks HTTP/1.1.
@@ -41,15 +49,11 @@ struct HostSlots<Waiting>: ~Copyable {
     ) -> SlotAnswer {
         let host = self.host(origin) ?? add(origin)
         if hasPlace(host, isAlone) {
-            if isAlone { host.alone.active += 1 } else { host.sharing.active += 1 }
+            host[isAlone: isAlone].active += 1
             return .admitted
         }
         host.tickets += 1
-        if isAlone {
-            host.alone.queue.append(item(), priority: priority, ticket: host.tickets)
-        } else {
-            host.sharing.queue.append(item(), priority: priority, ticket: host.tickets)
-        }
+        host[isAlone: isAlone].queue.append(item(), priority: priority, ticket: host.tickets)
         return .queued(ticket: host.tickets)
     }
 
@@ -58,12 +62,8 @@ struct HostSlots<Waiting>: ~Copyable {
     /// - Returns: those who may run now: none, one, or many where the origin turned out to multiplex.
     mutating func leave(_ origin: String, isAlone: Bool, version: HTTPVersion?) -> [Waiting] {
         guard let host = self.host(origin) else { return [] }
-        if isAlone {
-            host.alone.active -= 1
-        } else {
-            host.sharing.active -= 1
-            if let version { host.isMultiplexed = version.isMultiplexed || host.isMultiplexed == true }
-        }
+        host[isAlone: isAlone].active -= 1
+        if let version, !isAlone { host.isMultiplexed = version.isMultiplexed || host.isMultiplexed == true }
         return call(host)
     }
 
@@ -88,11 +88,8 @@ struct HostSlots<Waiting>: ~Copyable {
     /// Those of the lines for whom there is a place.
     private func call(_ host: Host) -> [Waiting] {
         var next: [Waiting] = []
-        while let isAlone = first(host) {
-            guard let item = isAlone ? host.alone.queue.popFirst() : host.sharing.queue.popFirst() else {
-                break
-            }
-            if isAlone { host.alone.active += 1 } else { host.sharing.active += 1 }
+        while let isAlone = first(host), let item = host[isAlone: isAlone].queue.popFirst() {
+            host[isAlone: isAlone].active += 1
             next.append(item)
         }
         return next
@@ -111,15 +108,14 @@ struct HostSlots<Waiting>: ~Copyable {
     /// Leaves the queue; false when the ticket has been called already.
     mutating func abandon(_ origin: String, isAlone: Bool, ticket: Int) -> Bool {
         guard let host = host(origin) else { return false }
-        return isAlone ? host.alone.queue.remove(ticket: ticket) : host.sharing.queue.remove(ticket: ticket)
+        return host[isAlone: isAlone].queue.remove(ticket: ticket)
     }
 
     /// Forgets origins that nobody uses, when there are many: a program may speak to a new host with each request.
     mutating func forgetIdleHosts() {
         guard hosts.count > 256 else { return }
         hosts = hosts.filter { _, host in
-            host.sharing.active + host.alone.active > 0 || !host.sharing.queue.isEmpty
-                || !host.alone.queue.isEmpty
+            host.active > 0 || !host.sharing.queue.isEmpty || !host.alone.queue.isEmpty
         }
         recent = nil
     }
@@ -139,8 +135,8 @@ struct HostSlots<Waiting>: ~Copyable {
     }
 
     private func hasPlace(_ host: Host, _ isAlone: Bool) -> Bool {
-        guard host.isMultiplexed == true else { return host.sharing.active + host.alone.active < limit }
-        return isAlone ? host.alone.active < limit : host.sharing.active < max(limit, multiplexedLimit)
+        guard host.isMultiplexed == true else { return host.active < limit }
+        return host[isAlone: isAlone].active < (isAlone ? limit : max(limit, multiplexedLimit))
     }
 }
 
