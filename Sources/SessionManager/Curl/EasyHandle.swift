@@ -19,6 +19,8 @@ final class EasyHandle {
     var options: EasyOptions?
     /// Whether content is to be decoded, where its header fields are those of a request without any of its own; nil where not.
     var ordinaryFields: Bool?
+    /// The number of the pool in whose DNS cache it has put the addresses of the configuration last.
+    var addressedPool = 0
     /// The URL that it has been told.
     private var address = ""
     /// The same in its parts, which libcurl reads while the transfer lasts.

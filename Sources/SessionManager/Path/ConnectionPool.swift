@@ -16,6 +16,8 @@ final class ConnectionPool {
     /// Whether it is for transfers that share no connection, of origins that may speak HTTP/2: libcurl takes all connections to a host for
     /// what the last one has turned out to be.
     let isForAlone: Bool
+    /// The engine's first, second, … pool.
+    let number: Int
     /// Not counted: an engine closes its pools before it goes.
     unowned(unsafe) let engine: TransferEngine
     /// When libcurl wants to be called.
@@ -42,6 +44,8 @@ final class ConnectionPool {
         self.multi = multi
         self.binding = binding
         self.isForAlone = isForAlone
+        engine.poolCount += 1
+        number = engine.poolCount
         self.engine = engine
         _ = ccurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CCURL_PIPELINING_MULTIPLEX))
         _ = ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, engine.configuration.maximumIdleConnections)

@@ -21,6 +21,8 @@ final class TransferEngine {
     let approvals: ServerApprovals?
     /// libcurl's multi handles, with the connections; one, unless a path was left.
     var pools: [ConnectionPool] = []
+    /// How many there have been.
+    var poolCount = 0
     let share: UnsafeMutableRawPointer?
     /// Read by libcurl with each transfer, so it lives as long.
     let addresses: UnsafeMutablePointer<curl_slist>?
@@ -169,7 +171,6 @@ extension TransferEngine {
         if let easy = idle.popLast() { return easy }
         let easy = try EasyHandle(share: share, engine: self)
         try tls.configure(easy.raw)
-        if let addresses { easy.set(CURLOPT_RESOLVE, pointer: addresses) }
         return easy
     }
 
@@ -192,6 +193,11 @@ extension TransferEngine {
             pool.count += 1
             pool.total += 1
             transfer.ordinal = pool.count == 1 ? pool.total : nil
+            // libcurl puts them into the DNS cache of the pool, and forgets them.
+            if let addresses, easy.addressedPool != pool.number {
+                easy.set(CURLOPT_RESOLVE, pointer: addresses)
+                easy.addressedPool = pool.number
+            }
             var code = CURLM_OK
             inside { code = ccurl_multi_add(pool.multi, easy.raw) }
             guard code == CURLM_OK else {

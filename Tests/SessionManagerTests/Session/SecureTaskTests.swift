@@ -56,6 +56,9 @@ struct SecureTaskTests {
                 let sent = try await outcome(lab, .put, at: .h2)
                 #expect(sent.response?.version == version)
                 #expect(sent.metrics.first?.isReusedConnection == (round == 1))
+                // With the same handle in the other pool, which has to know the addresses of the configuration too.
+                let next = try await outcome(lab, .get, at: .h2)
+                #expect(next.response?.version == .http2, "\(next.error.map { "\($0)" } ?? "")")
                 // A dozen at once, over the one connection.
                 let tasks = try (0..<12).map { _ in
                     try lab.manager.dataTask(with: lab.request("/get", at: .h2))
@@ -64,7 +67,7 @@ struct SecureTaskTests {
                 var ports: Set<Int?> = []
                 for task in tasks {
                     let outcome = await task.outcome()
-                    #expect(outcome.response?.version == .http2)
+                    #expect(outcome.response?.version == .http2, "\(outcome.error.map { "\($0)" } ?? "")")
                     ports.insert(outcome.metrics.first?.local?.port)
                 }
                 #expect(ports.count == 1)
