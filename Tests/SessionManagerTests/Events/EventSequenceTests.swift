@@ -6,7 +6,7 @@ import Testing
 
 /// Who iterates over events holds nobody, and is not left waiting for what cannot come.
 struct EventSequenceTests {
-    @Test("the events end when the manager has gone", .timeLimit(.minutes(1)))
+    @Test("the events end when the manager has gone", .timeLimit(.minutes(10)))
     func end() async throws {
         let count: Task<Int, Never>
         do {
@@ -19,7 +19,8 @@ struct EventSequenceTests {
     }
 
     @Test(
-        "they go on as long as a task runs, of a manager that nobody holds any more", .timeLimit(.minutes(1)))
+        "they go on as long as a task runs, of a manager that nobody holds any more", .timeLimit(.minutes(10))
+    )
     func runningTask() async throws {
         let origin = try await TestSupport.Origin.shared
         let ended = Box<Bool>()
@@ -42,7 +43,7 @@ struct EventSequenceTests {
         #expect(await events.value == ["completed"])
     }
 
-    @Test("who stops listening hears no more, and the manager goes on", .timeLimit(.minutes(1)))
+    @Test("who stops listening hears no more, and the manager goes on", .timeLimit(.minutes(10)))
     func cancelled() async throws {
         let lab = try await Lab()
         let events = lab.manager.events

@@ -83,7 +83,7 @@ struct InternetProbeTests {
     private static let none = InternetExpectation(statusCodes: [204...204])
     private static let text = InternetExpectation(body: "reach ")
 
-    @Test("the states end when the probe has gone", .timeLimit(.minutes(1)))
+    @Test("the states end when the probe has gone", .timeLimit(.minutes(10)))
     func end() async throws {
         let states: Task<[InternetState], Never>
         do {
