@@ -49,8 +49,7 @@ struct DiskReserve: Sendable {
     /// Whether it fits, and leaves something for those who work on the files meanwhile.
     private var hasRoom: Bool {
         var room = statvfs()
-        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-        guard statvfs(folder, &room) == 0 else { return true }
+        guard statvfs(PrivateFile.folder(of: path), &room) == 0 else { return true }
         return UInt64(room.f_bavail) * UInt64(room.f_frsize) >= UInt64(Self.size + Self.size / 4)
     }
 

@@ -44,7 +44,7 @@ package enum PrivateFile {
     }
 
     /// The folder that a path lies in.
-    static func folder(of path: String) -> String {
+    package static func folder(of path: String) -> String {
         path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     }
 }

@@ -4,7 +4,6 @@ import EventLoop
 import FoundationEssentials
 import Glibc
 import OutboxCore
-import Synchronization
 import TestSupport
 import Testing
 
@@ -41,26 +40,23 @@ import Testing
     }
 
     @Test("Who meets the full disk while another gives it up waits until the space is free")
-    func waits() throws {
+    func waits() async throws {
         try reserve.ensure()
         let other = try LockFile(reserve.path)
         other.lockExclusive()
         let reactor = try Reactor(name: "reserve")
-        let returned = Atomic<Bool>(false)
-        var hasReturned: Bool { returned.load(ordering: .acquiring) }
-        let reserve = reserve
-        withExtendedLifetime(reactor) {
-            reactor.perform {
-                reserve.release()
-                returned.store(true, ordering: .releasing)
-            }
-            // The kernel shows who waits for a lock; nothing tells it.
-            while !hasReturned, !isWaitedFor() { usleep(1_000) }
-            #expect(!hasReturned)
-            other.unlock()
-            while !hasReturned { usleep(1_000) }
-            #expect(size() == 0)
+        defer { withExtendedLifetime(reactor) {} }
+        let returned = EventLog<Bool>()
+        reactor.perform { [reserve] in
+            reserve.release()
+            returned.append(true)
         }
+        // The kernel shows who waits for a lock, and tells nobody.
+        while returned.elements.isEmpty, !isWaitedFor() { await Task.yield() }
+        #expect(returned.elements.isEmpty)
+        other.unlock()
+        await returned.wait(forCount: 1)
+        #expect(size() == 0)
     }
 
     /// Whether somebody waits for the lock of it (proc_locks(5): a line with an arrow).
