@@ -60,7 +60,7 @@ def compare_all(report, monitors, namespaces, scale):
     for kind, (timed, _, _) in KINDS.items():
         runs = {}
         chosen = [m for m in monitors if kind in m.latencies and m.command]
-        for _ in range(scale.rounds):
+        for _ in range(scale.latency_rounds):
             for m in chosen:
                 if isinstance(runs.setdefault(m.title, []), list):
                     try:
@@ -84,7 +84,7 @@ def compare_all(report, monitors, namespaces, scale):
                 if (m.title, what) == (WATCH, 'added'):
                     added = compare(.5)
     report.section('3. From a change to its line', 'From before the change is sent to the kernel until the first byte of the line '
-                   f'can be read from a pipe; {QUIET} ms of silence before the next change. Rounds: {scale.rounds}; ratios to the C receive '
+                   f'can be read from a pipe; {QUIET} ms of silence before the next change. Rounds: {scale.latency_rounds}; ratios to the C receive '
                    'loop of the same round, median of the rounds. ' + '; '.join(f'*{k}*: {v[2]}' for k, v in KINDS.items()) + '.',
                    header, rows, words=2)
     report.bar('3', f'{WATCH}, route added: median, ratio to the C receive loop', added, 1.4, digits=2)
