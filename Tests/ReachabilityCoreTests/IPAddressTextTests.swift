@@ -23,6 +23,25 @@ struct IPAddressTextTests {
         #expect(line.text == "[\(text)]")
     }
 
+    @Test(
+        "The bytes of an address make the address again, wherever they lie",
+        arguments: ["192.0.2.1", "255.0.0.254", "2001:db8::8:800:200c:417a", "::1", "fe80::ff00:0:1"])
+    func bytes(_ text: String) throws {
+        let address = try #require(IPAddress(text))
+        #expect(IPAddress(bytes: address.bytes) == address)
+        #expect(IPAddress(bytes: address.bytes.lazy.map { $0 }) == address)
+        for shift in 0..<8 {
+            let memory = [UInt8](repeating: 0xEE, count: shift) + address.bytes + [0xEE]
+            let part = memory.span.bytes.extracting(shift..<shift + address.bytes.count)
+            #expect(IPAddress(raw: part) == address)
+        }
+        #expect(IPAddress(bytes: address.bytes.dropLast()) == nil)
+        #expect(IPAddress(bytes: address.bytes + [0]) == nil)
+    }
+
+    @Test("No bytes are no address")
+    func noBytes() { #expect(IPAddress(bytes: []) == nil) }
+
     @Test("Each pattern of zero groups is written as the C library writes it")
     func patterns() throws {
         for mask in 0..<256 {

@@ -11,10 +11,17 @@ package enum TLSBackend: Sendable, Equatable {
     ///
     /// Names in parentheses are backends that were built in and are not in use.
     package init(_ text: String) {
-        let used = text.split(separator: " ").first { !$0.hasPrefix("(") }.map(String.init) ?? ""
-        let parts = used.split(separator: "/", maxSplits: 1)
-        let major = parts.count == 2 ? Int(parts[1].prefix { $0.isNumber }) ?? 0 : 0
-        self = parts.first == "OpenSSL" && major >= 3 ? .openSSL : .other(used)
+        let names = Array(text.utf8).split(separator: UInt8(ascii: " "))
+        guard let used = names.first(where: { $0.first != UInt8(ascii: "(") }) else {
+            self = .other("")
+            return
+        }
+        let own = Array("OpenSSL/".utf8)
+        let digits = used.dropFirst(own.count).prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+        // No version has more digits than these.
+        let major = digits.prefix(6).reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+        let isOwn = used.prefix(own.count) == own[...]
+        self = isOwn && major >= 3 ? .openSSL : .other(String(decoding: used, as: UTF8.self))
     }
 
     package var name: String {

@@ -11,9 +11,9 @@ final class EventHub: Sendable {
         let end: (@Sendable () -> Void)?
     }
 
-    private struct State {
+    private struct State: ~Copyable {
         var next = 0
-        var listeners: [Int: Listener] = [:]
+        var listeners = NumberedItems<Listener>()
     }
 
     private let state = Mutex(State())
@@ -21,7 +21,7 @@ final class EventHub: Sendable {
     private let isWanted = Atomic<Bool>(false)
 
     deinit {
-        for listener in state.withLock({ $0.listeners.values }) { listener.end?() }
+        for listener in state.withLock({ $0.listeners.all }) { listener.end?() }
     }
 
     /// Adds a listener, which is called on the thread where something happens and has to return soon.
@@ -32,7 +32,7 @@ final class EventHub: Sendable {
     ) -> Int {
         state.withLock { state in
             state.next += 1
-            state.listeners[state.next] = Listener(hear: listener, end: end)
+            state.listeners.add(Listener(hear: listener, end: end), state.next)
             isWanted.store(true, ordering: .relaxed)
             return state.next
         }
@@ -40,7 +40,7 @@ final class EventHub: Sendable {
 
     func forget(_ number: Int) {
         state.withLock { state in
-            state.listeners[number] = nil
+            state.listeners.remove(number)
             isWanted.store(!state.listeners.isEmpty, ordering: .relaxed)
         }
     }
@@ -53,7 +53,7 @@ final class EventHub: Sendable {
         let event = event()
         // Under the lock, so that all see the same order; listeners only put the event away.
         state.withLock { state in
-            for listener in state.listeners.values { listener.hear(event) }
+            state.listeners.forEach { $0.hear(event) }
         }
     }
 }

@@ -38,7 +38,8 @@ struct PeerAddress: Hashable {
         }
         guard result == 0 else { return nil }
         let end = withUnsafeBytes(of: storage) { bytes in
-            PeerAddress(UnsafeRawBufferPointer(rebasing: bytes.prefix(Int(length))))
+            PeerAddress(
+                UnsafeRawBufferPointer(start: bytes.baseAddress, count: min(Int(length), bytes.count)))
         }
         guard let end else { return nil }
         self = end
@@ -49,10 +50,10 @@ struct PeerAddress: Hashable {
         port = UInt16(bytes[2]) << 8 | UInt16(bytes[3])
         switch Int32(bytes.loadUnaligned(as: sa_family_t.self)) {
         case AF_INET:
-            guard let address = IPAddress(bytes: bytes[4..<8]) else { return nil }
+            guard let address = IPAddress(raw: bytes.bytes.extracting(4..<8)) else { return nil }
             self.address = address
         case AF_INET6 where bytes.count >= 24:
-            guard let address = IPAddress(bytes: bytes[8..<24]) else { return nil }
+            guard let address = IPAddress(raw: bytes.bytes.extracting(8..<24)) else { return nil }
             self.address = address
         default: return nil
         }

@@ -30,12 +30,15 @@ struct HostSlots<Waiting>: ~Copyable {
 
         /// Of both kinds.
         var active: Int { sharing.active + alone.active }
+        /// Whether nobody runs, and nobody waits.
+        var isIdle: Bool { active == 0 && sharing.queue.isEmpty && alone.queue.isEmpty }
     }
 
     /// How many transfers may run on an origin that speaks HTTP/1.1.
     let limit: Int
     private let multiplexedLimit = 100
-    private var hosts: [String: Host] = [:]
+    // By name; few, and found by halves: see NumberedItems for what a dictionary would cost.
+    private var hosts: [(origin: String, host: Host)] = []
     /// The last one asked about: mostly it is asked about again.
     private var recent: (origin: String, host: Host)?
 
@@ -114,24 +117,33 @@ struct HostSlots<Waiting>: ~Copyable {
     /// Forgets origins that nobody uses, when there are many: a program may speak to a new host with each request.
     mutating func forgetIdleHosts() {
         guard hosts.count > 256 else { return }
-        hosts = hosts.filter { _, host in
-            host.active > 0 || !host.sharing.queue.isEmpty || !host.alone.queue.isEmpty
-        }
+        hosts.removeAll { $0.host.isIdle }
         recent = nil
     }
 
     private mutating func host(_ origin: String) -> Host? {
         if let recent, recent.origin == origin { return recent.host }
-        guard let host = hosts[origin] else { return nil }
-        recent = (origin, host)
-        return host
+        let place = place(of: origin)
+        guard place < hosts.count, hosts[place].origin == origin else { return nil }
+        recent = hosts[place]
+        return hosts[place].host
     }
 
     private mutating func add(_ origin: String) -> Host {
-        let host = Host()
-        hosts[origin] = host
-        recent = (origin, host)
-        return host
+        let new = (origin: origin, host: Host())
+        hosts.insert(new, at: place(of: origin))
+        recent = new
+        return new.host
+    }
+
+    /// Where an origin is, or would be.
+    private func place(of origin: String) -> Int {
+        var (low, high) = (0, hosts.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if hosts[middle].origin < origin { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 
     private func hasPlace(_ host: Host, _ isAlone: Bool) -> Bool {

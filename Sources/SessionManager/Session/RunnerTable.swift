@@ -125,7 +125,7 @@ extension RunnerTable {
     }
 
     /// How many transfers wait until their host has room for a connection.
-    var waitingForConnection: Int { engine?.tickets.count ?? 0 }
+    var waitingForConnection: Int { engine?.waiting ?? 0 }
 
     /// Whether an exchange may begin now; where not, its task is parked.
     func admits(_ runner: TaskRunner) -> Bool { scheduler.admits(runner) }

@@ -9,7 +9,8 @@ import Synchronization
 /// A manager makes it when the first task is made, and a new one after it was invalidated with a reset.
 public final class Session: Sendable {
     private struct State: ~Copyable {
-        var tasks: [Int: SessionTask] = [:]
+        /// By their identifiers.
+        var tasks = NumberedItems<SessionTask>()
         var isInvalid = false
         /// Called when the last task of an invalidated session has ended.
         var whenEmpty: (@Sendable () -> Void)?
@@ -52,21 +53,21 @@ public final class Session: Sendable {
 
     /// Tasks that have not completed.
     var tasks: [SessionTask] {
-        state.withLock { state in state.tasks.values.sorted { $0.identifier < $1.identifier } }
+        state.withLock { $0.tasks.all }
     }
 
     /// Takes a task in; false once it has been invalidated.
     func adopt(_ task: SessionTask) -> Bool {
         state.withLock { state in
             guard !state.isInvalid else { return false }
-            state.tasks[task.identifier] = task
+            state.tasks.add(task, task.identifier)
             return true
         }
     }
 
     func forget(_ task: SessionTask) {
         let callback: (@Sendable () -> Void)? = state.withLock { state in
-            state.tasks[task.identifier] = nil
+            state.tasks.remove(task.identifier)
             guard state.tasks.isEmpty else { return nil }
             return state.whenEmpty.take()
         }
@@ -79,7 +80,7 @@ public final class Session: Sendable {
             guard !state.isInvalid else { return ([], false) }
             state.isInvalid = true
             if !state.tasks.isEmpty { state.whenEmpty = whenEmpty }
-            return (Array(state.tasks.values), true)
+            return (state.tasks.all, true)
         }
         guard isFirst else { return }
         if tasks.isEmpty { return whenEmpty() }

@@ -23,7 +23,11 @@ enum ContentCoding: Equatable {
         let codings: [(czlib_coding, String)] = [
             (CZLIB_BROTLI, "br"), (CZLIB_GZIP, "gzip"), (CZLIB_DEFLATE, "deflate"),
         ]
-        let names = codings.filter { czlib_can_decode($0.0) }.map { $0.1 }
-        return names.isEmpty ? nil : "Accept-Encoding: " + names.joined(separator: ", ")
+        var line = ""
+        for (coding, name) in codings where czlib_can_decode(coding) {
+            line += line.isEmpty ? "Accept-Encoding: " : ", "
+            line += name
+        }
+        return line.isEmpty ? nil : line
     }()
 }

@@ -48,6 +48,8 @@ final class Transfer {
     var isSuspended = false
     /// Whether it is counted among the transfers of its origin.
     var hasPlace = false
+    /// With which it can leave the line of its origin, while it stands there.
+    var ticket: Int?
     /// Its place among the engine's running transfers.
     var index = 0
     private let clock: LoopClock

@@ -13,7 +13,8 @@ extension TransferEngine {
             transfer.hasPlace = true
             return true
         case .queued(let ticket):
-            tickets[ObjectIdentifier(transfer)] = ticket
+            transfer.ticket = ticket
+            waiting += 1
             return false
         }
     }
@@ -34,16 +35,21 @@ extension TransferEngine {
 
     private func call(_ transfers: [Transfer]) {
         for next in transfers {
-            tickets[ObjectIdentifier(next)] = nil
+            noteCall(next)
             next.hasPlace = true
             if next.easy == nil { begin(next) } else { unpause(next) }
         }
     }
 
+    /// It stands in line no longer.
+    private func noteCall(_ transfer: Transfer) {
+        guard transfer.ticket.take() != nil else { return }
+        waiting -= 1
+    }
+
     func leaveLine(_ transfer: Transfer) {
-        guard !tickets.isEmpty, let ticket = tickets.removeValue(forKey: ObjectIdentifier(transfer)) else {
-            return
-        }
+        guard let ticket = transfer.ticket else { return }
+        noteCall(transfer)
         _ = slots.abandon(transfer.origin, isAlone: transfer.isAlone, ticket: ticket)
     }
 
@@ -69,9 +75,7 @@ extension TransferEngine {
     }
 
     private func goOn(_ transfer: Transfer) {
-        guard !transfer.hasPlace, tickets[ObjectIdentifier(transfer)] == nil, takePlace(transfer) else {
-            return
-        }
+        guard !transfer.hasPlace, transfer.ticket == nil, takePlace(transfer) else { return }
         if transfer.easy == nil { begin(transfer) } else { unpause(transfer) }
     }
 

@@ -30,7 +30,8 @@ final class TransferEngine {
     var idle: [EasyHandle] = []
     var running: [Transfer] = []
     var slots: HostSlots<Transfer>
-    var tickets: [ObjectIdentifier: Int] = [:]
+    /// How many transfers stand in the line of their origin.
+    var waiting = 0
     /// When libcurl was called last.
     let clock = LoopClock()
     var sweep: TimerID?
@@ -98,7 +99,7 @@ final class TransferEngine {
     func pathsChanged() { pathChange = Reactor.now }
 
     /// How many transfers run or wait.
-    var count: Int { running.count + tickets.count }
+    var count: Int { running.count + waiting }
 
     /// Ends everything that is left and closes all connections; on the loop's thread.
     func close() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import SessionCore
+import TestSupport
 import Testing
 
 @testable import SessionManager
@@ -17,6 +18,27 @@ struct HostSlotsTests {
         #expect(slots.leave("h", version: .http1_1) == ["c"])
         #expect(slots.leave("h", version: .http1_1) == ["d"])
         #expect(slots.leave("h", version: .http1_1) == [])
+    }
+
+    @Test("each of many origins has places of its own; those in use are not forgotten")
+    func manyOrigins() {
+        var random = SeededGenerator(seed: 7)
+        let slots = Desk<String>(limit: 1)
+        let origins = (0..<600).map { "http://h\($0).example:80" }.shuffled(using: &random)
+        for origin in origins { #expect(slots.enter(origin, priority: 0.5, origin) == .admitted) }
+        for origin in origins {
+            #expect(slots.enter(origin, priority: 0.5, "next of \(origin)") == .queued(ticket: 1))
+        }
+        // A half of them is through, the first of each with a successor.
+        let (idle, used) = (origins.prefix(300), origins.suffix(300))
+        for origin in idle {
+            #expect(slots.leave(origin, version: .http1_1) == ["next of \(origin)"])
+            #expect(slots.leave(origin, version: .http1_1) == [])
+        }
+        #expect(idle.allSatisfy { slots.isKnownNotToMultiplex($0) })
+        slots.forgetIdleHosts()
+        #expect(!idle.contains { slots.isKnownNotToMultiplex($0) })
+        for origin in used { #expect(slots.leave(origin, version: .http1_1) == ["next of \(origin)"]) }
     }
 
     @Test("the more urgent come first, equals in order")
@@ -137,4 +159,5 @@ private final class Desk<Item> {
         slots.abandon(origin, isAlone: isAlone, ticket: ticket)
     }
     func isKnownNotToMultiplex(_ origin: String) -> Bool { slots.isKnownNotToMultiplex(origin) }
+    func forgetIdleHosts() { slots.forgetIdleHosts() }
 }
