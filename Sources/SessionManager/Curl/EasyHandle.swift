@@ -15,6 +15,8 @@ final class EasyHandle {
     unowned(unsafe) let engine: TransferEngine
     /// The transfer it carries out now.
     var transfer: Transfer?
+    /// The texts of the addresses of its last connection.
+    var (remoteText, localText) = ("", "")
     /// What it has been told already.
     var options: EasyOptions?
     /// Whether content is to be decoded, where its header fields are those of a request without any of its own; nil where not.

@@ -37,7 +37,10 @@ struct NumberedItems<Item>: ~Copyable {
     /// Puts an item in, in the place of one with its number.
     mutating func add(_ item: Item, _ number: Int) {
         let place = place(of: number)
-        if place < entries.count, entries[place].number == number {
+        if place == entries.count {
+            entries.append(Entry(number: number, item: item))
+            count += 1
+        } else if entries[place].number == number {
             if entries[place].item == nil { count += 1 }
             entries[place].item = item
         } else {

@@ -94,8 +94,10 @@ final class TaskRunner {
         self.engine = engine
         self.table = table
         isDownload = task.kind == .download
-        keepsPartialFile = task.plan.options.keepsPartialFile
-        if let record = task.plan.record { boxedRecord = Boxed(record) }
+        // Read where it lies: a plan is much to copy.
+        let plan = task.boxedPlan
+        keepsPartialFile = plan.value.options.keepsPartialFile
+        boxedRecord = plan.value.record.map { Boxed($0) }
     }
 
     var request: SessionRequest {
@@ -207,7 +209,8 @@ final class TaskRunner {
 
     func note(_ metrics: TransferMetrics) {
         task.tell(.measured(metrics))
-        self.metrics.append(metrics)
+        // Mostly there is one exchange.
+        if self.metrics.isEmpty { self.metrics = [metrics] } else { self.metrics.append(metrics) }
     }
 
     func complete(_ outcome: TaskOutcome) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CCurl
+import Glibc
 import SessionCore
 
 extension TransferMetrics {
@@ -19,12 +20,21 @@ extension TransferMetrics {
         headerBytesReceived = Int64(figures.header_bytes)
         self.version = version
         isReusedConnection = figures.connects == 0
-        remote = Self.endpoint(figures.remote, figures.remote_port)
-        local = Self.endpoint(figures.local, figures.local_port)
+        remote = Endpoint(figures.remote, figures.remote_port, &easy.remoteText)
+        local = Endpoint(figures.local, figures.local_port, &easy.localText)
     }
+}
 
-    private static func endpoint(_ address: UnsafePointer<CChar>?, _ port: Int) -> Endpoint? {
+extension TransferMetrics.Endpoint {
+    /// An end as libcurl tells it; nil where there is none. `last` is the text of the one before, which mostly is the same.
+    fileprivate init?(_ address: UnsafePointer<CChar>?, _ port: Int, _ last: inout String) {
         guard let address, address.pointee != 0 else { return nil }
-        return Endpoint(address: String(cString: address), port: port)
+        let length = strlen(address)
+        let isLast = last.withUTF8 { text in
+            guard text.count == length, let start = text.baseAddress else { return false }
+            return memcmp(start, address, length) == 0
+        }
+        if !isLast { last = String(cString: address) }
+        self.init(address: last, port: port)
     }
 }
