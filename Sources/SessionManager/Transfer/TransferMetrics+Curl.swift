@@ -26,7 +26,9 @@ extension TransferMetrics {
 }
 
 extension TransferMetrics.Endpoint {
-    /// An end as libcurl tells it; nil where there is none. `last` is the text of the one before, which mostly is the same.
+    /// An end as libcurl tells it; nil where there is none.
+    ///
+    /// `last` is the text of the one before, which mostly is the same.
     fileprivate init?(_ address: UnsafePointer<CChar>?, _ port: Int, _ last: inout String) {
         guard let address, address.pointee != 0 else { return nil }
         let length = strlen(address)
