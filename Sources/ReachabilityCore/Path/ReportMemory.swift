@@ -59,11 +59,6 @@ struct ReportMemory {
 
     /// Where a link's report is, or would be.
     private func position(of index: Int32) -> Int {
-        var (low, high) = (0, entries.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle].index < index { low = middle + 1 } else { high = middle }
-        }
-        return low
+        entries.indices.partitioningIndex { entries[$0].index >= index }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ReachabilityCore
 import SessionCore
 
 /// How many transfers run per origin, and who waits: the limit of connections per host, decided without I/O.
@@ -138,12 +139,7 @@ struct HostSlots<Waiting>: ~Copyable {
 
     /// Where an origin is, or would be.
     private func place(of origin: String) -> Int {
-        var (low, high) = (0, hosts.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if hosts[middle].origin < origin { low = middle + 1 } else { high = middle }
-        }
-        return low
+        hosts.indices.partitioningIndex { hosts[$0].origin >= origin }
     }
 
     private func hasPlace(_ host: Host, _ isAlone: Bool) -> Bool {

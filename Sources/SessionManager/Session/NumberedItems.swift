@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ReachabilityCore
+
 /// Items under numbers that grow, in their order: as tasks under their identifiers.
 ///
 /// They mostly go in the order in which they came, so an array does what a dictionary would. It is not a dictionary because the first
@@ -63,11 +65,6 @@ struct NumberedItems<Item>: ~Copyable {
     /// Where a number is, or would be.
     private func place(of number: Int) -> Int {
         guard let last = entries.last, last.number >= number else { return entries.count }
-        var (low, high) = (0, entries.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle].number < number { low = middle + 1 } else { high = middle }
-        }
-        return low
+        return entries.indices.partitioningIndex { entries[$0].number >= number }
     }
 }

@@ -209,8 +209,7 @@ final class TaskRunner {
 
     func note(_ metrics: TransferMetrics) {
         task.tell(.measured(metrics))
-        // Mostly there is one exchange.
-        if self.metrics.isEmpty { self.metrics = [metrics] } else { self.metrics.append(metrics) }
+        self.metrics.append(metrics)
     }
 
     func complete(_ outcome: TaskOutcome) {
