@@ -2,6 +2,7 @@
 
 import Reachability
 import ServiceCore
+import SessionManager
 import Testing
 
 @testable import reach

@@ -34,7 +34,10 @@ final class GetLab: Sendable {
 
     /// Runs a line of a shell with `reach get ARGUMENTS` as `"$@"`.
     func shell(_ line: String, _ arguments: [String], input: [UInt8] = []) async throws -> Result {
-        let start = "unset http_proxy https_proxy no_proxy; LC_ALL=C.UTF-8; export LC_ALL; cd \"$0\" && "
+        let start = """
+            unset http_proxy https_proxy HTTPS_PROXY all_proxy ALL_PROXY no_proxy NO_PROXY
+            export LC_ALL=C.UTF-8; cd "$0" &&\u{20}
+            """
         let command = ["/bin/sh", "-c", start + line, folder, BuiltProgram.reach, "get"] + arguments
         let end = try await origin.run(command, input: input)
         guard case .exited(let code) = end.status else { throw LabError("it was killed: \(end.status)") }

@@ -94,6 +94,25 @@ struct GetProgramTests {
         #expect(lab.names.isEmpty)
     }
 
+    @Test("the environment's proxy is asked; what has no value, and capitals for http, name none")
+    func proxy() async throws {
+        let lab = try await GetLab()
+        let url = lab.origin.url("/get", host: "no.such.test")
+        let place = "http://127.0.0.1:\(lab.origin.port(.proxy))"
+        for named in ["http_proxy=\(place)", "http_proxy= all_proxy=\(place)"] {
+            let end = try await lab.shell("exec env \(named) \"$@\"", [url])
+            #expect(end.code == 0 && end.text.contains("1.1 origin"), "\(end.errors)")
+        }
+        for other in ["http_proxy=", "HTTP_PROXY=\(place)", "http_proxy=\(place) no_proxy=such.test"] {
+            let end = try await lab.shell("exec env \(other) \"$@\"", [url])
+            #expect(end.code == 6, "\(end.errors)")
+        }
+        let nothing = "http_proxy=127.0.0.1:\(lab.origin.port(.refused))"
+        let dead = try await lab.shell("exec env \(nothing) \"$@\"", [url])
+        #expect(dead.code == 6, "\(dead.errors)")
+        #expect(dead.errors.contains("correct http_proxy, which names it"), "\(dead.errors)")
+    }
+
     @Test("what a server says beside a status is told")
     func refusal() async throws {
         let lab = try await GetLab()

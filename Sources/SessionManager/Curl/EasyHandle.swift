@@ -59,7 +59,7 @@ final class EasyHandle {
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_TCP_KEEPALIVE, 1)
-        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        if !engine.mayHaveProxy { set(CURLOPT_NOPROXY, "*") }
         if let share { set(CURLOPT_SHARE, pointer: share) }
         set(CURLOPT_WRITEDATA, pointer: address)
         set(CURLOPT_READDATA, pointer: address)
@@ -133,6 +133,11 @@ final class EasyHandle {
 
     // MARK: What libcurl knows about the transfer
 
+    /// Whether the head that comes is the proxy's, about the tunnel; the server has not been heard of yet.
+    fileprivate var isTunnelling: Bool {
+        engine.mayHaveProxy && transfer?.isSecure == true && long(CURLINFO_RESPONSE_CODE) == 0
+    }
+
     func long(_ info: CURLINFO) -> Int {
         var value = 0
         return ccurl_get_long(raw, info, &value) == CURLE_OK ? value : 0
@@ -177,7 +182,9 @@ extension EasyHandle {
 
     fileprivate static let onHead: ccurl_head_function = { user, bytes, count in
         guard let transfer = EasyHandle.transfer(user) else { return false }
-        return transfer.received(head: UnsafeRawBufferPointer(start: bytes, count: count))
+        let bytes = UnsafeRawBufferPointer(start: bytes, count: count)
+        return transfer.easy?.isTunnelling == true
+            ? transfer.received(tunnelHead: bytes) : transfer.received(head: bytes)
     }
 
     fileprivate static let onBody: ccurl_data_function = { bytes, size, count, user in

@@ -19,7 +19,11 @@ public struct SessionConfiguration: Sendable, Equatable, Codable {
     public var interface: String?
     /// What running transfers do when the kernel turns to another interface while theirs still works; they stay.
     public var betterPath = BetterPathPolicy.stay
-    /// The proxy, as `http://host:port` or `socks5h://host:port`; nil follows `http_proxy`, `https_proxy` and `no_proxy`, empty uses none.
+    /// The proxy, as `http://host:port` or `socks5h://host:port`; nil follows the environment, empty uses none.
+    ///
+    /// The environment's are `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` (libcurl-env(3)); where none was named when the
+    /// session was made, none is looked for later. Credentials stand in the address, `http://user:password@host:port`, or are asked of
+    /// whoever answers challenges.
     public var proxy: String?
     /// Addresses of hosts, which are not looked up then: `HOST:PORT:ADDRESS[,ADDRESS]…` each (CURLOPT_RESOLVE(3)).
     public var hostAddresses: [String] = []

@@ -19,6 +19,20 @@ struct LibraryCredentials: Equatable {
     let password: String
 }
 
+/// What wants credentials.
+enum CredentialDemand {
+    /// A response, which is the task's where nobody has any.
+    case response(SessionResponse)
+    /// A proxy that makes no tunnel without them, which is this error where nobody has any.
+    case tunnel(SessionResponse, SessionError)
+
+    var response: SessionResponse {
+        switch self {
+        case .response(let response), .tunnel(let response, _): response
+        }
+    }
+}
+
 extension TaskRunner {
     /// Whether there is anybody or anything to answer a challenge with.
     var answersChallenges: Bool {
@@ -36,35 +50,44 @@ extension TaskRunner {
         return origin == Origin(task.originalRequest.url)
     }
 
-    /// A response that asks for credentials is complete.
-    func authenticate(_ response: SessionResponse) {
+    /// A response that asks for credentials is complete, or a proxy wants some before it makes a tunnel.
+    func authenticate(_ demand: CredentialDemand) {
         let authentication = authentication ?? TaskAuthentication()
         self.authentication = authentication
-        let url = response.url
+        let (response, url) = (demand.response, demand.response.url)
+        let proxy = response.statusCode == 407 ? engine.proxy(for: url) : nil
         let offers = AuthenticationChallenge.offers(
-            in: response, host: url.host() ?? "", port: Origin(url)?.port ?? 0,
+            in: response, host: proxy?.host ?? url.host() ?? "", port: proxy?.port ?? Origin(url)?.port ?? 0,
             // Meant for the server that was asked, not for whoever it sends us to, and not for a proxy.
             credential: response.statusCode == 401 && isAtHome(url) ? task.plan.options.credential : nil)
         if let offer = offers.first { task.tell(.challenged(offer)) }
-        follow(authentication.machine.challenged(offers, handler: handlerKind), response)
+        follow(authentication.machine.challenged(offers, handler: handlerKind), demand)
     }
 
-    private func follow(_ step: AuthenticationStateMachine.Step, _ response: SessionResponse) {
+    /// Nobody has the credentials.
+    private func decline(_ demand: CredentialDemand) {
+        switch demand {
+        case .response(let response): finish(response)
+        case .tunnel(_, let error): fail(error)
+        }
+    }
+
+    private func follow(_ step: AuthenticationStateMachine.Step, _ demand: CredentialDemand) {
         switch step {
         case .ignore: break
-        case .withoutCredential: finish(response)
+        case .withoutCredential: decline(demand)
         case .fail(let error):
             end(
                 (error as? SessionError)
                     ?? SessionError(
                         .userCancelledAuthentication, "\(error)", failingURL: request.url, underlying: error))
-        case .evaluateTrust: finish(response)
-        case .ask(let challenge, let ticket): answer(challenge, ticket, response)
-        case .proceed(let credential, let challenge): proceed(credential, challenge, response)
+        case .evaluateTrust: decline(demand)
+        case .ask(let challenge, let ticket): answer(challenge, ticket, demand)
+        case .proceed(let credential, let challenge): proceed(credential, challenge, demand)
         }
     }
 
-    private func answer(_ challenge: AuthenticationChallenge, _ ticket: Int, _ response: SessionResponse) {
+    private func answer(_ challenge: AuthenticationChallenge, _ ticket: Int, _ demand: CredentialDemand) {
         let (task, handler, delegate) = (task, task.plan.options.challengeHandler, task.plan.delegate)
         ask { () async -> Result<ChallengeDisposition, any Error> in
             do {
@@ -78,18 +101,19 @@ extension TaskRunner {
             guard let machine = runner.authentication else { return }
             switch answer {
             case .success(let disposition):
-                runner.follow(machine.machine.answered(disposition, ticket: ticket), response)
+                runner.follow(machine.machine.answered(disposition, ticket: ticket), demand)
             case .failure(let error):
-                runner.follow(machine.machine.answered(with: error, ticket: ticket), response)
+                runner.follow(machine.machine.answered(with: error, ticket: ticket), demand)
             }
         }
     }
 
     private func proceed(
-        _ credential: Credential, _ challenge: AuthenticationChallenge, _ response: SessionResponse
+        _ credential: Credential, _ challenge: AuthenticationChallenge, _ demand: CredentialDemand
     ) {
         var next = request
-        if let field = credential.authorization(for: challenge.method) {
+        // A field of ours would go through the tunnel, to the server.
+        if case .response = demand, let field = credential.authorization(for: challenge.method) {
             authentication?.forLibrary = nil
             next.headerFields[challenge.isProxy ? .proxyAuthorization : .authorization] = field
         } else if case .password(let user, let password) = credential {
@@ -98,7 +122,7 @@ extension TaskRunner {
             authentication?.forLibrary = LibraryCredentials(
                 scheme: challenge.method, isProxy: challenge.isProxy, user: user, password: password)
         } else {
-            return finish(response)
+            return decline(demand)
         }
         send(next)
     }

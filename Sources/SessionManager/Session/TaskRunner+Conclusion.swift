@@ -14,6 +14,9 @@ extension TaskRunner {
             if hasNext, error.code == .dataLengthExceedsMaximum || error.code == .cannotDecodeRawData {
                 return goOn()
             }
+            if let refusal = transfer?.tunnelRefusal, refusal.statusCode == 407, answersChallenges {
+                return authenticate(.tunnel(refusal, error))
+            }
             if reconnects(after: error, transfer) { return }
             if let peer = error.undecidedPeer { return askAboutServer(peer, error) }
             return fail(error, data: memory?.data)
@@ -21,7 +24,7 @@ extension TaskRunner {
         if hasNext { return goOn() }
         if let status = response?.statusCode, status == 401 || status == 407, answersChallenges, let response
         {
-            return authenticate(response)
+            return authenticate(.response(response))
         }
         finish(response)
     }

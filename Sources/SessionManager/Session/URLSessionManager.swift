@@ -226,6 +226,19 @@ public final class URLSessionManager: Sendable {
         get throws(SessionError) { LoopTaskExecutor(try reactor.get()) }
     }
 
+    /// Calls blocks on the thread that transfers; for ``completionQueue`` and ``TaskOptions/completionQueue``.
+    ///
+    /// What ``transferExecutor`` is for tasks: nothing changes threads, and what takes long or blocks there holds up every transfer. A
+    /// block may make and resume further tasks; it is called after the answer's own turn, never inside a call of yours.
+    ///
+    /// - Throws: ``SessionError/Code/outOfResources`` where no thread can be started.
+    public var transferQueue: DeliveryQueue {
+        get throws(SessionError) {
+            let reactor = try reactor.get()
+            return .custom { reactor.perform($0) }
+        }
+    }
+
     private func running(_ isWanted: (SessionTask.Kind) -> Bool) -> [SessionTask] {
         let session = state.withLock { $0.session }
         return session?.tasks.filter { isWanted($0.kind) } ?? []

@@ -41,6 +41,27 @@ extension Transfer {
         return openSink(head)
     }
 
+    /// A whole head of the proxy's about the tunnel to the server (RFC 9110 §9.3.6).
+    ///
+    /// - Returns: false where the transfer is to end.
+    func received(tunnelHead bytes: UnsafeRawBufferPointer) -> Bool {
+        guard !bytes.isEmpty else {
+            return refuse(
+                "the proxy sends more than 256 KiB of header fields",
+                advice: "the proxy is broken or hostile")
+        }
+        let first = Self.lineEnd(bytes, from: 0)
+        let (version, status) = StatusLine.parse(UnsafeRawBufferPointer(rebasing: bytes[..<first]))
+        guard status >= 300 else {
+            tunnelRefusal = nil
+            return true
+        }
+        tunnelRefusal = SessionResponse(
+            url: request.url, statusCode: status, version: version, headerBlock: [UInt8](bytes[first...]),
+            requestMethod: .connect)
+        return true
+    }
+
     /// Where the line after this one begins.
     fileprivate static func lineEnd(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
         guard let base = bytes.baseAddress, start < bytes.count,

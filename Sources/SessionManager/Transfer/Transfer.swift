@@ -34,6 +34,8 @@ final class Transfer {
 
     /// The head of the response, once it is complete.
     var response: SessionResponse?
+    /// What the proxy has said instead of making the tunnel; never to be taken for the server's word.
+    var tunnelRefusal: SessionResponse?
     /// The version that was spoken, once it is known; apart, since it is asked for with each transfer.
     var version: HTTPVersion?
     /// What a callback found wrong; says more than libcurl's code for an aborted callback.

@@ -17,6 +17,10 @@ final class TransferEngine {
     /// How servers are judged: one way for all connections of this engine.
     let tls: TLSSettings
     private let sendsBodiesByHTTP2: Bool
+    /// What the environment said about proxies when the engine was made.
+    private let proxyEnvironment: [String: String]
+    /// Whether there can be a proxy: libcurl would look for one in the environment before each transfer.
+    let mayHaveProxy: Bool
     /// What a delegate has accepted; nil where none is asked about servers.
     let approvals: ServerApprovals?
     /// libcurl's multi handles, with the connections; one, unless a path was left.
@@ -66,6 +70,9 @@ final class TransferEngine {
         approvals = asks ? ServerApprovals() : nil
         self.reactor = reactor
         self.configuration = configuration
+        proxyEnvironment = ProxyChoice.environment()
+        mayHaveProxy = ProxyChoice.isPossible(
+            configured: configuration.proxy, environment: proxyEnvironment)
         sendsBodiesByHTTP2 = configuration.sendsBodiesByHTTP2 ?? library.sendsBodiesByHTTP2
         slots = HostSlots(limit: configuration.maximumConnectionsPerHost)
         share = ccurl_share_init()
@@ -84,6 +91,12 @@ final class TransferEngine {
         case .http1_0, .http1_1: true
         case .http2, .http3, nil: request.body != nil && !sendsBodiesByHTTP2
         }
+    }
+
+    /// The proxy that a URL is asked for through; nil where its server is spoken to directly.
+    func proxy(for url: URL) -> ProxyChoice? {
+        guard mayHaveProxy else { return nil }
+        return ProxyChoice(for: url, configured: configuration.proxy, environment: proxyEnvironment)
     }
 
     /// The origin of a URL that is written as text, and whether it is spoken to by TLS.

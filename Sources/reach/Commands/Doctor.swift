@@ -67,7 +67,7 @@ struct Doctor: ParsableCommand {
 
     private func examine(_ url: URL, _ path: ReachabilityPath, _ note: (Finding) throws -> Void) throws {
         let host = url.host() ?? ""
-        if let proxy = ProxyChoice(for: url, environment: Self.environment()) {
+        if let proxy = ProxyChoice(for: url, environment: ProxyChoice.environment()) {
             let seen = try Self.look(at: proxy)
             // The proxy looks the server's name up and connects to it: nothing of that is to be seen from here.
             guard case .connection(let connection) = seen, connection.outcome == .connected else {
@@ -94,14 +94,6 @@ struct Doctor: ParsableCommand {
     private static func silentNeighbour(towards address: IPAddress) -> ConnectionObservation.Neighbour? {
         guard let report = try? ReachabilityManager.check(host: address.description) else { return nil }
         return ConnectionProbe.silentNeighbour(on: report.path, to: address)
-    }
-
-    private static func environment() -> [String: String] {
-        var found: [String: String] = [:]
-        for name in ProxyChoice.variables {
-            if let value = getenv(name) { found[name] = String(cString: value) }
-        }
-        return found
     }
 
     private static func port(_ url: URL) -> Int {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SessionManager
+
 // What a proxy means that the environment names.
 extension DiagnosisRules {
     /// - Parameters:
@@ -8,8 +10,7 @@ extension DiagnosisRules {
     static func proxy(
         _ choice: ProxyChoice, _ seen: ProxyObservation, host: String, worksWithout: Bool?
     ) -> Finding {
-        let place =
-            choice.host.contains(":") ? "[\(choice.host)]:\(choice.port)" : "\(choice.host):\(choice.port)"
+        let (place, variable) = (choice.place, choice.variable ?? "the configuration")
         let why: String
         switch seen {
         case .connection(let connection):
@@ -17,7 +18,7 @@ extension DiagnosisRules {
             case .connected:
                 return .good(
                     .proxy,
-                    "\(choice.variable) leads through \(place), which answers after \(text(connection.took))"
+                    "\(variable) leads through \(place), which answers after \(text(connection.took))"
                 )
             case .refused: why = "nothing listens there"
             case .timedOut: why = "nothing answers there within \(text(connection.took))"
@@ -29,8 +30,8 @@ extension DiagnosisRules {
         }
         let advice =
             worksWithout == true
-            ? "without the proxy \(host) can be reached: unset \(choice.variable), or add \(host) to no_proxy"
-            : "correct \(choice.variable) where it is set (env, /etc/environment, the unit of a service), or start the proxy"
-        return .failed(.proxy, "\(choice.variable) leads through \(place), and \(why)", try: advice)
+            ? "without the proxy \(host) can be reached: unset \(variable), or add \(host) to no_proxy"
+            : "correct \(variable) where it is set (env, /etc/environment, the unit of a service), or start the proxy"
+        return .failed(.proxy, "\(variable) leads through \(place), and \(why)", try: advice)
     }
 }

@@ -75,6 +75,7 @@ def rows(reach, with_peers, build):
         clients += [Client('AsyncHTTPClient 1.37.0', asynchronous and [asynchronous]),
                     Client('URLSession', session and [session], needs_system_authorities=True, at_most=4_000, widest=64)]
     if os.path.exists(os.path.join(PROGRAM, 'Package.swift')):
-        ways = {'Reach, async': [], 'Reach, async on its thread': ['--on-loop'], 'Reach, blocks': ['--blocks']}
+        ways = {'Reach, async': [], 'Reach, async on its thread': ['--on-loop'], 'Reach, blocks': ['--blocks'],
+                'Reach, blocks on its thread': ['--blocks-on-loop']}
         clients += [Client(title, reach and [reach, *way], ours=True, needs_system_authorities=True) for title, way in ways.items()]
     return clients

@@ -4,11 +4,11 @@ import SessionManager
 
 /// The load of the HTTP benchmarks on the session manager.
 ///
-///     reach-http-bench [--blocks | --on-loop] get URL N CONCURRENCY [CONNECTIONS] | download URL FILE | upload URL FILE
+///     reach-http-bench [--blocks | --on-loop | --blocks-on-loop] get URL N CONCURRENCY [CONNECTIONS] | download URL FILE | upload URL FILE
 ///
 ///     reach-http-bench streams URL N FOLDER AUTHORITIES | queue URL N
 ///
-/// By its async functions on the default executor, by completion blocks, or by its async functions on the thread that transfers.
+/// By its async functions on the default executor or by completion blocks, and either on the thread that transfers.
 @main
 struct ReachHTTPBench {
     static func main() async throws {
@@ -21,9 +21,9 @@ struct ReachHTTPBench {
             exit(try await Pairing.queue(words[1], Int(words[2]) ?? 1) ? 0 : 1)
         }
         let mode = words.first?.hasPrefix("--") == true ? words.removeFirst() : "--async"
-        guard words.count >= 3, ["--async", "--blocks", "--on-loop"].contains(mode) else {
+        guard words.count >= 3, ["--async", "--blocks", "--on-loop", "--blocks-on-loop"].contains(mode) else {
             print(
-                "usage: [--blocks | --on-loop] get URL N CONCURRENCY [CONNECTIONS] | download URL FILE | upload URL FILE"
+                "usage: [--blocks | --on-loop | --blocks-on-loop] get URL N CONCURRENCY [CONNECTIONS] | download URL FILE | upload URL FILE"
             )
             exit(64)
         }
@@ -36,6 +36,7 @@ struct ReachHTTPBench {
             manager: URLSessionManager(
                 configuration: configuration, responseSerializer: DataResponseSerializer()),
             ledger: Ledger(numbers.first ?? 1))
+        if mode == "--blocks-on-loop" { load.manager.completionQueue = try load.manager.transferQueue }
         if mode == "--on-loop" {
             try await withTaskExecutorPreference(load.manager.transferExecutor) {
                 try await run(load, mode, words, concurrency)
@@ -49,7 +50,7 @@ struct ReachHTTPBench {
 
     static func run(_ load: Load, _ mode: String, _ words: [String], _ concurrency: Int) async throws {
         let request = try SessionRequest(words[1])
-        switch (words[0], mode) {
+        switch (words[0], mode.hasPrefix("--blocks") ? "--blocks" : mode) {
         case ("get", "--blocks"): await load.getWithBlocks(request, concurrency: concurrency)
         case ("get", _): await load.get(request, concurrency: concurrency)
         case ("download", "--blocks"): await load.downloadWithBlocks(request, to: words[2])

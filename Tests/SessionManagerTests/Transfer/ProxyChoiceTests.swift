@@ -3,13 +3,13 @@
 import FoundationEssentials
 import Testing
 
-@testable import reach
+@testable import SessionManager
 
 /// Which proxy the environment names for a URL.
 struct ProxyChoiceTests {
     private func choice(_ url: String, _ environment: [String: String]) throws -> String? {
         ProxyChoice(for: try #require(URL(string: url)), environment: environment)
-            .map { "\($0.variable) \($0.host) \($0.port)" }
+            .map { "\($0.variable ?? "") \($0.host) \($0.port)" }
     }
 
     @Test("the variable of the scheme, then the general one; capitals count, but not for http")
@@ -23,7 +23,25 @@ struct ProxyChoiceTests {
         #expect(try choice("https://x/", ["HTTPS_PROXY": "c:3", "all_proxy": "d:4"]) == "HTTPS_PROXY c 3")
         #expect(try choice("http://x/", ["HTTP_PROXY": "c:3"]) == nil)
         #expect(try choice("http://x/", ["ALL_PROXY": "e:5"]) == "ALL_PROXY e 5")
-        #expect(try choice("http://x/", ["http_proxy": "", "all_proxy": "d:4"]) == nil)
+        // Without a value it is as if it were not there.
+        #expect(try choice("http://x/", ["http_proxy": "", "all_proxy": "d:4"]) == "all_proxy d 4")
+        #expect(try choice("http://x/", ["http_proxy": ""]) == nil)
+        #expect(try choice("http://x/", ["http_proxy": "a", "no_proxy": "", "NO_PROXY": "x"]) == nil)
+    }
+
+    @Test("what the configuration names stands before the variables, and their exceptions hold for it too")
+    func configured() throws {
+        let url = try #require(URL(string: "http://x/"))
+        func choice(_ configured: String?, _ environment: [String: String]) -> String? {
+            ProxyChoice(for: url, configured: configured, environment: environment)?.place
+        }
+        #expect(choice("http://[::1]:3128", ["http_proxy": "a:1"]) == "[::1]:3128")
+        #expect(choice("", ["http_proxy": "a:1"]) == nil)
+        #expect(choice("p:1", ["no_proxy": "x"]) == nil)
+        #expect(ProxyChoice.isPossible(configured: nil, environment: ["https_proxy": "a"]))
+        #expect(!ProxyChoice.isPossible(configured: nil, environment: ["https_proxy": "", "NO_PROXY": "x"]))
+        #expect(!ProxyChoice.isPossible(configured: "", environment: ["https_proxy": "a"]))
+        #expect(ProxyChoice.isPossible(configured: "p", environment: [:]))
     }
 
     @Test(

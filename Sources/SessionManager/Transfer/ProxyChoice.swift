@@ -1,36 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FoundationEssentials
+package import FoundationEssentials
+import Glibc
 import ReachabilityCore
 
-/// The proxy that the environment names for a URL, as libcurl reads it (curl(1), ENVIRONMENT).
-struct ProxyChoice: Sendable, Equatable {
-    /// The variable that names it.
-    let variable: String
+/// The proxy that a URL is asked for through, as libcurl finds it (libcurl-env(3), CURLOPT_PROXY(3)).
+package struct ProxyChoice: Sendable, Equatable {
+    /// The variable that names it; nil where a configuration does.
+    package let variable: String?
     /// Its name or address, without brackets.
-    let host: String
-    let port: Int
+    package let host: String
+    /// Its port.
+    package let port: Int
+
+    /// As it is written in sentences, `192.0.2.1:3128` or `[2001:db8::1]:3128`.
+    package var place: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+
+    package init(variable: String?, host: String, port: Int) {
+        self.variable = variable
+        self.host = host
+        self.port = port
+    }
 }
 
 extension ProxyChoice {
-    /// The variables that matter here.
+    /// Those that name proxies.
     ///
     /// `HTTP_PROXY` is not among them: a web server makes it of a header field.
-    static let variables = [
-        "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",
-    ]
+    private static let names = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+    /// Those that name exceptions, the first one of them first.
+    private static let exceptions = ["no_proxy", "NO_PROXY"]
+
+    /// What the process's environment says about proxies.
+    package static func environment() -> [String: String] {
+        var found: [String: String] = [:]
+        for name in names + exceptions {
+            if let value = getenv(name) { found[name] = String(cString: value) }
+        }
+        return found
+    }
+
+    /// Whether there can be a proxy for any URL.
+    static func isPossible(configured: String?, environment: [String: String]) -> Bool {
+        if let configured { return !configured.isEmpty }
+        return names.contains { environment[$0]?.isEmpty == false }
+    }
 
     /// nil where the server is spoken to directly.
-    init?(for url: URL, environment: [String: String]) {
+    ///
+    /// - Parameters:
+    ///   - configured: stands before the variables; empty for none at all.
+    ///   - environment: as ``environment()`` gives it; a variable without a value says nothing.
+    package init?(for url: URL, configured: String? = nil, environment: [String: String]) {
+        let environment = environment.filter { !$0.value.isEmpty }
         let scheme = url.scheme?.lowercased() ?? ""
-        let host = url.host() ?? ""
-        let exceptions = environment["no_proxy"] ?? environment["NO_PROXY"] ?? ""
-        guard !Self.isExcepted(host, exceptions) else { return nil }
+        let exceptions = Self.exceptions.lazy.compactMap { environment[$0] }.first ?? ""
+        guard !Self.isExcepted(url.host() ?? "", exceptions) else { return nil }
+        if let configured {
+            guard !configured.isEmpty else { return nil }
+            self.init(variable: nil, text: configured)
+            return
+        }
         let names = scheme == "https" ? ["https_proxy", "HTTPS_PROXY"] : ["\(scheme)_proxy"]
         for variable in names + ["all_proxy", "ALL_PROXY"] {
             guard let text = environment[variable] else { continue }
-            // Set and empty: none, whatever the more general ones say.
-            guard !text.isEmpty else { return nil }
             self.init(variable: variable, text: text)
             return
         }
@@ -38,7 +71,7 @@ extension ProxyChoice {
     }
 
     /// - Parameter text: `[scheme://][user:password@]host[:port][/]`.
-    private init(variable: String, text: String) {
+    private init(variable: String?, text: String) {
         self.variable = variable
         var rest = text[...]
         var scheme: Substring = "http"
@@ -83,12 +116,4 @@ extension ProxyChoice {
         if name.last == "." { name = name.dropLast() }
         return name
     }
-}
-
-/// What the way to a proxy came to.
-enum ProxyObservation: Sendable, Equatable {
-    /// It has no address.
-    case name(NameObservation.Outcome)
-    /// One connection that stands, or the first that does not.
-    case connection(ConnectionObservation)
 }

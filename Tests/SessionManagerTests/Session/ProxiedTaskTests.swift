@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import HTTPTypes
+import Reachability
+import SessionCore
+import SessionManager
+import TestSupport
+import Testing
+
+struct ProxiedTaskTests {
+    private let right = Credential.password(user: "user", password: "secret")
+
+    /// A manager behind a proxy, which trusts the origin's own root.
+    private func lab(_ listener: OriginListener, _ credentials: String = "") async throws -> Lab {
+        let origin = try await TestSupport.Origin.shared
+        let lab = try await Lab {
+            $0.proxy = "http://\(credentials)127.0.0.1:\(origin.port(listener))"
+        }
+        var policy = SecurityPolicy.default
+        policy.trustRoots = .only(.file(lab.origin.pem(.root)))
+        lab.manager.securityPolicy = policy
+        return lab
+    }
+
+    /// What the origin saw, whatever the name in the URL.
+    private func seen(_ lab: Lab, options: TaskOptions = TaskOptions()) async throws -> Finished {
+        try await lab.run(SessionRequest(lab.origin.url("/get", host: "no.such.test")), options: options)
+    }
+
+    @Test("the proxy is asked in the clear for names that only it knows")
+    func plain() async throws {
+        let end = try await seen(try await lab(.proxy))
+        #expect(end.error == nil)
+        #expect("\(try #require(end.json))".contains("1.1 origin"))
+    }
+
+    @Test("under TLS it is a tunnel, and the server is judged", arguments: [OriginListener.https, .h2])
+    func tunnel(_ listener: OriginListener) async throws {
+        let lab = try await lab(.proxy)
+        let end = try await lab.run(lab.request("/get", at: listener))
+        #expect(end.error == nil, "\(words(end))")
+        #expect(end.response?.version == (listener == .h2 ? .http2 : .http1_1))
+        #expect(!"\(try #require(end.json))".contains("1.1 origin"))
+        lab.manager.securityPolicy = .default
+        let stranger = try await lab.run(lab.request("/get", at: listener))
+        #expect(stranger.error?.code == .certificateHasUnknownRoot, "\(words(stranger))")
+    }
+
+    @Test("credentials in the proxy's address", arguments: [OriginListener.http, .https])
+    func credentials(_ listener: OriginListener) async throws {
+        let lab = try await lab(.proxyAuth, "user:secret@")
+        let end = try await lab.run(lab.request("/get", at: listener))
+        #expect(end.response?.statusCode == 200, "\(words(end))")
+        let wrong = try await self.lab(.proxyAuth, "user:wrong@")
+        let refused = try await wrong.run(wrong.request("/get", at: listener))
+        #expect(words(refused).contains("407") && !words(refused).contains("wrong"))
+        #expect((refused.response == nil) == (listener == .https))
+        let code = listener == .https ? SessionError.Code.userAuthenticationRequired : .badServerResponse
+        #expect(refused.error?.code == code)
+    }
+
+    @Test(
+        "a challenge of the proxy is answered by the handler", arguments: [OriginListener.http, .https, .h2])
+    func challenge(_ listener: OriginListener) async throws {
+        let lab = try await lab(.proxyAuth)
+        let asked = Box<AuthenticationChallenge>()
+        var options = TaskOptions()
+        options.challengeHandler = { [right] challenge in
+            asked.put(challenge)
+            return challenge.previousFailureCount == 0 ? .useCredential(right) : .cancel
+        }
+        let end = try await lab.run(lab.request("/headers", at: listener), options: options)
+        #expect(end.response?.statusCode == 200, "\(words(end))")
+        let challenge = await asked.value
+        #expect(challenge.isProxy && challenge.realm == "Fake Proxy" && challenge.method == .basic)
+        #expect((challenge.host, challenge.port) == ("127.0.0.1", lab.origin.port(.proxyAuth)))
+        #expect(asked.count == 1)
+        #expect(!"\(try #require(end.json))".lowercased().contains("proxy-authorization"))
+    }
+
+    @Test("a handler without the right credential is asked again, then it is the proxy's refusal")
+    func declined() async throws {
+        let lab = try await lab(.proxyAuth)
+        let asked = Box<Int>()
+        var options = TaskOptions()
+        options.challengeHandler = { challenge in
+            asked.put(challenge.previousFailureCount)
+            return challenge.previousFailureCount == 0
+                ? .useCredential(.password(user: "user", password: "wrong")) : .performDefaultHandling
+        }
+        let end = try await lab.run(lab.request("/get", at: .https), options: options)
+        #expect(end.response == nil)
+        #expect(end.error?.code == .userAuthenticationRequired, "\(words(end))")
+        #expect(asked.count == 2)
+    }
+
+    @Test("a proxy that is not there, or does not get through, is what the error names")
+    func dead() async throws {
+        let end = try await seen(try await lab(.refused))
+        #expect(end.error?.code == .cannotConnectToHost)
+        #expect(words(end).hasPrefix("the proxy 127.0.0.1:"), "\(words(end))")
+        let lab = try await lab(.proxy)
+        let behind = try await lab.run(
+            SessionRequest("https://origin.test:\(lab.origin.port(.refused))/"))
+        #expect(behind.error?.code == .cannotConnectToHost && behind.response == nil)
+        #expect(words(behind).contains("does not let through to origin.test:"), "\(words(behind))")
+        #expect(words(behind).contains("502"), "\(words(behind))")
+    }
+
+    private func words(_ end: Finished) -> String { end.error.map { "\($0)" } ?? "" }
+}
