@@ -12,7 +12,7 @@ public struct OutboxFailure: Sendable, Equatable, CustomStringConvertible {
         case server
         /// The server refuses the request, by another status.
         case refused
-        /// The server is not trusted, or does not trust this device: needs somebody to put something right, a clock for instance.
+        /// The server is not trusted, or it or a proxy does not trust this device: needs somebody to put something right, a clock for instance.
         case security
         /// A secret could not be looked up.
         case secret
@@ -65,6 +65,10 @@ package enum DeliveryVerdict: Sendable, Equatable {
         case 401 where fillsSecrets, 403 where fillsSecrets:
             self = .retry(
                 OutboxFailure(.credentials, "the server answered \(statusCode)", statusCode: statusCode))
+        // A proxy on the way refuses this device, whatever it sends; the server has not seen the request (RFC 9110 §15.5.8).
+        case 407:
+            let message = "a proxy on the way wants credentials: status 407"
+            self = .retry(OutboxFailure(.security, message, statusCode: statusCode))
         // Too early (RFC 8470) and too many requests (RFC 6585) name themselves passing, as 408 does.
         case 408, 425, 429, 500...:
             self = .retry(OutboxFailure(.server, "the server answered \(statusCode)", statusCode: statusCode))
@@ -94,6 +98,8 @@ package enum DeliveryVerdict: Sendable, Equatable {
         case .timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost,
             .notConnectedToInternet:
             self = .retry(OutboxFailure(.network, message, statusCode: status))
+        case .userAuthenticationRequired:
+            self = .retry(OutboxFailure(.security, message, statusCode: status))
         case .missingLibrary, .outOfResources, .invalidSecurityPolicy:
             self = .retry(OutboxFailure(.local, message))
         default:

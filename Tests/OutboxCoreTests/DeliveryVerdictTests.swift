@@ -41,6 +41,15 @@ import Testing
         #expect(failure.kind == .refused && !failure.isPassing)
     }
 
+    @Test("A proxy that wants credentials says nothing about the request")
+    func proxy() {
+        guard case .retry(let failure) = DeliveryVerdict(statusCode: 407) else {
+            Issue.record("407 is not tried again")
+            return
+        }
+        #expect(failure.kind == .security && failure.statusCode == 407 && failure.isPassing)
+    }
+
     @Test("A secret that was filled in may be an old one", arguments: [401, 403])
     func staleSecret(status: Int) {
         guard case .retry(let failure) = DeliveryVerdict(statusCode: status, fillsSecrets: true) else {
@@ -62,7 +71,8 @@ import Testing
             (.notConnectedToInternet, .network, true), (.badServerResponse, .server, true),
             (.secureConnectionFailed, .security, true), (.certificateHasBadDate, .security, true),
             (.certificateNotYetValid, .security, true), (.certificateUntrusted, .security, true),
-            (.clientCertificateRequired, .security, true), (.missingLibrary, .local, true),
+            (.clientCertificateRequired, .security, true), (.userAuthenticationRequired, .security, true),
+            (.missingLibrary, .local, true),
             (.outOfResources, .local, true), (.unknown, .server, true), (.badURL, .unsendable, false),
             (.tooManyRedirects, .unsendable, false), (.fileDoesNotExist, .unsendable, false),
             (.requestBodyStreamExhausted, .unsendable, false),
