@@ -23,6 +23,11 @@ struct DoctorProgramTests {
                 self.send_header('Content-Length', str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
+            def do_CONNECT(self):
+                self.send_response(407 if self.path.startswith('www.') else 403)
+                self.send_header('Proxy-Authenticate', 'Basic realm="x"')
+                self.send_header('Content-Length', '0')
+                self.end_headers()
         class Server(socketserver.ThreadingMixIn, http.server.HTTPServer): daemon_threads = True
         server = Server(('0.0.0.0', 8080), Handler)
         print('ready', flush=True)
@@ -167,6 +172,15 @@ struct DoctorProgramTests {
         #expect(alive.status == .exited(0), "\(alive.text)")
         #expect(alive.text.contains("● proxy       http_proxy leads through 10.0.0.1:8080, which answers"))
         #expect(!alive.text.contains("name  "), "\(alive.text)")
+        for (name, cause) in [
+            ("www", "a proxy wants a user name"),
+            ("api", "the proxy 10.0.0.1:8080 does not let through to api.example.org:443: status 403"),
+        ] {
+            let refused = try await doctor(
+                lab, "https://\(name).example.org/", proxies: "https_proxy=10.0.0.1:8080")
+            #expect(refused.status == .exited(1), "\(refused.text)")
+            #expect(refused.text.contains("cause: \(cause)"), "\(refused.text)")
+        }
         let excepted = try await doctor(
             lab, "http://10.0.0.1:8080/", proxies: "http_proxy=10.0.0.1:3128 no_proxy=10.0.0.0/8")
         #expect(excepted.status == .exited(0) && !excepted.text.contains("proxy"), "\(excepted.text)")

@@ -111,6 +111,12 @@ struct GetProgramTests {
         let dead = try await lab.shell("exec env \(nothing) \"$@\"", [url])
         #expect(dead.code == 6, "\(dead.errors)")
         #expect(dead.errors.contains("correct http_proxy, which names it"), "\(dead.errors)")
+        let strict = "127.0.0.1:\(lab.origin.port(.proxyAuth))"
+        for (listener, variable) in [(OriginListener.http, "http_proxy"), (.https, "https_proxy")] {
+            let url = lab.origin.url("/get", at: listener, host: "localhost")
+            let refused = try await lab.shell("exec env \(variable)=\(strict) \"$@\"", [url])
+            #expect(refused.code == 4 && refused.errors.contains("407"), "\(refused.errors)")
+        }
     }
 
     @Test("what a server says beside a status is told")

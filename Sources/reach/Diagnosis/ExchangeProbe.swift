@@ -74,6 +74,8 @@ struct ExchangeProbe {
         case .certificateUntrusted: .otherServer(error.message)
         case .certificateHasUnknownRoot: .unknownAuthority(error.message)
         case .missingLibrary: .libraryMissing(error.description)
+        // Instead of a tunnel.
+        case .userAuthenticationRequired: .answered(status: 407, location: nil)
         default: .failed(error.message)
         }
     }

@@ -25,6 +25,8 @@ extension ExitCode {
         case .cancelled: self = .interrupted
         case .missingLibrary, .outOfResources: self = .unavailable
         case .invalidHeaderField, .invalidSecurityPolicy: self = .usage
+        // Of a proxy that makes no tunnel; over http it is the status of an answer.
+        case .userAuthenticationRequired: self = .refused
         case .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .notConnectedToInternet:
             self = .cannotConnect
         case _ where error.isAboutFiles: self = .inputOutput
