@@ -109,6 +109,7 @@ CURLcode ccurl_set_blob(CURL *easy, CURLoption option, const void *bytes, size_t
 }
 CURLcode ccurl_easy_pause(CURL *easy, int mask) { return lib.curl_easy_pause(easy, mask); }
 CURLcode ccurl_get_long(CURL *easy, CURLINFO info, long *value) { return lib.curl_easy_getinfo(easy, info, value); }
+CURLcode ccurl_get_socket(CURL *easy, CURLINFO info, curl_socket_t *value) { return lib.curl_easy_getinfo(easy, info, value); }
 CURLcode ccurl_get_offset(CURL *easy, CURLINFO info, int64_t *value) {
     curl_off_t offset = 0;
     CURLcode code = lib.curl_easy_getinfo(easy, info, &offset);

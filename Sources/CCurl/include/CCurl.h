@@ -42,6 +42,7 @@ CURLcode ccurl_set_string(CURL *_Nonnull easy, CURLoption option, const char *_N
 CURLcode ccurl_set_blob(CURL *_Nonnull easy, CURLoption option, const void *_Nullable bytes, size_t count);
 CURLcode ccurl_easy_pause(CURL *_Nonnull easy, int mask);
 CURLcode ccurl_get_long(CURL *_Nonnull easy, CURLINFO info, long *_Nonnull value);
+CURLcode ccurl_get_socket(CURL *_Nonnull easy, CURLINFO info, curl_socket_t *_Nonnull value);
 CURLcode ccurl_get_offset(CURL *_Nonnull easy, CURLINFO info, int64_t *_Nonnull value);
 CURLcode ccurl_get_string(CURL *_Nonnull easy, CURLINFO info, const char *_Nullable *_Nonnull value);
 CURLcode ccurl_get_list(CURL *_Nonnull easy, CURLINFO info, struct curl_slist *_Nullable *_Nonnull value);

@@ -21,7 +21,7 @@ public struct RequestOptions: Sendable, Equatable {
     public var allowsExpensiveNetwork = true
     /// Whether cookies are sent and stored; true.
     public var handlesCookies = true
-    /// What the traffic is for; sets the DSCP of its packets (RFC 8837 §5).
+    /// What the traffic is for; sets the DSCP of its packets (RFC 8837 §5), and keeps to connections with the same.
     public var networkServiceType: NetworkServiceType = .default
     /// The interface that the connection is bound to (SO_BINDTODEVICE, socket(7)); nil lets the kernel choose.
     public var interface: String?
@@ -48,7 +48,9 @@ public struct RequestOptions: Sendable, Equatable {
 public struct RequestTimeouts: Sendable, Equatable {
     /// From the start to a connection that can be used, name look-up and TLS included.
     public var connect: Duration?
-    /// From the connection to the first byte of the response.
+    /// From the moment the whole request has been sent, body included, to the first byte of the response.
+    ///
+    /// A server that begins to answer and then falls silent is a matter of ``RequestOptions/timeoutInterval``.
     public var firstByte: Duration?
     /// From the first resume to the end of the whole task, redirects and retries included.
     ///
@@ -79,14 +81,24 @@ public enum CachePolicy: String, Sendable, Codable, CaseIterable {
 
 /// What traffic is for.
 public enum NetworkServiceType: String, Sendable, Codable, CaseIterable {
-    /// Nothing special.
+    /// Nothing special: what the system marks its packets with, mostly 0.
     case `default`
-    /// Nobody waits for it; may be slow.
+    /// Nobody waits for it; may be slow. DSCP LE, 1 (RFC 8622).
     case background
-    /// A voice or a picture that somebody hears or sees at this moment.
+    /// A voice or a picture that somebody hears or sees at this moment. DSCP EF, 46 (RFC 3246).
     case realTime
-    /// Somebody waits for the answer.
+    /// Somebody waits for the answer. DSCP AF21, 18 (RFC 2597).
     case responsiveData
+
+    /// The differentiated services code point, 0 to 63 (RFC 8837 §5, table 1); nil leaves the system's.
+    package var codePoint: Int32? {
+        switch self {
+        case .default: nil
+        case .background: 1
+        case .realTime: 46
+        case .responsiveData: 18
+        }
+    }
 }
 
 /// A version of HTTP.

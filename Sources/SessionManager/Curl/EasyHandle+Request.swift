@@ -72,8 +72,12 @@ extension EasyHandle {
                 set(CURLOPT_CUSTOMREQUEST, new.method == "GET" ? nil : new.method)
             }
         }
-        if old?.method != new.method || old?.hasBody != new.hasBody {
-            let isOfNoConcern = !new.hasBody && HTTPRequest.Method(new.method)?.isIdempotent == true
+        if old?.method != new.method || old?.hasBody != new.hasBody
+            || old?.limitsFirstByte != new.limitsFirstByte
+        {
+            let isOfNoConcern =
+                !new.hasBody && !new.limitsFirstByte
+                && HTTPRequest.Method(new.method)?.isIdempotent == true
             ccurl_set_before_function(raw, isOfNoConcern ? nil : EasyHandle.onRequest)
         }
         set(CURLOPT_HTTP_VERSION, new.version)
@@ -87,6 +91,8 @@ extension EasyHandle {
         set(CURLOPT_PROXY, new.proxy)
         if old?.credentials != new.credentials { apply(new.credentials) }
         if old?.cookies != new.cookies {
+            // A handle that was to handle no cookies has let go of the jar that all share, and would make one of its own.
+            if new.cookies, old != nil { set(CURLOPT_SHARE, pointer: engine.share) }
             set(CURLOPT_COOKIEFILE, new.cookies ? "" : nil)
         }
     }
@@ -116,6 +122,7 @@ extension EasyHandle {
 final class EasyOptions {
     let method: String
     let hasBody: Bool
+    let limitsFirstByte: Bool
     let version: Int
     let connectMilliseconds: Int
     let interface: String?
@@ -135,6 +142,7 @@ final class EasyOptions {
         let options = request.options
         method = request.method.rawValue
         hasBody = request.body != nil
+        limitsFirstByte = options.timeouts.firstByte != nil
         version =
             switch options.maximumHTTPVersion {
             case .http1_0: CURL_HTTP_VERSION_1_0

@@ -148,6 +148,12 @@ final class EasyHandle {
         return ccurl_get_offset(raw, info, &value) == CURLE_OK ? value : 0
     }
 
+    /// The descriptor of the connection; -1 for none.
+    var activeSocket: Int32 {
+        var socket: Int32 = -1
+        return ccurl_get_socket(raw, CURLINFO_ACTIVESOCKET, &socket) == CURLE_OK ? socket : -1
+    }
+
     func text(_ info: CURLINFO) -> String? {
         var value: UnsafePointer<CChar>?
         guard ccurl_get_string(raw, info, &value) == CURLE_OK, let value else { return nil }

@@ -16,6 +16,8 @@ final class ConnectionPool {
     /// Whether it is for transfers that share no connection, of origins that may speak HTTP/2: libcurl takes all connections to a host for
     /// what the last one has turned out to be.
     let isForAlone: Bool
+    /// What their traffic is for, which all packets of a connection say.
+    let service: NetworkServiceType
     /// The engine's first, second, … pool.
     let number: Int
     /// Not counted: an engine closes its pools before it goes.
@@ -37,13 +39,16 @@ final class ConnectionPool {
     var isRetired = false
     private var isClosed = false
 
-    init(_ engine: TransferEngine, binding: PathBinding, isForAlone: Bool) throws(SessionError) {
+    init(
+        _ engine: TransferEngine, binding: PathBinding, isForAlone: Bool, service: NetworkServiceType
+    ) throws(SessionError) {
         guard let multi = ccurl_multi_init() else {
             throw SessionError(.outOfResources, "libcurl has no memory for a session")
         }
         self.multi = multi
         self.binding = binding
         self.isForAlone = isForAlone
+        self.service = service
         engine.poolCount += 1
         number = engine.poolCount
         self.engine = engine
@@ -74,14 +79,18 @@ final class ConnectionPool {
 
 // Pools: one that is used, and those whose last transfers still run.
 extension TransferEngine {
-    /// The pool for what is bound so and shares connections, or does not.
+    /// The pool for what is bound so, is for the same, and shares connections, or does not.
     func pool(for transfer: Transfer) throws(SessionError) -> ConnectionPool {
         let isForAlone = transfer.isAlone && !slots.isKnownNotToMultiplex(transfer.origin)
+        let service = transfer.request.options.networkServiceType
         for pool in pools
-        where !pool.isRetired && pool.isForAlone == isForAlone && pool.binding == transfer.binding {
+        where !pool.isRetired && pool.isForAlone == isForAlone && pool.service == service
+            && pool.binding == transfer.binding
+        {
             return pool
         }
-        let pool = try ConnectionPool(self, binding: transfer.binding, isForAlone: isForAlone)
+        let pool = try ConnectionPool(
+            self, binding: transfer.binding, isForAlone: isForAlone, service: service)
         pools.append(pool)
         return pool
     }

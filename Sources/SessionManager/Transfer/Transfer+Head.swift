@@ -21,6 +21,7 @@ extension Transfer {
         guard let version, status >= 100 else {
             return refuse("the answer's first line is none of HTTP", advice: "")
         }
+        stopAwaiting()
         // Interim responses (RFC 9110 §15.2) announce another one.
         if status < 200, status != 101 { return true }
         let fields = UnsafeRawBufferPointer(rebasing: bytes[first...])

@@ -83,6 +83,8 @@ final class Transfer {
     let isBulk: Bool
     /// Nil where it may go as fast as it can.
     private let pace: TransferPace?
+    /// Nil where only silence limits how long the server takes to answer.
+    private var firstByte: FirstByteLimit?
     /// What libcurl is to authenticate with by itself, in several rounds.
     let credentials: LibraryCredentials?
 
@@ -103,7 +105,19 @@ final class Transfer {
         pace = request.value.options.maximumBytesPerSecond.map {
             TransferPace(bytesPerSecond: $0, engine: engine)
         }
+        firstByte = request.value.options.timeouts.firstByte.map {
+            FirstByteLimit($0, self, engine: engine)
+        }
     }
+
+    /// Begins to count how long the server takes, where that is limited and it has the whole request.
+    func awaitAnswer() { if hasSentBody { firstByte?.begin() } else { firstByte?.end() } }
+
+    /// The user lets it go on: what the server has taken until now does not count.
+    func awaitAnswerAgain() { if hasLeft, response == nil { awaitAnswer() } }
+
+    /// Counts no more how long the server takes.
+    func stopAwaiting() { firstByte?.end() }
 
     /// Opens the body, unless it has that of a transfer that did not come to send it.
     func prepareBody() throws(SessionError) {
@@ -137,10 +151,7 @@ final class Transfer {
             end.error = shortage.with(failingURL: request.url, response: response)
         }
         let last = observer
-        observer = nil
-        if sent > 0 { reader = nil }
-        sink = nil
-        decoder = nil
+        abandon()
         last?.transferEnded(self, end)
     }
 
@@ -153,6 +164,7 @@ final class Transfer {
     /// Forgets the observer, which has ended it itself.
     func abandon() {
         observer = nil
+        firstByte?.end()
         if sent > 0 { reader = nil }
         sink = nil
         decoder = nil
@@ -222,6 +234,7 @@ extension Transfer {
                 pace?.sent(count)
                 sent += Int64(count)
                 observer.transferSent(self)
+                if let bodyLength, sent >= bodyLength { firstByte?.begin() }
                 return count
             case .end:
                 hasReadBody = true
@@ -230,6 +243,7 @@ extension Transfer {
                         .requestBodyStreamExhausted,
                         "the body ended after \(sent) of \(bodyLength) bytes")
                 }
+                if bodyLength == nil { firstByte?.begin() }
                 return 0
             case .notYet:
                 bodyIsPaused = true
@@ -246,7 +260,11 @@ extension Transfer {
     ///
     /// libcurl has the body rewound only where some of it has left. What it had read and could not send is gone as well, and the
     /// request would be sent without it, to the server as whole as any other where nobody knows the length.
-    func leaves() -> Bool { mayLeave() && rewinds() }
+    func leaves() -> Bool {
+        guard mayLeave(), rewinds() else { return false }
+        awaitAnswer()
+        return true
+    }
 
     /// Begins the body anew, as libcurl needs it when a kept connection turned out to be dead.
     func rewindBody() -> Bool { sent == 0 || mayLeave() && rewinds() }

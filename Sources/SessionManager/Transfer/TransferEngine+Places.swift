@@ -68,6 +68,7 @@ extension TransferEngine {
 
     private func pause(_ transfer: Transfer) {
         leaveLine(transfer)
+        transfer.stopAwaiting()
         if let easy = transfer.easy {
             inside { _ = ccurl_easy_pause(easy.raw, Int32(CCURL_PAUSE_ALL)) }
         }
@@ -82,6 +83,7 @@ extension TransferEngine {
     private func unpause(_ transfer: Transfer) {
         guard let easy = transfer.easy else { return }
         watchOver(transfer)
+        transfer.awaitAnswerAgain()
         inside { _ = ccurl_easy_pause(easy.raw, Int32(CCURL_PAUSE_NONE)) }
     }
 }

@@ -51,6 +51,29 @@ struct DataTaskTests {
         #expect(String(decoding: body, as: UTF8.self).contains("<html"))
     }
 
+    @Test("content that is not to be decoded is asked for as it is, and comes as it is")
+    func encoded() async throws {
+        let lab = try await Lab()
+        var request = try lab.request("/headers")
+        request.options.decompressesContent = false
+        let (sent, _) = try await lab.manager.data(for: request)
+        #expect(!String(decoding: sent, as: UTF8.self).contains("Accept-Encoding"))
+        request = try lab.request("/gzip")
+        request.options.decompressesContent = false
+        try request.setValue("gzip", forField: "Accept-Encoding")
+        let (packed, response) = try await lab.manager.data(for: request)
+        #expect(packed.prefix(2) == Data([0x1F, 0x8B]))
+        #expect(response.value(forField: "content-encoding") == "gzip")
+    }
+
+    @Test("a server that cannot be connected to is given up when the limit for that is over")
+    func connectLimit() async throws {
+        let lab = try await Lab()
+        var request = try lab.request("/", at: .blackhole)
+        request.options.timeouts.connect = .milliseconds(200)
+        #expect(try await lab.run(request).error?.code == .timedOut)
+    }
+
     @Test("AF-128 the completion block is called on the queue of choice")
     func queue() async throws {
         let lab = try await Lab()

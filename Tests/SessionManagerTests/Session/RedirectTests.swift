@@ -83,6 +83,22 @@ struct RedirectTests {
         let once = try await lab.run(lab.request(path, .post, body: .stream(OnceSource("once"))))
         #expect(once.error?.code == .requestBodyStreamExhausted)
     }
+
+    @Test("what cannot be rewound is replaced by the delegate's new body")
+    func newBody() async throws {
+        let lab = try await Lab()
+        lab.manager.delegate = NewBody()
+        let path = "/redirect-to?code=307&read=1&url=\(lab.origin.url("/post"))"
+        let end = try await lab.run(lab.request(path, .post, body: .stream(OnceSource("once"))))
+        #expect(end.json?["data"] == "new")
+    }
+}
+
+/// Has another body for whoever needs one.
+private final class NewBody: SessionDelegate {
+    func task(_ task: SessionTask, needsNewBodyFor request: SessionRequest) async -> RequestBody? {
+        .data(Data("new".utf8))
+    }
 }
 
 /// A body that can be read once.
