@@ -36,6 +36,24 @@ struct HTTPSessionManagerTests {
         #expect(one.responseSerializer is JSONResponseSerializer)
     }
 
+    @Test("AF-177 a manager takes no pins where its base is not https, neither at first nor later")
+    func pinsWithoutTLS() throws {
+        let pins = SecurityPolicy(pinningMode: .publicKey)
+        for base in ["http://example.com/", nil] {
+            #expect {
+                _ = try HTTPSessionManager(baseURL: base, securityPolicy: pins)
+            } throws: {
+                ($0 as? SessionError)?.code == .invalidSecurityPolicy
+            }
+            let plain = try HTTPSessionManager(baseURL: base)
+            #expect(throws: SessionError.self) { try plain.setSecurityPolicy(pins) }
+            #expect(plain.securityPolicy.pinningMode == SecurityPolicy.default.pinningMode)
+        }
+        let secure = try HTTPSessionManager(baseURL: "https://example.com/")
+        try secure.setSecurityPolicy(pins)
+        #expect(secure.securityPolicy.pinningMode == .publicKey)
+    }
+
     @Test("a value in one line: GET, POST, PUT, PATCH and DELETE")
     func values() async throws {
         let api = try await manager()

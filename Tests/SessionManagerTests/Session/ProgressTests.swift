@@ -47,6 +47,21 @@ struct ProgressTests {
         try await expect(diary, total: 1 << 20)
     }
 
+    @Test("progress is told on the queue of choice")
+    func queue() async throws {
+        let lab = try await Lab()
+        let diary = Diary<String>()
+        var options = TaskOptions()
+        options.progressQueue = .custom { work in
+            diary.note("queue")
+            work()
+        }
+        options.downloadProgress = { diary.note($0.fractionCompleted == 1 ? "end" : "part") }
+        _ = try await lab.manager.data(for: lab.request("/bytes/1048576"), options: options)
+        while diary.all.last != "end" { await Task.yield() }
+        #expect(diary.all.first == "queue" && diary.all.contains("part"))
+    }
+
     /// Progress is delivered beside the result; the last value is sure to come.
     private func expect(_ diary: Diary<TransferProgress.Snapshot>, total: Int64) async throws {
         while diary.all.last?.fractionCompleted != 1 { await Task.yield() }
