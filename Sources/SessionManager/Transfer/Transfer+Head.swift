@@ -11,20 +11,13 @@ extension Transfer {
     ///
     /// - Returns: false where the transfer is to end.
     func received(head bytes: UnsafeRawBufferPointer) -> Bool {
-        guard !bytes.isEmpty else {
-            return refuse(
-                "the server sends more than 256 KiB of header fields",
-                advice: "the server is broken or hostile")
-        }
-        let first = Self.lineEnd(bytes, from: 0)
-        let (version, status) = StatusLine.parse(UnsafeRawBufferPointer(rebasing: bytes[..<first]))
+        guard let (version, status, fields) = parts(of: bytes, sentBy: "server") else { return false }
         guard let version, status >= 100 else {
             return refuse("the answer's first line is none of HTTP", advice: "")
         }
         stopAwaiting()
         // Interim responses (RFC 9110 §15.2) announce another one.
         if status < 200, status != 101 { return true }
-        let fields = UnsafeRawBufferPointer(rebasing: bytes[first...])
         let facts = HeadFacts(fields)
         let head = SessionResponse(
             url: request.url, statusCode: status, version: version, headerBlock: [UInt8](fields),
@@ -46,21 +39,30 @@ extension Transfer {
     ///
     /// - Returns: false where the transfer is to end.
     func received(tunnelHead bytes: UnsafeRawBufferPointer) -> Bool {
-        guard !bytes.isEmpty else {
-            return refuse(
-                "the proxy sends more than 256 KiB of header fields",
-                advice: "the proxy is broken or hostile")
-        }
-        let first = Self.lineEnd(bytes, from: 0)
-        let (version, status) = StatusLine.parse(UnsafeRawBufferPointer(rebasing: bytes[..<first]))
+        guard let (version, status, fields) = parts(of: bytes, sentBy: "proxy") else { return false }
         guard status >= 300 else {
             tunnelRefusal = nil
             return true
         }
         tunnelRefusal = SessionResponse(
-            url: request.url, statusCode: status, version: version, headerBlock: [UInt8](bytes[first...]),
+            url: request.url, statusCode: status, version: version, headerBlock: [UInt8](fields),
             requestMethod: .connect)
         return true
+    }
+
+    /// The first line and the lines of the fields; nil, and the end of the transfer, where the head was too long to be kept.
+    private func parts(
+        of bytes: UnsafeRawBufferPointer, sentBy sender: String
+    ) -> (HTTPVersion?, Int, UnsafeRawBufferPointer)? {
+        guard !bytes.isEmpty else {
+            _ = refuse(
+                "the \(sender) sends more than 256 KiB of header fields",
+                advice: "the \(sender) is broken or hostile")
+            return nil
+        }
+        let first = Self.lineEnd(bytes, from: 0)
+        let (version, status) = StatusLine.parse(UnsafeRawBufferPointer(rebasing: bytes[..<first]))
+        return (version, status, UnsafeRawBufferPointer(rebasing: bytes[first...]))
     }
 
     /// Where the line after this one begins.

@@ -36,28 +36,29 @@ struct ReachHTTPBench {
             manager: URLSessionManager(
                 configuration: configuration, responseSerializer: DataResponseSerializer()),
             ledger: Ledger(numbers.first ?? 1))
-        if mode == "--blocks-on-loop" { load.manager.completionQueue = try load.manager.transferQueue }
-        if mode == "--on-loop" {
+        let (isByBlocks, isOnLoop) = (mode.hasPrefix("--blocks"), mode.hasSuffix("on-loop"))
+        if isByBlocks, isOnLoop { load.manager.completionQueue = try load.manager.transferQueue }
+        if !isByBlocks, isOnLoop {
             try await withTaskExecutorPreference(load.manager.transferExecutor) {
-                try await run(load, mode, words, concurrency)
+                try await run(load, isByBlocks, words, concurrency)
             }
         } else {
-            try await run(load, mode, words, concurrency)
+            try await run(load, isByBlocks, words, concurrency)
         }
         print(load.ledger.summary.line)
         exit(load.ledger.summary.succeeded ? 0 : 1)
     }
 
-    static func run(_ load: Load, _ mode: String, _ words: [String], _ concurrency: Int) async throws {
+    static func run(_ load: Load, _ isByBlocks: Bool, _ words: [String], _ concurrency: Int) async throws {
         let request = try SessionRequest(words[1])
-        switch (words[0], mode.hasPrefix("--blocks") ? "--blocks" : mode) {
-        case ("get", "--blocks"): await load.getWithBlocks(request, concurrency: concurrency)
-        case ("get", _): await load.get(request, concurrency: concurrency)
-        case ("download", "--blocks"): await load.downloadWithBlocks(request, to: words[2])
-        case ("download", _): await load.download(request, to: words[2])
-        case ("upload", "--blocks"):
+        switch (words[0], isByBlocks) {
+        case ("get", true): await load.getWithBlocks(request, concurrency: concurrency)
+        case ("get", false): await load.get(request, concurrency: concurrency)
+        case ("download", true): await load.downloadWithBlocks(request, to: words[2])
+        case ("download", false): await load.download(request, to: words[2])
+        case ("upload", true):
             await load.uploadWithBlocks(try SessionRequest(words[1], method: .put), from: words[2])
-        case ("upload", _):
+        case ("upload", false):
             await load.upload(try SessionRequest(words[1], method: .put, body: .file(path: words[2])))
         default: exit(64)
         }
