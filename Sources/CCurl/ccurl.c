@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // Readable by packaging tools (`readelf -n`): this program opens libcurl when it needs it, so a package has to
@@ -21,7 +22,7 @@ __attribute__((used, aligned(4), section(".note.dlopen"))) static const struct {
 } dlopen_note = {{4, sizeof DLOPEN_NOTE, 0x407c0c0a}, "FDO", DLOPEN_NOTE};
 
 #define FUNCTIONS(X)                                                                                               \
-    X(curl_global_init) X(curl_version_info) X(curl_easy_init) X(curl_easy_cleanup) X(curl_easy_reset)             \
+    X(curl_global_init_mem) X(curl_version_info) X(curl_easy_init) X(curl_easy_cleanup) X(curl_easy_reset)             \
     X(curl_easy_setopt) X(curl_easy_getinfo) X(curl_easy_pause) X(curl_easy_strerror) X(curl_slist_append)         \
     X(curl_slist_free_all) X(curl_multi_init) X(curl_multi_cleanup) X(curl_multi_setopt) X(curl_multi_add_handle)  \
     X(curl_multi_remove_handle) X(curl_multi_socket_action) X(curl_multi_info_read) X(curl_multi_strerror)         \
@@ -69,9 +70,9 @@ static void load(void) {
     int (*init_openssl)(uint64_t, const void *) =
         (int (*)(uint64_t, const void *))dlsym(handle, "OPENSSL_init_crypto");
     if (init_openssl) init_openssl(0x00080000, NULL);
-    CURLcode code = lib.curl_global_init(CURL_GLOBAL_DEFAULT);
+    CURLcode code = lib.curl_global_init_mem(CURL_GLOBAL_DEFAULT, ccurl_malloc, ccurl_free, realloc, strdup, ccurl_calloc);
     if (code != CURLE_OK) {
-        snprintf(message, sizeof message, "curl_global_init: %s", lib.curl_easy_strerror(code));
+        snprintf(message, sizeof message, "curl_global_init_mem: %s", lib.curl_easy_strerror(code));
         result = CCURL_INIT_FAILED;
         return;
     }

@@ -116,7 +116,9 @@ final class Loop: Sendable {
         guard let reactor = mailbox.withLock({ $0.take(&letters) }) else { return }
         let executor = reactor.asUnownedSerialExecutor()
         for index in letters.indices {
-            switch letters[index] {
+            // What a letter holds goes with it, not with the last of its batch.
+            switch exchange(&letters[index], with: .read) {
+            case .read: break
             case .job(let job): job.runSynchronously(on: executor)
             case .taskJob(let job, let preference):
                 job.runSynchronously(on: preference.asUnownedTaskExecutor())

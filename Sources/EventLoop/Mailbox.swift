@@ -6,6 +6,8 @@ struct Mailbox: Sendable {
         case job(UnownedJob)
         case taskJob(UnownedJob, LoopTaskExecutor)
         case work(@Sendable () -> Void)
+        /// One that has been run.
+        case read
     }
 
     private enum Phase {

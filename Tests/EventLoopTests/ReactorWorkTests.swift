@@ -80,4 +80,32 @@ import Testing
         #expect(await log.wait(forCount: 101) == Array(0...100))
         #expect(reactor.counters.wakeUps <= 1)
     }
+
+    @Test func perform_LetsGoOfWhatWorkHolds_BeforeTheNextRuns() async throws {
+        let reactor = try Reactor(name: "test")
+        let log = EventLog<Bool>()
+        let gate = try DescriptorPair()
+        let blocked = gate.near.number
+        // All in one batch.
+        reactor.perform { blockUntilReadable(blocked) }
+        weak var held: Canary?
+        do {
+            let canary = Canary()
+            held = canary
+            reactor.perform { withExtendedLifetime(canary) {} }
+        }
+        let look = Look(held)
+        reactor.perform { log.append(look.isAlive) }
+        gate.signal()
+        #expect(await log.wait(forCount: 1) == [false])
+    }
+}
+
+private final class Canary: Sendable {}
+
+/// Looks after an object without keeping it.
+private final class Look: @unchecked Sendable {
+    private weak var object: Canary?
+    init(_ object: Canary?) { self.object = object }
+    var isAlive: Bool { object != nil }
 }

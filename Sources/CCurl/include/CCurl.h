@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // libcurl for Swift: typed faces for its variadic functions, macros as constants, and the library itself found at run
-// time. Only the calls declared here exist; all but ccurl_load need a successful ccurl_load before.
+// time. Only the calls declared here exist; all but ccurl_load and those about memory need a successful ccurl_load before.
 #ifndef REACH_CCURL_H
 #define REACH_CCURL_H
 
@@ -27,6 +27,11 @@ typedef enum {
 ccurl_load_result ccurl_load(void);
 // What the loader or libcurl said about a failure; empty after success. Valid for ever.
 const char *_Nonnull ccurl_load_message(void);
+
+// libcurl's memory (curl_global_init_mem(3)), by malloc(3): of the large blocks that each request takes and gives back, a few are kept.
+void *_Nullable ccurl_malloc(size_t size);
+void *_Nullable ccurl_calloc(size_t count, size_t size);
+void ccurl_free(void *_Nullable memory);
 
 // curl_version_info(CURLVERSION_NOW).
 const curl_version_info_data *_Nonnull ccurl_version(void);

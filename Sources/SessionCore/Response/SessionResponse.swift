@@ -69,6 +69,13 @@ public struct SessionResponse: Sendable, Equatable {
             requestMethod: requestMethod)
     }
 
+    /// The same in memory of its own.
+    package var copied: SessionResponse {
+        SessionResponse(
+            url: url, statusCode: statusCode, version: version,
+            headerBlock: headerBlock.withUnsafeBytes { [UInt8]($0) }, requestMethod: requestMethod)
+    }
+
     /// Whether everything in them is the same.
     public static func == (one: SessionResponse, other: SessionResponse) -> Bool {
         let (one, other) = (one.contents, other.contents)

@@ -10,20 +10,29 @@ public import SessionCore
 public typealias CompletionBlock = @Sendable (SessionResponse?, (any Sendable)?, SessionError?) -> Void
 
 /// What happens after a task has ended: delegate, serializer, completion block, event, in this order.
-struct CompletionDelivery: Sendable {
-    let serializer: any ResponseSerializer
-    let queue: DeliveryQueue
-    let group: CompletionGroup?
-    let delegate: (any SessionDelegate)?
-    let block: CompletionBlock?
+final class CompletionDelivery: Sendable {
+    private let serializer: any ResponseSerializer
+    private let queue: DeliveryQueue
+    private let group: CompletionGroup?
+    private let delegate: (any SessionDelegate)?
+    private let block: CompletionBlock?
 
-    /// Content up to so many bytes is decoded where the block is called: that costs less than another change of threads.
-    private static var smallContent: Int { 16 << 10 }
+    init(
+        serializer: any ResponseSerializer, queue: DeliveryQueue, group: CompletionGroup?,
+        delegate: (any SessionDelegate)?, block: CompletionBlock?
+    ) {
+        self.serializer = serializer
+        self.queue = queue
+        self.group = group
+        self.delegate = delegate
+        self.block = block
+    }
 
     /// Leaves the loop at once: decoding may take long.
     func deliver(_ task: SessionTask, _ outcome: TaskOutcome) {
-        guard delegate != nil || (outcome.data?.count ?? 0) > Self.smallContent else {
-            return queue.submit { call(task, outcome, result(of: task, outcome)) }
+        guard delegate != nil || !outcome.isSmall else {
+            // A closure that holds one object needs no memory of its own.
+            return queue.submit { task.plan.completion?.evaluateAndCall(task) }
         }
         Task {
             if let delegate {
@@ -31,8 +40,13 @@ struct CompletionDelivery: Sendable {
                 await delegate.task(task, didCompleteWith: outcome.error)
             }
             let result = result(of: task, outcome)
-            queue.submit { call(task, outcome, result) }
+            queue.submit { self.call(task, outcome, result) }
         }
+    }
+
+    private func evaluateAndCall(_ task: SessionTask) {
+        let outcome = task.session.handOver(task.knownOutcome)
+        call(task, outcome, result(of: task, outcome))
     }
 
     private func call(

@@ -97,6 +97,12 @@ final class RunnerTable {
     /// The gate has heard of another path, or of one after none.
     func pathsChanged() { engine?.pathsChanged() }
 
+    /// Lets someone who waits for a task's end go on when this turn's ends are all known: whoever is woken then finds them together.
+    func wake(_ waiter: UnsafeContinuation<Void, Never>) {
+        guard let engine else { return waiter.resume() }
+        engine.waiters.append(waiter)
+    }
+
     func setSuspended(_ task: SessionTask, _ isSuspended: Bool) {
         scheduler.setSuspended(task, isSuspended, self)
     }

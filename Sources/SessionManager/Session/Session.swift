@@ -14,6 +14,8 @@ public final class Session: Sendable {
         var isInvalid = false
         /// Called when the last task of an invalidated session has ended.
         var whenEmpty: (@Sendable () -> Void)?
+        /// Outcomes that were read on other threads.
+        var returns = ReturnedItems<TaskOutcome>()
     }
 
     /// What its tasks have in common.
@@ -66,12 +68,31 @@ public final class Session: Sendable {
     }
 
     func forget(_ task: SessionTask) {
+        var returned: [TaskOutcome] = []
         let callback: (@Sendable () -> Void)? = state.withLock { state in
             state.tasks.remove(task.identifier)
+            returned = state.returns.take(all: state.tasks.isEmpty)
             guard state.tasks.isEmpty else { return nil }
             return state.whenEmpty.take()
         }
+        if !returned.isEmpty {
+            returned.removeAll(keepingCapacity: true)
+            state.withLock { $0.returns.lend(returned) }
+        }
         callback?()
+    }
+
+    /// What a reader on this thread gets of an outcome: its own copy of what is small, while the loop lets go of the original.
+    ///
+    /// Memory that is given back on another thread than it was taken on costs malloc(3) a lock, which the loop needs all the time.
+    func handOver(_ outcome: TaskOutcome) -> TaskOutcome {
+        guard outcome.isSmall, outcome.error == nil, !reactor.isCurrent else { return outcome }
+        let copy = outcome.copied
+        state.withLock { state in
+            // Where nothing is under way nobody needs that lock, and nobody would let go of it soon.
+            if !state.tasks.isEmpty { state.returns.add(outcome) }
+        }
+        return copy
     }
 
     /// Takes no more tasks; `whenEmpty` is called when the last one has ended.
@@ -93,9 +114,13 @@ public final class Session: Sendable {
     // MARK: What tasks ask for
 
     func start(_ task: SessionTask) {
-        // Without a closure on the heap where that is not needed.
-        if reactor.isCurrent { runners.here { $0.start(task) } } else { runners.perform { $0.start(task) } }
+        // A closure that holds one object needs no memory of its own.
+        if reactor.isCurrent { startHere(task) } else { reactor.perform { task.session.startHere(task) } }
     }
+    func wake(_ waiter: UnsafeContinuation<Void, Never>) {
+        if reactor.isCurrent { runners.here { $0.wake(waiter) } } else { waiter.resume() }
+    }
+    private func startHere(_ task: SessionTask) { runners.here { $0.start(task) } }
     func stop(_ task: SessionTask) { onLoop { $0.stop(task) } }
     func setSuspended(_ task: SessionTask, _ isSuspended: Bool) {
         onLoop { $0.setSuspended(task, isSuspended) }

@@ -187,7 +187,7 @@ public final class SessionTask: Sendable {
     }
 
     /// The outcome of a task that has ended.
-    private var knownOutcome: TaskOutcome {
+    var knownOutcome: TaskOutcome {
         record.withLock { $0.outcome } ?? TaskOutcome(error: cancelledError)
     }
 
@@ -204,7 +204,7 @@ public final class SessionTask: Sendable {
     nonisolated(nonsending) func content() async throws(SessionError) -> (Data, SessionResponse) {
         resume()
         await end()
-        let outcome = knownOutcome
+        let outcome = session.handOver(knownOutcome)
         if let error = outcome.error { throw error }
         guard let response = outcome.response else { throw cancelledError }
         return (outcome.data ?? Data(), response)
@@ -230,7 +230,7 @@ public final class SessionTask: Sendable {
 
     private func tell(_ waiter: Waiter, _ outcome: TaskOutcome) {
         switch waiter {
-        case .continuation(let continuation): continuation.resume()
+        case .continuation(let continuation): session.wake(continuation)
         case .block(let body): body(outcome)
         }
     }
@@ -250,7 +250,7 @@ public final class SessionTask: Sendable {
         guard isFirst else { return }
         session.forget(self)
         if let completion = plan.completion {
-            completion(self, outcome)
+            completion.deliver(self, outcome)
         } else {
             tell(.completed(outcome.error))
             session.events.send(.completed(self, TaskCompletion(outcome: outcome, error: outcome.error)))

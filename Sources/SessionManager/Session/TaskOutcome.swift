@@ -59,6 +59,22 @@ public struct TaskOutcome: Sendable {
             Contents(response: response, data: data, filePath: filePath, error: error, metrics: metrics))
     }
 
+    /// Content up to so many bytes costs less to copy or to decode than a change of threads.
+    static var smallContent: Int { 16 << 10 }
+
+    /// Whether there is at most ``smallContent``.
+    var isSmall: Bool { (data?.count ?? 0) <= Self.smallContent }
+
+    /// The same with content and head in memory of their own.
+    var copied: TaskOutcome {
+        var copy = self
+        copy.change {
+            $0.response = $0.response?.copied
+            $0.data = $0.data?.copied
+        }
+        return copy
+    }
+
     private mutating func change(_ body: (inout Contents) -> Void) {
         var contents = boxed.value
         body(&contents)

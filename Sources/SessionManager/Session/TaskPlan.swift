@@ -23,6 +23,6 @@ struct TaskPlan: Sendable {
     var stream: StreamBuffer?
     /// Told of the head of the last response.
     var head: HeadPromise?
-    /// Called on the loop's thread when the task has ended, before those who wait.
-    var completion: (@Sendable (SessionTask, TaskOutcome) -> Void)?
+    /// Told on the loop's thread when the task has ended, before those who wait.
+    var completion: CompletionDelivery?
 }

@@ -284,10 +284,9 @@ public final class URLSessionManager: Sendable {
         plan.validation = { CompletionDelivery.refusal(of: $0, by: serializer) }
         guard completion != nil || delegate != nil || options.completionGroup != nil else { return plan }
         options.completionGroup?.enter()
-        let delivery = CompletionDelivery(
+        plan.completion = CompletionDelivery(
             serializer: serializer, queue: options.completionQueue ?? queue, group: options.completionGroup,
             delegate: delegate, block: completion)
-        plan.completion = { delivery.deliver($0, $1) }
         return plan
     }
 

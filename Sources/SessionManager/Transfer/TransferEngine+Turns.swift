@@ -27,6 +27,16 @@ extension TransferEngine {
             afterwards.removeAll(keepingCapacity: true)
             for action in actions { action(self) }
         }
+        wakeWaiters()
+    }
+
+    func wakeWaiters() {
+        guard !waiters.isEmpty else { return }
+        var woken: [UnsafeContinuation<Void, Never>] = []
+        swap(&woken, &waiters)
+        for waiter in woken { waiter.resume() }
+        woken.removeAll(keepingCapacity: true)
+        if waiters.isEmpty { waiters = woken }
     }
 
     func action(_ pool: ConnectionPool, _ socket: Int32, _ events: Int32) {

@@ -41,6 +41,8 @@ final class TransferEngine {
     var sweep: TimerID?
     var sweepDeadline = Int64.max
 
+    /// Those who wait for tasks that have ended in this turn.
+    var waiters: [UnsafeContinuation<Void, Never>] = []
     var hook: HookID?
     /// libcurl wants to be called at once.
     var isDue = false
@@ -118,6 +120,7 @@ final class TransferEngine {
     func close() {
         guard !isClosed else { return }
         isClosed = true
+        wakeWaiters()
         if let hook { reactor.removeHook(hook) }
         watch?.close()
         if let sweep { _ = reactor.cancel(sweep) }

@@ -35,6 +35,39 @@ struct TransferThreadTests {
         #expect(await chain.end.value)
     }
 
+    @Test(
+        "what came is the same on that thread, on another and in a block, byte for byte",
+        arguments: [0, 100, 16 << 10, 16 << 10 + 1])
+    func sameEverywhere(_ count: Int) async throws {
+        let lab = try await Lab()
+        let request = try lab.request("/bytes/\(count)")
+        let there = try await withTaskExecutorPreference(lab.manager.transferExecutor) {
+            try await lab.manager.data(for: request)
+        }
+        // Beside a task that goes on: what has been read goes back to the thread then.
+        let silent = try lab.manager.dataTask(with: lab.request("/", at: .silent)) { _, _, _ in }
+        silent.resume()
+        defer { silent.cancel() }
+        lab.manager.responseSerializer = DataResponseSerializer()
+        for _ in 0..<20 {
+            let here = try await lab.manager.data(for: request)
+            #expect(here.0 == there.0)
+            #expect(here.0.count == count)
+            #expect(here.1.facts == there.1.facts)
+            let inBlock = Box<(Data?, SessionResponse?)>()
+            let task = try lab.manager.dataTask(with: request) { response, object, _ in
+                inBlock.put((object as? Data, response))
+            }
+            task.resume()
+            let (data, response) = await inBlock.value
+            #expect(data ?? Data() == there.0)
+            #expect(response?.facts == there.1.facts)
+            // What the task itself says is not taken away.
+            #expect(task.response?.facts == there.1.facts)
+            #expect(task.metrics.count == 1)
+        }
+    }
+
     @Test("a block is not called inside a call of the one before it")
     func reentrance() async throws {
         let lab = try await Lab()
@@ -54,6 +87,14 @@ struct TransferThreadTests {
         }
         _ = await done.value
         #expect(order.withLock { $0 } == ["before", "after", "cancelled"])
+    }
+}
+
+extension SessionResponse {
+    /// All that does not differ from one answer to the next.
+    fileprivate var facts: [String] {
+        let fields = headerFields.filter { $0.name != .date }.map(\.description)
+        return ["\(url)", "\(statusCode ?? 0)", "\(String(describing: version))"] + fields
     }
 }
 
