@@ -39,21 +39,24 @@ final class CompletionDelivery: Sendable {
                 await delegate.task(task, didCollect: outcome.metrics)
                 await delegate.task(task, didCompleteWith: outcome.error)
             }
-            let result = result(of: task, outcome)
-            queue.submit { self.call(task, outcome, result) }
+            let response = outcome.response
+            let result = result(of: task, outcome, response, outcome.data)
+            queue.submit { self.call(task, outcome, response, result) }
         }
     }
 
     private func evaluateAndCall(_ task: SessionTask) {
-        let outcome = task.session.handOver(task.knownOutcome)
-        call(task, outcome, result(of: task, outcome))
+        let outcome = task.knownOutcome
+        let (response, data) = task.session.handOver(outcome)
+        call(task, outcome, response, result(of: task, outcome, response, data))
     }
 
     private func call(
-        _ task: SessionTask, _ outcome: TaskOutcome, _ result: ((any Sendable)?, SessionError?)
+        _ task: SessionTask, _ outcome: TaskOutcome, _ response: SessionResponse?,
+        _ result: ((any Sendable)?, SessionError?)
     ) {
         let (object, error) = result
-        block?(outcome.response, object, error)
+        block?(response, object, error)
         group?.leave()
         task.session.events.send(
             .completed(
@@ -61,17 +64,20 @@ final class CompletionDelivery: Sendable {
                 TaskCompletion(outcome: outcome, object: object, serializer: serializer, error: error)))
     }
 
-    private func result(of task: SessionTask, _ outcome: TaskOutcome) -> ((any Sendable)?, SessionError?) {
-        let result = evaluate(outcome)
+    private func result(
+        of task: SessionTask, _ outcome: TaskOutcome, _ response: SessionResponse?, _ data: Data?
+    ) -> ((any Sendable)?, SessionError?) {
+        let result: ((any Sendable)?, SessionError?) =
+            if let error = outcome.error {
+                (nil, error)
+            } else if let path = outcome.filePath {
+                (path, nil)
+            } else {
+                Self.serialize(data, response, serializer)
+            }
         if outcome.error == nil, outcome.filePath == nil { task.tell(.serialized(result.1)) }
         task.tell(.completed(result.1))
         return result
-    }
-
-    private func evaluate(_ outcome: TaskOutcome) -> ((any Sendable)?, SessionError?) {
-        if let error = outcome.error { return (nil, error) }
-        if let path = outcome.filePath { return (path, nil) }
-        return Self.serialize(outcome, serializer)
     }
 
     /// Why a serializer does not accept a response, whatever its content.
@@ -81,9 +87,9 @@ final class CompletionDelivery: Sendable {
     }
 
     private static func serialize<Serializer: ResponseSerializer>(
-        _ outcome: TaskOutcome, _ serializer: Serializer
+        _ data: Data?, _ response: SessionResponse?, _ serializer: Serializer
     ) -> ((any Sendable)?, SessionError?) {
-        let result = serializer.serialize(outcome.data, response: outcome.response)
+        let result = serializer.serialize(data, response: response)
         return (result.value, result.error)
     }
 }

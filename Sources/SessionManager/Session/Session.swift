@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EventLoop
+import FoundationEssentials
 public import SessionCore
 import Synchronization
 
@@ -82,17 +83,17 @@ public final class Session: Sendable {
         callback?()
     }
 
-    /// What a reader on this thread gets of an outcome: its own copy of what is small, while the loop lets go of the original.
+    /// What a reader on this thread gets of an outcome: copies of its own of what is small, while the loop lets go of the originals.
     ///
     /// Memory that is given back on another thread than it was taken on costs malloc(3) a lock, which the loop needs all the time.
-    func handOver(_ outcome: TaskOutcome) -> TaskOutcome {
-        guard outcome.isSmall, outcome.error == nil, !reactor.isCurrent else { return outcome }
-        let copy = outcome.copied
+    func handOver(_ outcome: TaskOutcome) -> (response: SessionResponse?, data: Data?) {
+        let (response, data) = (outcome.response, outcome.data)
+        guard outcome.isSmall, outcome.error == nil, !reactor.isCurrent else { return (response, data) }
         state.withLock { state in
             // Where nothing is under way nobody needs that lock, and nobody would let go of it soon.
             if !state.tasks.isEmpty { state.returns.add(outcome) }
         }
-        return copy
+        return (response?.copied, data?.copied)
     }
 
     /// Takes no more tasks; `whenEmpty` is called when the last one has ended.

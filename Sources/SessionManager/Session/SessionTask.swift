@@ -204,10 +204,11 @@ public final class SessionTask: Sendable {
     nonisolated(nonsending) func content() async throws(SessionError) -> (Data, SessionResponse) {
         resume()
         await end()
-        let outcome = session.handOver(knownOutcome)
+        let outcome = knownOutcome
         if let error = outcome.error { throw error }
-        guard let response = outcome.response else { throw cancelledError }
-        return (outcome.data ?? Data(), response)
+        let (response, data) = session.handOver(outcome)
+        guard let response else { throw cancelledError }
+        return (data ?? Data(), response)
     }
 
     // MARK: What the runner reports

@@ -65,16 +65,6 @@ public struct TaskOutcome: Sendable {
     /// Whether there is at most ``smallContent``.
     var isSmall: Bool { (data?.count ?? 0) <= Self.smallContent }
 
-    /// The same with content and head in memory of their own.
-    var copied: TaskOutcome {
-        var copy = self
-        copy.change {
-            $0.response = $0.response?.copied
-            $0.data = $0.data?.copied
-        }
-        return copy
-    }
-
     private mutating func change(_ body: (inout Contents) -> Void) {
         var contents = boxed.value
         body(&contents)
