@@ -62,10 +62,12 @@ void ccurl_free(void *memory) {
     free(memory);
 }
 
-// Not calloc(3): before glibc 2.41 that passes over what the thread has at hand.
+// Small ones are not for calloc(3): before glibc 2.41 that passes over what the thread has at hand. Of large ones it leaves untouched what
+// comes from the kernel.
 void *ccurl_calloc(size_t count, size_t size) {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes)) return NULL;
+    if (bytes > NOTES) return calloc(1, bytes);
     void *memory = ccurl_malloc(bytes);
     if (!memory) return NULL;
     __asm__("" : "+r"(memory));  // Or the compiler makes a calloc of the two.

@@ -101,6 +101,9 @@ public struct TransportFailure: Sendable, Equatable {
     /// The errno(3) underneath; 0 where there is none.
     public let errno: Int32
 
+    /// Whether it is what a SOCKS proxy answered instead of connecting (CURLE_PROXY).
+    package var isOfProxy: Bool { curlCode == 97 }
+
     /// A report.
     public init(curlCode: Int32, message: String, errno: Int32 = 0) {
         self.curlCode = curlCode

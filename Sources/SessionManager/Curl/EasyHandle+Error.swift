@@ -23,20 +23,15 @@ extension EasyHandle {
         let url = transfer.request.url
         guard transfer.response == nil, let proxy = engine.proxy(for: url) else { return nil }
         if let refusal = transfer.tunnelRefusal {
-            let server = "\(url.host() ?? "the server"):\(Origin(url)?.port ?? 0)"
             let status = "status \(refusal.statusCode ?? 0)"
-            guard refusal.statusCode == 407 else {
-                return SessionError(
-                    .cannotConnectToHost,
-                    "the proxy \(proxy.place) does not let through to \(server): \(status)",
-                    advice: "ask whoever runs the proxy, or name another one", failingURL: url,
-                    transport: failure)
-            }
-            return SessionError(
-                .userAuthenticationRequired,
-                "the proxy \(proxy.place) wants other credentials than it has been given, or any: \(status)",
-                advice: "write them into the proxy's address, http://USER:PASSWORD@\(proxy.place)",
-                failingURL: url, transport: failure)
+            return refusal.statusCode == 407
+                ? wantsCredentials(proxy, status, url, failure)
+                : letsNobodyThrough(proxy, status, url, failure)
+        }
+        if failure.isOfProxy {
+            return refusesByHandshake
+                ? wantsCredentials(proxy, failure.message, url, failure)
+                : letsNobodyThrough(proxy, failure.message, url, failure)
         }
         guard failure.curlCode == CURLE_COULDNT_CONNECT.rawValue else { return nil }
         let code = SessionError.Code(curlCode: failure.curlCode, osErrno: failure.errno)
@@ -46,5 +41,30 @@ extension EasyHandle {
             code, "the proxy \(proxy.place) cannot be connected to: \(failure.message)",
             advice: "start the proxy, or correct \(source), which names it", failingURL: url,
             transport: failure)
+    }
+
+    /// Whether a SOCKS proxy did not accept who asked (RFC 1928 §3, RFC 1929; CURLINFO_PROXY_ERROR(3)).
+    private var refusesByHandshake: Bool {
+        let answer = CURLproxycode(UInt32(truncatingIfNeeded: long(CURLINFO_PROXY_ERROR)))
+        return answer == CURLPX_USER_REJECTED || answer == CURLPX_NO_AUTH
+    }
+
+    private func letsNobodyThrough(
+        _ proxy: ProxyChoice, _ reason: String, _ url: URL, _ failure: TransportFailure
+    ) -> SessionError {
+        let server = "\(url.host() ?? "the server"):\(Origin(url)?.port ?? 0)"
+        return SessionError(
+            .cannotConnectToHost, "the proxy \(proxy.place) does not let through to \(server): \(reason)",
+            advice: "ask whoever runs the proxy, or name another one", failingURL: url, transport: failure)
+    }
+
+    private func wantsCredentials(
+        _ proxy: ProxyChoice, _ reason: String, _ url: URL, _ failure: TransportFailure
+    ) -> SessionError {
+        SessionError(
+            .userAuthenticationRequired,
+            "the proxy \(proxy.place) wants other credentials than it has been given, or any: \(reason)",
+            advice: "write them into the proxy's address, SCHEME://USER:PASSWORD@\(proxy.place)",
+            failingURL: url, transport: failure)
     }
 }

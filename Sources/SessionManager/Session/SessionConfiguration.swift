@@ -23,7 +23,7 @@ public struct SessionConfiguration: Sendable, Equatable, Codable {
     ///
     /// The environment's are `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` (libcurl-env(3)); where none was named when the
     /// session was made, none is looked for later. Credentials stand in the address, `http://user:password@host:port`, or are asked of
-    /// whoever answers challenges.
+    /// whoever answers challenges, except those for SOCKS.
     public var proxy: String?
     /// Addresses of hosts, which are not looked up then: `HOST:PORT:ADDRESS[,ADDRESS]…` each (CURLOPT_RESOLVE(3)).
     public var hostAddresses: [String] = []

@@ -74,8 +74,9 @@ struct ExchangeProbe {
         case .certificateUntrusted: .otherServer(error.message)
         case .certificateHasUnknownRoot: .unknownAuthority(error.message)
         case .missingLibrary: .libraryMissing(error.description)
-        // Instead of a tunnel.
-        case .userAuthenticationRequired: .answered(status: 407, location: nil)
+        // Instead of a tunnel; a SOCKS proxy has no status.
+        case .userAuthenticationRequired where error.transport?.isOfProxy != true:
+            .answered(status: 407, location: nil)
         default: .failed(error.message)
         }
     }

@@ -28,7 +28,7 @@ SECURE = {
     "nameless": ("nameless", ""),
 }
 # What the application serves itself, except that nobody listens on `refused` and nobody accepts on `blackhole`.
-DIRECT = ["direct", "direct-tls", "mtls-strict", "proxy", "proxy-auth", "silent", "reset", "refused", "blackhole"]
+DIRECT = ["direct", "direct-tls", "mtls-strict", "proxy", "proxy-auth", "socks", "socks-auth", "silent", "reset", "refused", "blackhole"]
 # Sparse files of zeroes for measurements, served by nginx alone.
 FILES = {"0": 0, "1k": 1 << 10, "64k": 1 << 16, "1m": 1 << 20, "16m": 1 << 24, "256m": 1 << 28, "1g": 1 << 30}
 

@@ -12,10 +12,12 @@ struct ProxiedTaskTests {
     private let right = Credential.password(user: "user", password: "secret")
 
     /// A manager behind a proxy, which trusts the origin's own root.
-    private func lab(_ listener: OriginListener, _ credentials: String = "") async throws -> Lab {
+    private func lab(
+        _ listener: OriginListener, _ credentials: String = "", scheme: String = "http"
+    ) async throws -> Lab {
         let origin = try await TestSupport.Origin.shared
         let lab = try await Lab {
-            $0.proxy = "http://\(credentials)127.0.0.1:\(origin.port(listener))"
+            $0.proxy = "\(scheme)://\(credentials)127.0.0.1:\(origin.port(listener))"
         }
         var policy = SecurityPolicy.default
         policy.trustRoots = .only(.file(lab.origin.pem(.root)))
@@ -106,6 +108,49 @@ struct ProxiedTaskTests {
         #expect(behind.error?.code == .cannotConnectToHost && behind.response == nil)
         #expect(words(behind).contains("does not let through to origin.test:"), "\(words(behind))")
         #expect(words(behind).contains("502"), "\(words(behind))")
+    }
+
+    @Test(
+        "by SOCKS 5 names are the proxy's to look up, in the clear and under TLS",
+        arguments: [OriginListener.http, .https, .h2])
+    func socks(_ listener: OriginListener) async throws {
+        let lab = try await lab(.socks, scheme: "socks5h")
+        let name = listener == .http ? "no.such.test" : "origin.test"
+        let end = try await lab.run(SessionRequest(lab.origin.url("/get", at: listener, host: name)))
+        #expect(end.response?.statusCode == 200, "\(words(end))")
+        #expect(end.response?.version == (listener == .h2 ? .http2 : .http1_1))
+        let asked = try await lab.origin.statistics("socks").requests
+        #expect(asked.contains("SOCKS \(name):\(lab.origin.port(listener))"))
+    }
+
+    @Test("credentials for SOCKS 5 in the proxy's address", arguments: ["user:secret@", "user:wrong@", ""])
+    func socksCredentials(_ credentials: String) async throws {
+        let lab = try await lab(.socksAuth, credentials, scheme: "socks5h")
+        let end = try await seen(lab)
+        guard credentials != "user:secret@" else {
+            #expect(end.response?.statusCode == 200, "\(words(end))")
+            return
+        }
+        #expect(end.response == nil)
+        #expect(end.error?.code == .userAuthenticationRequired, "\(words(end))")
+        #expect(words(end).hasPrefix("the proxy 127.0.0.1:\(lab.origin.port(.socksAuth)) wants other"))
+        #expect(!words(end).contains("wrong"))
+    }
+
+    @Test("a SOCKS proxy that is not there, or does not get through, is what the error names")
+    func deadSocks() async throws {
+        let end = try await seen(try await lab(.refused, scheme: "socks5h"))
+        #expect(end.error?.code == .cannotConnectToHost)
+        #expect(words(end).hasPrefix("the proxy 127.0.0.1:"), "\(words(end))")
+        let lab = try await lab(.socks, scheme: "socks5h")
+        let behind = try await lab.run(
+            SessionRequest("https://origin.test:\(lab.origin.port(.refused))/"))
+        #expect(behind.error?.code == .cannotConnectToHost && behind.response == nil)
+        #expect(words(behind).contains("does not let through to origin.test:"), "\(words(behind))")
+        // A server that is no proxy at all.
+        let server = try await self.lab(.http, scheme: "socks5h")
+        let odd = try await seen(server)
+        #expect(odd.error?.code == .cannotConnectToHost && odd.response == nil, "\(words(odd))")
     }
 
     private func words(_ end: Finished) -> String { end.error.map { "\($0)" } ?? "" }

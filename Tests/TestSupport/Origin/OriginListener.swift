@@ -42,6 +42,10 @@ package enum OriginListener: String, Sendable, CaseIterable {
     case proxy
     /// The same for `user`, `secret` alone; counted by the key `proxy-auth`.
     case proxyAuth = "proxy-auth"
+    /// A proxy that speaks SOCKS 5, every name is 127.0.0.1; counted by the key `socks`.
+    case socks
+    /// The same for `user`, `secret` alone; counted by the key `socks-auth`.
+    case socksAuth = "socks-auth"
     /// Accepts, reads, never answers: not even a handshake.
     case silent
     /// Resets every connection at once.
@@ -54,7 +58,8 @@ package enum OriginListener: String, Sendable, CaseIterable {
     /// Whether URLs begin with `https` there.
     package var isSecure: Bool {
         switch self {
-        case .http, .direct, .proxy, .proxyAuth, .silent, .reset, .refused, .blackhole: false
+        case .http, .direct, .proxy, .proxyAuth, .socks, .socksAuth, .silent, .reset, .refused, .blackhole:
+            false
         default: true
         }
     }
