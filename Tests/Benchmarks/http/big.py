@@ -44,6 +44,7 @@ def moved(server, client, size, command, destination):
 
 
 def big(report, clients, namespaces, scale):
+    clients = [c for c in clients if c.has_files]
     reference = clients[0]
     with Server(namespaces) as server:
         for verb, move, words in (('download', download, 'to a file'), ('upload', upload, 'from a file')):

@@ -21,6 +21,7 @@ class Client:
     needs_system_authorities: bool = False
     at_most: int = 1_000_000         # requests in a run, for one that is slow
     widest: int = 1_000              # transfers at once
+    has_files: bool = True           # downloads and uploads
 
     def get(self, url, requests, concurrency):
         return [*self.program, 'get', url, str(requests), str(concurrency)]
@@ -71,8 +72,10 @@ def rows(reach, with_peers, build):
 
     clients = [Client(REFERENCE, [programs.built('http_reference')]), Curl('`curl`', ['curl', '-sS', '--fail'], widest=300)]
     if with_peers:
+        awaited = peer('Awaited', 'awaited-bench')
         asynchronous, session = peer('AsyncHTTPClient', 'async-http-client-bench'), peer('URLSession', 'url-session-bench')
-        clients += [Client('AsyncHTTPClient 1.37.0', asynchronous and [asynchronous]),
+        clients += [Client('C, awaited by Swift tasks', awaited and [awaited], has_files=False),
+                    Client('AsyncHTTPClient 1.37.0', asynchronous and [asynchronous]),
                     Client('URLSession', session and [session], needs_system_authorities=True, at_most=4_000, widest=64)]
     if os.path.exists(os.path.join(PROGRAM, 'Package.swift')):
         ways = {'Reach, async': [], 'Reach, async on its thread': ['--on-loop'], 'Reach, blocks': ['--blocks'],
