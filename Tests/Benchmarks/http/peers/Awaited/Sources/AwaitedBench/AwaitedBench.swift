@@ -49,6 +49,8 @@ private struct Transfer: @unchecked Sendable {
     let address: OpaquePointer
 
     func succeeds() async -> Bool {
-        await withUnsafeContinuation { lean_send(address, unsafeBitCast($0, to: UnsafeMutableRawPointer.self)) }
+        await withUnsafeContinuation {
+            lean_send(address, unsafeBitCast($0, to: UnsafeMutableRawPointer.self))
+        }
     }
 }
