@@ -65,6 +65,9 @@ extension Reactor {
     /// to this thread.
     package func beforeWait(_ hook: @escaping () -> Void) -> HookID { loop.state.addHook(hook) }
 
+    /// Whether the loop has ended: no hook runs any more.
+    package var hasEnded: Bool { loop.state.isClosed }
+
     /// Forgets a hook; from inside a hook it holds for the next turn.
     package func removeHook(_ hook: HookID) { loop.state.removeHook(hook) }
 

@@ -25,12 +25,12 @@ extension EasyHandle {
         if let refusal = transfer.tunnelRefusal {
             let status = "status \(refusal.statusCode ?? 0)"
             return refusal.statusCode == 407
-                ? wantsCredentials(proxy, status, url, failure)
+                ? wantsCredentials(proxy, "http", status, url, failure)
                 : letsNobodyThrough(proxy, status, url, failure)
         }
         if failure.isOfProxy {
             return refusesByHandshake
-                ? wantsCredentials(proxy, failure.message, url, failure)
+                ? wantsCredentials(proxy, "socks5h", failure.message, url, failure)
                 : letsNobodyThrough(proxy, failure.message, url, failure)
         }
         guard failure.curlCode == CURLE_COULDNT_CONNECT.rawValue else { return nil }
@@ -59,12 +59,12 @@ extension EasyHandle {
     }
 
     private func wantsCredentials(
-        _ proxy: ProxyChoice, _ reason: String, _ url: URL, _ failure: TransportFailure
+        _ proxy: ProxyChoice, _ scheme: String, _ reason: String, _ url: URL, _ failure: TransportFailure
     ) -> SessionError {
         SessionError(
             .userAuthenticationRequired,
             "the proxy \(proxy.place) wants other credentials than it has been given, or any: \(reason)",
-            advice: "write them into the proxy's address, SCHEME://USER:PASSWORD@\(proxy.place)",
+            advice: "write them into the proxy's address, \(scheme)://USER:PASSWORD@\(proxy.place)",
             failingURL: url, transport: failure)
     }
 }

@@ -99,7 +99,7 @@ final class RunnerTable {
 
     /// Lets someone who waits for a task's end go on when this turn's ends are all known: whoever is woken then finds them together.
     func wake(_ waiter: UnsafeContinuation<Void, Never>) {
-        guard let engine else { return waiter.resume() }
+        guard let engine, !reactor.hasEnded else { return waiter.resume() }
         engine.waiters.append(waiter)
     }
 

@@ -218,7 +218,7 @@ public final class URLSessionManager: Sendable {
 
     /// Runs tasks on the thread that transfers, by `withTaskExecutorPreference` or `Task(executorPreference:)`.
     ///
-    /// Made for code that sends one small request after the other: nothing changes threads then, which saves a fifth to a third of a
+    /// Made for code that sends one small request after the other: nothing changes threads then, which saves about a fifth of a
     /// request's processor time. What takes long or blocks there holds up every transfer.
     ///
     /// - Throws: ``SessionError/Code/outOfResources`` where no thread can be started.

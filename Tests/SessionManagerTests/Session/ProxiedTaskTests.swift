@@ -134,6 +134,7 @@ struct ProxiedTaskTests {
         #expect(end.response == nil)
         #expect(end.error?.code == .userAuthenticationRequired, "\(words(end))")
         #expect(words(end).hasPrefix("the proxy 127.0.0.1:\(lab.origin.port(.socksAuth)) wants other"))
+        #expect(end.error?.advice.contains("socks5h://USER:PASSWORD@127.0.0.1:") == true)
         #expect(!words(end).contains("wrong"))
     }
 
