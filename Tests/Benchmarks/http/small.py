@@ -10,6 +10,7 @@ from .server import ORIGINS, SMALL, Server
 
 CONCURRENCIES = [1, 16, 64]
 RATIO, MEMORY = 1.4, 22
+PEERS_EVERY = 2  # rounds
 HEADER = ['client', 'at once', 'requests/s', 'CPU µs a request', 'ratio', 'peak MiB', 'connections', 'sleeps a request']
 
 
@@ -25,10 +26,13 @@ class Outcome:
 
 
 def compare(server, clients, protocol, concurrency, scale, starts):
-    """Every client once a round."""
-    rows, url = measure.Rows(clients), server.url(protocol, SMALL)
-    for _ in range(scale.http_rounds):
-        for client in clients:
+    """The reference and ours once a round, side by side: what the machine has to do beside them changes within seconds. The
+    others, far from every bar, come first, and in every second round."""
+    rows, url, reference = measure.Rows(clients), server.url(protocol, SMALL), clients[0]
+    ours = [reference, *(c for c in clients if c.ours)]
+    for number in range(rounds(scale)):
+        peers = [] if number % PEERS_EVERY else [c for c in clients if c not in ours]
+        for client in peers + ours:
             def work():
                 if client.title not in starts:
                     starts[client.title] = measure.start_cost(server, client, url)
@@ -36,6 +40,10 @@ def compare(server, clients, protocol, concurrency, scale, starts):
                 return Outcome(measure.run(server, client, client.get(url, requests, concurrency)), requests, starts[client.title])
             rows.attempt(client, work)
     return rows
+
+
+def rounds(scale):
+    return PEERS_EVERY * (scale.http_rounds - 1) + 1
 
 
 def small(report, clients, namespaces, scale):
@@ -46,7 +54,10 @@ def small(report, clients, namespaces, scale):
                 rows = compare(server, clients, protocol, concurrency, scale, starts)
                 for client in clients:
                     found = rows.of(client)
-                    compared = measure.ratio(found, rows.of(reference), lambda o: o.cpu)
+                    beside = rows.of(reference)
+                    if beside and not (client.ours or client is reference):
+                        beside = beside[::PEERS_EVERY]
+                    compared = measure.ratio(found, beside, lambda o: o.cpu)
                     peak = measure.median(found, lambda o: o.cost.peak)
                     lines.append([client.title, str(concurrency), number(measure.median(found, lambda o: o.cost.rate(o.requests)), 0),
                                   number(measure.median(found, lambda o: o.cpu)), number(compared, 2), number(peak),
@@ -59,7 +70,7 @@ def small(report, clients, namespaces, scale):
                             report.bar('http-small', f'{client.title}, {protocol}, {concurrency} at once: peak memory', peak, MEMORY, 'MiB')
             report.section(f'HTTP: small requests, {protocol}', f'{scale.http_requests:,} GETs of 1 KiB, connections kept'
                            f'{slower(clients, scale)}. CPU of the run without that of a run with one request, by the number of requests; '
-                           f'ratio to {REFERENCE} in the same round. Rounds: {scale.http_rounds}, medians.', HEADER, lines, words=2)
+                           f'ratio to {REFERENCE} in the same round. Rounds: {rounds(scale)}, of the peers {scale.http_rounds}; medians.', HEADER, lines, words=2)
 
 
 def slower(clients, scale):
