@@ -8,7 +8,7 @@ struct ccurl_head {
     char *bytes;
     size_t count, capacity, limit;
     const int64_t *now;
-    int64_t last;
+    int64_t first, last;
     ccurl_head_function function;
     void *user;
     // Between a status line and the empty line that ends its head.
@@ -39,9 +39,12 @@ static void clear(ccurl_head *head) {
 
 void ccurl_head_restart(ccurl_head *head) {
     head->inside = false;
+    head->first = 0;
     head->last = *head->now;
     clear(head);
 }
+
+int64_t ccurl_head_first(const ccurl_head *head) { return head->first; }
 
 int64_t ccurl_head_last(const ccurl_head *head) { return head->last; }
 
@@ -71,6 +74,7 @@ static size_t line_came(char *line, size_t size, size_t number, void *user) {
     ccurl_head *head = user;
     size_t count = size * number;
     head->last = *head->now;
+    if (!head->first) head->first = head->last;
     bool begins = count > 8 && memcmp(line, "HTTP/", 5) == 0;
     // Trailers come after the head, also after content without a byte, and are of no use to anybody here.
     if (!head->inside && !begins) return count;

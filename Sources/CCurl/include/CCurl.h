@@ -76,6 +76,8 @@ ccurl_head *_Nullable ccurl_head_make(
 void ccurl_head_free(ccurl_head *_Nullable head);
 // Forgets what a former transfer of the handle left.
 void ccurl_head_restart(ccurl_head *_Nonnull head);
+// The time of the first line since then; 0 before it.
+int64_t ccurl_head_first(const ccurl_head *_Nonnull head);
 // The time of the last line.
 int64_t ccurl_head_last(const ccurl_head *_Nonnull head);
 CURLcode ccurl_set_head(CURL *_Nonnull easy, ccurl_head *_Nonnull head, void *_Nullable user);

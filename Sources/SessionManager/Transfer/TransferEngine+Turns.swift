@@ -68,7 +68,9 @@ extension TransferEngine {
     func watchOver(_ transfer: Transfer) {
         clock.update()
         transfer.lastActivity = clock.now
-        sweep(at: clock.now &+ transfer.request.options.timeoutInterval.nanoseconds)
+        let interval = transfer.request.options.timeoutInterval
+        if interval != lastInterval.value { lastInterval = (interval, interval.nanoseconds) }
+        sweep(at: clock.now &+ lastInterval.nanoseconds)
     }
 
     /// One timer for all: it looks at every transfer, but seldom.

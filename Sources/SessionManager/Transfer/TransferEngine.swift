@@ -63,6 +63,8 @@ final class TransferEngine {
     var isClosed = false
     /// The last URL and its origin: mostly the next transfer has the same.
     private var lastAddress = (url: "", origin: "", isSecure: false)
+    /// The last limit of silence as a count, for the same reason.
+    var lastInterval = (value: Duration.zero, nanoseconds: Int64(0))
 
     init(
         reactor: Reactor, configuration: SessionConfiguration, policy: SecurityPolicy, asks: Bool

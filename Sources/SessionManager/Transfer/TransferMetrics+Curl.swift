@@ -9,12 +9,10 @@ extension TransferMetrics {
     init(_ easy: EasyHandle, version: HTTPVersion?) {
         self.init()
         let figures = ccurl_get_figures(easy.raw)
-        nameLookup = .microseconds(figures.name_lookup)
-        connect = .microseconds(figures.connect)
-        secureConnection = .microseconds(figures.tls)
-        requestStart = .microseconds(figures.request_start)
-        firstByte = .microseconds(figures.first_byte)
-        total = .microseconds(figures.total)
+        steps = Steps(
+            nameLookup: figures.name_lookup &* 1_000, connect: figures.connect &* 1_000,
+            secureConnection: figures.tls &* 1_000, requestStart: figures.request_start &* 1_000,
+            firstByte: Self.firstByte(easy, figures), total: figures.total &* 1_000)
         bytesSent = figures.uploaded
         bytesReceived = figures.downloaded
         headerBytesReceived = Int64(figures.header_bytes)
@@ -22,6 +20,16 @@ extension TransferMetrics {
         isReusedConnection = figures.connects == 0
         remote = Endpoint(figures.remote, figures.remote_port, &easy.remoteText)
         local = Endpoint(figures.local, figures.local_port, &easy.localText)
+    }
+
+    /// When the response began, in nanoseconds; zero where none did.
+    ///
+    /// For a request with a body libcurl tells when it began to send that (7.88): there the first line of the head counts.
+    private static func firstByte(_ easy: EasyHandle, _ figures: ccurl_figures) -> Int64 {
+        guard easy.options?.hasBody == true else { return figures.first_byte &* 1_000 }
+        let line = ccurl_head_first(easy.head)
+        let sinceThen = easy.engine.clock.now &- line
+        return line == 0 ? 0 : max(figures.request_start, figures.total &- sinceThen / 1_000) &* 1_000
     }
 }
 

@@ -8,17 +8,35 @@ public import SessionCore
 /// Source: curl_easy_getinfo(3), "TIMES".
 public struct TransferMetrics: Sendable, Equatable {
     /// Until the name was looked up.
-    public var nameLookup: Duration = .zero
+    public var nameLookup: Duration {
+        get { .nanoseconds(steps.nameLookup) }
+        set { steps.nameLookup = newValue.nanoseconds }
+    }
     /// Until the connection stood.
-    public var connect: Duration = .zero
+    public var connect: Duration {
+        get { .nanoseconds(steps.connect) }
+        set { steps.connect = newValue.nanoseconds }
+    }
     /// Until TLS was agreed on; zero without TLS.
-    public var secureConnection: Duration = .zero
+    public var secureConnection: Duration {
+        get { .nanoseconds(steps.secureConnection) }
+        set { steps.secureConnection = newValue.nanoseconds }
+    }
     /// Until the request was about to be sent.
-    public var requestStart: Duration = .zero
+    public var requestStart: Duration {
+        get { .nanoseconds(steps.requestStart) }
+        set { steps.requestStart = newValue.nanoseconds }
+    }
     /// Until the first byte of the response.
-    public var firstByte: Duration = .zero
+    public var firstByte: Duration {
+        get { .nanoseconds(steps.firstByte) }
+        set { steps.firstByte = newValue.nanoseconds }
+    }
     /// Until the end.
-    public var total: Duration = .zero
+    public var total: Duration {
+        get { .nanoseconds(steps.total) }
+        set { steps.total = newValue.nanoseconds }
+    }
     /// Bytes of the body sent.
     public var bytesSent: Int64 = 0
     /// Bytes of the content received, before decoding.
@@ -49,4 +67,16 @@ public struct TransferMetrics: Sendable, Equatable {
 
     /// Nothing yet.
     public init() {}
+
+    /// The times in nanoseconds: a ``Swift/Duration`` is made for who asks, and of most exchanges nobody does.
+    struct Steps: Sendable, Equatable {
+        var nameLookup: Int64 = 0
+        var connect: Int64 = 0
+        var secureConnection: Int64 = 0
+        var requestStart: Int64 = 0
+        var firstByte: Int64 = 0
+        var total: Int64 = 0
+    }
+
+    var steps = Steps()
 }

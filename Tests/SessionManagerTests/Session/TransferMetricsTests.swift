@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import HTTPTypes
+import Reachability
+import SessionCore
+import SessionManager
+import TestSupport
+import Testing
+
+/// What is told of an exchange after its end.
+struct TransferMetricsTests {
+    @Test(
+        "the steps of an exchange follow one another, and end within the time that it took",
+        arguments: [OriginListener.https, .h2], [true, false])
+    func steps(_ listener: OriginListener, sendsBody: Bool) async throws {
+        let lab = try await Lab()
+        var policy = SecurityPolicy.default
+        policy.trustRoots = .only(.file(lab.origin.pem(.root)))
+        lab.manager.securityPolicy = policy
+        let wait = Duration.milliseconds(200)
+        let began = ContinuousClock.now
+        let body = sendsBody ? Data(repeating: 7, count: 12_345) : nil
+        let request = try lab.request(
+            "/delay/0.2", sendsBody ? .post : .get, at: listener, body: body.map { .data($0) })
+        let task = try lab.manager.dataTask(with: request)
+        task.resume()
+        let outcome = await task.outcome()
+        let elapsed = ContinuousClock.now - began
+        let metrics = try #require(outcome.metrics.first, "\(outcome.error.map { "\($0)" } ?? "")")
+        #expect(metrics.connect > .zero)
+        #expect(metrics.nameLookup <= metrics.connect)
+        #expect(metrics.connect < metrics.secureConnection)
+        #expect(metrics.secureConnection <= metrics.requestStart)
+        // The server has answered that much later.
+        #expect(metrics.requestStart + wait <= metrics.firstByte)
+        #expect(metrics.firstByte <= metrics.total)
+        #expect(metrics.total <= elapsed)
+        #expect(metrics.bytesSent == Int64(body?.count ?? 0))
+        #expect(metrics.bytesReceived == outcome.data.map { Int64($0.count) })
+        #expect(metrics.headerBytesReceived > 0)
+        #expect(!metrics.isReusedConnection)
+        #expect(metrics.version == outcome.response?.version)
+        #expect(metrics.remote?.address == "127.0.0.1")
+        #expect(metrics.remote?.port == request.url.port)
+        #expect(metrics.local?.address == "127.0.0.1")
+    }
+
+    @Test("a time that is set is there to be read, to the nanosecond")
+    func setting() {
+        let fields: [WritableKeyPath<TransferMetrics, Duration>] = [
+            \.nameLookup, \.connect, \.secureConnection, \.requestStart, \.firstByte, \.total,
+        ]
+        var metrics = TransferMetrics()
+        #expect(fields.allSatisfy { metrics[keyPath: $0] == .zero })
+        for (number, field) in fields.enumerated() {
+            metrics[keyPath: field] = .seconds(number) + .nanoseconds(number + 1)
+        }
+        for (number, field) in fields.enumerated() {
+            #expect(metrics[keyPath: field] == .seconds(number) + .nanoseconds(number + 1))
+        }
+        var other = metrics
+        #expect(other == metrics)
+        other.firstByte += .nanoseconds(1)
+        #expect(other != metrics)
+    }
+}
