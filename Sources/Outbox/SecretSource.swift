@@ -47,17 +47,30 @@ public struct FileSecrets: SecretSource {
 
     /// The file's content; at most 64 KiB.
     public func secret(named key: String) async throws -> String {
-        let descriptor = open(key, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw OutboxError(
-                .badRequest, "cannot read the secret in \(key): \(String(cString: strerror(errno)))")
-        }
+        // A pipe that nobody writes to must not hold up the outbox's thread.
+        let descriptor = open(key, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw unreadable(key) }
         defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: 64 << 10)
-        let count = read(descriptor, &bytes, bytes.count)
-        var text = bytes[..<max(count, 0)]
+        let limit = 64 << 10
+        var (text, piece) = ([UInt8](), [UInt8](repeating: 0, count: 4_096))
+        while text.count <= limit {
+            let count = read(descriptor, &piece, piece.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw unreadable(key) }
+            if count == 0 { break }
+            text += piece[..<count]
+        }
+        guard text.count <= limit else {
+            throw OutboxError(
+                .badRequest, "the secret in \(key) has more than 64 KiB",
+                advice: "name a file with nothing but the secret")
+        }
         while text.last == 10 || text.last == 13 { text.removeLast() }
         guard !text.isEmpty else { throw OutboxError(.badRequest, "the secret in \(key) is empty") }
         return String(decoding: text, as: UTF8.self)
+    }
+
+    private func unreadable(_ key: String) -> OutboxError {
+        OutboxError(.badRequest, "cannot read the secret in \(key): \(String(cString: strerror(errno)))")
     }
 }

@@ -25,6 +25,12 @@ import Testing
             schedule.pause(afterFailures: 1, kind: .server, retryAfter: .seconds(1 << 40), chance: 0)
                 == 3_600_000)
         #expect(schedule.horizon == 3_600_000)
+        var patient = schedule
+        patient.longestRetryAfter = .seconds(86_400)
+        #expect(
+            patient.pause(afterFailures: 1, kind: .server, retryAfter: .seconds(80_000), chance: 0)
+                == 80_000_000)
+        #expect(patient.horizon == 86_400_000)
     }
 
     @Test("What somebody has to put right is asked for slowly")

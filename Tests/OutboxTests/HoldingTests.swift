@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import ReachabilityCore
 import SessionCore
 import TestSupport
@@ -37,6 +38,26 @@ import Testing
         let other = try await outbox.enqueue(lab.request(1))
         try await lab.delivered(other.id)
         #expect(try await outbox.entry(waiting.id)?.attempts == 0)
+        await outbox.close()
+    }
+
+    @Test("A host that answers slowly holds up its own requests beyond the limit, and no other host's")
+    func hostLimit() async throws {
+        let outbox = try await lab.open { $0.maximumDeliveriesPerHost = 1 }
+        try await outbox.startDelivery(with: OutboxLab.manager())
+        let gate = "outbox-host-\(lab.account)"
+        let held = try await outbox.enqueue(lab.request(1, lane: "one", path: "/hold/\(gate)?"))
+        let second = try await outbox.enqueue(lab.request(2, lane: "two"))
+        var other = try lab.request(3, lane: "three")
+        let address = other.url.absoluteString.split(separator: "127.0.0.1", maxSplits: 1)
+        other.url = try #require(URL(string: address.joined(separator: "localhost")))
+        let third = try await outbox.enqueue(other)
+        try await lab.delivered(third.id)
+        let seen = OutboxLab.numbers(try await lab.origin.statistics(lab.account))
+        #expect(seen.contains(3) && !seen.contains(2))
+        try await lab.origin.release(gate)
+        try await lab.delivered(held.id)
+        try await lab.delivered(second.id)
         await outbox.close()
     }
 

@@ -20,7 +20,7 @@ public enum SessionEvent: Sendable {
     case downloadMoved(SessionTask, path: String)
     /// A finished download could not be moved.
     case downloadMoveFailed(SessionTask, SessionError)
-    /// A session has been invalidated and its last task has ended.
+    /// A session has been invalidated and its last task has ended: nothing follows of any of its tasks.
     case invalidated(Session)
 }
 

@@ -62,6 +62,7 @@ final class CompletionDelivery: Sendable {
             .completed(
                 task,
                 TaskCompletion(outcome: outcome, object: object, serializer: serializer, error: error)))
+        task.session.deliveryEnds()
     }
 
     private func result(

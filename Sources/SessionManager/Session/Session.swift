@@ -13,7 +13,7 @@ public final class Session: Sendable {
         /// By their identifiers.
         var tasks = NumberedItems<SessionTask>()
         var isInvalid = false
-        /// Called when the last task of an invalidated session has ended.
+        /// Called when the last task of an invalidated session has ended, and everybody has been told.
         var whenEmpty: (@Sendable () -> Void)?
         /// Outcomes that were read on other threads.
         var returns = ReturnedItems<TaskOutcome>()
@@ -28,6 +28,8 @@ public final class Session: Sendable {
     private let reactor: Reactor
     private let runners: LoopBound<RunnerTable>
     private let state = Mutex(State())
+    /// How many tasks have ended whose delegate, block and event are still to come.
+    private let deliveries = Atomic(0)
     let events: EventHub
     /// The manager's, which decides when tasks start.
     let queue: RequestQueue
@@ -56,7 +58,7 @@ public final class Session: Sendable {
 
     /// Tasks that have not completed.
     var tasks: [SessionTask] {
-        state.withLock { $0.tasks.all }
+        state.withLock { $0.tasks.all }.filter { $0.state != .completed }
     }
 
     /// Takes a task in; false once it has been invalidated.
@@ -73,13 +75,26 @@ public final class Session: Sendable {
         let callback: (@Sendable () -> Void)? = state.withLock { state in
             state.tasks.remove(task.identifier)
             returned = state.returns.take(all: state.tasks.isEmpty)
-            guard state.tasks.isEmpty else { return nil }
-            return state.whenEmpty.take()
+            return isLeft(by: state) ? state.whenEmpty.take() : nil
         }
         if !returned.isEmpty {
             returned.removeAll(keepingCapacity: true)
             state.withLock { $0.returns.lend(returned) }
         }
+        callback?()
+    }
+
+    private func isLeft(by state: borrowing State) -> Bool {
+        state.tasks.isEmpty && deliveries.load(ordering: .acquiring) == 0
+    }
+
+    /// A task has ended, and others than those who wait for it are to be told.
+    func deliveryBegins() { deliveries.add(1, ordering: .relaxed) }
+
+    /// They have been told.
+    func deliveryEnds() {
+        guard deliveries.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }
+        let callback = state.withLock { state in isLeft(by: state) ? state.whenEmpty.take() : nil }
         callback?()
     }
 
@@ -96,16 +111,16 @@ public final class Session: Sendable {
         return (response?.copied, data?.copied)
     }
 
-    /// Takes no more tasks; `whenEmpty` is called when the last one has ended.
+    /// Takes no more tasks; `whenEmpty` is called when the last one has ended and everybody has been told.
     func invalidate(cancellingTasks: Bool, whenEmpty: @escaping @Sendable () -> Void) {
-        let (tasks, isFirst): ([SessionTask], Bool) = state.withLock { state in
+        let (tasks, isLeft): ([SessionTask], Bool) = state.withLock { state in
             guard !state.isInvalid else { return ([], false) }
             state.isInvalid = true
-            if !state.tasks.isEmpty { state.whenEmpty = whenEmpty }
-            return (state.tasks.all, true)
+            guard !self.isLeft(by: state) else { return ([], true) }
+            state.whenEmpty = whenEmpty
+            return (state.tasks.all, false)
         }
-        guard isFirst else { return }
-        if tasks.isEmpty { return whenEmpty() }
+        if isLeft { return whenEmpty() }
         if cancellingTasks { for task in tasks { task.cancel() } }
     }
 

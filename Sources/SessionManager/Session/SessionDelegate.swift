@@ -58,7 +58,7 @@ public protocol SessionDelegate: Sendable {
     func task(_ task: SessionTask, didCollect metrics: [TransferMetrics]) async
     /// A task has ended; its completion block is called next.
     func task(_ task: SessionTask, didCompleteWith error: SessionError?) async
-    /// A session takes no more tasks and its last one has ended.
+    /// A session takes no more tasks, and all that is told of the last of them has been told.
     func sessionDidBecomeInvalid(_ session: Session) async
 }
 

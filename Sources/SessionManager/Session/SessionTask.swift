@@ -249,12 +249,14 @@ public final class SessionTask: Sendable {
             return (true, record.waiter.take(), record.others)
         }
         guard isFirst else { return }
-        session.forget(self)
         if let completion = plan.completion {
+            session.deliveryBegins()
+            session.forget(self)
             completion.deliver(self, outcome)
         } else {
             tell(.completed(outcome.error))
             session.events.send(.completed(self, TaskCompletion(outcome: outcome, error: outcome.error)))
+            session.forget(self)
         }
         if let waiter { tell(waiter, outcome) }
         for waiter in others { tell(waiter, outcome) }

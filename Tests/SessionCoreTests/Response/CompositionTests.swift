@@ -98,6 +98,38 @@ struct CompositionTests {
         #expect(serializer.serialize(slice, response: response).value == [1])
     }
 
+    @Test("a preprocessor's failure is the response's, with what came")
+    func refusingPreprocessor() throws {
+        struct Refusal: DataPreprocessor {
+            func preprocess(_ data: Data) throws(SessionError) -> Data {
+                throw SessionError(.cannotDecodeRawData, "not today")
+            }
+        }
+        let response = try head(type: "application/json")
+        let result = JSONResponseSerializer().preprocessing(Refusal()).serialize(
+            Data(text: "[1]"), response: response)
+        #expect(result.value == nil)
+        #expect(result.error?.message == "not today" && result.error?.code == .cannotDecodeRawData)
+        #expect(result.error?.data == Data(text: "[1]"))
+        #expect(result.error?.response == response)
+    }
+
+    @Test("which responses need no content is said by whoever asks")
+    func emptyOnes() throws {
+        struct Thing: Decodable { var name: String }
+        var serializer = DecodableResponseSerializer(Thing.self)
+        let (accepted, after) = (try head(202), try head(method: .post))
+        for response in [accepted, after] {
+            #expect(serializer.serialize(Data(), response: response).error?.code == .zeroByteResource)
+        }
+        serializer.emptyStatusCodes = [202...202]
+        #expect(serializer.serialize(Data(), response: accepted).error == nil)
+        #expect(serializer.serialize(Data(), response: after).error?.code == .zeroByteResource)
+        #expect(serializer.serialize(nil, response: try head(204)).error?.code == .zeroByteResource)
+        serializer.emptyMethods = [.post]
+        #expect(serializer.serialize(nil, response: after).error == nil)
+    }
+
     @Test("objects are turned into others; a further rule is asked")
     func mapped() throws {
         let response = try head(type: "application/json")

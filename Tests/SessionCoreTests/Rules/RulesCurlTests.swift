@@ -81,6 +81,19 @@ struct RulesCurlTests {
         #expect(all.last == "'https://me:s3cret@h/p?a=1&access_token=s3cret&b#f'")
     }
 
+    @Test("which parameters are secrets, and how much of a body is shown, is said by whoever asks")
+    func said() throws {
+        var request = try SessionRequest("https://h/p?token=a&Mine=b", method: .post)
+        request.body = .data(Data("12345".utf8))
+        var command = CurlCommand()
+        command.sensitiveParameters = ["mine"]
+        command.longestBody = 5
+        #expect(words(request, command).last == "'https://h/p?token=a&Mine=***'")
+        #expect(words(request, command).contains("--data-raw 12345"))
+        command.longestBody = 4
+        #expect(words(request, command).contains("--data-binary @body-of-5-bytes"))
+    }
+
     @Test("a token in the place of the user is a secret as well")
     func userAlone() throws {
         #expect(words(try SessionRequest("https://s3cret@h/")).last == "'https://***@h/'")

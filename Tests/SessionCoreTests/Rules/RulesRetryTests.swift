@@ -72,6 +72,16 @@ struct RulesRetryTests {
         #expect(try decide(policy, state(5), lost) == "at once")
     }
 
+    @Test("which failures may pass is said by whoever asks")
+    func failures() throws {
+        var policy = plain
+        #expect(policy.errorCodes.contains(lost.code) && !policy.errorCodes.contains(.badURL))
+        #expect(try decide(policy, state(0), SessionError(.badURL, "no URL")) == "no")
+        policy.errorCodes = [.badURL]
+        #expect(try decide(policy, state(0), SessionError(.badURL, "no URL")) == "0.5 seconds")
+        #expect(try decide(policy, state(0), lost) == "no")
+    }
+
     @Test("full jitter: anything between nothing and the full pause")
     func jitter() throws {
         let policy = RetryPolicy()

@@ -45,6 +45,22 @@ struct ActivityIndicatorTests {
         #expect(await seen.wait(forCount: 2) == [true, false])
     }
 
+    @Test("what is no task counts as well, and no more goes than has come")
+    func counted() async {
+        let seen = EventLog<Bool>()
+        let indicator = ActivityIndicator(activationDelay: .zero, completionDelay: .zero) { seen.append($0) }
+        indicator.decrement()
+        indicator.isEnabled = true
+        indicator.increment()
+        indicator.increment()
+        #expect(indicator.activityCount == 2 && indicator.isVisible)
+        indicator.decrement()
+        #expect(indicator.activityCount == 1 && indicator.isVisible)
+        indicator.decrement()
+        #expect(await seen.wait(forCount: 2) == [true, false])
+        #expect(indicator.activityCount == 0 && !indicator.isVisible)
+    }
+
     @Test("short work does not show, and a short pause does not hide")
     func flicker() {
         var machine = ActivityStateMachine(activationDelay: .seconds(1), completionDelay: .seconds(2))
