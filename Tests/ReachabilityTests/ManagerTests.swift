@@ -31,8 +31,9 @@ struct ManagerTests {
     @Test func statusIsKnownWhenStartReturns() {
         let manager = manager()
         #expect(manager.status == .unknown)
-        #expect(!manager.isReachable)
+        #expect(!manager.isReachable && !manager.isMonitoring)
         manager.startMonitoring()
+        #expect(manager.isMonitoring)
         #expect(manager.status == .wired)
         #expect(manager.isReachable && manager.isReachableViaWired && !manager.isReachableViaWiFi)
         #expect(manager.path.interface == "eth0")

@@ -69,6 +69,20 @@ struct XMLResponseTests {
         #expect(whole?.elements.count == 1)
     }
 
+    @Test("an unstarted parser tells of namespaces where that is wanted")
+    func parserNamespaces() throws {
+        let text = #"<p:a xmlns:p="urn:one" xmlns="urn:two"><b/><p:d xmlns:p="urn:three"/></p:a>"#
+        for isWanted in [true, false] {
+            let serializer = XMLParserResponseSerializer(processesNamespaces: isWanted)
+            let source = try #require(
+                serializer.serialize(Data(text.utf8), response: try head("text/xml")).value)
+            let (parser, counter) = (source.makeParser(), ElementCounter())
+            parser.delegate = counter
+            #expect(parser.parse())
+            #expect(counter.names == (isWanted ? ["a", "b", "d"] : ["p:a", "b", "p:d"]))
+        }
+    }
+
     @Test("comments and instructions may surround the root; encodings are read")
     func surroundings() throws {
         let text =
@@ -161,9 +175,10 @@ struct XMLResponseTests {
 }
 
 private final class ElementCounter: XMLParserDelegate {
-    var count = 0
+    var names: [String] = []
+    var count: Int { names.count }
     func parser(
         _ parser: XMLParser, didStartElement elementName: String, namespaceURI: String?,
         qualifiedName: String?, attributes: [String: String]
-    ) { count += 1 }
+    ) { names.append(elementName) }
 }

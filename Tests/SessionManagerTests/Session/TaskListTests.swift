@@ -39,6 +39,9 @@ struct TaskListTests {
         final class Delegate: SessionDelegate {
             let diary = Diary<String>()
             let session = Box<Session>()
+            func task(_ task: SessionTask, didCollect metrics: [TransferMetrics]) async {
+                diary.note("\(metrics.count) measured")
+            }
             func task(_ task: SessionTask, didCompleteWith error: SessionError?) async {
                 diary.note("completed")
             }
@@ -59,7 +62,7 @@ struct TaskListTests {
         try await lab.origin.release(name)
         #expect(await task.outcome().error == nil)
         #expect(await delegate.session.value === session)
-        #expect(delegate.diary.all.last == "invalid")
+        #expect(delegate.diary.all == ["1 measured", "completed", "invalid"])
         #expect(delegate.session.count == 1)
     }
 
