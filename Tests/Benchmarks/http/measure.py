@@ -95,8 +95,8 @@ class Rows:
 
 
 def ratio(outcomes, reference, figure):
-    """Of a figure to the reference's in the same round; the median of the rounds."""
-    if not outcomes or not reference or len(outcomes) != len(reference):
+    """Of a figure to the reference's in the same round; the median of the rounds, of which the reference may have more."""
+    if not outcomes or not reference or len(outcomes) > len(reference):
         return None
     return statistics.median(figure(o) / max(figure(r), 1e-9) for o, r in zip(outcomes, reference))
 

@@ -10,7 +10,6 @@ from .server import ORIGINS, SMALL, Server
 
 CONCURRENCIES = [1, 16, 64]
 RATIO, MEMORY = 1.4, 22
-PEERS_EVERY = 2  # rounds
 HEADER = ['client', 'at once', 'requests/s', 'CPU µs a request', 'ratio', 'peak MiB', 'connections', 'sleeps a request']
 
 
@@ -27,11 +26,11 @@ class Outcome:
 
 def compare(server, clients, protocol, concurrency, scale, starts):
     """The reference and ours once a round, side by side: what the machine has to do beside them changes within seconds. The
-    others, far from every bar, come first, and in every second round."""
+    others, far from every bar, come first, and not in the later rounds."""
     rows, url, reference = measure.Rows(clients), server.url(protocol, SMALL), clients[0]
     ours = [reference, *(c for c in clients if c.ours)]
     for number in range(rounds(scale)):
-        peers = [] if number % PEERS_EVERY else [c for c in clients if c not in ours]
+        peers = [c for c in clients if c not in ours] if number < scale.http_rounds else []
         for client in peers + ours:
             def work():
                 if client.title not in starts:
@@ -43,7 +42,7 @@ def compare(server, clients, protocol, concurrency, scale, starts):
 
 
 def rounds(scale):
-    return PEERS_EVERY * (scale.http_rounds - 1) + 1
+    return 2 * scale.http_rounds - 1
 
 
 def small(report, clients, namespaces, scale):
@@ -54,10 +53,7 @@ def small(report, clients, namespaces, scale):
                 rows = compare(server, clients, protocol, concurrency, scale, starts)
                 for client in clients:
                     found = rows.of(client)
-                    beside = rows.of(reference)
-                    if beside and not (client.ours or client is reference):
-                        beside = beside[::PEERS_EVERY]
-                    compared = measure.ratio(found, beside, lambda o: o.cpu)
+                    compared = measure.ratio(found, rows.of(reference), lambda o: o.cpu)
                     peak = measure.median(found, lambda o: o.cost.peak)
                     lines.append([client.title, str(concurrency), number(measure.median(found, lambda o: o.cost.rate(o.requests)), 0),
                                   number(measure.median(found, lambda o: o.cpu)), number(compared, 2), number(peak),
