@@ -54,7 +54,9 @@ void *ccurl_malloc(size_t size) {
 }
 
 void ccurl_free(void *memory) {
-    size_t usable = malloc_usable_size(memory);  // 0 for no memory
+    // Most calls of libcurl's: whatever a request may have and this one has not.
+    if (!memory) return;
+    size_t usable = malloc_usable_size(memory);
     if (usable >= NOTES) {
         if (is_of(&notes, usable) && keep(&notes, memory)) return;
         if (is_of(&buffers, usable) && keep(&buffers, memory)) return;
