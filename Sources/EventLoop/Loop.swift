@@ -125,7 +125,8 @@ final class Loop: Sendable {
             case .work(let work): work()
             }
         }
-        letters.removeAll(keepingCapacity: true)
+        // One by one: they are few, and `removeAll(keepingCapacity:)` is much code for that.
+        while !letters.isEmpty { letters.removeLast() }
         withExtendedLifetime(reactor) {}
     }
 }

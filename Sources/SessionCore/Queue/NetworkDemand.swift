@@ -50,6 +50,9 @@ package struct DemandSet: OptionSet, Sendable, Hashable {
 
     package static let all = DemandSet(rawValue: 1 << UInt32(NetworkDemand.count) - 1)
 
+    /// Whether every demand is in it.
+    package var isAll: Bool { rawValue == 1 << UInt32(NetworkDemand.count) - 1 }
+
     package func contains(_ demand: NetworkDemand) -> Bool { rawValue & 1 << UInt32(demand.index) != 0 }
 
     /// Calls back with each, in the order of their numbers.

@@ -6,4 +6,15 @@ package enum PathBinding: Sendable, Equatable {
     case any
     /// An interface (SO_BINDTODEVICE, socket(7)), since the kernel's own choice is dead.
     case interface(String)
+
+    // Spelt out: what the compiler derives is reached by other modules through the protocol alone, and this is asked several times
+    // a request.
+
+    package static func == (one: PathBinding, other: PathBinding) -> Bool {
+        switch (one, other) {
+        case (.any, .any): true
+        case (.interface(let name), .interface(let otherName)): name == otherName
+        case (.any, .interface), (.interface, .any): false
+        }
+    }
 }

@@ -105,7 +105,7 @@ package struct RequestQueueStateMachine: ~Copyable, Sendable {
     ///
     /// - Returns: nil where that is not so, and it has to be enqueued.
     package mutating func admitted() -> QueueTicket? {
-        guard !isPaused, passable == .all, readySet.isEmpty, active < limits.maximumActive else { return nil }
+        guard !isPaused, passable.isAll, readySet.isEmpty, active < limits.maximumActive else { return nil }
         let slot = takeSlot()
         orders += 1
         entries[slot].order = orders
@@ -119,19 +119,20 @@ package struct RequestQueueStateMachine: ~Copyable, Sendable {
     /// - Returns: the one of its lane that is the first now.
     package mutating func finished(_ ticket: QueueTicket, at now: Int64) -> QueueTicket? {
         guard let slot = slot(ticket) else { return nil }
-        leaveActivity(slot)
-        leaveReady(slot)
-        if entries[slot].phase != .free { held -= 1 }
-        if entries[slot].isSuspended { suspended -= 1 }
-        if entries[slot].isParked { parked -= 1 }
-        leaveHost(slot)
-        let successor = leaveLane(slot)
-        let generation = entries[slot].generation &+ 1
-        let stamp = entries[slot].stamp &+ 1
-        entries[slot] = QueueEntry()
-        entries[slot].generation = generation == 0 ? 1 : generation
-        entries[slot].stamp = stamp
-        entries[slot].next = free
+        // Mostly nothing of the following is the case: one look, since every access by index has its checks.
+        let last = entries[slot]
+        if last.phase == .active { leaveActivity(slot) }
+        if last.isReady { leaveReady(slot) }
+        held -= 1
+        if last.isSuspended { suspended -= 1 }
+        if last.isParked { parked -= 1 }
+        if last.host >= 0 { leaveHost(slot) }
+        let successor = last.lane >= 0 ? leaveLane(slot) : nil
+        var vacancy = QueueEntry()
+        vacancy.generation = last.generation == .max ? 1 : last.generation + 1
+        vacancy.stamp = entries[slot].stamp &+ 1
+        vacancy.next = free
+        entries[slot] = vacancy
         free = Int32(slot)
         guard let successor else { return nil }
         review(successor, at: now)

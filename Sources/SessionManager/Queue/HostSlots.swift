@@ -31,8 +31,10 @@ struct HostSlots<Waiting>: ~Copyable {
 
         /// Of both kinds.
         var active: Int { sharing.active + alone.active }
+        /// Whether somebody waits.
+        var isAwaited: Bool { !sharing.queue.isEmpty || !alone.queue.isEmpty }
         /// Whether nobody runs, and nobody waits.
-        var isIdle: Bool { active == 0 && sharing.queue.isEmpty && alone.queue.isEmpty }
+        var isIdle: Bool { active == 0 && !isAwaited }
     }
 
     /// How many transfers may run on an origin that speaks HTTP/1.1.
@@ -91,6 +93,7 @@ struct HostSlots<Waiting>: ~Copyable {
 
     /// Those of the lines for whom there is a place.
     private func call(_ host: Host) -> [Waiting] {
+        guard host.isAwaited else { return [] }
         var next: [Waiting] = []
         while let isAlone = first(host), let item = host[isAlone: isAlone].queue.popFirst() {
             host[isAlone: isAlone].active += 1

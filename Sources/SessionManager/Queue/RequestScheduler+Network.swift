@@ -141,7 +141,7 @@ extension RequestScheduler {
 
     /// Whether a running task may begin an exchange now; where not, it is parked.
     func admits(_ runner: TaskRunner) -> Bool {
-        guard gate.passable != .all, runner.task.place.ticket != nil,
+        guard !gate.passable.isAll, runner.task.place.ticket != nil,
             !gate.passable.contains(runner.table.demand(of: runner))
         else { return true }
         park(runner, nil)
@@ -152,7 +152,7 @@ extension RequestScheduler {
 
     /// Whether a failure is the network's, which is gone, and can be mended by waiting.
     func holds(_ runner: TaskRunner, _ failure: SessionError) -> Bool {
-        guard gate.passable != .all, !runner.isParked, runner.task.place.ticket != nil,
+        guard !gate.passable.isAll, !runner.isParked, runner.task.place.ticket != nil,
             !gate.passable.contains(runner.table.demand(of: runner)), runner.canGoOn(after: failure)
         else { return false }
         if let transfer = runner.transfer, !runner.canGoOnLater(transfer) { return false }

@@ -57,14 +57,19 @@ struct NumberedItems<Item>: ~Copyable {
         guard place < entries.count, entries[place].number == number, entries[place].item != nil else {
             return
         }
-        entries[place].item = nil
         count -= 1
-        if count * 2 <= entries.count { entries.removeAll { $0.item == nil } }
+        if place == entries.count - 1 {
+            entries.removeLast()
+        } else {
+            entries[place].item = nil
+        }
+        if count * 2 < entries.count { entries.removeAll { $0.item == nil } }
     }
 
     /// Where a number is, or would be.
     private func place(of number: Int) -> Int {
-        guard let last = entries.last, last.number >= number else { return entries.count }
+        guard let last = entries.last?.number, last >= number else { return entries.count }
+        if last == number { return entries.count - 1 }
         return entries.indices.partitioningIndex { entries[$0].number >= number }
     }
 }

@@ -17,9 +17,12 @@ struct ReturnedItems<Item> {
     /// Takes one in, where there is room.
     mutating func add(_ item: Item) { if items.count < Self.limit { items.append(item) } }
 
+    /// Whether enough has come together, or `all` are to go, to let go of some now.
+    func isDue(all: Bool) -> Bool { items.count >= (all ? 1 : Self.batch) }
+
     /// What is to be let go of now: nothing, until enough has come together.
     mutating func take(all: Bool) -> [Item] {
-        guard all || items.count >= Self.batch else { return [] }
+        guard isDue(all: all) else { return [] }
         var taken: [Item] = []
         swap(&taken, &items)
         swap(&items, &room)

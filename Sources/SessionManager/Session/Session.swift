@@ -74,7 +74,8 @@ public final class Session: Sendable {
         var returned: [TaskOutcome] = []
         let callback: (@Sendable () -> Void)? = state.withLock { state in
             state.tasks.remove(task.identifier)
-            returned = state.returns.take(all: state.tasks.isEmpty)
+            let isEmpty = state.tasks.isEmpty
+            if state.returns.isDue(all: isEmpty) { returned = state.returns.take(all: isEmpty) }
             return isLeft(by: state) ? state.whenEmpty.take() : nil
         }
         if !returned.isEmpty {
