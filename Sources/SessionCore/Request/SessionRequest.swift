@@ -20,27 +20,35 @@ public struct SessionRequest: Sendable {
     /// The content; nil for none at all, which differs from an empty one.
     public var body: RequestBody?
     /// Time-outs, cache policy, interface and the other conditions.
-    public var options: RequestOptions
+    public var options: RequestOptions {
+        get { sharedOptions.value }
+        set { sharedOptions = SharedRequestOptions(newValue) }
+    }
+    /// The same by reference: many conditions, and the same ones in most requests.
+    package private(set) var sharedOptions: SharedRequestOptions
 
     /// A request.
+    ///
+    /// - Parameter options: nil for the defaults.
     public init(
         url: URL, method: HTTPRequest.Method = .get, headerFields: HTTPFields = HTTPFields(),
-        body: RequestBody? = nil, options: RequestOptions = RequestOptions()
+        body: RequestBody? = nil, options: RequestOptions? = nil
     ) {
         self.url = url
         self.method = method
         self.headerFields = headerFields
         self.body = body
-        self.options = options
+        sharedOptions = options.map { SharedRequestOptions($0) } ?? .defaults
     }
 
     /// A request for an address written as text.
     ///
+    /// - Parameter options: nil for the defaults.
     /// - Throws: ``SessionError/Code/badURL`` where the text is no absolute `http` or `https` URL (RFC 3986). Nothing is escaped for the
     ///   caller: a space is an error here, not `%20`.
     public init(
         _ address: String, method: HTTPRequest.Method = .get, headerFields: HTTPFields = HTTPFields(),
-        body: RequestBody? = nil, options: RequestOptions = RequestOptions()
+        body: RequestBody? = nil, options: RequestOptions? = nil
     ) throws(SessionError) {
         self.init(
             url: try URL(spoken: address), method: method, headerFields: headerFields, body: body,

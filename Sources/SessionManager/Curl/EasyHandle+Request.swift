@@ -21,8 +21,8 @@ extension EasyHandle {
     private static func ordinaryFields(_ transfer: Transfer) -> Bool? {
         // Each asked for by itself: the request as a value would be copied.
         transfer.request.body == nil && transfer.request.method == .get
-            && transfer.request.headerFields.isEmpty && transfer.request.options.omittedFields.isEmpty
-            ? transfer.request.options.decompressesContent : nil
+            && transfer.request.headerFields.isEmpty && transfer.options.omittedFields.isEmpty
+            ? transfer.options.decompressesContent : nil
     }
 
     private func prepareFields(_ transfer: Transfer, _ request: SessionRequest) {
@@ -132,14 +132,14 @@ final class EasyOptions {
     let proxy: String?
     let credentials: LibraryCredentials?
     /// What of it comes from the request and from the address alone.
-    private let source: RequestOptions
+    private let source: SharedRequestOptions
     private let isSecure: Bool
     private let isBulk: Bool
     private let binding: PathBinding
 
     init(_ transfer: Transfer, _ configuration: SessionConfiguration) {
         let request = transfer.request
-        let options = request.options
+        let options = transfer.options
         method = request.method.rawValue
         hasBody = request.body != nil
         limitsFirstByte = options.timeouts.firstByte != nil
@@ -160,7 +160,7 @@ final class EasyOptions {
         uploadBufferSize = Self.uploadBufferSize(hasBody ? transfer.bodyLength ?? .max : 0)
         proxy = configuration.proxy
         credentials = transfer.credentials
-        source = options
+        source = request.sharedOptions
         isSecure = transfer.isSecure
         isBulk = transfer.isBulk
         binding = transfer.binding
@@ -176,7 +176,7 @@ final class EasyOptions {
         !hasBody && transfer.request.body == nil && credentials == nil && transfer.credentials == nil
             && isSecure == transfer.isSecure && isBulk == transfer.isBulk
             && binding == transfer.binding && method == transfer.request.method.rawValue
-            && source == transfer.request.options
+            && source.equals(transfer.request.sharedOptions)
     }
 }
 
@@ -185,7 +185,7 @@ extension EasyOptions: Equatable {
     static func == (one: EasyOptions, other: EasyOptions) -> Bool {
         one.method == other.method && one.hasBody == other.hasBody
             && one.uploadBufferSize == other.uploadBufferSize && one.credentials == other.credentials
-            && one.source == other.source && one.isSecure == other.isSecure && one.isBulk == other.isBulk
+            && one.source.equals(other.source) && one.isSecure == other.isSecure && one.isBulk == other.isBulk
             && one.binding == other.binding
     }
 }

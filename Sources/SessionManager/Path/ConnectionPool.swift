@@ -82,7 +82,7 @@ extension TransferEngine {
     /// The pool for what is bound so, is for the same, and shares connections, or does not.
     func pool(for transfer: Transfer) throws(SessionError) -> ConnectionPool {
         let isForAlone = transfer.isAlone && !slots.isKnownNotToMultiplex(transfer.origin)
-        let service = transfer.request.options.networkServiceType
+        let service = transfer.options.networkServiceType
         for pool in pools
         where !pool.isRetired && pool.isForAlone == isForAlone && pool.service == service
             && pool.binding == transfer.binding

@@ -96,7 +96,7 @@ extension Transfer {
     ///
     /// What the request or the configuration says is a decision, and holds also where the path is dead.
     func interface(_ configuration: SessionConfiguration) -> String? {
-        if let wanted = request.options.interface ?? configuration.interface { return wanted }
+        if let wanted = options.interface ?? configuration.interface { return wanted }
         if case .interface(let name) = binding { return name }
         return nil
     }

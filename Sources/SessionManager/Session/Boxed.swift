@@ -4,5 +4,5 @@
 final class Boxed<Value: Sendable>: Sendable {
     let value: Value
 
-    init(_ value: Value) { self.value = value }
+    init(_ value: consuming Value) { self.value = value }
 }

@@ -142,7 +142,7 @@ extension RunnerTable {
     /// What the sockets of a request that a runner sends now are bound to.
     func binding(for runner: TaskRunner) -> PathBinding {
         let binding = scheduler.gate.binding
-        guard binding != .any, runner.request.options.interface == nil, configuration.interface == nil,
+        guard binding != .any, runner.options.interface == nil, configuration.interface == nil,
             !runner.request.url.isOnThisMachine
         else { return .any }
         return binding

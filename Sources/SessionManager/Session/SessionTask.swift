@@ -27,6 +27,8 @@ public final class SessionTask: Sendable {
         var current: Boxed<SessionRequest>?
         var upload: TransferProgress?
         var download: TransferProgress?
+        /// Want to hear of each change of the counters.
+        var byteWatchers: [@Sendable () -> Void] = []
         var response: SessionResponse?
         var outcome: TaskOutcome?
         var description: String?
@@ -51,10 +53,8 @@ public final class SessionTask: Sendable {
     let request: Boxed<SessionRequest>
     /// How urgent it is among those which wait in the queue or for the same host, 0 to 1; 0.5 unless said otherwise.
     public let priority: Float
-    /// How far the body is; counted without an object until somebody asks for one.
-    let sent = ByteCounter()
-    /// How far the content is.
-    let received = ByteCounter()
+    /// How far body and content are; counted without a ``TransferProgress`` until somebody asks for one.
+    let counters = ByteCounters()
     var plan: TaskPlan { _read { yield boxedPlan.value } }
     let boxedPlan: Boxed<TaskPlan>
     let session: Session
@@ -76,10 +76,10 @@ public final class SessionTask: Sendable {
         self.request = request
         record = Mutex(Record())
         if let handler = plan.options.uploadProgress {
-            record.withLock { $0.upload = progress(of: sent, plan.options.progressQueue, handler) }
+            record.withLock { $0.upload = progress(of: .sent, plan.options.progressQueue, handler) }
         }
         if let handler = plan.options.downloadProgress {
-            record.withLock { $0.download = progress(of: received, plan.options.progressQueue, handler) }
+            record.withLock { $0.download = progress(of: .received, plan.options.progressQueue, handler) }
         }
     }
 
@@ -87,7 +87,7 @@ public final class SessionTask: Sendable {
     public var uploadProgress: TransferProgress {
         record.withLock { record in
             if let upload = record.upload { return upload }
-            let progress = progress(of: sent)
+            let progress = progress(of: .sent)
             record.upload = progress
             return progress
         }
@@ -97,23 +97,39 @@ public final class SessionTask: Sendable {
     public var downloadProgress: TransferProgress {
         record.withLock { record in
             if let download = record.download { return download }
-            let progress = progress(of: received)
+            let progress = progress(of: .received)
             record.download = progress
             return progress
         }
     }
 
     private func progress(
-        of counter: ByteCounter, _ queue: DeliveryQueue? = nil,
+        of direction: ByteCounters.Direction, _ queue: DeliveryQueue? = nil,
         _ handler: (@Sendable (TransferProgress.Snapshot) -> Void)? = nil
     ) -> TransferProgress {
-        TransferProgress(of: counter, queue: queue, handler: handler) { [weak self] control in
+        TransferProgress(of: counters, direction, queue: queue, handler: handler) { [weak self] control in
             switch control {
             case .cancel: self?.cancel()
             case .pause: self?.suspend()
             case .resume: self?.resume()
             }
         }
+    }
+
+    /// Bytes have gone; on the loop's thread.
+    func note(bytes direction: ByteCounters.Direction, _ count: Int64, of all: Int64?) {
+        guard counters.update(direction, to: count, of: all) else { return }
+        let (progress, watchers) = record.withLock { record in
+            (direction == .sent ? record.upload : record.download, record.byteWatchers)
+        }
+        progress?.bytesChanged()
+        for watcher in watchers { watcher() }
+    }
+
+    /// Has `body` called after each change of the counters, on the loop's thread.
+    func whenBytesChange(_ body: @escaping @Sendable () -> Void) {
+        record.withLock { $0.byteWatchers.append(body) }
+        counters.isWatched.store(true, ordering: .releasing)
     }
 
     /// What it does at the moment.
@@ -192,6 +208,7 @@ public final class SessionTask: Sendable {
     }
 
     /// Waits for its end.
+    @inline(__always)
     nonisolated(nonsending) private func end() async {
         await withTaskCancellationHandler {
             await withUnsafeContinuation { wait(.continuation($0)) }
@@ -201,6 +218,7 @@ public final class SessionTask: Sendable {
     }
 
     /// Resumes it and waits for what it brings.
+    @inline(__always)
     nonisolated(nonsending) func content() async throws(SessionError) -> (Data, SessionResponse) {
         resume()
         await end()

@@ -11,7 +11,8 @@ public struct TaskOutcome: Sendable {
         var filePath: String?
         var resumeRecord: ResumeRecord?
         var error: SessionError?
-        var metrics: [TransferMetrics]
+        /// As they were handed on: who does not ask for them has no copies made.
+        var metrics: [Boxed<TransferMetrics>]
     }
 
     /// Handed from hand to hand, and hardly ever changed.
@@ -46,17 +47,23 @@ public struct TaskOutcome: Sendable {
     }
     /// One for each exchange: the first request, then redirects, authentications and retries.
     public var metrics: [TransferMetrics] {
-        get { boxed.value.metrics }
-        set { change { $0.metrics = newValue } }
+        get { boxed.value.metrics.map(\.value) }
+        set { change { $0.metrics = newValue.map { Boxed($0) } } }
     }
 
     init(
         response: SessionResponse? = nil, data: Data? = nil, filePath: String? = nil,
         error: SessionError? = nil,
-        metrics: [TransferMetrics] = []
+        metrics: [Boxed<TransferMetrics>] = []
     ) {
         boxed = Boxed(
             Contents(response: response, data: data, filePath: filePath, error: error, metrics: metrics))
+    }
+
+    /// Has the metrics of all exchanges, as they were measured.
+    mutating func take(_ metrics: [Boxed<TransferMetrics>]) {
+        guard boxed.value.metrics.count != metrics.count else { return }
+        change { $0.metrics = metrics }
     }
 
     /// Content up to so many bytes costs less to copy or to decode than a change of threads.

@@ -6,9 +6,15 @@ import SessionCore
 /// What was agreed when a task was made.
 struct TaskPlan: Sendable {
     var options = TaskOptions()
-    var delegate: (any SessionDelegate)?
+    var delegate: (any SessionDelegate)? {
+        get { boxedDelegate?.value }
+        set { boxedDelegate = newValue.map { Boxed($0) } }
+    }
     /// The manager's interceptor and the task's own.
-    var interceptor: (any RequestInterceptor)?
+    var interceptor: (any RequestInterceptor)? {
+        get { boxedInterceptor?.value }
+        set { boxedInterceptor = newValue.map { Boxed($0) } }
+    }
     /// Judges a head before a download's content is written, and whether a response is a failure that may be tried again.
     var validation: (@Sendable (SessionResponse) -> SessionError?)?
     /// Where a download goes; nil leaves it where it was received.
@@ -25,4 +31,8 @@ struct TaskPlan: Sendable {
     var head: HeadPromise?
     /// Told on the loop's thread when the task has ended, before those who wait.
     var completion: CompletionDelivery?
+
+    // By reference: to find that there is none takes the runtime's help where it is an optional value of any type.
+    private var boxedDelegate: Boxed<any SessionDelegate>?
+    private var boxedInterceptor: Boxed<any RequestInterceptor>?
 }

@@ -11,12 +11,24 @@ final class TaskAuthentication {
     var forLibrary: LibraryCredentials?
 }
 
-/// A name and a password for a scheme that libcurl carries out.
-struct LibraryCredentials: Equatable {
+/// A name and a password for a scheme that libcurl carries out; an object, since hardly any transfer has them.
+final class LibraryCredentials: Sendable, Equatable {
     let scheme: AuthenticationMethod
     let isProxy: Bool
     let user: String
     let password: String
+
+    init(scheme: AuthenticationMethod, isProxy: Bool, user: String, password: String) {
+        self.scheme = scheme
+        self.isProxy = isProxy
+        self.user = user
+        self.password = password
+    }
+
+    static func == (one: LibraryCredentials, other: LibraryCredentials) -> Bool {
+        one.scheme == other.scheme && one.isProxy == other.isProxy && one.user == other.user
+            && one.password == other.password
+    }
 }
 
 /// What wants credentials.

@@ -11,7 +11,7 @@ extension TaskRunner {
     func exchangeOrUseCache() {
         transfer = nil
         caching = task.plan.cache.map { TaskCache($0) }
-        let policy = request.options.cachePolicy
+        let policy = options.cachePolicy
         guard let caching, task.plan.stream == nil, request.method == .get,
             policy != .reloadIgnoringLocalCacheData
         else {
@@ -122,7 +122,7 @@ extension TaskRunner {
         } catch {
             return end(error.with(failingURL: request.url, response: response))
         }
-        task.received.update(count, of: count)
+        task.note(bytes: .received, count, of: count)
         finish(response)
     }
 

@@ -40,12 +40,12 @@ extension TaskRunner {
             self.continued = nil
             return continued
         }
-        return try FileSink(continuing: record, limit: request.options.maximumContentLength)
+        return try FileSink(continuing: record, limit: options.maximumContentLength)
     }
 
     /// The place for a download's content.
     func downloadSink(for head: SessionResponse) throws(SessionError) -> any ContentSink {
-        let limit = request.options.maximumContentLength
+        let limit = options.maximumContentLength
         if let record, asksForRest {
             switch ResumeRules(record: record, base: request).judge(head) {
             case .append(let start, _, let total):
@@ -85,7 +85,7 @@ extension TaskRunner {
     func goingOn(from start: Int64, total: Int64?) {
         offset = start
         expected = total.map { $0 - start }
-        task.received.update(start, of: total)
+        task.note(bytes: .received, start, of: total)
         guard let delegate = task.plan.delegate else { return }
         let task = task
         Task { await delegate.task(task, didResumeAt: start, expectedTotal: total) }

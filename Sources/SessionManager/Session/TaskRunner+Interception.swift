@@ -7,11 +7,6 @@ import SessionCore
 extension TaskRunner {
     /// Begins a try: with the request as the adapters want it.
     func adapt() {
-        hops = 0
-        authentication = nil
-        serverTrust = nil
-        transfer = nil
-        unsent = nil
         guard let interceptor = task.plan.interceptor else { return begin() }
         let (original, state) = (task.originalRequest, state(nil))
         ask { () async -> Result<SessionRequest, any Error> in
@@ -33,7 +28,7 @@ extension TaskRunner {
     }
 
     private func begin() {
-        if let record = task.plan.record ?? record {
+        if hasRecord, let record = task.plan.record ?? record {
             resume(record, base: request)
         } else {
             exchangeOrUseCache()
@@ -112,6 +107,11 @@ extension TaskRunner {
             record = nil
             offset = 0
         }
+        hops = 0
+        authentication = nil
+        serverTrust = nil
+        transfer = nil
+        unsent = nil
         adapt()
     }
 

@@ -10,15 +10,16 @@ extension TaskRunner: TransferObserver {
     static var ballast: Int64 { 64 << 10 }
 
     func transfer(
-        _ transfer: Transfer, received head: SessionResponse, _ facts: HeadFacts
+        _ transfer: Transfer, received head: SessionResponse
     ) throws(SessionError) -> any ContentSink {
         task.tell(.received(head))
         engine.noteVersion(of: transfer)
         reconnectDeadline = 0
         if let caching, caching.received(head, for: request) { return DiscardingSink(limit: Self.ballast) }
         task.note(response: head)
-        expected = facts.isEncoded && request.options.decompressesContent ? nil : facts.length
-        if facts.hasLocation {
+        expected =
+            transfer.facts.isEncoded && options.decompressesContent ? nil : transfer.facts.length
+        if transfer.facts.hasLocation {
             var rules = RedirectRules()
             rules.limit = engine.configuration.maximumRedirects
             switch rules.decide(request, response: head, hops: hops) {
@@ -132,7 +133,7 @@ extension TaskRunner: TransferObserver {
     }
 
     func memorySink() throws(SessionError) -> any ContentSink {
-        let limit = request.options.maximumContentLength ?? engine.configuration.maximumContentLengthInMemory
+        let limit = options.maximumContentLength ?? engine.configuration.maximumContentLengthInMemory
         // The body of an error under which a download fails is a message, not a file.
         let memory = isDownload ? MemorySink(keeping: Self.ballast) : MemorySink(limit: limit)
         self.memory = memory
@@ -161,11 +162,11 @@ extension TaskRunner: TransferObserver {
 
     func transferReceived(_ transfer: Transfer) {
         guard !hasNext else { return }
-        task.received.update(offset + transfer.received, of: expected.map { $0 + offset })
+        task.note(bytes: .received, offset + transfer.received, of: expected.map { $0 + offset })
     }
 
     func transferSent(_ transfer: Transfer) {
-        task.sent.update(transfer.sent, of: transfer.bodyLength)
+        task.note(bytes: .sent, transfer.sent, of: transfer.bodyLength)
     }
 
     func transferWaitsForBody(_ transfer: Transfer, _ reader: any BodyReader) {

@@ -13,10 +13,10 @@ final class TaskRunner {
     let engine: TransferEngine
     /// Whose it is; says what the sockets of an exchange are bound to, and takes it back when a path has gone.
     unowned let table: RunnerTable
-    /// What is sent, where it differs from what was asked for.
-    private var changedRequest: Boxed<SessionRequest>?
+    /// What is sent: what was asked for, until an adapter, a redirect or an authentication changes it.
+    private var boxedRequest: Boxed<SessionRequest>
     var transfer: Transfer?
-    private(set) var metrics: [TransferMetrics] = []
+    private(set) var metrics: [Boxed<TransferMetrics>] = []
     /// Tries besides the first.
     var retries = 0
     private var pause: TimerID?
@@ -77,6 +77,10 @@ final class TaskRunner {
         set { boxedRecord = newValue.map { Boxed($0) } }
     }
     private var boxedRecord: Boxed<ResumeRecord>?
+    /// Whether there is a record, known since or from the beginning; the record itself is much to copy.
+    var hasRecord: Bool { boxedRecord != nil || isContinuation }
+    /// The task was made with a record.
+    private let isContinuation: Bool
     /// The file that had come so far.
     var continued: FileSink?
     /// What the next exchange is bound to; nil asks the table.
@@ -91,6 +95,7 @@ final class TaskRunner {
 
     init(_ task: SessionTask, engine: TransferEngine, table: RunnerTable) {
         self.task = task
+        boxedRequest = task.request
         self.engine = engine
         self.table = table
         isDownload = task.kind == .download
@@ -98,21 +103,22 @@ final class TaskRunner {
         let plan = task.boxedPlan
         keepsPartialFile = plan.value.options.keepsPartialFile
         boxedRecord = plan.value.record.map { Boxed($0) }
+        isContinuation = boxedRecord != nil
     }
 
     var request: SessionRequest {
         _read { yield boxedRequest.value }
         set {
-            let new = Boxed(newValue)
-            changedRequest = new
-            task.note(request: new)
+            boxedRequest = Boxed(newValue)
+            task.note(request: boxedRequest)
         }
     }
 
-    private var boxedRequest: Boxed<SessionRequest> { changedRequest ?? task.request }
+    /// Under which conditions; read where they lie.
+    var options: RequestOptions { _read { yield boxedRequest.value.sharedOptions.value } }
 
     func start() {
-        limitLeft = request.options.timeouts.total?.nanoseconds
+        limitLeft = options.timeouts.total?.nanoseconds
         startLimit()
         adapt()
     }
@@ -125,7 +131,7 @@ final class TaskRunner {
             totalLimit = nil
             end(
                 SessionError(
-                    .timedOut, "the task was not done after \(request.options.timeouts.total ?? .zero)",
+                    .timedOut, "the task was not done after \(options.timeouts.total ?? .zero)",
                     failingURL: request.url, response: transfer?.response))
         }
     }
@@ -207,9 +213,10 @@ final class TaskRunner {
         questions += 1
     }
 
-    func note(_ metrics: TransferMetrics) {
-        task.tell(.measured(metrics))
-        self.metrics.append(metrics)
+    func note(_ metrics: Boxed<TransferMetrics>) {
+        task.tell(.measured(metrics.value))
+        // Mostly there is one exchange, and an array of one is less to make than one that grows.
+        if self.metrics.isEmpty { self.metrics = [metrics] } else { self.metrics.append(metrics) }
     }
 
     func complete(_ outcome: TaskOutcome) {
@@ -228,7 +235,7 @@ final class TaskRunner {
             // What cannot be gone on with is of no use; neither is what another record tells already.
             if outcome.resumeRecord != nil { file.keep() } else { file.discard() }
         }
-        if outcome.metrics.count != metrics.count { outcome.metrics = metrics }
+        outcome.take(metrics)
         task.plan.stream?.end(outcome.error.map { .failure($0) } ?? .success(()))
         table.ended(self)
         task.finish(outcome)

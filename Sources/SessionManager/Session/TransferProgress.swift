@@ -37,7 +37,8 @@ public final class TransferProgress: Sendable {
     }
 
     private let state = Mutex(State())
-    private let counter: ByteCounter
+    private let counters: ByteCounters
+    private let direction: ByteCounters.Direction
     private let handler: (@Sendable (Snapshot) -> Void)?
     private let queue: DeliveryQueue?
     private let control: @Sendable (Control) -> Void
@@ -45,18 +46,19 @@ public final class TransferProgress: Sendable {
     enum Control: Sendable { case cancel, pause, resume }
 
     init(
-        of counter: ByteCounter, queue: DeliveryQueue?, handler: (@Sendable (Snapshot) -> Void)?,
-        control: @escaping @Sendable (Control) -> Void
+        of counters: ByteCounters, _ direction: ByteCounters.Direction, queue: DeliveryQueue?,
+        handler: (@Sendable (Snapshot) -> Void)?, control: @escaping @Sendable (Control) -> Void
     ) {
-        self.counter = counter
+        self.counters = counters
+        self.direction = direction
         self.queue = queue
         self.handler = handler
         self.control = control
-        if let handler, let queue { counter.whenChanged { [weak self] in self?.note(handler, queue) } }
+        if handler != nil { counters.isWatched.store(true, ordering: .releasing) }
     }
 
     /// How far it is.
-    public var snapshot: Snapshot { counter.snapshot }
+    public var snapshot: Snapshot { counters.snapshot(direction) }
     /// Bytes so far.
     public var completedBytes: Int64 { snapshot.completedBytes }
     /// Bytes in all; nil while nobody knows.
@@ -71,11 +73,12 @@ public final class TransferProgress: Sendable {
     /// Resumes the task.
     public func resume() { control(.resume) }
 
-    /// Has the handler called with what is now.
-    private func note(_ handler: @escaping @Sendable (Snapshot) -> Void, _ queue: DeliveryQueue) {
+    /// Has the handler called with what is now, if there is one; on the loop's thread.
+    func bytesChanged() {
+        guard handler != nil, let queue else { return }
         let start = state.withLock { state in
             if state.pending.count >= 2 { state.pending.removeLast() }
-            state.pending.append(counter.snapshot)
+            state.pending.append(snapshot)
             defer { state.isDelivering = true }
             return !state.isDelivering
         }

@@ -74,10 +74,8 @@ public final class TaskBinding: Sendable {
             return true
         }
         guard isCurrent else { return hub.forget(number) }
-        for counter in [task.sent, task.received] {
-            counter.whenChanged { [weak self, weak task] in
-                if let task { self?.note(task, nil, generation) }
-            }
+        task.whenBytesChange { [weak self, weak task] in
+            if let task { self?.note(task, nil, generation) }
         }
         note(task, task.state == .running, generation)
     }
@@ -85,8 +83,8 @@ public final class TaskBinding: Sendable {
     /// `isActive` nil where only bytes have gone.
     private func note(_ task: SessionTask, _ isActive: Bool?, _ generation: Int) {
         let moment = Moment(
-            isActive: isActive ?? (task.state == .running), upload: task.sent.snapshot,
-            download: task.received.snapshot)
+            isActive: isActive ?? (task.state == .running), upload: task.counters.snapshot(.sent),
+            download: task.counters.snapshot(.received))
         let delivers = state.withLock { state in
             guard state.generation == generation else { return false }
             // Bytes alone need no more than the newest count.

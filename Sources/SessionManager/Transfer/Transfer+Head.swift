@@ -18,11 +18,10 @@ extension Transfer {
         stopAwaiting()
         // Interim responses (RFC 9110 §15.2) announce another one.
         if status < 200, status != 101 { return true }
-        let facts = HeadFacts(fields)
+        facts = HeadFacts(fields)
         let head = SessionResponse(
             url: request.url, statusCode: status, version: version, headerBlock: [UInt8](fields),
             requestMethod: request.method)
-        self.facts = facts
         response = head
         self.version = version
         if let fault = facts.fault {

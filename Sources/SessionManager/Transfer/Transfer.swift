@@ -12,6 +12,8 @@ import SessionCore
 final class Transfer {
     /// What is sent.
     var request: SessionRequest { _read { yield boxedRequest.value } }
+    /// Under which conditions; read where they lie.
+    var options: RequestOptions { _read { yield boxedRequest.value.sharedOptions.value } }
     private let boxedRequest: Boxed<SessionRequest>
     /// Its URL as text.
     let address: String
@@ -102,10 +104,10 @@ final class Transfer {
         address = request.value.url.absoluteString
         (origin, isSecure) = engine.origin(of: address)
         isAlone = isSecure && engine.keepsAlone(request.value)
-        pace = request.value.options.maximumBytesPerSecond.map {
+        pace = request.value.sharedOptions.value.maximumBytesPerSecond.map {
             TransferPace(bytesPerSecond: $0, engine: engine)
         }
-        firstByte = request.value.options.timeouts.firstByte.map {
+        firstByte = request.value.sharedOptions.value.timeouts.firstByte.map {
             FirstByteLimit($0, self, engine: engine)
         }
     }
@@ -177,8 +179,8 @@ extension Transfer {
     func openSink(_ head: SessionResponse) -> Bool {
         guard let observer else { return false }
         do throws(SessionError) {
-            let target = try observer.transfer(self, received: head, facts)
-            if facts.isEncoded, request.options.decompressesContent, !(target is DiscardingSink) {
+            let target = try observer.transfer(self, received: head)
+            if facts.isEncoded, options.decompressesContent, !(target is DiscardingSink) {
                 decoder = try .chain(facts.codings, to: target, size: isBulk ? 64 << 10 : 16 << 10)
             }
             sink = decoder ?? target

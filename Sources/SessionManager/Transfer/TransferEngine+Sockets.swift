@@ -27,11 +27,11 @@ extension TransferEngine {
         guard number >= 0, let user else { return number }
         let easy = Unmanaged<EasyHandle>.fromOpaque(user).takeUnretainedValue()
         easy.engine.sockets[number] = SocketState(isOurs: true)
-        if var size = easy.transfer?.request.options.maximumSegmentSize.map({ Int32(clamping: $0) }) {
+        if var size = easy.transfer?.options.maximumSegmentSize.map({ Int32(clamping: $0) }) {
             setsockopt(
                 number, Int32(IPPROTO_TCP), TCP_MAXSEG, &size, socklen_t(MemoryLayout<Int32>.size))
         }
-        if let point = easy.transfer?.request.options.networkServiceType.codePoint {
+        if let point = easy.transfer?.options.networkServiceType.codePoint {
             mark(number, address.pointee.family, point)
         }
         // Nothing that the network does concerns a connection within this machine.

@@ -23,11 +23,15 @@ extension TransferEngine {
                     reap(pool)
                 }
             }
-            let actions = afterwards
-            afterwards.removeAll(keepingCapacity: true)
-            for action in actions { action(self) }
+            if !afterwards.isEmpty { doWhatHadToWait() }
         }
         wakeWaiters()
+    }
+
+    private func doWhatHadToWait() {
+        let actions = afterwards
+        afterwards.removeAll(keepingCapacity: true)
+        for action in actions { action(self) }
     }
 
     func wakeWaiters() {
@@ -35,7 +39,8 @@ extension TransferEngine {
         var woken: [UnsafeContinuation<Void, Never>] = []
         swap(&woken, &waiters)
         for waiter in woken { waiter.resume() }
-        woken.removeAll(keepingCapacity: true)
+        // One by one: they are few, and `removeAll(keepingCapacity:)` is much code for that.
+        while !woken.isEmpty { woken.removeLast() }
         if waiters.isEmpty { waiters = woken }
     }
 
@@ -68,7 +73,7 @@ extension TransferEngine {
     func watchOver(_ transfer: Transfer) {
         clock.update()
         transfer.lastActivity = clock.now
-        let interval = transfer.request.options.timeoutInterval
+        let interval = transfer.options.timeoutInterval
         if interval != lastInterval.value { lastInterval = (interval, interval.nanoseconds) }
         sweep(at: clock.now &+ lastInterval.nanoseconds)
     }
@@ -95,7 +100,7 @@ extension TransferEngine {
             if let easy = transfer.easy {
                 transfer.lastActivity = max(transfer.lastActivity, ccurl_head_last(easy.head))
             }
-            let deadline = transfer.lastActivity &+ transfer.request.options.timeoutInterval.nanoseconds
+            let deadline = transfer.lastActivity &+ transfer.options.timeoutInterval.nanoseconds
             if deadline <= clock.now { silent.append(transfer) } else { next = min(next, deadline) }
         }
         if next < .max { sweep(at: next) }
@@ -103,7 +108,7 @@ extension TransferEngine {
             fail(
                 transfer,
                 SessionError(
-                    .timedOut, "nothing came from the server for \(transfer.request.options.timeoutInterval)",
+                    .timedOut, "nothing came from the server for \(transfer.options.timeoutInterval)",
                     advice: "see whether the server is overloaded, or raise timeoutInterval",
                     failingURL: transfer.request.url, response: transfer.response))
         }

@@ -91,7 +91,7 @@ final class TransferEngine {
 
     /// Whether a request over TLS cannot share its connection with others.
     func keepsAlone(_ request: SessionRequest) -> Bool {
-        switch request.options.maximumHTTPVersion {
+        switch request.sharedOptions.value.maximumHTTPVersion {
         case .http1_0, .http1_1: true
         case .http2, .http3, nil: request.body != nil && !sendsBodiesByHTTP2
         }
@@ -169,7 +169,7 @@ extension TransferEngine {
     func fail(_ transfer: Transfer, _ error: SessionError) {
         outside { engine in
             guard let easy = transfer.easy else { return }
-            let metrics = TransferMetrics(easy, version: transfer.version)
+            let metrics = Boxed(TransferMetrics(easy, version: transfer.version))
             engine.release(transfer)
             transfer.finish(TransferEnd(error: error, metrics: metrics))
         }
@@ -225,7 +225,7 @@ extension TransferEngine {
         } catch {
             release(transfer)
             // Not from inside `start`: whoever started it is not ready to hear of its end.
-            later { _ in transfer.finish(TransferEnd(error: error, metrics: TransferMetrics())) }
+            later { _ in transfer.finish(TransferEnd(error: error, metrics: Boxed(TransferMetrics()))) }
         }
     }
 
@@ -258,7 +258,7 @@ extension TransferEngine {
         var code = CURLE_OK
         while let raw = ccurl_multi_next_done(pool.multi, &code) {
             guard let easy = EasyHandle.of(raw), let transfer = easy.transfer else { continue }
-            let metrics = TransferMetrics(easy, version: transfer.version)
+            let metrics = Boxed(TransferMetrics(easy, version: transfer.version))
             var error: SessionError?
             if code != CURLE_OK || transfer.failure != nil {
                 error = transfer.failure ?? transfer.judged(easy.error(code, transfer, tls))

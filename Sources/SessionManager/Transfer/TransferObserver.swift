@@ -8,9 +8,8 @@ import SessionCore
 protocol TransferObserver: AnyObject {
     /// The head has come; the sink gets the content.
     func transfer(
-        _ transfer: Transfer, received head: SessionResponse, _ facts: HeadFacts
-    ) throws(SessionError)
-        -> any ContentSink
+        _ transfer: Transfer, received head: SessionResponse
+    ) throws(SessionError) -> any ContentSink
     /// More content has come.
     func transferReceived(_ transfer: Transfer)
     /// More of the body has gone.
@@ -32,5 +31,5 @@ struct TransferEnd {
     /// Nil where the response is complete.
     var error: SessionError?
     /// How long the steps took and what was moved.
-    var metrics: TransferMetrics
+    var metrics: Boxed<TransferMetrics>
 }

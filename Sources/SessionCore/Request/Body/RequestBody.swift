@@ -3,7 +3,9 @@
 public import FoundationEssentials
 
 /// The content of a request.
-public enum RequestBody: Sendable {
+///
+/// Indirect: most requests have none, and then it is one word that is copied with them.
+public indirect enum RequestBody: Sendable {
     /// Bytes in memory.
     case data(Data)
     /// A file, read while it is sent; its size is taken when the transfer starts.

@@ -74,7 +74,7 @@ public struct HTTPRequestSerializer: RequestSerializer {
                 prepared.headerFields.append(field)
             }
         }
-        options.apply(to: &prepared.options)
+        if !options.isEmpty { options.apply(to: &prepared.options) }
         return prepared
     }
 

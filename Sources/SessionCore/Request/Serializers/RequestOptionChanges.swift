@@ -30,6 +30,9 @@ public struct RequestOptionChanges: Sendable, Equatable, Codable {
     /// No change.
     public init() {}
 
+    /// Whether nothing has been set.
+    var isEmpty: Bool { self == RequestOptionChanges() }
+
     /// Puts what has been set into a request's options.
     public func apply(to options: inout RequestOptions) {
         if let timeoutInterval { options.timeoutInterval = timeoutInterval }
