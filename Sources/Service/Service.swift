@@ -47,7 +47,7 @@ package final class Service {
     package func start() throws(ServiceError) {
         guard phase == .idle else { return }
         phase = .running
-        context.internetFound = { [unowned self] in found($0) }
+        context.internetFound = { [weak self] in self?.found($0) }
         for component in components {
             do throws(ServiceError) {
                 try component.start(context)

@@ -169,4 +169,64 @@ struct StateMachineDeadlineTests {
             damping.returned(at: now)
         }
     }
+
+    @Test("the damping's numbers are what somebody has set")
+    func ownDamping() {
+        var timing = ReachabilityTiming()
+        timing.dampingThreshold = 1
+        timing.dampingWindow = .seconds(10)
+        timing.dampingHold = .seconds(1)
+        timing.dampingHoldLimit = .seconds(3)
+        timing.dampingReset = .seconds(5)
+        var damping = UpDamping(timing)
+        damping.flapped(at: start)
+        #expect(damping.holdForReturn(at: start) == nil)
+        damping.returned(at: start)
+        for hold in [1, 2, 3, 3].map({ Duration.seconds($0) }) {
+            damping.flapped(at: start + .seconds(1))
+            #expect(damping.holdForReturn(at: start + .seconds(1)) == hold)
+            damping.returned(at: start + .seconds(1))
+        }
+        damping.flapped(at: start + .milliseconds(5999))
+        #expect(damping.holdForReturn(at: start + .milliseconds(5999)) == .seconds(3))
+        damping.flapped(at: start + .milliseconds(10_999))
+        #expect(damping.holdForReturn(at: start + .milliseconds(10_999)) == nil)
+    }
+
+    @Test("a gap between events that is shorter than the set one makes them a burst")
+    func burstGap() throws {
+        let event = try Self.event()
+        for (gap, second) in [(1, .evaluate), (5, .wait)] as [(Int, ReachabilityStateMachine.Reaction)] {
+            var machine = machine {
+                $0.safetyInterval = nil
+                $0.burstGap = .milliseconds(gap)
+            }
+            #expect(machine.observed(event, at: start + .seconds(1)) == .evaluate)
+            _ = machine.evaluated(Marbles.path("e"), at: start + .seconds(1))
+            #expect(machine.observed(event, at: start + .milliseconds(1003)) == second, "\(gap) ms")
+        }
+    }
+
+    @Test("the pauses after lost events and failures are what somebody has set")
+    func ownBackoff() {
+        func machine() -> ReachabilityStateMachine {
+            self.machine {
+                $0.safetyInterval = nil
+                $0.resyncBackoff = .milliseconds(100)
+                $0.resyncBackoffLimit = .milliseconds(300)
+            }
+        }
+        var failing = machine()
+        for pause in [100, 200, 300, 300] {
+            _ = failing.evaluationFailed(error, at: start)
+            #expect(failing.nextDeadline == start + .milliseconds(pause))
+        }
+        var losing = machine()
+        #expect(losing.observed(.overrun, at: start) == .evaluate)
+        #expect(losing.observed(.overrun, at: start) == .wait)
+        #expect(losing.nextDeadline == start + .milliseconds(100))
+        #expect(losing.deadlineReached(at: start + .milliseconds(100)) == .evaluate(afresh: true))
+        // Twice the longest pause without a loss is a quiet time.
+        #expect(losing.observed(.overrun, at: start + .milliseconds(700)) == .evaluate)
+    }
 }

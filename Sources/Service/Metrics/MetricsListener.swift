@@ -42,7 +42,7 @@ package final class MetricsListener {
             }
             guard listen(socket.number, 16) == 0 else { throw ReactorError("listen", errno: errno) }
             port = SocketAddress.port(of: socket.number)
-            try reactor.watch(socket.number, for: .readable) { [unowned self] _ in accept() }
+            try reactor.watch(socket.number, for: .readable) { [weak self] _ in self?.accept() }
         } catch {
             throw ServiceError("metrics.listen: \(endpoint): \(error); choose another address or port")
         }
@@ -62,11 +62,11 @@ package final class MetricsListener {
                 refused += 1
                 continue
             }
-            let client = MetricsClient(descriptor, reactor: reactor) { [unowned self] request in
-                served += 1
+            let client = MetricsClient(descriptor, reactor: reactor) { [weak self, metrics] request in
+                self?.served += 1
                 return request.response(metrics)
-            } ended: { [unowned self] in
-                clients[number] = nil
+            } ended: { [weak self] in
+                self?.clients[number] = nil
             }
             clients[number] = client
             client.begin()

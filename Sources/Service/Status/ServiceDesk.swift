@@ -44,7 +44,7 @@ package final class ServiceDesk {
 
     func open(_ context: ServiceContext) {
         self.context = context
-        let waits = WaitDesk(reactor: context.reactor) { [unowned self] in report() }
+        let waits = WaitDesk(reactor: context.reactor) { [weak self] in self?.report() }
         self.waits = waits
         notices.noticed = { [weak waits] in waits?.noticed() }
     }

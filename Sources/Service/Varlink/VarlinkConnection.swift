@@ -13,7 +13,8 @@ final class VarlinkConnection {
     private let descriptor: OwnedDescriptor
     private let reactor: Reactor
     private let limits: VarlinkLimits
-    private unowned let server: VarlinkServer
+    /// Nil where a service that ended late has been let go of, by any thread, while the client was still there.
+    private weak var server: VarlinkServer?
     private var machine: VarlinkConnectionStateMachine
     /// Replies that the socket has not taken.
     private var outgoing: [UInt8] = []
@@ -97,7 +98,12 @@ final class VarlinkConnection {
             cancel(&messageTimer)
             switch step {
             case .nothing: break loop
-            case .begin(let request): server.begin(request, for: self)
+            case .begin(let request):
+                guard let server else {
+                    close()
+                    break loop
+                }
+                server.begin(request, for: self)
             case .send, .end: apply(step)
             }
         }
@@ -211,7 +217,7 @@ final class VarlinkConnection {
         } else {
             arm(&stallTimer, limits.stallTime) { $0.close() }
         }
-        server.noticed(self, isIdle: machine.isIdle && outgoing.isEmpty)
+        server?.noticed(self, isIdle: machine.isIdle && outgoing.isEmpty)
     }
 
     private func arm(
@@ -237,6 +243,6 @@ final class VarlinkConnection {
         reactor.unwatch(descriptor.number)
         shutdown(descriptor.number, Int32(SHUT_RDWR))
         outgoing = []
-        server.closed(self)
+        server?.closed(self)
     }
 }

@@ -36,6 +36,8 @@ final class PathWatch {
     private static let aftermath: Int64 = 5_000_000
 
     private unowned let engine: TransferEngine
+    /// The engine's; the engine itself cannot be asked while it goes.
+    private let reactor: Reactor
     private let observer: PathObserver
     private var connections: [Int32: Connection] = [:]
     private var lingering: TimerID?
@@ -44,9 +46,10 @@ final class PathWatch {
 
     init(_ engine: TransferEngine, environment: MonitorEnvironment = .connections) {
         self.engine = engine
+        reactor = engine.reactor
         // The observer is given the watch's own door, since it is made first.
         let door = Door()
-        observer = PathObserver(reactor: engine.reactor, environment: environment) { events in
+        observer = PathObserver(reactor: reactor, environment: environment) { events in
             door.watch?.concerned(events)
         }
         door.watch = self
@@ -58,7 +61,7 @@ final class PathWatch {
 
     /// A connection is about to be made; `name` is the interface that it is bound to.
     func opened(_ descriptor: Int32, to peer: PeerAddress, through name: String?) {
-        if let lingering { _ = engine.reactor.cancel(lingering) }
+        if let lingering { _ = reactor.cancel(lingering) }
         lingering = nil
         guard observer.open() else { return }
         guard let link = name.map({ observer.link(named: $0) }) ?? observer.egress(to: peer.address) else {
@@ -113,8 +116,8 @@ final class PathWatch {
     }
 
     func close() {
-        if let lingering { _ = engine.reactor.cancel(lingering) }
-        if let second { _ = engine.reactor.cancel(second) }
+        if let lingering { _ = reactor.cancel(lingering) }
+        if let second { _ = reactor.cancel(second) }
         (lingering, second) = (nil, nil)
         connections = [:]
         observer.close()
@@ -122,7 +125,7 @@ final class PathWatch {
 
     private func leave() {
         guard connections.isEmpty, lingering == nil else { return }
-        lingering = engine.reactor.schedule(at: Reactor.now &+ Self.afterglow) { [unowned self] in
+        lingering = reactor.schedule(at: Reactor.now &+ Self.afterglow) { [unowned self] in
             lingering = nil
             observer.close()
         }
@@ -142,7 +145,7 @@ final class PathWatch {
         guard events.contains(where: { $0.mayConcern(paths) }) else { return leave() }
         lookSoon()
         if second == nil {
-            second = engine.reactor.schedule(at: Reactor.now &+ Self.aftermath) { [unowned self] in
+            second = reactor.schedule(at: Reactor.now &+ Self.aftermath) { [unowned self] in
                 second = nil
                 lookSoon()
             }

@@ -51,6 +51,23 @@ private struct Transcript: ~Copyable {
 }
 
 struct InternetProbeStateMachineTests {
+    @Test("the pauses are what somebody has set")
+    func ownPauses() {
+        var timing = InternetProbeStateMachine.Timing()
+        timing.fullPause = 7_000_000_000
+        timing.firstPause = 2_000_000_000
+        timing.longestPause = 5_000_000_000
+        var run = Transcript(timing)
+        #expect(run.path(true) == "ask")
+        #expect(run.answer(.full) == "full in 7.0")
+        #expect(run.wait() == "ask")
+        #expect(run.answer(.limited) == "limited in 2.0")
+        #expect(run.wait() == "ask")
+        #expect(run.answer(.limited) == "in 4.0")
+        #expect(run.wait() == "ask")
+        #expect(run.answer(.limited) == "in 5.0")
+    }
+
     @Test("a path is asked about at once, and again now and then while all is well")
     func full() {
         var run = Transcript()

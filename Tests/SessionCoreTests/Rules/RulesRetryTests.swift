@@ -204,4 +204,14 @@ struct RulesRetryTests {
         let post = try SessionRequest("http://h/", method: .post)
         #expect(name(await policy.retry(post, state: try state(0), after: lost)) == "no")
     }
+
+    @Test("the policy for lost connections tries as often and sends what it was made for")
+    func ownConnectionLost() async throws {
+        let policy = ConnectionLostRetryPolicy(retryLimit: 1, methods: [.post])
+        let post = try SessionRequest("http://h/", method: .post)
+        #expect(name(await policy.retry(post, state: try state(0), after: lost)) != "no")
+        #expect(name(await policy.retry(post, state: try state(1), after: lost)) == "no")
+        let get = try SessionRequest("http://h/")
+        #expect(name(await policy.retry(get, state: try state(0), after: lost)) == "no")
+    }
 }

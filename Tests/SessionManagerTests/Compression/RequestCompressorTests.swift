@@ -26,6 +26,19 @@ struct RequestCompressorTests {
         return data
     }
 
+    @Test("what is not worth it leaves as it is, where somebody has said what that is")
+    func worthwhile() async throws {
+        let compressor = RequestCompressor(shouldCompress: { $0.count > 4 })
+        let small = try await adapt(request(), compressor)
+        #expect(bytes(small) == Data("body".utf8))
+        #expect(small.headerFields[.contentEncoding] == nil)
+        var longer = try request()
+        longer.body = .data(Data("bodies".utf8))
+        let big = try await adapt(longer, compressor)
+        #expect(bytes(big) != Data("bodies".utf8))
+        #expect(big.headerFields[.contentEncoding] == "gzip")
+    }
+
     @Test("bodies arrive compressed and are what they were", arguments: ContentCompression.allCases)
     func wire(_ compression: ContentCompression) async throws {
         let lab = try await Lab()
