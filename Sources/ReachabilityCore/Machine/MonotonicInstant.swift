@@ -30,10 +30,6 @@ package struct MonotonicInstant: Sendable, Hashable, Comparable {
 extension Duration {
     /// The whole nanoseconds; saturates beyond 292 years.
     package var inNanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        guard !overflow else { return seconds < 0 ? .min : .max }
-        let (sum, carried) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000)
-        return carried ? (seconds < 0 ? .min : .max) : sum
+        Int64(clamping: attoseconds / 1_000_000_000)
     }
 }

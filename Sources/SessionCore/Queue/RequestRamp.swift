@@ -38,8 +38,8 @@ struct RampProgress: Sendable {
 
     /// Begins; nil where all may start at once.
     init?(_ ramp: RequestRamp, at now: Int64, random: UInt64) {
-        let (seconds, attoseconds) = ramp.interval.components
-        interval = min(max(seconds, 0), 3600) &* 1_000_000_000 &+ attoseconds / 1_000_000_000
+        interval = Int64(
+            truncatingIfNeeded: min(max(ramp.interval, .zero), .seconds(3600)).attoseconds / 1_000_000_000)
         guard interval > 0 else { return nil }
         jitter = min(max(ramp.jitter, 0), 1)
         size = min(max(ramp.first, 1), 1 << 20)

@@ -9,24 +9,25 @@ public import SessionCore
 /// An object and an error may come together: content that could be decoded under a status that is not acceptable.
 public typealias CompletionBlock = @Sendable (SessionResponse?, (any Sendable)?, SessionError?) -> Void
 
-/// What happens after a task has ended: delegate, serializer, completion block, event, in this order.
+/// What happens after tasks of one plan have ended: delegate, serializer, completion block, event, in this order.
 final class CompletionDelivery: Sendable {
     private let serializer: any ResponseSerializer
     private let queue: DeliveryQueue
     private let group: CompletionGroup?
     private let delegate: (any SessionDelegate)?
-    private let block: CompletionBlock?
 
     init(
         serializer: any ResponseSerializer, queue: DeliveryQueue, group: CompletionGroup?,
-        delegate: (any SessionDelegate)?, block: CompletionBlock?
+        delegate: (any SessionDelegate)?
     ) {
         self.serializer = serializer
         self.queue = queue
         self.group = group
         self.delegate = delegate
-        self.block = block
     }
+
+    /// Whether anybody is to be told of a task's end who does not wait for it.
+    func isWanted(by task: SessionTask) -> Bool { task.block != nil || delegate != nil || group != nil }
 
     /// Leaves the loop at once: decoding may take long.
     func deliver(_ task: SessionTask, _ outcome: TaskOutcome) {
@@ -56,7 +57,7 @@ final class CompletionDelivery: Sendable {
         _ result: ((any Sendable)?, SessionError?)
     ) {
         let (object, error) = result
-        block?(response, object, error)
+        task.block?(response, object, error)
         group?.leave()
         task.session.events.send(
             .completed(

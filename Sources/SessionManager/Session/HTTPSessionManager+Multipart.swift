@@ -36,7 +36,7 @@ extension HTTPSessionManager {
     /// - Throws: as ``get(_:parameters:headers:)``.
     public func post<Value: Decodable & Sendable>(
         _ address: String, parameters: ParameterValue? = nil, form: MultipartFormData,
-        headers: [String: String] = [:], options: TaskOptions = TaskOptions()
+        headers: [String: String] = [:], options: TaskOptions? = nil
     ) async throws(SessionError) -> Value {
         let request = try request(.post, address, parameters: parameters, form: form, headers: headers)
         return try await value(of: request, options)
@@ -49,7 +49,7 @@ extension HTTPSessionManager {
     @discardableResult
     public func post(
         _ address: String, parameters: ParameterValue? = nil, form: MultipartFormData,
-        headers: [String: String] = [:], options: TaskOptions = TaskOptions(),
+        headers: [String: String] = [:], options: TaskOptions? = nil,
         completion: @escaping CompletionBlock
     ) -> SessionTask? {
         resume(options, completion) { () throws(SessionError) in

@@ -90,12 +90,12 @@ extension HTTPSessionManager {
         _ method: HTTPRequest.Method, _ address: String, _ parameters: ParameterValue?,
         _ headers: [String: String]
     ) async throws(SessionError) -> Value {
-        try await value(of: request(method, address, parameters: parameters, headers: headers), TaskOptions())
+        try await value(of: request(method, address, parameters: parameters, headers: headers), nil)
     }
 
     /// Sends a request and decodes the answer.
     func value<Value: Decodable & Sendable>(
-        of request: SessionRequest, _ options: TaskOptions
+        of request: SessionRequest, _ options: TaskOptions?
     ) async throws(SessionError) -> Value {
         let (data, response) = try await session.data(for: request, options: options)
         // An error's content is seldom a `Value`; the status says more than the decoder's complaint.

@@ -57,6 +57,8 @@ public final class SessionTask: Sendable {
     let counters = ByteCounters()
     var plan: TaskPlan { _read { yield boxedPlan.value } }
     let boxedPlan: Boxed<TaskPlan>
+    /// Told of its end, by the plan's ``CompletionDelivery``.
+    let block: CompletionBlock?
     let session: Session
     /// Where it is in the manager's queue.
     let place = QueuePlace()
@@ -67,11 +69,15 @@ public final class SessionTask: Sendable {
         self.init(Boxed(request), kind: kind, session: session, plan: Boxed(plan))
     }
 
-    init(_ request: Boxed<SessionRequest>, kind: Kind, session: Session, plan boxedPlan: Boxed<TaskPlan>) {
+    init(
+        _ request: Boxed<SessionRequest>, kind: Kind, session: Session, plan boxedPlan: Boxed<TaskPlan>,
+        block: CompletionBlock? = nil
+    ) {
         identifier = Self.identifiers.add(1, ordering: .relaxed).newValue
         self.kind = kind
         self.session = session
         self.boxedPlan = boxedPlan
+        self.block = block
         priority = boxedPlan.value.options.priority
         self.request = request
         record = Mutex(Record())
@@ -267,7 +273,7 @@ public final class SessionTask: Sendable {
             return (true, record.waiter.take(), record.others)
         }
         guard isFirst else { return }
-        if let completion = plan.completion {
+        if let completion = plan.completion, completion.isWanted(by: self) {
             session.deliveryBegins()
             session.forget(self)
             completion.deliver(self, outcome)

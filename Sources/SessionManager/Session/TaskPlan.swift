@@ -29,7 +29,7 @@ struct TaskPlan: Sendable {
     var stream: StreamBuffer?
     /// Told of the head of the last response.
     var head: HeadPromise?
-    /// Told on the loop's thread when the task has ended, before those who wait.
+    /// Tells others of its end than those who wait for it; called on the loop's thread, before these.
     var completion: CompletionDelivery?
 
     // By reference: to find that there is none takes the runtime's help where it is an optional value of any type.

@@ -21,7 +21,7 @@ extension URLSessionManager {
     ///
     /// - Throws: what hindered the transfer.
     nonisolated(nonsending) public func data(
-        for request: SessionRequest, options: TaskOptions
+        for request: SessionRequest, options: TaskOptions?
     ) async throws(SessionError) -> (Data, SessionResponse) {
         try await task(request, request.body == nil ? .data : .upload, plan(options)).content()
     }
@@ -45,14 +45,14 @@ extension URLSessionManager {
     ///
     /// - Throws: what hindered the transfer before the head came; what hinders it later is thrown by the stream.
     public func stream(
-        for request: SessionRequest, options: TaskOptions = TaskOptions()
+        for request: SessionRequest, options: TaskOptions? = nil
     ) async throws(SessionError) -> (SessionResponse, ContentStream) {
         let buffer = StreamBuffer()
         let head = HeadPromise()
-        var plan = plan(options)
+        var plan = plan(options).value
         plan.stream = buffer
         plan.head = head
-        let task = try task(request, .stream, plan)
+        let task = try task(request, .stream, Boxed(plan))
         task.whenEnded { outcome in
             if let error = outcome.error {
                 head.fulfil(.failure(error))
@@ -73,11 +73,11 @@ extension URLSessionManager {
     ///
     /// - Throws: what hindered the transfer or the writing; the destination is untouched then.
     public func download(
-        _ request: SessionRequest, to destination: DownloadDestination, options: TaskOptions = TaskOptions()
+        _ request: SessionRequest, to destination: DownloadDestination, options: TaskOptions? = nil
     ) async throws(SessionError) -> SessionResponse {
-        var plan = plan(options)
+        var plan = plan(options).value
         plan.destination = { _, _ in destination }
-        let task = try task(request, .download, plan)
+        let task = try task(request, .download, Boxed(plan))
         task.resume()
         let outcome = await task.outcome()
         if let error = outcome.error { throw error }

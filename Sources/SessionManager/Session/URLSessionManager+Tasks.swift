@@ -7,18 +7,19 @@ public import SessionCore
 extension URLSessionManager {
     /// A task that keeps the content of the response in memory.
     ///
+    /// - Parameter options: what it is to do differently from the others of its manager; nil for nothing.
     /// - Throws: ``SessionError/Code/invalidated`` after ``invalidate(cancellingTasks:resettingSession:)``.
     public func dataTask(
-        with request: SessionRequest, options: TaskOptions = TaskOptions(), completion: CompletionBlock? = nil
+        with request: SessionRequest, options: TaskOptions? = nil, completion: CompletionBlock? = nil
     ) throws(SessionError) -> SessionTask {
-        try task(request, .data, plan(options, completion))
+        try task(request, .data, plan(options), completion)
     }
 
     /// A task that sends a file as the body; the method is the request's.
     ///
     /// - Throws: ``SessionError/Code/invalidated`` after ``invalidate(cancellingTasks:resettingSession:)``.
     public func uploadTask(
-        with request: SessionRequest, fromFile path: String, options: TaskOptions = TaskOptions(),
+        with request: SessionRequest, fromFile path: String, options: TaskOptions? = nil,
         completion: CompletionBlock? = nil
     ) throws(SessionError) -> SessionTask {
         try upload(request, .file(path: path), options, completion)
@@ -28,7 +29,7 @@ extension URLSessionManager {
     ///
     /// - Throws: ``SessionError/Code/invalidated`` after ``invalidate(cancellingTasks:resettingSession:)``.
     public func uploadTask(
-        with request: SessionRequest, from data: Data, options: TaskOptions = TaskOptions(),
+        with request: SessionRequest, from data: Data, options: TaskOptions? = nil,
         completion: CompletionBlock? = nil
     ) throws(SessionError) -> SessionTask {
         try upload(request, .data(data), options, completion)
@@ -38,7 +39,7 @@ extension URLSessionManager {
     ///
     /// - Throws: ``SessionError/Code/invalidated`` after ``invalidate(cancellingTasks:resettingSession:)``.
     public func uploadTask(
-        withStreamedRequest request: SessionRequest, options: TaskOptions = TaskOptions(),
+        withStreamedRequest request: SessionRequest, options: TaskOptions? = nil,
         completion: CompletionBlock? = nil
     ) throws(SessionError) -> SessionTask {
         try upload(request, request.body, options, completion)
@@ -52,13 +53,13 @@ extension URLSessionManager {
     ///   place, whose path the block gets as its object.
     /// - Throws: ``SessionError/Code/invalidated`` after ``invalidate(cancellingTasks:resettingSession:)``.
     public func downloadTask(
-        with request: SessionRequest, options: TaskOptions = TaskOptions(),
+        with request: SessionRequest, options: TaskOptions? = nil,
         destination: (@Sendable (_ temporaryPath: String, SessionResponse) -> DownloadDestination?)? = nil,
         completion: CompletionBlock? = nil
     ) throws(SessionError) -> SessionTask {
-        var plan = plan(options, completion)
+        var plan = plan(options).value
         plan.destination = destination
-        return try task(request, .download, plan)
+        return try task(request, .download, Boxed(plan), completion)
     }
 
     /// A task that goes on with an earlier download.
@@ -68,22 +69,22 @@ extension URLSessionManager {
     /// - Throws: ``SessionError/Code/invalidated`` after ``invalidate(cancellingTasks:resettingSession:)``.
     public func downloadTask(
         resuming record: ResumeRecord, with request: SessionRequest? = nil,
-        options: TaskOptions = TaskOptions(),
+        options: TaskOptions? = nil,
         destination: (@Sendable (_ temporaryPath: String, SessionResponse) -> DownloadDestination?)? = nil,
         completion: CompletionBlock? = nil
     ) throws(SessionError) -> SessionTask {
-        var plan = plan(options, completion)
+        var plan = plan(options).value
         plan.destination = destination
         plan.record = record
-        return try task(request ?? SessionRequest(url: record.url), .download, plan)
+        return try task(request ?? SessionRequest(url: record.url), .download, Boxed(plan), completion)
     }
 
     private func upload(
-        _ request: SessionRequest, _ body: RequestBody?, _ options: TaskOptions,
+        _ request: SessionRequest, _ body: RequestBody?, _ options: TaskOptions?,
         _ completion: CompletionBlock?
     ) throws(SessionError) -> SessionTask {
         var request = request
         request.body = body
-        return try task(request, .upload, plan(options, completion))
+        return try task(request, .upload, plan(options), completion)
     }
 }

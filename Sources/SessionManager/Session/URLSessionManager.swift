@@ -25,7 +25,7 @@ public final class URLSessionManager: Sendable {
         var caching: CacheAccess?
         var monitors: [EventMonitor] = []
 
-        /// What is agreed for tasks that are told nothing and have no block.
+        /// What is agreed for tasks that are told nothing.
         var ordinaryPlan: Boxed<TaskPlan>?
 
         mutating func renewCaching() {
@@ -253,23 +253,22 @@ public final class URLSessionManager: Sendable {
     }
 
     /// What the manager does with a task besides what the task is told.
-    func plan(_ options: TaskOptions, _ completion: CompletionBlock? = nil) -> TaskPlan {
-        state.withLock { Self.plan($0, options, completion) }
+    func plan(_ options: TaskOptions?) -> Boxed<TaskPlan> {
+        guard let options else { return ordinaryPlan() }
+        return state.withLock { Boxed(Self.plan($0, options)) }
     }
 
     /// The same for a task that is told nothing: made once.
     func ordinaryPlan() -> Boxed<TaskPlan> {
         state.withLock { state in
             if let plan = state.ordinaryPlan { return plan }
-            let plan = Boxed(Self.plan(state, TaskOptions(), nil))
+            let plan = Boxed(Self.plan(state, TaskOptions()))
             state.ordinaryPlan = plan
             return plan
         }
     }
 
-    private static func plan(
-        _ state: borrowing State, _ options: TaskOptions, _ completion: CompletionBlock?
-    ) -> TaskPlan {
+    private static func plan(_ state: borrowing State, _ options: TaskOptions) -> TaskPlan {
         let (serializer, queue, delegate) = (state.serializer, state.queue, state.delegate)
         var plan = TaskPlan()
         plan.options = options
@@ -282,29 +281,23 @@ public final class URLSessionManager: Sendable {
         plan.interceptor = Interceptor.combining(manager: state.interceptor, request: options.interceptor)
         // Judged without content, an unfit media type is no reason to refuse a file.
         plan.validation = { CompletionDelivery.refusal(of: $0, by: serializer) }
-        guard completion != nil || delegate != nil || options.completionGroup != nil else { return plan }
-        options.completionGroup?.enter()
         plan.completion = CompletionDelivery(
             serializer: serializer, queue: options.completionQueue ?? queue, group: options.completionGroup,
-            delegate: delegate, block: completion)
+            delegate: delegate)
         return plan
     }
 
     /// A task of the current session.
-    func task(_ request: SessionRequest, _ kind: SessionTask.Kind, _ plan: TaskPlan) throws(SessionError)
-        -> SessionTask
-    {
-        try task(request, kind, Boxed(plan))
-    }
-
-    /// A task of the current session.
     func task(
-        _ request: SessionRequest, _ kind: SessionTask.Kind, _ plan: Boxed<TaskPlan>
+        _ request: SessionRequest, _ kind: SessionTask.Kind, _ plan: Boxed<TaskPlan>,
+        _ block: CompletionBlock? = nil
     ) throws(SessionError) -> SessionTask {
         let session = try session
-        let task = SessionTask(Boxed(request), kind: kind, session: session, plan: plan)
+        let task = SessionTask(Boxed(request), kind: kind, session: session, plan: plan, block: block)
+        let group = plan.value.options.completionGroup
+        group?.enter()
         guard session.adopt(task) else {
-            plan.value.options.completionGroup?.leave()
+            group?.leave()
             throw SessionError(
                 .invalidated, "the manager has been invalidated", advice: "make a new one",
                 failingURL: request.url)

@@ -11,6 +11,14 @@ import SessionManager
 /// By its async functions on the default executor or by completion blocks, and either on the thread that transfers.
 @main
 struct ReachHTTPBench {
+    /// How the session manager is used; by its async functions on the default executor unless said otherwise.
+    enum Mode: String {
+        case async = "--async"
+        case onLoop = "--on-loop"
+        case blocks = "--blocks"
+        case blocksOnLoop = "--blocks-on-loop"
+    }
+
     static func main() async throws {
         var words = Array(CommandLine.arguments.dropFirst())
         if words.count == 5, words[0] == "streams" {
@@ -20,8 +28,9 @@ struct ReachHTTPBench {
         if words.count == 3, words[0] == "queue" {
             exit(try await Pairing.queue(words[1], Int(words[2]) ?? 1) ? 0 : 1)
         }
-        let mode = words.first?.hasPrefix("--") == true ? words.removeFirst() : "--async"
-        guard words.count >= 3, ["--async", "--blocks", "--on-loop", "--blocks-on-loop"].contains(mode) else {
+        let mode = words.first.flatMap(Mode.init)
+        if mode != nil { words.removeFirst() }
+        guard words.count >= 3 else {
             print(
                 "usage: [--blocks | --on-loop | --blocks-on-loop] get URL N CONCURRENCY [CONNECTIONS] | download URL FILE | upload URL FILE"
             )
@@ -36,7 +45,8 @@ struct ReachHTTPBench {
             manager: URLSessionManager(
                 configuration: configuration, responseSerializer: DataResponseSerializer()),
             ledger: Ledger(numbers.first ?? 1))
-        let (isByBlocks, isOnLoop) = (mode.hasPrefix("--blocks"), mode.hasSuffix("on-loop"))
+        let isByBlocks = mode == .blocks || mode == .blocksOnLoop
+        let isOnLoop = mode == .onLoop || mode == .blocksOnLoop
         if isByBlocks, isOnLoop { load.manager.completionQueue = try load.manager.transferQueue }
         if !isByBlocks, isOnLoop {
             try await withTaskExecutorPreference(load.manager.transferExecutor) {

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Reachability
+import SessionManager
+import TestSupport
+import Testing
+
+/// What is agreed for tasks with completion blocks when they are made.
+@Suite("Completion of tasks")
+struct CompletionTests {
+    @Test("what the manager is told holds for the next task with a block, and not for those that are made")
+    func nextTask() async throws {
+        let lab = try await Lab()
+        let places = Diary<String>()
+        func named(_ name: String) -> DeliveryQueue {
+            .custom { work in
+                places.note(name)
+                work()
+            }
+        }
+        let (before, after) = (Box<Bool>(), Box<Bool>())
+        lab.manager.responseSerializer = DataResponseSerializer()
+        lab.manager.completionQueue = named("first")
+        let first = try lab.manager.dataTask(with: lab.request("/get")) { _, object, _ in
+            before.put(object is Data)
+        }
+        lab.manager.responseSerializer = JSONResponseSerializer()
+        lab.manager.completionQueue = named("second")
+        let second = try lab.manager.dataTask(with: lab.request("/get")) { _, object, _ in
+            after.put(object is Data)
+        }
+        second.resume()
+        #expect(await after.value == false)
+        first.resume()
+        #expect(await before.value == true)
+        #expect(places.all == ["second", "first"])
+    }
+
+    @Test("a group does not wait for a task that could not be made")
+    func refusedTask() async throws {
+        let lab = try await Lab()
+        let group = CompletionGroup()
+        var options = TaskOptions()
+        options.completionGroup = group
+        lab.manager.invalidate()
+        let request = try lab.request("/get")
+        #expect(throws: SessionError.self) {
+            try lab.manager.dataTask(with: request, options: options) { _, _, _ in }
+        }
+        await group.wait()
+    }
+
+    @Test("a group waits for a task without a block as well")
+    func withoutBlock() async throws {
+        let lab = try await Lab()
+        let group = CompletionGroup()
+        var options = TaskOptions()
+        options.completionGroup = group
+        let task = try lab.manager.dataTask(with: lab.request("/get"), options: options)
+        task.resume()
+        await group.wait()
+        #expect(task.state == .completed)
+    }
+}
