@@ -32,8 +32,6 @@ package struct DispatchStateMachine: ~Copyable, Sendable {
     }
 
     package var isRunning: Bool { state != .idle }
-    package var inFlight: Int { flights.count }
-    package func isBusy(lane: String) -> Bool { flights[lane] != nil }
     package func isInFlight(_ entry: OutboxID) -> Bool { flights.values.contains { $0.entry == entry } }
 
     /// Delivery begins; false where it had begun.

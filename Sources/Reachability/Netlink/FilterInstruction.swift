@@ -42,8 +42,6 @@ extension FilterInstruction {
     package static func store(_ index: UInt32) -> Self { Self(BPF_ST, index) }
     /// X = A.
     package static let copyToX = Self(BPF_MISC | BPF_TAX)
-    /// A = X.
-    package static let copyFromX = Self(BPF_MISC | BPF_TXA)
     /// A = A & `value`.
     package static func and(_ value: UInt32) -> Self { Self(BPF_ALU | BPF_AND | BPF_K, value) }
     /// A = A − X.

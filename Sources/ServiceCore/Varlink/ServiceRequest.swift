@@ -15,11 +15,6 @@ package enum ServiceRequest: Sendable, Equatable {
     case history(since: WallTime?, limit: Int)
     case outbox(OutboxCall)
 
-    /// Whether everybody may ask for it.
-    package var isForAll: Bool {
-        if case .outbox = self { false } else { true }
-    }
-
     /// Understands a call, or says what to answer.
     package static func read(_ call: VarlinkCall) -> Result<ServiceRequest, VarlinkRefusal> {
         Result { () throws(VarlinkRefusal) in try Self(call) }

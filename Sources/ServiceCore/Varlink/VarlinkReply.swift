@@ -56,10 +56,6 @@ extension VarlinkReply {
         Self(error: "org.varlink.service.InterfaceNotFound", ["interface": .string(interface)])
     }
 
-    package static func methodNotImplemented(_ method: String) -> Self {
-        Self(error: "org.varlink.service.MethodNotImplemented", ["method": .string(method)])
-    }
-
     package static func invalidParameter(_ parameter: String) -> Self {
         Self(error: "org.varlink.service.InvalidParameter", ["parameter": .string(parameter)])
     }

@@ -28,8 +28,8 @@ package struct AuthenticationStateMachine: ~Copyable, Sendable {
         case ignore
         /// Put this to the handler; its answer goes to `answered`.
         case ask(AuthenticationChallenge, ticket: Int)
-        /// Have the certificates judged; the result goes to `trustEvaluated`.
-        case evaluateTrust(Judge, ticket: Int)
+        /// Leave the server's certificates to this judge; where it refuses them, its error is the task's.
+        case evaluateTrust(Judge)
         /// Send the request again, or go on with the handshake, with this credential for this challenge.
         case proceed(Credential, AuthenticationChallenge)
         /// Go on without: the response is the answer, or the handshake has no certificate to show.
@@ -41,7 +41,6 @@ package struct AuthenticationStateMachine: ~Copyable, Sendable {
     private enum State: Sendable {
         case idle
         case asking(AuthenticationChallenge, rest: ArraySlice<AuthenticationChallenge>, Handler)
-        case evaluating(AuthenticationChallenge)
         case ended
     }
 
@@ -71,7 +70,6 @@ package struct AuthenticationStateMachine: ~Copyable, Sendable {
     private var rounds = 0
     private var staleRounds = 0
     private var used: [Space: [Credential]] = [:]
-    private var rememberedError: (any Error)?
 
     package init() {}
 
@@ -121,19 +119,8 @@ package struct AuthenticationStateMachine: ~Copyable, Sendable {
         return fail(error)
     }
 
-    /// The certificates have been judged; nil where they are trusted.
-    package mutating func trustEvaluated(_ refusal: SessionError?, ticket: Int) -> Step {
-        guard case .evaluating(let challenge) = state, ticket == self.ticket else { return .ignore }
-        state = .idle
-        if let refusal { return fail(refusal) }
-        return .proceed(.serverTrust, challenge)
-    }
-
     /// The task is over: nothing more is asked, and later answers mean nothing.
     package mutating func ended() { state = .ended }
-
-    /// What the task ends with where its transfer ended with `error`: an error of authentication is what led to it.
-    package func finalError(_ error: any Error) -> any Error { rememberedError ?? error }
 
     private mutating func next(_ offers: ArraySlice<AuthenticationChallenge>, _ handler: Handler) -> Step {
         state = .idle
@@ -149,10 +136,8 @@ package struct AuthenticationStateMachine: ~Copyable, Sendable {
         _ challenge: AuthenticationChallenge, _ rest: ArraySlice<AuthenticationChallenge>, _ handler: Handler
     ) -> Step {
         if challenge.method == .serverTrust {
-            ticket += 1
-            state = .evaluating(challenge)
-            if case .session = handler { return .evaluateTrust(.system, ticket: ticket) }
-            return .evaluateTrust(.policy, ticket: ticket)
+            if case .session = handler { return .evaluateTrust(.system) }
+            return .evaluateTrust(.policy)
         }
         // A proposed credential answers the best offer that it can answer.
         for offer in [challenge] + rest {
@@ -175,7 +160,6 @@ package struct AuthenticationStateMachine: ~Copyable, Sendable {
 
     private mutating func fail(_ error: any Error) -> Step {
         state = .ended
-        rememberedError = error
         return .fail(error)
     }
 }

@@ -12,7 +12,7 @@ package struct CacheIndex: ~Copyable, Sendable {
     }
 
     /// The most bytes that all together may have.
-    package private(set) var capacity: Int64
+    package let capacity: Int64
     /// The bytes that all together have.
     package private(set) var usage: Int64 = 0
     private var nodes: [Node] = []
@@ -74,12 +74,6 @@ package struct CacheIndex: ~Copyable, Sendable {
 
     /// Everything is gone.
     package mutating func removedAll() { self = CacheIndex(capacity: capacity) }
-
-    /// The cache may be larger or has to be smaller: the keys of what has to go.
-    package mutating func resized(to capacity: Int64) -> [String] {
-        self.capacity = max(capacity, 0)
-        return evicted()
-    }
 
     private mutating func evicted() -> [String] {
         var keys: [String] = []

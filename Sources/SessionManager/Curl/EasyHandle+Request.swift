@@ -26,7 +26,7 @@ extension EasyHandle {
     }
 
     private func prepareFields(_ transfer: Transfer, _ request: SessionRequest) {
-        if request.body != nil { set(CURLOPT_INFILESIZE_LARGE, offset: transfer.bodyLength ?? -1) }
+        if request.body != nil { set(CURLOPT_INFILESIZE_LARGE, offset: transfer.body.length ?? -1) }
         setHeaderLines { append in
             for field in request.headerFields {
                 // libcurl sends the length of the body itself.
@@ -157,7 +157,7 @@ final class EasyOptions {
         // Big buffers only where they pay: every running transfer has its own.
         let most = options.maximumBytesPerSecond.map(TransferPace.piece) ?? .max
         bufferSize = min(most, transfer.isBulk ? 256 << 10 : 16 << 10)
-        uploadBufferSize = Self.uploadBufferSize(hasBody ? transfer.bodyLength ?? .max : 0)
+        uploadBufferSize = Self.uploadBufferSize(hasBody ? transfer.body.length ?? .max : 0)
         proxy = configuration.proxy
         credentials = transfer.credentials
         source = request.sharedOptions

@@ -88,7 +88,7 @@ struct ConnectionPair: Hashable {
 extension Transfer {
     /// Whether libcurl carries it out and has not begun to connect.
     var isLookingUp: Bool {
-        guard let easy, response == nil, sent == 0, socket < 0 else { return false }
+        guard let easy, response == nil, body.sent == 0, socket < 0 else { return false }
         return ConnectionPair(easy) == nil
     }
 

@@ -79,7 +79,7 @@ extension TaskRunner {
             return exchange()
         }
         // Nothing of the body has been read: a handshake that was left undecided, for instance.
-        if former.sent == 0 {
+        if former.body.sent == 0 {
             unsent = former
             return exchange()
         }

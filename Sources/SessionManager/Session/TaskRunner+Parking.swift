@@ -109,11 +109,11 @@ extension TaskRunner {
     private func restart(_ former: Transfer) {
         if let next {
             continuation = .follow(next)
-        } else if case .stream(let source)? = request.body, !source.isRewindable, former.sent > 0 {
+        } else if case .stream(let source)? = request.body, !source.isRewindable, former.body.sent > 0 {
             continuation = .newBody
         } else {
             continuation = .exchange
-            if former.sent == 0 { unsent = former }
+            if former.body.sent == 0 { unsent = former }
         }
         // Where missing bytes were asked for, they are asked for again; else what has come is of no use, and the same file gets it anew.
         if !asksForRest { record = nil }
@@ -127,8 +127,8 @@ extension TaskRunner {
     private func interruption(of transfer: Transfer) -> Interruption {
         var facts = Interruption(isIdempotent: isIdempotent)
         let headBytes = transfer.easy?.long(CURLINFO_REQUEST_SIZE) ?? 0
-        facts.hasBegun = headBytes > 0 || transfer.sent > 0
-        facts.isWhollySent = transfer.hasSentBody
+        facts.hasBegun = headBytes > 0 || transfer.body.sent > 0
+        facts.isWhollySent = transfer.body.isSent
         let status = transfer.response?.statusCode
         facts.hasHead = status != nil
         facts.isPreliminary = next != nil || ((status == 401 || status == 407) && answersChallenges)
@@ -197,7 +197,7 @@ extension TaskRunner {
     /// Tries again in a moment to connect over a path that has taken the place of a dead one, or has come back; false where that is not
     /// the matter.
     func reconnects(after error: SessionError, _ transfer: Transfer?) -> Bool {
-        guard transfer?.response == nil, transfer?.sent ?? 0 == 0 else { return false }
+        guard transfer?.response == nil, transfer?.body.sent ?? 0 == 0 else { return false }
         switch error.code {
         case .cannotConnectToHost, .cannotFindHost, .notConnectedToInternet: break
         default: return false

@@ -166,7 +166,7 @@ extension TaskRunner: TransferObserver {
     }
 
     func transferSent(_ transfer: Transfer) {
-        task.note(bytes: .sent, transfer.sent, of: transfer.bodyLength)
+        task.note(bytes: .sent, transfer.body.sent, of: transfer.body.length)
     }
 
     func transferWaitsForBody(_ transfer: Transfer, _ reader: any BodyReader) {

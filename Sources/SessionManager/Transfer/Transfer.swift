@@ -44,8 +44,8 @@ final class Transfer {
     private(set) var failure: SessionError?
     /// Content bytes so far, decoded.
     private(set) var received: Int64 = 0
-    /// Body bytes handed to libcurl so far.
-    private(set) var sent: Int64 = 0
+    /// What it sends besides the head.
+    private(set) var body = TransferBody()
     /// The engine's time of the last byte, or of the start.
     var lastActivity: Int64 = 0
     /// The user's pause.
@@ -62,15 +62,10 @@ final class Transfer {
     private var sink: (any ContentSink)?
     /// Stands before the sink where the content is encoded.
     private var decoder: DecodingSink?
-    private var reader: (any BodyReader)?
-    /// The body's length; nil for one of unknown length, or for none.
-    private(set) var bodyLength: Int64?
-    private var hasReadBody = false
     /// libcurl has begun to send it.
     private var hasLeft = false
     /// Over a connection that was made for it.
     private var hasOwnConnection = false
-    private var bodyIsPaused = false
     private(set) var contentIsPaused = false
 
     /// Whether it goes over TLS.
@@ -113,7 +108,7 @@ final class Transfer {
     }
 
     /// Begins to count how long the server takes, where that is limited and it has the whole request.
-    func awaitAnswer() { if hasSentBody { firstByte?.begin() } else { firstByte?.end() } }
+    func awaitAnswer() { if body.isSent { firstByte?.begin() } else { firstByte?.end() } }
 
     /// The user lets it go on: what the server has taken until now does not count.
     func awaitAnswerAgain() { if hasLeft, response == nil { awaitAnswer() } }
@@ -123,26 +118,11 @@ final class Transfer {
 
     /// Opens the body, unless it has that of a transfer that did not come to send it.
     func prepareBody() throws(SessionError) {
-        if reader != nil, sent == 0, case .stream(let source) = request.body {
-            bodyLength = source.length
-            return
-        }
-        switch request.body {
-        case nil: return
-        case .data(let data):
-            reader = DataReader(data)
-            bodyLength = Int64(data.count)
-        case .file(let path):
-            let file = try FileReader(path: path)
-            reader = file
-            bodyLength = file.length
-        case .stream(let source):
-            let stream = try source.makeReader()
-            reader = stream
-            bodyLength = source.length
-        }
-        sent = 0
-        hasReadBody = false
+        guard let content = request.body else { return }
+        if body.isUntouched, case .stream = content { return }
+        var opened = try TransferBody(content)
+        opened.isPaused = body.isPaused
+        body = opened
     }
 
     /// Ends it: the observer is told once, and everything is let go of.
@@ -159,15 +139,14 @@ final class Transfer {
 
     /// Has the body of a transfer of the same request that ended before a byte of it was read.
     func takeBody(of former: Transfer) {
-        reader = former.reader
-        former.reader = nil
+        body = former.body.handOver()
     }
 
     /// Forgets the observer, which has ended it itself.
     func abandon() {
         observer = nil
         firstByte?.end()
-        if sent > 0 { reader = nil }
+        body.letGo()
         sink = nil
         decoder = nil
     }
@@ -221,11 +200,11 @@ extension Transfer {
     /// Fills libcurl's buffer with the next bytes of the body.
     func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
         lastActivity = clock.now
-        guard let reader, let observer else { return Int(CCURL_READ_ABORT) }
+        guard let reader = body.reader, let observer else { return Int(CCURL_READ_ABORT) }
         var buffer = buffer
         if let pace {
             if pace.holdsBody(self) {
-                bodyIsPaused = true
+                body.isPaused = true
                 return Int(CCURL_READ_PAUSE)
             }
             buffer = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(pace.piece))
@@ -234,21 +213,16 @@ extension Transfer {
             switch try reader.read(into: buffer) {
             case .bytes(let count):
                 pace?.sent(count)
-                sent += Int64(count)
+                body.note(sent: count)
                 observer.transferSent(self)
-                if let bodyLength, sent >= bodyLength { firstByte?.begin() }
+                if body.length != nil, body.hasGone { firstByte?.begin() }
                 return count
             case .end:
-                hasReadBody = true
-                if let bodyLength, sent != bodyLength {
-                    throw SessionError(
-                        .requestBodyStreamExhausted,
-                        "the body ended after \(sent) of \(bodyLength) bytes")
-                }
-                if bodyLength == nil { firstByte?.begin() }
+                try body.noteEnd()
+                if body.length == nil { firstByte?.begin() }
                 return 0
             case .notYet:
-                bodyIsPaused = true
+                body.isPaused = true
                 observer.transferWaitsForBody(self, reader)
                 return Int(CCURL_READ_PAUSE)
             }
@@ -269,7 +243,7 @@ extension Transfer {
     }
 
     /// Begins the body anew, as libcurl needs it when a kept connection turned out to be dead.
-    func rewindBody() -> Bool { sent == 0 || mayLeave() && rewinds() }
+    func rewindBody() -> Bool { body.sent == 0 || mayLeave() && rewinds() }
 
     /// A second time only what may be carried out twice, or cannot have been carried out.
     ///
@@ -280,7 +254,7 @@ extension Transfer {
     private func mayLeave() -> Bool {
         defer { hasLeft = true }
         if !hasLeft { hasOwnConnection = (easy?.long(CURLINFO_NUM_CONNECTS) ?? 0) > 0 }
-        guard hasLeft, response == nil, hasSentBody, observer?.transferMayRepeat(self) == false else {
+        guard hasLeft, response == nil, body.isSent, observer?.transferMayRepeat(self) == false else {
             return true
         }
         if hasOwnConnection, let ordinal, ordinal == pool?.total { return true }
@@ -294,7 +268,7 @@ extension Transfer {
         case .cannotConnectToHost, .cannotFindHost, .notConnectedToInternet: break
         default: return error
         }
-        guard hasLeft, response == nil, hasSentBody, observer?.transferMayRepeat(self) == false else {
+        guard hasLeft, response == nil, body.isSent, observer?.transferMayRepeat(self) == false else {
             return error
         }
         return .outcomeUnknown("the server has ended it without an answer, and cannot be reached any more")
@@ -302,7 +276,7 @@ extension Transfer {
     }
 
     private func rewinds() -> Bool {
-        guard sent > 0 else { return true }
+        guard body.sent > 0 else { return true }
         do throws(SessionError) {
             try prepareBody()
             return true
@@ -312,17 +286,11 @@ extension Transfer {
         }
     }
 
-    /// Whether the body, if there is one, was handed to libcurl to its end.
-    var hasSentBody: Bool { reader == nil || (bodyLength.map { sent >= $0 } ?? hasReadBody) }
-
     /// Whether it waits for this program and not for the network.
-    var isWaiting: Bool { contentIsPaused || bodyIsPaused }
+    var isWaiting: Bool { contentIsPaused || body.isPaused }
 
-    /// Whether the body waits for its source; asking ends that.
-    func takeBodyPause() -> Bool {
-        defer { bodyIsPaused = false }
-        return bodyIsPaused
-    }
+    /// The body may go on: its source is asked again.
+    func resumeBody() { body.isPaused = false }
 
     func abort(_ error: SessionError) -> Int {
         failure = failure ?? error

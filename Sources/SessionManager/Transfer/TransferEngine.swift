@@ -180,7 +180,7 @@ extension TransferEngine {
         guard transfer.hasPlace, !transfer.isSuspended else { return }
         outside { engine in
             guard let easy = transfer.easy else { return }
-            _ = transfer.takeBodyPause()
+            transfer.resumeBody()
             transfer.lastActivity = engine.clock.now
             engine.inside { _ = ccurl_easy_pause(easy.raw, Int32(CCURL_PAUSE_NONE)) }
         }

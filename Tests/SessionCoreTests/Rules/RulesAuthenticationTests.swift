@@ -25,7 +25,7 @@ struct RulesAuthenticationTests {
         case .ignore: ("ignore", 0)
         case .ask(let challenge, let ticket):
             ("ask \(challenge.method) \(challenge.previousFailureCount)", ticket)
-        case .evaluateTrust(let judge, let ticket): ("evaluate \(judge)", ticket)
+        case .evaluateTrust(let judge): ("evaluate \(judge)", 0)
         case .proceed(let credential, let challenge):
             (
                 "proceed \(credential == me ? "me" : credential == other ? "other" : "\(credential)") \(challenge.method)",
@@ -43,14 +43,7 @@ struct RulesAuthenticationTests {
         let (asked, ticket) = read(machine.challenged([challenge()], handler: .task))
         #expect(asked == "ask basic 0")
         #expect(read(machine.answered(with: Refusal(), ticket: ticket)).0 == "fail Refusal()")
-        #expect(machine.finalError(SessionError(.cancelled, "cancelled")) as? Refusal == Refusal())
         #expect(read(machine.challenged([challenge()], handler: .task)).0 == "ignore")
-    }
-
-    @Test("without an error of authentication the transfer's error stays")
-    func transferError() {
-        let machine = AuthenticationStateMachine()
-        #expect(machine.finalError(Refusal()) as? Refusal == Refusal())
     }
 
     @Test("AF-149 an answer that comes later counts, and once only")
@@ -207,10 +200,8 @@ struct RulesAuthenticationTests {
         #expect(read(machine.answered(.performDefaultHandling, ticket: again)).0 == "evaluate system")
     }
 
-    @Test(
-        "the policy judges certificates without a handler, and where that of tasks leaves it to the default",
-        arguments: [true, false])
-    func policy(_ isTrusted: Bool) {
+    @Test("the policy judges certificates where no handler does, or that of tasks leaves it to the default")
+    func policy() {
         for handler in [AuthenticationStateMachine.Handler.none, .task] {
             var machine = AuthenticationStateMachine()
             var (word, ticket) = read(machine.challenged([challenge(.serverTrust)], handler: handler))
@@ -219,11 +210,7 @@ struct RulesAuthenticationTests {
                 (word, ticket) = read(machine.answered(.performDefaultHandling, ticket: ticket))
             }
             #expect(word == "evaluate policy")
-            let refusal =
-                isTrusted ? nil : SessionError(.certificateUntrusted, "no pin fits", domain: .security)
-            let end = read(machine.trustEvaluated(refusal, ticket: ticket)).0
-            #expect(end == (isTrusted ? "proceed trust in the server serverTrust" : "fail -1202"))
-            #expect(read(machine.trustEvaluated(nil, ticket: ticket)).0 == "ignore")
+            #expect(read(machine.answered(.useCredential(.serverTrust), ticket: ticket)).0 == "ignore")
         }
     }
 
