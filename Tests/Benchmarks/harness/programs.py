@@ -31,11 +31,14 @@ def built(name):
 def build_swift(package, product, build, scratch=None):
     """The path of a product of a Swift package, built in release mode with a static standard library; None without it.
     `scratch` is where it is built, when not inside the package."""
-    if not os.path.exists(os.path.join(package, 'Package.swift')):
+    manifest = os.path.join(package, 'Package.swift')
+    if not os.path.exists(manifest):
         return None
     flags = subprocess.check_output([os.path.join(PROJECT, 'packaging', 'device-flags')], text=True).splitlines()
     command = ['nice', 'swift', 'build', '-c', 'release', *flags, '--package-path', package, *(['--scratch-path', scratch] if scratch else [])]
     if build:
+        # SwiftPM sees a source file that is new in a package beside this one when it reads the manifest again, and not before.
+        os.utime(manifest)
         print(f'Building {product} ...', file=sys.stderr)
         result = subprocess.run([*command, '--product', product], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if result.returncode:
