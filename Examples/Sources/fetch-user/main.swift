@@ -4,20 +4,20 @@
 //
 //     swift run --package-path Examples fetch-user https://api.example.com/v1 'sha256//…'
 
+import Glibc
 import SessionManager
 
-guard CommandLine.arguments.count > 2 else { fatalUsage() }
-let (address, pin) = (CommandLine.arguments[1], CommandLine.arguments[2])
-
 struct User: Decodable, Sendable {
-    var id: Int
-    var name: String
+    let id: Int, name: String
 }
 
+let words = CommandLine.arguments
+guard words.count == 3 else { exit(64) }  // usage: fetch-user https://api.example.com/v1 'sha256//…'
 do {
-    let api = try HTTPSessionManager(baseURL: address, securityPolicy: SecurityPolicy(pins: pin))
+    let api = try HTTPSessionManager(baseURL: words[1], securityPolicy: SecurityPolicy(pins: words[2]))
     let user: User = try await api.get("users/1", parameters: ["fields": "id,name"])
     print("\(user.id) is \(user.name)")
 } catch {
-    print(error)  // a wrong pin: which key the server showed, which ones were expected, and what to do
+    print(error)  // a wrong pin: which keys the server showed, which one was expected, and what to do
+    exit(1)
 }
