@@ -54,6 +54,16 @@ func makePatientManager() -> URLSessionManager {
     return manager
 }
 
+/// Bodies above 1 KiB go out compressed, to a server that is known to understand it.
+func compressBodies(of manager: URLSessionManager) {
+    manager.interceptor = Interceptor(adapters: [RequestCompressor(.gzip) { $0.count > 1024 }])
+}
+
+/// Answers that need not be fetched again, also after a restart.
+func keepAnswers(of manager: URLSessionManager) {
+    manager.cache = DiskResponseCache(directory: "/var/cache/meter/responses", diskCapacity: 16 << 20)
+}
+
 /// The same with blocks, on a queue of one's own choice.
 func makeTask(_ manager: URLSessionManager) throws -> SessionTask {
     let request = try SessionRequest("https://api.example.com/status")

@@ -48,6 +48,26 @@ public typealias AFImageResponseSerializer = ImageResponseSerializer
 @available(*, unavailable, renamed: "CompoundResponseSerializer")
 public typealias AFCompoundResponseSerializer = CompoundResponseSerializer
 
+/// AFNetworking's name of ``ActivityIndicator``.
+@available(*, unavailable, renamed: "ActivityIndicator")
+public typealias AFNetworkActivityIndicatorManager = ActivityIndicator
+
+/// AFNetworking's name of ``AssetDownloader`` with images.
+@available(*, unavailable, renamed: "AssetDownloader")
+public typealias AFImageDownloader = AssetDownloader<ImageDescription>
+
+/// AFNetworking's name of ``AutoPurgingCache`` with images.
+@available(*, unavailable, renamed: "AutoPurgingCache")
+public typealias AFAutoPurgingImageCache = AutoPurgingCache<ImageDescription>
+
+/// AFNetworking's name of ``AssetReceipt``.
+@available(*, unavailable, renamed: "AssetReceipt")
+public typealias AFImageDownloadReceipt = AssetReceipt
+
+/// Alamofire's name of ``RequestCompressor``.
+@available(*, unavailable, renamed: "RequestCompressor")
+public typealias DeflateRequestCompressor = RequestCompressor
+
 /// Alamofire's name of ``SessionCore/SessionError``.
 @available(*, unavailable, renamed: "SessionError")
 public typealias AFError = SessionError
