@@ -3,50 +3,72 @@ SUMMARY = "Tells whether the network can be reached, and if not, what is missing
 LICENSE = "Apache-2.0"
 LIC_FILES_CHKSUM = "file://LICENSE;md5=3b83ef96387f14655fc854ddc3c6bd57"
 
-# The Swift compiler and its target runtime come from meta-swift; the three packages are fetched by bitbake, not by the
-# package manager, so that do_compile needs no network.
-inherit swift pkgconfig systemd useradd
+# Where Reach comes from: the clone that this recipe lies in, at the commit of its branch main, unless the layer or local.conf says
+# otherwise. A recipe that was copied into a layer has to: REACH_REPOSITORY and SRCREV_reach.
+REACH_REPOSITORY ??= "git://${@os.path.abspath(d.getVar('THISDIR') + '/../..')};protocol=file;branch=main"
+SRCREV_reach ??= "${AUTOREV}"
 
+# The packages of packages.json, fetched by bitbake and not by the package manager, so that do_compile needs no network.
+# packaging/yocto/check compares them with what Package.swift resolves to, and with --write takes that over.
 SRC_URI = " \
-    git://example.org/reach.git;protocol=https;branch=main;name=reach \
-    git://github.com/apple/swift-argument-parser.git;protocol=https;branch=main;name=argument-parser;destsuffix=packages/swift-argument-parser \
-    git://github.com/apple/swift-http-types.git;protocol=https;branch=main;name=http-types;destsuffix=packages/swift-http-types \
-    git://github.com/apple/swift-log.git;protocol=https;branch=main;name=log;destsuffix=packages/swift-log \
+    ${REACH_REPOSITORY};name=reach \
+    git://github.com/apple/swift-argument-parser.git;protocol=https;nobranch=1;name=argument-parser;destsuffix=packages/swift-argument-parser \
+    git://github.com/apple/swift-http-types.git;protocol=https;nobranch=1;name=http-types;destsuffix=packages/swift-http-types \
+    git://github.com/apple/swift-log.git;protocol=https;nobranch=1;name=log;destsuffix=packages/swift-log \
+    file://packages.json \
 "
 SRCREV_FORMAT = "reach"
-SRCREV_reach = "${AUTOREV}"
-# The commits of 1.8.2, 1.8.0 and 1.16.2: to be filled in by whoever fetches them.
-SRCREV_argument-parser = "INVALID"
-SRCREV_http-types = "INVALID"
-SRCREV_log = "INVALID"
+# 1.8.2
+SRCREV_argument-parser = "436bde4bb9489201ca6662f5cf94ec45fa8e244e"
+# 1.8.0
+SRCREV_http-types = "c5022b87b2147f8ce312c72ca00ea0b3279ea236"
+# 1.16.2
+SRCREV_log = "c2cb5297956b2a95420f70d1f51e8dc4b4f94708"
 
 S = "${WORKDIR}/git"
 
-# pkg-config finds libnl in the sysroot (PKG_CONFIG_SYSROOT_DIR is set by pkgconfig.bbclass).
-DEPENDS = "libnl"
-RDEPENDS:${PN} = "libnl libnl-route libcurl libsqlite3"
-RRECOMMENDS:${PN} = "ca-certificates"
+# The Swift compiler and its runtime for the target come from meta-swift, which builds into ${B}.
+inherit swift pkgconfig systemd useradd bash-completion qemu
 
-do_configure:prepend() {
+# pkg-config finds libnl in the sysroot; of libcurl and zlib only the headers are used. They and SQLite are opened when needed.
+DEPENDS += "libnl curl zlib qemu-native"
+RDEPENDS:${PN} += "libnl libnl-route libcurl libsqlite3"
+RRECOMMENDS:${PN} += "ca-certificates"
+
+# The package manager takes the fetched packages for those of GitHub, at the revisions of packages.json, and resolves nothing anew.
+EXTRA_OESWIFT = "--product reach --disable-automatic-resolution"
+do_pin_packages() {
+    cp ${WORKDIR}/packages.json ${S}/Package.resolved
+    cd ${S}
     for package in swift-argument-parser swift-http-types swift-log; do
-        swift package --package-path ${S} edit "$package" --path "${WORKDIR}/packages/$package" || true
+        swift package config set-mirror --original https://github.com/apple/$package --mirror file://${WORKDIR}/packages/$package
     done
 }
+addtask pin_packages after do_configure before do_compile
 
-EXTRA_OESWIFT = "--product reach --disable-automatic-resolution"
+# The program itself writes its completions and the sample of its configuration.
+REACH_RUN = "${@qemu_wrapper_cmdline(d, d.getVar('STAGING_DIR_HOST'), [d.expand('${STAGING_DIR_HOST}${libdir}'), d.expand('${STAGING_DIR_HOST}${base_libdir}'), d.expand('${STAGING_DIR_HOST}${libdir}/swift/linux')])}"
 
 do_install() {
-    install -D -m 755 ${B}/reach ${D}${bindir}/reach
+    install -D -m 755 ${B}/release/reach ${D}${bindir}/reach
     for unit in reach.service reach.socket reach-wait-online.service; do
         install -D -m 644 ${S}/packaging/systemd/$unit ${D}${systemd_system_unitdir}/$unit
     done
     for page in ${S}/packaging/man/*.[1-9]; do
         install -D -m 644 $page ${D}${mandir}/man${page##*.}/${page##*/}
     done
+    install -d ${D}${datadir}/bash-completion/completions ${D}${datadir}/zsh/site-functions ${D}${datadir}/fish/vendor_completions.d
+    ${REACH_RUN} ${B}/release/reach --generate-completion-script bash | sed '1{/^#!/d}' >${D}${datadir}/bash-completion/completions/reach
+    ${REACH_RUN} ${B}/release/reach --generate-completion-script zsh | sed '1{/^#!/d}' >${D}${datadir}/zsh/site-functions/_reach
+    ${REACH_RUN} ${B}/release/reach --generate-completion-script fish | sed '1{/^#!/d}' >${D}${datadir}/fish/vendor_completions.d/reach.fish
     install -d -m 755 ${D}${sysconfdir}/reach/hooks.d
+    ${REACH_RUN} ${B}/release/reach serve --sample >${D}${sysconfdir}/reach/reach.toml
+    install -D -m 644 ${S}/packaging/systemd/reach.default ${D}${sysconfdir}/default/reach
 }
 
 SYSTEMD_SERVICE:${PN} = "reach.socket reach.service"
+# What packaging/systemd/reach.sysusers says.
 USERADD_PACKAGES = "${PN}"
 USERADD_PARAM:${PN} = "--system --no-create-home --home-dir /var/lib/reach --shell /bin/false --user-group reach"
-FILES:${PN} += "${systemd_system_unitdir}"
+CONFFILES:${PN} = "${sysconfdir}/reach/reach.toml ${sysconfdir}/default/reach"
+FILES:${PN} += "${systemd_system_unitdir} ${datadir}/zsh ${datadir}/fish"
