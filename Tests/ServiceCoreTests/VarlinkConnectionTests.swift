@@ -135,6 +135,18 @@ struct VarlinkConnectionTests {
         #expect(isIdle)
     }
 
+    @Test("as many calls as fit that are refused and want no reply are passed over, one after the other")
+    func refusedInSilence() {
+        var limits = VarlinkLimits()
+        limits.messageSize = 1 << 20
+        var machine = VarlinkConnectionStateMachine(limits: limits)
+        let wrong = Self.message(#"{"method":"a","oneway":true}"#)
+        let count = limits.messageSize / wrong.count
+        _ = machine.received((0..<count).flatMap { _ in wrong })
+        _ = machine.received(Self.message(#"{"method":"org.varlink.service.GetInfo"}"#))
+        #expect(machine.next(unread: 0) == .begin(.info))
+    }
+
     @Test("no call is begun while too much lies unread")
     func standstill() {
         var machine = VarlinkConnectionStateMachine(limits: VarlinkLimits())

@@ -84,10 +84,13 @@ package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
     /// - Parameter unread: The bytes that the client has not read yet.
     package mutating func next(unread: Int) -> Step {
         guard case .ready = state, unread <= limits.unread else { return .nothing }
-        switch framer.next() {
-        case .incomplete: return .nothing
-        case .tooLong: return end(.malformed("a message is longer than \(limits.messageSize) bytes"))
-        case .message(let message):
+        while true {
+            let message: [UInt8]
+            switch framer.next() {
+            case .incomplete: return .nothing
+            case .tooLong: return end(.malformed("a message is longer than \(limits.messageSize) bytes"))
+            case .message(let next): message = next
+            }
             let call: VarlinkCall
             do throws(VarlinkFault) { call = try VarlinkCall(message: message) } catch {
                 return end(.malformed(error.description))
@@ -96,7 +99,9 @@ package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
             case .success(let request):
                 state = .busy(oneway: call.oneway)
                 return .begin(request)
-            case .failure(let refusal): return call.oneway ? next(unread: unread) : .send(refusal.reply)
+            // Who wants no reply is not told of a refusal either.
+            case .failure where call.oneway: continue
+            case .failure(let refusal): return .send(refusal.reply)
             }
         }
     }
