@@ -14,6 +14,10 @@ package struct ServicePlan: Sendable {
     package var outboxGroup: UInt32?
     package var version: String
     package var limits = VarlinkLimits()
+    /// Says who is root or the service's own user.
+    package var isOwner: @Sendable (PeerCredentials) -> Bool = { [user = geteuid()] in
+        $0.isOwner(serviceUser: user)
+    }
     /// What is watched, and how.
     package var configuration = ReachabilityConfiguration()
     /// Whether it keeps requests and delivers them.
@@ -72,8 +76,8 @@ package struct ServicePlan: Sendable {
         let (user, group) = (geteuid(), outboxGroup)
         let server = VarlinkServer(limits: limits, desk: desk) {
             $0.mayUseOutbox(serviceUser: user, group: group)
-        } mayReadSecrets: {
-            $0.mayUseOutbox(serviceUser: user, group: nil)
+        } isOwner: { [isOwner] in
+            isOwner($0)
         } listener: { [socket] () throws(ServiceError) in
             if let number = manager.socket(named: "varlink", isMain: true) {
                 return try UnixListener(adopting: number)

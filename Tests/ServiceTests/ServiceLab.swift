@@ -23,7 +23,7 @@ final class ServiceLab: Sendable {
 
     init(
         _ network: FakeNetwork = .wired, limits: VarlinkLimits = .init(),
-        environment: [String: String] = [:]
+        environment: [String: String] = [:], isOwner: (@Sendable (PeerCredentials) -> Bool)? = nil
     ) async throws {
         var template = Array("\(TemporaryFolder.path)/serve.XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw LabError("mkdtemp", errno: errno) }
@@ -36,6 +36,7 @@ final class ServiceLab: Sendable {
         self.kernel = kernel
         var plan = ServicePlan(socket: socket, stateDirectory: folder, outboxGroup: nil, version: "1.2.3")
         plan.limits = limits
+        if let isOwner { plan.isOwner = isOwner }
         plan.configuration.timing.lossGrace = .zero
         plan.configuration.timing.evaluationInterval = .zero
         let manager = ServiceManager(environment: { environment[$0] }, process: getpid())

@@ -72,7 +72,7 @@ struct ServiceStormTests {
                     HookRunner(settings.hooks, files: files, tally: tally),
                     VarlinkServer(
                         limits: limits, desk: desk, mayUseOutbox: { _ in false },
-                        mayReadSecrets: { _ in false }
+                        isOwner: { _ in false }
                     ) { () throws(ServiceError) in try UnixListener(path: folder("socket")) },
                 ])
         }

@@ -5,6 +5,7 @@ import ReachabilityCore
 import Service
 import ServiceCore
 import SessionCore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -157,6 +158,64 @@ struct VarlinkAbuseTests {
         await lab.stop()
     }
 
+    @Test("who takes all he gets leaves the owners their connections and subscriptions")
+    func greedy() async throws {
+        var limits = VarlinkLimits()
+        (limits.clients, limits.publicClientsPerUser, limits.reservedClients) = (8, 8, 2)
+        (limits.subscriptions, limits.publicSubscriptionsPerUser, limits.reservedSubscriptions) = (6, 8, 2)
+        // All clients of a test are of one user: who comes later is an owner.
+        let isOwner = Flag()
+        let lab = try await ServiceLab(limits: limits, isOwner: { _ in isOwner.isSet })
+        var answers: [String?] = []
+        var greedy: [Box] = []
+        for _ in 0..<6 {
+            let client = try Box(lab.client())
+            try client.send("Monitor", more: true)
+            answers.append(try client.reply()?["error"]?.string)
+            greedy.append(client)
+        }
+        #expect(answers.prefix(4).allSatisfy { $0 == nil })
+        #expect(answers.suffix(2).allSatisfy { $0 == "io.reach.Reachability.LimitReached" })
+        // The two that are not at work any more are the ones that go.
+        for _ in 0..<2 {
+            let client = try Box(lab.client())
+            try client.send("GetStatus")
+            #expect(try client.reply()?["error"] == nil)
+            greedy.append(client)
+        }
+        #expect(try greedy[4].reply() == nil)
+        isOwner.set()
+        for _ in 0..<2 {
+            let client = try Box(lab.client())
+            try client.send("Monitor", more: true)
+            #expect(try client.reply()?["parameters"]?["event"] == "initial")
+            greedy.append(client)
+        }
+        await lab.stop()
+    }
+
+    @Test("who has been told what he waited for waits no more")
+    func waitsEnd() async throws {
+        var limits = VarlinkLimits()
+        limits.subscriptions = 1
+        let lab = try await ServiceLab(limits: limits)
+        var client = try lab.client()
+        for _ in 0..<3 {
+            #expect(try client.call("Wait", ["goal": "wired"])["parameters"]?["status"] == "wired")
+            #expect(
+                try client.call("Wait", ["goal": "wifi", "timeout": 0])["error"]
+                    == "io.reach.Reachability.TimedOut")
+        }
+        // A caller that wants no reply has no subscription either.
+        try client.send(
+            bytes: Array(#"{"method":"io.reach.Reachability.Monitor","more":true,"oneway":true}"#.utf8) + [0])
+        var other = try lab.client()
+        #expect(try client.call("GetStatus")["error"] == nil)
+        try other.send("Monitor", more: true)
+        #expect(try other.reply()?["error"] == nil)
+        await lab.stop()
+    }
+
     @Test("subscriptions are counted")
     func subscriptions() async throws {
         var limits = VarlinkLimits()
@@ -185,6 +244,14 @@ private final class Box {
 
     init(_ caller: consuming Caller) { self.caller = caller }
 
+    func send(_ method: String, more: Bool = false) throws { try caller.send(method, more: more) }
     func reply() throws -> JSONValue? { try caller.reply() }
     func call(_ method: String) throws -> JSONValue { try caller.call(method) }
+}
+
+/// A thing that happens once, told to another thread.
+private final class Flag: Sendable {
+    private let value = Atomic(false)
+    var isSet: Bool { value.load(ordering: .relaxed) }
+    func set() { value.store(true, ordering: .relaxed) }
 }

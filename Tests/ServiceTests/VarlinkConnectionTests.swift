@@ -19,7 +19,7 @@ struct VarlinkConnectionTests {
             throw ReachabilityError(.timedOut, context: "nobody looks", advice: "")
         }
         return VarlinkServer(
-            limits: VarlinkLimits(), desk: desk, mayUseOutbox: { _ in false }, mayReadSecrets: { _ in false }
+            limits: VarlinkLimits(), desk: desk, mayUseOutbox: { _ in false }, isOwner: { _ in false }
         ) { () throws(ServiceError) in throw ServiceError("no socket") }
     }
 

@@ -32,9 +32,12 @@ package struct PeerCredentials: Sendable, Equatable {
         groups = Array(numbers.prefix(Int(length) / MemoryLayout<gid_t>.size))
     }
 
-    /// Whether this is one of those who may use the outbox: root, the user of the service, and who is in the group.
+    /// Whether this is root or the user of the service.
+    package func isOwner(serviceUser: UInt32) -> Bool { user == 0 || user == serviceUser }
+
+    /// Whether this is one of those who may use the outbox: the owners, and who is in the group.
     package func mayUseOutbox(serviceUser: UInt32, group allowed: UInt32?) -> Bool {
-        if user == 0 || user == serviceUser { return true }
+        if isOwner(serviceUser: serviceUser) { return true }
         guard let allowed else { return false }
         return group == allowed || groups.contains(allowed)
     }

@@ -13,8 +13,8 @@ package final class VarlinkServer: ServiceComponent {
     private let limits: VarlinkLimits
     /// Says who may use the outbox.
     private let mayUseOutbox: (PeerCredentials) -> Bool
-    /// Says who may have the service read secrets.
-    private let mayReadSecrets: (PeerCredentials) -> Bool
+    /// Says who may have the service read secrets, and has places that are kept free.
+    private let isOwner: (PeerCredentials) -> Bool
     private let desk: ServiceDesk
     private var listener: UnixListener?
     private var context: ServiceContext?
@@ -22,6 +22,8 @@ package final class VarlinkServer: ServiceComponent {
     private var connections: [ClientLedger.ID: VarlinkConnection] = [:]
     private var subscribers: [ClientLedger.ID: VarlinkConnection] = [:]
     private var waiting: Set<ClientLedger.ID> = []
+    /// Those of both, and who waits for the outbox.
+    private var subscriptions: SubscriptionLedger
     private var acceptTimer: TimerID?
     private var drainTimer: TimerID?
     /// Called when the last client has gone, while the service ends.
@@ -33,15 +35,16 @@ package final class VarlinkServer: ServiceComponent {
     ///   - desk: Answers what clients ask.
     package init(
         limits: VarlinkLimits, desk: ServiceDesk, mayUseOutbox: @escaping (PeerCredentials) -> Bool,
-        mayReadSecrets: @escaping (PeerCredentials) -> Bool,
+        isOwner: @escaping (PeerCredentials) -> Bool,
         listener: @escaping () throws(ServiceError) -> UnixListener
     ) {
         self.limits = limits
         self.desk = desk
         self.mayUseOutbox = mayUseOutbox
-        self.mayReadSecrets = mayReadSecrets
+        self.isOwner = isOwner
         makeListener = listener
         ledger = ClientLedger(limits: limits)
+        subscriptions = SubscriptionLedger(limits: limits)
     }
 
     package func start(_ context: ServiceContext) throws(ServiceError) {
@@ -119,7 +122,7 @@ package final class VarlinkServer: ServiceComponent {
             }
             let descriptor = OwnedDescriptor(adopting: number)
             guard let peer = PeerCredentials(socket: number) else { continue }
-            switch ledger.admit(user: peer.user) {
+            switch ledger.admit(user: peer.user, isOwner: isOwner(peer)) {
             case .admitted(let id): open(id, descriptor, peer, context)
             case .replacing(let victim, by: let id):
                 refusals += 1
@@ -164,6 +167,7 @@ package final class VarlinkServer: ServiceComponent {
         connections[connection.id] = nil
         subscribers[connection.id] = nil
         waiting.remove(connection.id)
+        subscriptions.remove(connection.id)
         desk.forget(connection.id)
         if stopped != nil, connections.isEmpty { drained() }
     }
@@ -179,33 +183,44 @@ package final class VarlinkServer: ServiceComponent {
             guard let change = desk.current else {
                 return connection.answer(.unavailable("no status is known yet"))
             }
-            guard hasRoom else { return connection.answer(tooManySubscriptions) }
+            guard admit(connection) else { return }
             connection.subscribe(statusOnly: statusOnly, to: change)
-            if connection.isMonitoring { subscribers[connection.id] = connection }
+            // A caller that wants no reply gets no subscription either.
+            if connection.isMonitoring {
+                subscribers[connection.id] = connection
+            } else {
+                subscriptions.remove(connection.id)
+            }
         case .wait(let condition, let stable, let timeout):
-            guard hasRoom else { return connection.answer(tooManySubscriptions) }
+            guard admit(connection) else { return }
             waiting.insert(connection.id)
             desk.wait(condition, stable: stable, timeout: timeout, for: connection.id) {
                 [weak self, weak connection] in
-                if let connection { self?.waiting.remove(connection.id) }
-                connection?.answer($0)
+                guard let connection else { return }
+                self?.waiting.remove(connection.id)
+                self?.subscriptions.remove(connection.id)
+                connection.answer($0)
             }
         case .outbox(let call)
-        where !mayUseOutbox(connection.peer) || call.readsSecrets && !mayReadSecrets(connection.peer):
+        where !mayUseOutbox(connection.peer) || call.readsSecrets && !isOwner(connection.peer):
             connection.answer(.permissionDenied)
         case .outbox(.wait(let entry, let timeout)):
-            guard hasRoom else { return connection.answer(tooManySubscriptions) }
-            desk.waitForOutbox(entry, timeout: timeout, for: connection.id) { [weak connection] in
-                connection?.answer($0)
+            guard admit(connection) else { return }
+            desk.waitForOutbox(entry, timeout: timeout, for: connection.id) { [weak self, weak connection] in
+                guard let connection else { return }
+                self?.subscriptions.remove(connection.id)
+                connection.answer($0)
             }
         default:
             desk.answer(request) { [weak connection] in connection?.answer($0) }
         }
     }
 
-    private var hasRoom: Bool { subscribers.count + desk.waitCount < limits.subscriptions }
-
-    private var tooManySubscriptions: VarlinkReply {
-        .limit("\(limits.subscriptions) clients are watching or waiting already")
+    /// Lets a connection watch or wait, or answers that it may not.
+    private func admit(_ connection: VarlinkConnection) -> Bool {
+        let refusal = subscriptions.admit(
+            connection.id, user: connection.peer.user, isOwner: isOwner(connection.peer))
+        if let refusal { connection.answer(.limit(refusal)) }
+        return refusal == nil
     }
 }

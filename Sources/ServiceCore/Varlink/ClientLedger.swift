@@ -2,7 +2,8 @@
 
 /// Who is connected, and who has to go where there are too many: the one that has been idle for longest.
 ///
-/// So a program that opens connections and forgets them keeps nobody out.
+/// So a program that opens connections and forgets them keeps nobody out. Some places are for the owners, root and the service's own
+/// user: whatever all others do, these are let in.
 package struct ClientLedger: Sendable {
     /// A connection, by a number that is never given twice.
     package typealias ID = UInt64
@@ -18,6 +19,7 @@ package struct ClientLedger: Sendable {
 
     private struct Client: Sendable {
         var user: UInt32
+        var isOwner: Bool
         var lastActive: UInt64
         var isIdle = true
     }
@@ -32,21 +34,32 @@ package struct ClientLedger: Sendable {
     package var count: Int { clients.count }
 
     /// Lets a connection of this user in, or not.
-    package mutating func admit(user: UInt32) -> Admission {
+    package mutating func admit(user: UInt32, isOwner: Bool) -> Admission {
         var victim: ID?
-        if clients.values.count(where: { $0.user == user }) >= limits.clientsPerUser {
+        if !hasRoom(for: user, isOwner) {
             victim = longestIdle { $0.user == user }
             guard victim != nil else { return .refused }
-        } else if clients.count >= limits.clients {
-            victim = longestIdle { _ in true }
+        } else if !hasRoom(isOwner) {
+            // An owner never has to go for others.
+            victim = longestIdle { !$0.isOwner } ?? (isOwner ? longestIdle { _ in true } : nil)
             guard victim != nil else { return .refused }
         }
         if let victim { clients[victim] = nil }
         let id = nextID
         nextID += 1
         clock += 1
-        clients[id] = Client(user: user, lastActive: clock)
+        clients[id] = Client(user: user, isOwner: isOwner, lastActive: clock)
         return victim.map { .replacing($0, by: id) } ?? .admitted(id)
+    }
+
+    private func hasRoom(for user: UInt32, _ isOwner: Bool) -> Bool {
+        clients.values.count { $0.user == user }
+            < (isOwner ? limits.clientsPerUser : limits.publicClientsPerUser)
+    }
+
+    private func hasRoom(_ isOwner: Bool) -> Bool {
+        guard clients.count < limits.clients else { return false }
+        return isOwner || clients.values.count { !$0.isOwner } < limits.clients - limits.reservedClients
     }
 
     private func longestIdle(_ concerns: (Client) -> Bool) -> ID? {

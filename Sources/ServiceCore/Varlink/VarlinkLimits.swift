@@ -10,10 +10,18 @@ package struct VarlinkLimits: Sendable, Equatable {
     package var publicMessageSize = 16 << 10
     /// The connections in all.
     package var clients = 256
-    /// The connections of one user, the service's own and root included.
+    /// The connections of root, and those of the service's own user.
     package var clientsPerUser = 128
+    /// The connections of anybody else.
+    package var publicClientsPerUser = 64
+    /// The connections that everybody else together leaves to root and the service's own user.
+    package var reservedClients = 32
     /// The connections that may watch or wait at a time.
     package var subscriptions = 128
+    /// Those of one user, if that is neither root nor the service's own.
+    package var publicSubscriptionsPerUser = 32
+    /// Those that everybody else together leaves to root and the service's own user.
+    package var reservedSubscriptions = 32
     /// So many bytes may lie unread before no more of a connection's calls are answered, and its subscription skips changes.
     package var unread = 64 << 10
     /// How long a begun message may take.
