@@ -121,4 +121,18 @@ struct HistoryViewTests {
 
     @Test("what is no time", arguments: ["", "0s", "yesterday", "-1h", "2026-01-02"])
     func noTimes(text: String) { #expect(throws: (any Error).self) { try HistoryTime(text) } }
+
+    @Test(
+        "since centuries ago: few rows, no overflow",
+        arguments: ["1678-01-01T00:00:00Z", "1700-01-01T00:00:00Z"])
+    func centuries(since: String) throws {
+        let from = try #require(WallTime(since))
+        let timeline = HistoryTimeline(
+            runs: [Self.run(1, 0, 3600)], records: [Self.record(0, .wired, "")], from: from,
+            to: Self.wall(7200))
+        let text = HistoryView(timeline, zone: Self.zone, Style(width: 80)).text
+        #expect(text.hasPrefix("100 % reachable in \(since.hasPrefix("1678") ? "127" : "119")"), "\(text)")
+        #expect(text.split(separator: "\n").count < 32, "\(text)")
+        #expect(HistoryTime.ago(.seconds(3_155_760_000)).moment(from) == WallTime(nanoseconds: .min))
+    }
 }

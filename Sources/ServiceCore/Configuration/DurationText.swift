@@ -42,12 +42,13 @@ package enum DurationText {
 
     /// For people, to two units: `4 s`, `12 min 4 s`, `2 h 5 min`, `3 d 4 h`; below ten seconds to the tenth.
     package static func people(_ duration: Duration) -> String {
+        // Only short times are counted in nanoseconds: between two wall times may lie more than these can count.
         let nanoseconds = max(0, duration.inNanoseconds)
         if nanoseconds < 9_950_000_000 {
             let tenths = (nanoseconds + 50_000_000) / 100_000_000
             return tenths % 10 == 0 ? "\(tenths / 10) s" : "\(tenths / 10).\(tenths % 10) s"
         }
-        let seconds = (nanoseconds + 500_000_000) / 1_000_000_000
+        let seconds = (duration + .milliseconds(500)).components.seconds
         let parts: [(Int64, String)] =
             switch seconds {
             case ..<60: [(seconds, "s")]

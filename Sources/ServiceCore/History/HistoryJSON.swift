@@ -42,7 +42,7 @@ package enum HistoryJSON {
             ("unknownMilliseconds", summary.unknown), ("gapMilliseconds", summary.gap),
         ] {
             line.append(",\"\(name)\":")
-            line.append(duration.inNanoseconds / 1_000_000)
+            line.append(duration.inMilliseconds)
         }
         line.append(literal: ",\"outages\":")
         line.append(summary.outages)
@@ -58,7 +58,7 @@ package enum HistoryJSON {
         line.append(literal: ",\"until\":")
         write(span.to, to: &line)
         line.append(literal: ",\"milliseconds\":")
-        line.append(span.duration.inNanoseconds / 1_000_000)
+        line.append(span.duration.inMilliseconds)
         line.append(literal: ",\"status\":")
         line.append(json: span.record?.status.description)
         line.append(literal: ",\"reason\":")

@@ -50,12 +50,10 @@ package struct HistorySummary: Sendable, Equatable {
 
     /// The reachable part of the time in which the status was known, in millionths; nil where it never was.
     package var availability: Int64? {
-        let (up, down) = (reachable.inNanoseconds / 1000, unreachable.inNanoseconds / 1000)
-        guard up + down > 0 else { return nil }
-        // Rounded down, so that a hundred per cent means no outage at all. 100 years of microseconds leave no room for
-        // a million, so the larger side is made smaller first.
-        let scale = max(1, (up + down) / 4_000_000_000_000)
-        return up / scale * 1_000_000 / ((up + down) / scale)
+        let known = reachable + unreachable
+        guard known > .zero else { return nil }
+        // Rounded down, so that a hundred per cent means no outage at all.
+        return Int64(reachable.attoseconds * 1_000_000 / known.attoseconds)
     }
 
     /// "99.98 %"; "–" where nothing is known.
@@ -81,14 +79,12 @@ package enum HistoryCell: Sendable, Hashable {
     {
         var cells: [HistoryCell] = []
         var index = 0
-        let length = to.nanoseconds - from.nanoseconds
-        for column in 0..<Int64(columns) {
-            let low = from.nanoseconds + length / Int64(columns) * column
-            let high = from.nanoseconds + length / Int64(columns) * (column + 1)
+        let edges = from.edges(to: to, count: columns)
+        for (low, high) in zip(edges, edges.dropFirst()) {
             var seen: Set<HistorySpan.State> = []
-            while index < timeline.spans.count, timeline.spans[index].to.nanoseconds <= low { index += 1 }
+            while index < timeline.spans.count, timeline.spans[index].to <= low { index += 1 }
             var next = index
-            while next < timeline.spans.count, timeline.spans[next].from.nanoseconds < high {
+            while next < timeline.spans.count, timeline.spans[next].from < high {
                 seen.insert(timeline.spans[next].state)
                 next += 1
             }

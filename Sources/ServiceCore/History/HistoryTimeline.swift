@@ -25,7 +25,7 @@ package struct HistorySpan: Sendable, Equatable {
         self.record = record
     }
 
-    package var duration: Duration { .nanoseconds(to.nanoseconds - from.nanoseconds) }
+    package var duration: Duration { to.time(since: from) }
 }
 
 /// The history as one line of spans, in order, without holes and without overlap.
@@ -53,16 +53,18 @@ package struct HistoryTimeline: Sendable, Equatable {
         self.to = to
         // Two clocks that disagree must not make time run backwards: each run begins where the one before ends.
         var end = from
+        let recordsOfRun = Dictionary(grouping: records, by: \.run)
         for run in runs {
-            let own = records.filter { $0.run == run.id }
-            guard let last = own.last else { continue }
+            guard let own = recordsOfRun[run.id], let last = own.last else { continue }
+            // May wrap around; where a moment is made of it, it wraps back.
             let offset =
                 run.seenBoot >= last.boot
-                ? run.seen.nanoseconds - run.seenBoot : last.wall.nanoseconds - last.boot
-            let seen = run.id == running ? to : WallTime(nanoseconds: max(run.seenBoot, last.boot) + offset)
+                ? run.seen.nanoseconds &- run.seenBoot : last.wall.nanoseconds &- last.boot
+            func moment(_ boot: Int64) -> WallTime { WallTime(nanoseconds: boot &+ offset) }
+            let seen = run.id == running ? to : moment(max(run.seenBoot, last.boot))
             for (index, record) in own.enumerated() {
-                let begin = WallTime(nanoseconds: record.boot + offset)
-                let next = index + 1 < own.count ? WallTime(nanoseconds: own[index + 1].boot + offset) : seen
+                let begin = moment(record.boot)
+                let next = index + 1 < own.count ? moment(own[index + 1].boot) : seen
                 if begin >= from, begin < to {
                     var moved = record
                     moved.wall = begin

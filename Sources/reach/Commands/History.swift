@@ -106,7 +106,7 @@ enum HistoryTime: Sendable, Equatable {
 
     func moment(_ now: WallTime) -> WallTime {
         switch self {
-        case .ago(let duration): WallTime(nanoseconds: now.nanoseconds - duration.inNanoseconds)
+        case .ago(let duration): now.moved(by: -duration.inNanoseconds)
         case .at(let time): time
         }
     }

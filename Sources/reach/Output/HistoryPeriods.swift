@@ -63,23 +63,23 @@ struct HistoryPeriods {
     ]
 
     init(from: WallTime, to: WallTime, zone: HistoryView.Zone) {
-        let (begin, end) = (from.nanoseconds / 1_000_000_000, (to.nanoseconds + 999_999_999) / 1_000_000_000)
+        let begin = from.nanoseconds / 1_000_000_000
+        let end = to.moved(by: 999_999_999).nanoseconds / 1_000_000_000
         guard begin < end else { return }
+        let longest = Self.lengths[Self.lengths.count - 1]
         let length =
             Self.lengths.first { (end - begin + $0 - 1) / $0 < Self.rows }
-            ?? Self.lengths[Self.lengths.count - 1]
+            ?? longest * ((end - begin) / (longest * (Self.rows - 1)) + 1)
         // Where the clocks change in between, later rows begin an hour off the full day: all have the same length.
         let offset = Int64(zone(from).offset)
         var start = begin - Self.remainder(begin + offset, length)
         while start < end {
-            let moment = WallTime(nanoseconds: start * 1_000_000_000)
+            let moment = WallTime(seconds: start)
             let local = zone(moment)
             let label =
                 length >= 7 * 86_400
                 ? local.date : length >= 86_400 ? local.shortDay : "\(local.shortDay) \(local.clock)"
-            periods.append(
-                Period(
-                    from: moment, to: WallTime(nanoseconds: (start + length) * 1_000_000_000), label: label))
+            periods.append(Period(from: moment, to: WallTime(seconds: start + length), label: label))
             start += length
         }
     }

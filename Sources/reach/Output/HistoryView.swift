@@ -28,7 +28,7 @@ struct HistoryView {
 
     private var headline: String {
         let summary = HistorySummary(timeline)
-        let length = DurationText.people(timeline.to - timeline.from)
+        let length = DurationText.people(timeline.to.time(since: timeline.from))
         guard summary.availability != nil else {
             return style.line(
                 [("nothing is known of \(zone(timeline.from).full) to \(zone(timeline.to).full)", .strong)],
@@ -94,7 +94,7 @@ struct HistoryView {
 
     /// The bar of a period; what lies outside the time line is left empty.
     private func bar(_ period: HistoryPeriods.Period, _ columns: Int) -> String {
-        let length = (period.to.nanoseconds - period.from.nanoseconds) / Int64(columns)
+        let edges = period.from.edges(to: period.to, count: columns)
         let cells = HistoryCell.bar(timeline, from: period.from, to: period.to, columns: columns)
         var text = ""
         var run = ("", Style.Tone.plain)
@@ -103,8 +103,7 @@ struct HistoryView {
             run.0 = ""
         }
         for (column, cell) in cells.enumerated() {
-            let begin = period.from.nanoseconds + length * Int64(column)
-            let isOutside = begin + length <= timeline.from.nanoseconds || begin >= timeline.to.nanoseconds
+            let isOutside = edges[column + 1] <= timeline.from || edges[column] >= timeline.to
             let (mark, tone) = isOutside ? (" ", .plain) : mark(cell)
             if tone != run.1 { flush() }
             run = (run.0 + mark, tone)

@@ -146,6 +146,41 @@ struct HistoryTests {
         #expect(HistorySummary(timeline, from: .at(10), to: .at(11)).availabilityText == "0.00 %")
     }
 
+    @Test("as much time as wall times can tell apart is summed up without overflow")
+    func widest() throws {
+        let first = try #require(WallTime("1678-01-01T00:00:00Z"))
+        let last = try #require(WallTime("2261-12-31T23:59:59Z"))
+        for to in [WallTime.at(100), last] {
+            let timeline = HistoryTimeline(
+                runs: [.from(0, seen: 50)], records: [.at(0, .wired), .at(40, .unreachable)], from: first,
+                to: to)
+            let summary = HistorySummary(timeline)
+            #expect(summary.reachable == .seconds(40) && summary.unreachable == .seconds(10))
+            #expect(summary.availability == 800_000)
+            // 348 years until 2026, and 583 of all.
+            let gap = summary.gap.components.seconds / 31_556_952
+            #expect(gap == (to == last ? 583 : 348))
+            let bar = HistoryCell.bar(timeline, from: first, to: to, columns: 60)
+            #expect(bar.count == 60)
+            #expect(bar.count { $0 == .partly } == 1 && bar.count { $0 == .gap } == 59)
+            var line = TextLine()
+            HistoryJSON.write(timeline, periods: [summary], to: &line)
+            #expect(line.text.contains("\"gapMilliseconds\":\(gap == 583 ? "1842" : "1098")"), "\(line.text)")
+        }
+    }
+
+    @Test("moments beyond the last one are the last one")
+    func edges() throws {
+        #expect(WallTime.at(0).moved(by: .max) == WallTime(nanoseconds: .max))
+        #expect(WallTime(nanoseconds: -5).moved(by: .min) == WallTime(nanoseconds: .min))
+        #expect(WallTime.at(0).moved(by: -1_000_000_000) == .at(-1))
+        #expect(WallTime(seconds: -10_000_000_000) == WallTime(nanoseconds: .min))
+        #expect(WallTime(seconds: 7).nanoseconds == 7_000_000_000)
+        let edges = WallTime(nanoseconds: .min).edges(to: WallTime(nanoseconds: .max), count: 4)
+        #expect(edges.count == 5 && edges == edges.sorted())
+        #expect(edges.first == WallTime(nanoseconds: .min))
+    }
+
     @Test("a column shows the worst, and whether that was all")
     func bar() {
         let timeline = HistoryTimeline(
