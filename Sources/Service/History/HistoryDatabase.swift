@@ -22,28 +22,32 @@ package final class HistoryDatabase {
                 is_status INTEGER NOT NULL, status INTEGER NOT NULL, online INTEGER NOT NULL, interface TEXT, medium TEXT,
                 generation INTEGER NOT NULL, reason TEXT NOT NULL, code TEXT NOT NULL);
             CREATE INDEX changes_wall ON changes (wall);
-            """
+            """,
+            // Clocks are set, so what is old is told by the order in which it was written: nobody asks by the wall clock.
+            "DROP INDEX changes_wall",
         ])
 
-    private let database: Database
+    let database: Database
     /// Where a damaged file was put; nil where the file was sound.
     package private(set) var setAside: String?
 
     /// Opens it for writing; a damaged one is set aside under another name, and a new one begun.
-    package init(_ path: String, now: WallTime) throws(StorageError) {
-        do throws(StorageError) { database = try Self.open(path) } catch {
+    ///
+    /// - Parameter isSuspect: whether the file was found damaged at work: then all of it is looked at, which takes longer.
+    package init(_ path: String, now: WallTime, isSuspect: Bool = false) throws(StorageError) {
+        do throws(StorageError) { database = try Self.open(path, isSuspect) } catch {
             guard error.kind.isDamage else { throw error }
             setAside = try Self.setAside(path, now)
-            database = try Self.open(path)
+            database = try Self.open(path, false)
         }
     }
 
     /// Opens it for reading alone, beside a service that writes.
     package init(reading path: String) throws(StorageError) { database = try Database(reading: path) }
 
-    private static func open(_ path: String) throws(StorageError) -> Database {
+    private static func open(_ path: String, _ isSuspect: Bool) throws(StorageError) -> Database {
         let database = try Database(path, busyTimeout: 2000)
-        let faults = try database.faults()
+        let faults = try database.faults(isQuick: !isSuspect)
         guard faults.isEmpty else {
             throw StorageError(.corrupt, faults[0], path: path)
         }
@@ -102,12 +106,19 @@ package final class HistoryDatabase {
 
     /// Forgets what is too old, and of more than so many the oldest; runs without changes go with them.
     ///
-    /// The last change before the limit stays: its state reaches into the time that is kept.
+    /// The last change before the limit stays: its state reaches into the time that is kept. Old is what was written before
+    /// the first change that is not: a device without a clock writes 1970 at each of its starts, which says nothing about the
+    /// changes before. When a change was is told as in the time line, by the run's last sign of life.
     package func prune(before limit: WallTime, keeping entries: Int64) throws(StorageError) {
         try database.transaction { () throws(StorageError) in
             try database.run(
-                "DELETE FROM changes WHERE id < (SELECT max(id) FROM changes WHERE wall < ?)",
-                [.integer(limit.nanoseconds)])
+                """
+                DELETE FROM changes WHERE id < (
+                    SELECT max(id) FROM changes WHERE id < coalesce((
+                        SELECT changes.id FROM changes CROSS JOIN runs ON runs.id = changes.run
+                        WHERE changes.boot - runs.seen_boot + runs.seen >= ? ORDER BY changes.id LIMIT 1
+                    ), 9223372036854775807))
+                """, [.integer(limit.nanoseconds)])
             try database.run(
                 "DELETE FROM changes WHERE id <= (SELECT max(id) FROM changes) - ?", [.integer(entries)])
             try database.run(
@@ -115,65 +126,5 @@ package final class HistoryDatabase {
                 DELETE FROM runs WHERE id < (SELECT max(id) FROM runs) AND id NOT IN (SELECT DISTINCT run FROM changes)
                 """)
         }
-    }
-
-    // MARK: Reading
-
-    /// How many changes are kept.
-    package func count() throws(StorageError) -> Int64 {
-        try database.integer("SELECT count(*) FROM changes")
-    }
-
-    /// The time line of a period.
-    ///
-    /// - Parameter running: The run that goes on at this moment; nil where no service runs.
-    package func timeline(from: WallTime, to: WallTime, running: Int64? = nil) throws(StorageError)
-        -> HistoryTimeline
-    {
-        // Clocks may have been set meanwhile, so everything of the runs that reach into the period is looked at, and what
-        // lies before is left out by the time line. Of a run that began earlier, the last change before the period as well.
-        let runs = try runs(since: from)
-        guard let first = runs.first else {
-            return HistoryTimeline(runs: [], records: [], from: from, to: to)
-        }
-        let records = try database.all(
-            """
-            SELECT id, run, wall, boot, is_status, status, online, interface, medium, generation, reason, code
-            FROM changes WHERE run >= ?1 AND id >= coalesce(
-                (SELECT max(id) FROM changes WHERE run = ?1 AND wall <= ?2), 0) ORDER BY id
-            """, [.integer(first.id), .integer(from.nanoseconds)]
-        ) { Self.record($0) }
-        return HistoryTimeline(runs: runs, records: records, from: from, to: to, running: running)
-    }
-
-    /// The run that was begun last.
-    package func lastRun() throws(StorageError) -> HistoryRun? {
-        try database.first(
-            "SELECT id, began, seen, seen_boot, ended FROM runs ORDER BY id DESC LIMIT 1", [], Self.run)
-    }
-
-    private func runs(since: WallTime) throws(StorageError) -> [HistoryRun] {
-        // The last one always: it may go on.
-        try database.all(
-            """
-            SELECT id, began, seen, seen_boot, ended FROM runs
-            WHERE seen >= ? OR id = (SELECT max(id) FROM runs) ORDER BY id
-            """, [.integer(since.nanoseconds)], Self.run)
-    }
-
-    private static func run(_ row: Statement) -> HistoryRun {
-        HistoryRun(
-            id: row.int64(0), began: WallTime(nanoseconds: row.int64(1)),
-            seen: WallTime(nanoseconds: row.int64(2)),
-            seenBoot: row.int64(3), hasEnded: row.bool(4))
-    }
-
-    private static func record(_ row: Statement) -> HistoryRecord {
-        HistoryRecord(
-            id: row.int64(0), run: row.int64(1), wall: WallTime(nanoseconds: row.int64(2)),
-            boot: row.int64(3),
-            isStatus: row.bool(4), status: ReachabilityStatus(rawValue: row.int(5)) ?? .unknown,
-            isOnline: row.bool(6), interface: row.optionalText(7), medium: row.optionalText(8),
-            generation: UInt64(bitPattern: row.int64(9)), reason: row.text(10), code: row.text(11))
     }
 }

@@ -6,19 +6,36 @@ package import ServiceCore
 
 /// What clients ask of the history: read on the thread for files, behind what has been written before.
 extension HistoryKeeper: HistoryAnswering {
+    /// So many questions may wait for the disk: each holds up what is written behind it.
+    package static let questionLimit = 8
+
     package func answerHistory(since: WallTime?, limit: Int, _ answer: @escaping (VarlinkReply) -> Void) {
         guard let context, let writer else { return answer(.unavailable("the service ends")) }
+        guard questions < Self.questionLimit else {
+            return answer(.limit("\(Self.questionLimit) clients wait for the history already"))
+        }
+        questions += 1
         let now = context.wallClock()
         let from = since ?? now + .seconds(-86_400)
-        let caller = LoopBound(Caller(answer), to: context.reactor)
+        let question = LoopBound(Question(self, answer), to: context.reactor)
         writer.perform { writer in
             let reply = writer.periods(from: from, to: now, limit: limit)
-            caller.perform { $0.answer(reply) }
+            question.perform { $0.ended(reply) }
         }
     }
 
-    private final class Caller {
-        let answer: (VarlinkReply) -> Void
-        init(_ answer: @escaping (VarlinkReply) -> Void) { self.answer = answer }
+    /// What somebody has asked.
+    private final class Question {
+        private let keeper: HistoryKeeper
+        private let answer: (VarlinkReply) -> Void
+
+        init(_ keeper: HistoryKeeper, _ answer: @escaping (VarlinkReply) -> Void) {
+            (self.keeper, self.answer) = (keeper, answer)
+        }
+
+        func ended(_ reply: VarlinkReply) {
+            keeper.questions -= 1
+            answer(reply)
+        }
     }
 }

@@ -25,6 +25,8 @@ package final class HistoryKeeper: ServiceComponent {
     private(set) var context: ServiceContext?
     private(set) var writer: LoopBound<HistoryWriter>?
     private var pending: [HistoryRecord] = []
+    /// How many callers wait for what they have asked of the history.
+    var questions = 0
     private var isWriting = false
     private var isFailing = false
     private var lastWrite: Int64 = 0

@@ -23,6 +23,8 @@ final class HistoryWriter {
     private var lock: HistoryLock?
     private var run: Int64 = 0
     private var sincePrune = pruneInterval
+    /// The file was found damaged at work.
+    private var isSuspect = false
 
     init(path: String, _ settings: ServiceConfiguration.History) {
         self.path = path
@@ -37,7 +39,7 @@ final class HistoryWriter {
         } catch {
             outcome.problem = error.description
             // Damage is met with a new file, everything else by trying again with the next change.
-            if error.kind.isDamage { database = nil }
+            if error.kind.isDamage { (database, isSuspect) = (nil, true) }
         }
         return outcome
     }
@@ -47,7 +49,7 @@ final class HistoryWriter {
         guard let database else { return .unavailable("the history cannot be written at this time") }
         let timeline: HistoryTimeline
         do throws(StorageError) {
-            timeline = try database.timeline(from: from, to: to, running: run)
+            timeline = try database.timeline(newest: limit, from: from, to: to, running: run)
         } catch {
             return .unavailable(error.description)
         }
@@ -79,8 +81,7 @@ final class HistoryWriter {
         if sincePrune >= Self.pruneInterval {
             sincePrune = 0
             try database.prune(
-                before: WallTime(nanoseconds: wall.nanoseconds - settings.keep.inNanoseconds),
-                keeping: settings.entries)
+                before: wall.moved(by: -settings.keep.inNanoseconds), keeping: settings.entries)
         }
         if isEnd {
             self.database = nil
@@ -93,7 +94,8 @@ final class HistoryWriter {
     {
         if let database { return database }
         if lock == nil { lock = HistoryLock(beside: path) }
-        let new = try HistoryDatabase(path, now: wall)
+        let new = try HistoryDatabase(path, now: wall, isSuspect: isSuspect)
+        isSuspect = false
         if let aside = new.setAside {
             outcome.notes.append("the file was damaged; it is kept as \(aside), and a new one was begun")
         }

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ReachabilityCore
+package import ServiceCore
+package import Storage
+
+// What is asked of the history.
+extension HistoryDatabase {
+    /// How many changes are kept.
+    package func count() throws(StorageError) -> Int64 {
+        try database.integer("SELECT count(*) FROM changes")
+    }
+
+    /// The time line of a period.
+    ///
+    /// - Parameter running: The run that goes on at this moment; nil where no service runs.
+    package func timeline(from: WallTime, to: WallTime, running: Int64? = nil) throws(StorageError)
+        -> HistoryTimeline
+    {
+        guard let start = try start(from) else {
+            return HistoryTimeline(runs: [], records: [], from: from, to: to)
+        }
+        let records = try database.all(
+            "SELECT \(Self.columns) FROM changes WHERE run >= ? AND id >= ? ORDER BY id", start.values
+        ) { Self.record($0) }
+        return HistoryTimeline(
+            runs: try runs(since: from, from: start.run), records: records, from: from, to: to,
+            running: running)
+    }
+
+    /// The time line of a period with its newest spans alone, of which it keeps so many at most in memory: the changes of the
+    /// path below one status are left out, and before the first span is a gap.
+    ///
+    /// - Parameters:
+    ///   - limit: How many spans that are no gaps; 1 or more.
+    ///   - running: The run that goes on at this moment; nil where no service runs.
+    package func timeline(newest limit: Int, from: WallTime, to: WallTime, running: Int64? = nil)
+        throws(StorageError) -> HistoryTimeline
+    {
+        guard var start = try start(from) else {
+            return HistoryTimeline(runs: [], records: [], from: from, to: to)
+        }
+        start.id = try beginning(ofNewest: limit, start)
+        var records: [HistoryRecord] = []
+        var last: Stretch?
+        try database.query(
+            "SELECT \(Self.columns) FROM changes WHERE run >= ? AND id >= ? ORDER BY id", start.values
+        ) { row in
+            let stretch = Stretch(run: row.int64(1), status: row.int64(5))
+            if stretch != last { records.append(Self.record(row)) }
+            last = stretch
+            return true
+        }
+        return HistoryTimeline(
+            runs: try runs(since: from, from: records.first?.run ?? start.run), records: records, from: from,
+            to: to, running: running)
+    }
+
+    /// The run that was begun last.
+    package func lastRun() throws(StorageError) -> HistoryRun? {
+        try database.first("SELECT \(Self.runColumns) FROM runs ORDER BY id DESC LIMIT 1", [], Self.run)
+    }
+
+    // MARK: Where to begin
+
+    /// Changes of one run that tell the same status, one after the other.
+    private struct Stretch: Equatable {
+        var run: Int64
+        var status: Int64
+    }
+
+    /// The first run of a period, and its last change before that.
+    private struct Start {
+        var run: Int64
+        var id: Int64
+        var values: [SQLValue] { [.integer(run), .integer(id)] }
+    }
+
+    /// Where the period begins.
+    ///
+    /// Clocks may have been set meanwhile, so everything of the runs that reach into the period is looked at, and what
+    /// lies before is left out by the time line. Of a run that began earlier, the last change before the period as well.
+    private func start(_ moment: WallTime) throws(StorageError) -> Start? {
+        guard let run = try runs(since: moment, from: 0, limit: 1).first else { return nil }
+        // The wall clock may have been set during the run: the time line lays it out by the clock that never is.
+        let boot = moment.moved(by: run.seenBoot &- run.seen.nanoseconds).nanoseconds
+        let id = try database.integer(
+            "SELECT id FROM changes WHERE run = ? AND boot <= ? ORDER BY id DESC LIMIT 1",
+            [.integer(run.id), .integer(boot)])
+        return Start(run: run.id, id: id)
+    }
+
+    /// The first change of so many stretches, counted from the end.
+    private func beginning(ofNewest limit: Int, _ start: Start) throws(StorageError) -> Int64 {
+        var (id, count) = (start.id, 0)
+        var last: Stretch?
+        try database.query(
+            "SELECT id, run, status FROM changes WHERE run >= ? AND id >= ? ORDER BY id DESC", start.values
+        ) { row in
+            let stretch = Stretch(run: row.int64(1), status: row.int64(2))
+            if stretch != last { count += 1 }
+            last = stretch
+            guard count <= limit else { return false }
+            id = row.int64(0)
+            return true
+        }
+        return id
+    }
+
+    private func runs(since: WallTime, from first: Int64, limit: Int64 = -1) throws(StorageError)
+        -> [HistoryRun]
+    {
+        // The last one always: it may go on.
+        try database.all(
+            """
+            SELECT \(Self.runColumns) FROM runs
+            WHERE id >= ? AND (seen >= ? OR id = (SELECT max(id) FROM runs)) ORDER BY id LIMIT ?
+            """, [.integer(first), .integer(since.nanoseconds), .integer(limit)], Self.run)
+    }
+
+    // MARK: Rows
+
+    private static let columns =
+        "id, run, wall, boot, is_status, status, online, interface, medium, generation, reason, code"
+    private static let runColumns = "id, began, seen, seen_boot, ended"
+
+    private static func run(_ row: Statement) -> HistoryRun {
+        HistoryRun(
+            id: row.int64(0), began: WallTime(nanoseconds: row.int64(1)),
+            seen: WallTime(nanoseconds: row.int64(2)),
+            seenBoot: row.int64(3), hasEnded: row.bool(4))
+    }
+
+    private static func record(_ row: Statement) -> HistoryRecord {
+        HistoryRecord(
+            id: row.int64(0), run: row.int64(1), wall: WallTime(nanoseconds: row.int64(2)),
+            boot: row.int64(3),
+            isStatus: row.bool(4), status: ReachabilityStatus(rawValue: row.int(5)) ?? .unknown,
+            isOnline: row.bool(6), interface: row.optionalText(7), medium: row.optionalText(8),
+            generation: UInt64(bitPattern: row.int64(9)), reason: row.text(10), code: row.text(11))
+    }
+}
