@@ -67,11 +67,189 @@ struct DiagnosisRulesTests {
         #expect(late?.verdict == .doubtful)
         let hour = DiagnosisRules.clock(exchange(answered, ahead: 3_700))
         #expect(hour?.sentence == "this machine's clock is an hour ahead")
-        let invalid = exchange(.notValidNow("the certificate is not valid yet"), ahead: -86_400)
-        var diagnosis = Diagnosis()
-        diagnosis.findings = [DiagnosisRules.answer(invalid, url: url), DiagnosisRules.clock(invalid)]
-            .compactMap { $0 }
-        #expect(diagnosis.cause?.check == .clock)
+    }
+
+    /// 2027-01-01.
+    private static let today: Int64 = 1_798_761_600
+    private static let day: Int64 = 86_400
+
+    /// A clock that shows `today`, and a certificate that is not valid from -1 to 1 days around that.
+    private static func evidence(
+        made: Int64 = -300, certificate: ClosedRange<Int64>?, server: Int64? = nil
+    ) -> ClockEvidence {
+        ClockEvidence(
+            now: today, made: today + made * day,
+            certificate: CertificateTimes(
+                begins: certificate.map { today + $0.lowerBound * day },
+                ends: certificate.map { today + $0.upperBound * day }),
+            server: server.map { today + $0 * day })
+    }
+
+    @Test(
+        "A certificate that is not valid now: is it the clock or the certificate",
+        arguments: [
+            // The program was made later than now: whatever a server that nobody knows says.
+            (evidence(made: 900, certificate: 800...1165, server: 0), .clock, .failed, ""),
+            (evidence(made: 900, certificate: nil), .clock, .failed, ""),
+            // By the server's clock it is valid.
+            (evidence(certificate: 800...1165, server: 900), .clock, .failed, ""),
+            (evidence(certificate: -400 ... -35, server: -100), .clock, .failed, ""),
+            // It is not valid by that either, or both agree.
+            (evidence(certificate: 800...1165, server: 0), .certificate, .good, "agrees with the server's"),
+            (evidence(certificate: -400 ... -35, server: 0), .certificate, .good, "agrees with the server's"),
+            (
+                evidence(certificate: -400 ... -35, server: 3), .certificate, .doubtful,
+                "this machine's clock is 3 days behind"
+            ),
+            // No server tells the time.
+            (
+                evidence(certificate: 800...1165), .probablyClock, .failed,
+                "this machine's clock shows 2027-01-01, and the certificate is valid from 2029-03-11 on: the clock is probably behind"
+            ),
+            (
+                evidence(certificate: -400 ... -35), .probablyCertificate, .doubtful,
+                "this machine's clock shows 2027-01-01, which nothing here confirms"
+            ),
+            (
+                evidence(certificate: nil), .probablyCertificate, .doubtful,
+                "this machine's clock shows 2027-01-01, which nothing here confirms"
+            ),
+        ] as [(ClockEvidence, ClockEvidence.Culprit, Finding.Verdict, String)])
+    func culprit(
+        evidence: ClockEvidence, culprit: ClockEvidence.Culprit, verdict: Finding.Verdict, sentence: String
+    ) throws {
+        #expect(evidence.culprit == culprit)
+        let seen = exchange(.notValidNow("the certificate is not valid", evidence))
+        let findings = [DiagnosisRules.answer(seen, url: url), try #require(DiagnosisRules.clock(seen))]
+        #expect(findings[1].verdict == verdict)
+        #expect(sentence.isEmpty || findings[1].sentence == sentence)
+        // The advice speaks of what is to blame.
+        let isClock = culprit == .clock || culprit == .probablyClock
+        #expect(Diagnosis(findings: findings).cause?.check == (isClock ? .clock : .answer))
+        #expect(
+            findings[0].sentence.hasPrefix(
+                evidence.certificate.begins == nil
+                    ? "the certificate is not valid" : "the certificate of updates.example.com is valid from "
+            ))
+        #expect(findings[0].advice.hasPrefix(isClock ? "set this machine's clock" : "have the server's"))
+    }
+
+    private func page(_ text: String, type: String? = "text/html") -> AnsweredPage? {
+        AnsweredPage(Data(text.utf8), type: type)
+    }
+
+    @Test("Pages: their title, where they send to, and whose they say they are")
+    func pages() throws {
+        #expect(page("{}", type: "application/json") == nil)
+        #expect(page("hello", type: nil) == nil)
+        #expect(page(" \n<!DOCTYPE HTML><p>", type: "text/plain")?.title == "")
+        let plain = try #require(
+            page("<HTML><Title lang=x>\n Sign  in\n</TITLE><meta name=a content='url=b'>"))
+        #expect(plain.title == "Sign in" && plain.refresh == nil && !plain.isGateway)
+        #expect(page("<title>a</title")?.title == "a")
+        #expect(page("<title>no end")?.title == "")
+        #expect(page("<title>\(String(repeating: "x", count: 99))</title>")?.title.count == 61)
+        for tag in [
+            #"<meta http-equiv="refresh" content="0; url=http://login.example/">"#,
+            "<META content='1;URL=http://login.example/' http-equiv=Refresh>",
+            "<meta charset=utf-8><meta http-equiv=refresh content=0;url=http://login.example/>",
+        ] { #expect(page(tag)?.refresh?.hasPrefix("http://login.example/") == true, "\(tag)") }
+        #expect(page("<html><!--<WISPAccessGatewayParam>-->")?.isGateway == true)
+    }
+
+    @Test("An answer with status 200 in the server's place is a portal, or at least told")
+    func answers() throws {
+        let http = try #require(URL(string: "http://updates.example.com/x"))
+        func finding(
+            _ text: String, _ url: URL, status: Int = 200, isExpected: Bool? = nil
+        ) -> Finding {
+            var seen = exchange(.answered(status: status, location: nil))
+            (seen.page, seen.isExpected) = (page(text, type: nil), isExpected)
+            return DiagnosisRules.answer(seen, url: url)
+        }
+        let hotel = "<html><title>Hotel Wi-Fi</title>"
+        let told = finding(hotel, http)
+        #expect(told.verdict == .good)
+        #expect(told.sentence == #"updates.example.com answers with status 200, a web page: "Hotel Wi-Fi""#)
+        #expect(told.advice.contains("--probe-body"))
+        #expect(Diagnosis(findings: [told]).cause == nil && Diagnosis(findings: [told]).remark == told)
+        // The certificate has told who answers.
+        #expect(finding(hotel, url).advice.isEmpty)
+        #expect(finding("{}", http) == .good(.answer, "updates.example.com answers with status 200"))
+        let refresh = hotel + "<meta http-equiv=refresh content='0;url=http://login.hotel.example/'>"
+        #expect(
+            finding(refresh, http).sentence
+                == "updates.example.com answers with a page that sends to login.hotel.example: a captive portal"
+        )
+        #expect(
+            finding("<html><WISPAccessGatewayParam>", http).sentence.hasSuffix("(WISPr): a captive portal"))
+        // Where somebody has said how the answer looks, that decides.
+        #expect(finding(refresh, http, isExpected: true).verdict == .good)
+        let other = finding(hotel, http, isExpected: false)
+        #expect(other.verdict == .failed && other.sentence.hasSuffix("which is not what it should"))
+        #expect(finding("", http, status: 404, isExpected: true).sentence.hasSuffix("404, as it should"))
+        #expect(finding("", http, status: 204, isExpected: false).verdict == .failed)
+        #expect(finding("", http, status: 503, isExpected: false).advice.contains("fault of its own"))
+    }
+
+    @Test("What TLS refuses is asked without TLS: a portal shows there")
+    func inTheClear() {
+        let login = exchange(.answered(status: 302, location: "http://login.hotel.example/"))
+        let refused = exchange(.unknownAuthority("nobody has signed it"))
+        #expect(DiagnosisRules.mayBePortal(refused))
+        #expect(!DiagnosisRules.mayBePortal(login) && !DiagnosisRules.mayBePortal(exchange(.silent)))
+        #expect(
+            DiagnosisRules.answer(refused, url: url, inTheClear: login).sentence
+                == "updates.example.com sends to login.hotel.example: a captive portal")
+        for other in [
+            exchange(.silent), exchange(.answered(status: 301, location: "https://updates.example.com/")),
+        ] {
+            #expect(
+                DiagnosisRules.answer(refused, url: url, inTheClear: other).sentence == "nobody has signed it"
+            )
+        }
+    }
+
+    @Test(
+        "The path: each reason has advice of its own, and names the link",
+        arguments: [
+            (ReachabilityReason.Code.linkDown, "look at cable, switch or antenna of eth0; switch it on"),
+            (.noAddress, "look whether a DHCP server answers on eth0"),
+            (.linkLocalOnly, "look whether a DHCP server answers on eth0"),
+            (.noRoute, "look whether DHCP or router advertisements bring a gateway"),
+            (.noPorts, "look at the ports of eth0: at least one needs carrier"),
+            (.prohibited, "somebody has forbidden it on this machine: ip rule; ip route show type prohibit"),
+            (.blackhole, "somebody has forbidden it on this machine: ip rule; ip route show type blackhole"),
+            (
+                .unreachableRoute,
+                "somebody has forbidden it on this machine: ip rule; ip route show type unreachable"
+            ),
+            (.tunnelWithoutUnderlay, "bring up a network beneath eth0, or take the tunnel down"),
+            (.unresolved, "see reach status --explain"), (.notMonitoring, "see reach status --explain"),
+            (.kernelRefused, "see reach status --explain"),
+        ] as [(ReachabilityReason.Code, String)])
+    func path(code: ReachabilityReason.Code, advice: String) {
+        var path = ReachabilityPath(status: .unreachable, interface: nil, medium: .ethernet, generation: 1)
+        path.reason = ReachabilityReason(code, interface: "eth0", sentence: "eth0: what is wrong")
+        let finding = DiagnosisRules.path(path)
+        #expect(finding.check == .path && finding.verdict == .failed)
+        #expect(finding.sentence == "eth0: what is wrong")
+        #expect(finding.advice.hasPrefix(advice), "\(finding.advice)")
+        path.alternative = "wlan0"
+        #expect(
+            DiagnosisRules.path(path).advice.hasSuffix(
+                "; wlan0 has a path of its own: lower its metric, or remove the dead route"))
+        path.reason = ReachabilityReason(code, interface: nil, sentence: "what is wrong")
+        #expect(!DiagnosisRules.path(path).advice.contains("eth0"))
+    }
+
+    @Test("The path: one that is online is good, whatever leads there")
+    func onlinePath() {
+        for code in [ReachabilityReason.Code.defaultRoute, .hostRoute, .local] {
+            var path = ReachabilityPath(status: .wired, interface: "eth0", medium: .ethernet, generation: 1)
+            path.reason = ReachabilityReason(code, interface: "eth0", sentence: "a way")
+            #expect(DiagnosisRules.path(path) == .good(.path, "a way"))
+        }
     }
 
     @Test("The cause is the first failure; a doubt only without one")

@@ -8,7 +8,7 @@ import Testing
     "The program: doctor",
     .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
 struct DoctorProgramTests {
-    /// Answers by path: a redirect to a page to sign in, an old date, much content.
+    /// Answers by path: a redirect to a page to sign in, such a page itself, an old date, much content.
     private static let server = """
         import http.server, socketserver
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -18,6 +18,8 @@ struct DoctorProgramTests {
                 return 'Thu, 01 Jan 2015 00:00:00 GMT' if self.path == '/old' else super().date_time_string(timestamp)
             def do_GET(self):
                 body = bytes(200_000 if self.path == '/big' else 10)
+                if self.path == '/page': body = b'<html><title>Hotel Wi-Fi</title>'
+                if self.path == '/own': body = b'reach ok'
                 self.send_response(302 if self.path == '/portal' else 200)
                 if self.path == '/portal': self.send_header('Location', 'http://login.hotel.example/')
                 self.send_header('Content-Length', str(len(body)))
@@ -46,6 +48,12 @@ struct DoctorProgramTests {
     /// Runs the program; `files` lie in the place of the system's.
     private func doctor(
         _ lab: NetworkLab, _ arguments: String..., files: [String: String] = [:], proxies: String = ""
+    ) async throws -> (status: TestSupport.ExitStatus, text: String) {
+        try await doctor(lab, arguments, files: files, proxies: proxies)
+    }
+
+    private func doctor(
+        _ lab: NetworkLab, _ arguments: [String], files: [String: String] = [:], proxies: String = ""
     ) async throws -> (status: TestSupport.ExitStatus, text: String) {
         // In a mount namespace of its own, which leaves nothing behind.
         var script = "unset http_proxy https_proxy HTTPS_PROXY all_proxy ALL_PROXY no_proxy NO_PROXY\n"
@@ -87,6 +95,19 @@ struct DoctorProgramTests {
         #expect(end.text.contains("cause: v0: no carrier"), "\(end.text)")
         #expect(end.text.contains("try:   look at cable, switch or antenna of v0"), "\(end.text)")
         #expect(!end.text.contains("IPv4"), "\(end.text)")
+    }
+
+    @Test("No address; a route that somebody has forbidden")
+    func noAddress() async throws {
+        let lab = try await NetworkLab(.f1)
+        try await lab.near.ip(batch: "addr flush dev v0\nroute add default dev v0")
+        let end = try await doctor(lab)
+        #expect(end.status == .exited(1))
+        #expect(end.text.contains("try:   look whether a DHCP server answers on v0"), "\(end.text)")
+        try await lab.near.ip("route replace prohibit default")
+        let forbidden = try await doctor(lab)
+        #expect(forbidden.text.contains("try:   somebody has forbidden it"), "\(forbidden.text)")
+        #expect(forbidden.text.contains("ip route show type prohibit"), "\(forbidden.text)")
     }
 
     @Test("No default route, but the server is near")
@@ -193,6 +214,20 @@ struct DoctorProgramTests {
         let end = try await doctor(lab, "http://10.0.0.1:8080/portal")
         #expect(end.status == .exited(1))
         #expect(end.text.contains("10.0.0.1 sends to login.hotel.example: a captive portal"), "\(end.text)")
+        // One that answers in the server's place with status 200 is told, and found where somebody says how the answer looks.
+        let page = try await doctor(lab, "http://10.0.0.1:8080/page")
+        #expect(page.status == .exited(0))
+        #expect(page.text.contains(#"answers with status 200, a web page: "Hotel Wi-Fi""#), "\(page.text)")
+        #expect(
+            page.text.contains("\nnothing is wrong\nnote:  a page to sign in looks the same"), "\(page.text)")
+        for wrong in [["--probe-body", "reach "], ["--probe-status", "204"]] {
+            let other = try await doctor(lab, ["http://10.0.0.1:8080/page"] + wrong)
+            #expect(other.status == .exited(1), "\(other.text)")
+            #expect(other.text.contains("which is not what it should"), "\(other.text)")
+            #expect(other.text.contains("sign in with a browser"), "\(other.text)")
+        }
+        let own = try await doctor(lab, "http://10.0.0.1:8080/own", "--probe-body", "reach ")
+        #expect(own.status == .exited(0) && own.text.contains("status 200, as it should"), "\(own.text)")
         server.terminate()
     }
 

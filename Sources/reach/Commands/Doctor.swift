@@ -13,8 +13,9 @@ struct Doctor: ParsableCommand {
         discussion: """
             It looks at the path first: carrier, address, default route. With the URL of a server of yours it goes on: does the \
             name have an address, is there a connection by IPv4 and by IPv6, does the server itself answer or a page to \
-            sign in, is the clock right, do big packets get through. Where http_proxy or https_proxy names a proxy, it is \
-            the proxy that is connected to. Nothing is sent without a URL.
+            sign in, is the clock right, do big packets get through. A page to sign in may look like any answer: \
+            --probe-status and --probe-body say how the server's own looks. Where http_proxy or https_proxy names a proxy, \
+            it is the proxy that is connected to. Nothing is sent without a URL.
 
             Exit codes: 0 nothing is wrong; 1 something is; 3 the kernel cannot be asked; 64 wrong usage; 130 interrupted.
 
@@ -32,7 +33,14 @@ struct Doctor: ParsableCommand {
         help: ArgumentHelp("Trust the authorities of this file instead of the system's.", valueName: "file"))
     var authorities: String?
 
+    @OptionGroup var answer: ExpectationOptions
     @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if url == nil, answer.expectation != nil {
+            throw ValidationError("--probe-status and --probe-body need a URL.")
+        }
+    }
 
     func run() throws {
         // First of all, for threads inherit what is done with signals.
@@ -76,7 +84,7 @@ struct Doctor: ParsableCommand {
                     DiagnosisRules.proxy(proxy, seen, host: host, worksWithout: worksWithout))
             }
             try note(DiagnosisRules.proxy(proxy, seen, host: host, worksWithout: nil))
-            return try ask(url, path, note)
+            return try ask(url, path, isDirect: false, note)
         }
         let (name, addresses) = try Self.addresses(of: host)
         if let name { try note(DiagnosisRules.name(name)) }
@@ -87,7 +95,7 @@ struct Doctor: ParsableCommand {
         }
         for finding in DiagnosisRules.connections(seen, path: path) { try note(finding) }
         guard seen.contains(where: { $0.outcome == .connected }) else { return }
-        try ask(url, path, note)
+        try ask(url, path, isDirect: true, note)
     }
 
     /// The path to the address counts, not the default route: it may be on a link, or behind a gateway of its own.
@@ -127,12 +135,25 @@ struct Doctor: ParsableCommand {
         }
     }
 
-    private func ask(_ url: URL, _ path: ReachabilityPath, _ note: (Finding) throws -> Void) throws {
+    private func ask(
+        _ url: URL, _ path: ReachabilityPath, isDirect: Bool, _ note: (Finding) throws -> Void
+    ) throws {
         var policy = SecurityPolicy.default
         if let authorities { policy.trustRoots = .only(.file(authorities)) }
-        let probe = ExchangeProbe(url: url, policy: policy)
-        guard let seen = probe.observe() else { throw ExitCode.interrupted }
-        try note(DiagnosisRules.answer(seen, url: url))
+        let probe = ExchangeProbe(url: url, policy: policy, expectation: answer.expectation)
+        guard var seen = probe.observe() else { throw ExitCode.interrupted }
+        if case .notValidNow(let words, var evidence) = seen.outcome {
+            guard let told = probe.ofTimes.observe() else { throw ExitCode.interrupted }
+            evidence.certificate = told.certificate ?? evidence.certificate
+            evidence.server = told.clockAhead.map { evidence.now - $0 }
+            seen.outcome = .notValidNow(words, evidence)
+        }
+        var inTheClear: ExchangeObservation?
+        if isDirect, DiagnosisRules.mayBePortal(seen), let other = probe.inTheClear {
+            guard let told = other.observe() else { throw ExitCode.interrupted }
+            inTheClear = told
+        }
+        try note(DiagnosisRules.answer(seen, url: url, inTheClear: inTheClear))
         if let clock = DiagnosisRules.clock(seen) { try note(clock) }
         guard case .silent = seen.outcome else { return }
         guard let small = probe.observe(segmentSize: ExchangeProbe.smallSegment) else {

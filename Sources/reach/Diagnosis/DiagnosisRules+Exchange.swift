@@ -1,37 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import ServiceCore
 
 // What the server's answer means, or that none came.
 extension DiagnosisRules {
-    /// So many seconds are no matter to certificates and tokens.
-    private static let tolerance: Int64 = 300
-
-    static func answer(_ seen: ExchangeObservation, url: URL) -> Finding {
+    /// - Parameter inTheClear: What the same host says without TLS, where somebody else may answer in its place; nil where it was not asked.
+    static func answer(
+        _ seen: ExchangeObservation, url: URL, inTheClear: ExchangeObservation? = nil
+    ) -> Finding {
         let host = url.host() ?? ""
+        if let inTheClear, let sign = sign(of: inTheClear, host) { return portal("\(host) \(sign)") }
         switch seen.outcome {
-        case .answered(511, _): return portal("\(host) is answered for by a page to sign in (status 511)")
-        case .answered(let status, let location):
-            if let location, let other = otherHost(location, than: host) {
-                return portal("\(host) sends to \(other)")
-            }
-            if status >= 500 {
-                return .failed(
-                    .answer, "\(host) answers with status \(status)",
-                    try: "the network is fine: the server has a fault of its own")
-            }
-            if status == 407 {
-                return .failed(
-                    .answer, "a proxy wants a user name", try: "put it into the proxy's URL (http_proxy)")
-            }
-            return .good(.answer, "\(host) answers with status \(status)")
+        case .answered(let status, _): return answer(status, seen, url)
         case .silent:
             return .failed(
                 .answer, "the connection to \(host) stands, and then nothing comes",
                 try: "the server hangs, or a device on the way lets only small packets through")
-        case .notValidNow(let words):
-            return .failed(
-                .answer, words, try: "look at this machine's clock (date), and at the server's certificate")
+        case .notValidNow(let words, let evidence):
+            return .failed(.answer, sentence(words, evidence, host: host), try: advice(for: evidence))
         case .otherServer(let words):
             return .failed(
                 .answer, words,
@@ -40,13 +27,65 @@ extension DiagnosisRules {
             return .failed(
                 .answer, words,
                 try:
-                    "install ca-certificates; behind a proxy that reads along, its own root has to be trusted (--cacert)"
+                    "somebody may answer in its place: a page to sign in (open a browser), or a proxy that reads along, whose root has to be trusted (--cacert); or install ca-certificates"
             )
         case .libraryMissing(let words):
             return .skipped(.answer, words)
-        case .failed(let words):
+        case .brokenTLS(let words), .failed(let words):
             return .failed(.answer, words, try: "see reach get -o /dev/null \(url.absoluteString)")
         }
+    }
+
+    private static func answer(_ status: Int, _ seen: ExchangeObservation, _ url: URL) -> Finding {
+        let host = url.host() ?? ""
+        let sentence = "\(host) answers with status \(status)\(words(seen.page))"
+        if seen.isExpected == true { return .good(.answer, "\(sentence), as it should") }
+        if let sign = sign(of: seen, host) { return portal("\(host) \(sign)") }
+        if status >= 500 {
+            return .failed(
+                .answer, sentence, try: "the network is fine: the server has a fault of its own")
+        }
+        if status == 407 {
+            return .failed(
+                .answer, "a proxy wants a user name", try: "put it into the proxy's URL (http_proxy)")
+        }
+        guard seen.isExpected == nil else {
+            return .failed(
+                .answer, "\(sentence), which is not what it should",
+                try:
+                    "somebody answers in its place: sign in with a browser on this network, or correct --probe-status and --probe-body"
+            )
+        }
+        // Over TLS the certificate has told who answers.
+        guard seen.page != nil, url.scheme?.lowercased() == "http" else { return .good(.answer, sentence) }
+        return Finding(
+            check: .answer, verdict: .good, sentence: sentence,
+            advice: "a page to sign in looks the same: compare with --probe-body, or ask by https")
+    }
+
+    /// Whether a network is to blame where TLS has failed: then the host is asked without TLS as well.
+    static func mayBePortal(_ seen: ExchangeObservation) -> Bool {
+        switch seen.outcome {
+        case .otherServer, .unknownAuthority, .brokenTLS: true
+        case .answered, .silent, .notValidNow, .libraryMissing, .failed: false
+        }
+    }
+
+    /// What a network says that wants people to sign in, behind the name of the host; nil where it is none.
+    private static func sign(of seen: ExchangeObservation, _ host: String) -> String? {
+        guard case .answered(let status, let location) = seen.outcome else { return nil }
+        if status == 511 { return "is answered for by a page to sign in (status 511)" }
+        if let location, let other = otherHost(location, than: host) { return "sends to \(other)" }
+        if let target = seen.page?.refresh, let other = otherHost(target, than: host) {
+            return "answers with a page that sends to \(other)"
+        }
+        if seen.page?.isGateway == true { return "is answered for by a page to sign in (WISPr)" }
+        return nil
+    }
+
+    private static func words(_ page: AnsweredPage?) -> String {
+        guard let page else { return "" }
+        return page.title.isEmpty ? ", a web page" : ", a web page: \(SafeText.quoted(page.title))"
     }
 
     private static func portal(_ sentence: String) -> Finding {
@@ -62,25 +101,6 @@ extension DiagnosisRules {
         // example.com and www.example.com belong together, as far as anybody can say.
         guard other != host, !other.hasSuffix(".\(host)"), !host.hasSuffix(".\(other)") else { return nil }
         return other
-    }
-
-    static func clock(_ seen: ExchangeObservation) -> Finding? {
-        guard let ahead = seen.clockAhead else { return nil }
-        guard abs(ahead) > tolerance else { return .good(.clock, "agrees with the server's") }
-        let sentence = "this machine's clock is \(span(abs(ahead))) \(ahead > 0 ? "ahead" : "behind")"
-        let advice = "set it: timedatectl set-ntp true, or date --set; certificates are judged by it"
-        if case .notValidNow = seen.outcome { return .failed(.clock, sentence, try: advice) }
-        return .doubtful(.clock, sentence, try: advice)
-    }
-
-    /// "3 days", "2 hours", "12 minutes".
-    private static func span(_ seconds: Int64) -> String {
-        for (unit, length) in [("year", 31_556_952), ("day", 86_400), ("hour", 3600)] as [(String, Int64)]
-        where seconds >= length {
-            return seconds < 2 * length
-                ? "a\(unit == "hour" ? "n" : "") \(unit)" : "\(seconds / length) \(unit)s"
-        }
-        return "\(seconds / 60) minutes"
     }
 
     /// - Parameters:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import HTTPTypes
 import Reachability
 import SessionManager
 import Synchronization
@@ -8,13 +9,49 @@ import Synchronization
 /// Asks the server for the URL once, without following redirects, and reads the first 256 KiB of what it says.
 struct ExchangeProbe {
     let url: URL
-    let policy: SecurityPolicy
+    var policy: SecurityPolicy
+    /// How the server's own answer looks; nil where nobody has said.
+    var expectation: InternetExpectation?
+    private var method = HTTPRequest.Method.get
+    /// Who looks at the certificates instead of the policy.
+    private var witness: CertificateWitness?
+
+    init(url: URL, policy: SecurityPolicy, expectation: InternetExpectation? = nil) {
+        self.url = url
+        self.policy = policy
+        self.expectation = expectation
+    }
 
     /// What a small packet carries: every link must be able to (RFC 9293 §3.7.1).
     static let smallSegment = 536
-    private static let limit: Int64 = 256 << 10
+    private static let limit = 256 << 10
+    /// So much of the content is looked at; the probe of the internet reads as much.
+    private static let kept = 64 << 10
     /// A server may think for so long.
     private static let silence: Duration = .seconds(6)
+
+    /// Asks the same server for its time and its certificate's alone, whoever it is: nothing of the URL but host and port goes out.
+    var ofTimes: ExchangeProbe {
+        var probe = ExchangeProbe(url: root(), policy: policy)
+        probe.method = .head
+        probe.witness = CertificateWitness()
+        return probe
+    }
+
+    /// Asks the same host without TLS, as browsers find out where to sign in; nil where the URL is not at the usual port.
+    var inTheClear: ExchangeProbe? {
+        guard url.scheme?.lowercased() == "https", url.port ?? 443 == 443 else { return nil }
+        return ExchangeProbe(url: root(scheme: "http"), policy: policy)
+    }
+
+    /// The first page of the host, without anybody's name and password.
+    private func root(scheme: String? = nil) -> URL {
+        guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return url }
+        (parts.user, parts.password, parts.query, parts.fragment) = (nil, nil, nil, nil)
+        parts.path = "/"
+        if let scheme { (parts.scheme, parts.port) = (scheme, nil) }
+        return parts.url ?? url
+    }
 
     /// - Parameter segmentSize: The most content of a packet in bytes; nil for what the links take.
     /// - Returns: nil where somebody interrupted it.
@@ -22,15 +59,18 @@ struct ExchangeProbe {
         let vigil = Vigil()
         var queue = RequestQueue.Settings()
         queue.follows = .nobody
-        var request = SessionRequest(url: url)
+        var request = SessionRequest(url: url, method: method)
         request.options.cachePolicy = .reloadIgnoringLocalCacheData
         request.options.decompressesContent = false
         request.options.timeoutInterval = Self.silence
+        request.options.timeouts = RequestTimeouts(connect: Self.silence)
         request.options.maximumSegmentSize = segmentSize
         let answer = Mutex<ExchangeObservation?>(nil)
-        let work = Task { [request, queue, policy] in
+        let work = Task { [self, request, queue] in
             let manager = URLSessionManager(securityPolicy: policy, queue: queue)
-            let seen = await Self.ask(request, manager)
+            manager.delegate = witness
+            var seen = await ask(request, manager)
+            seen.certificate = witness?.times
             manager.invalidate()
             answer.withLock { $0 = seen }
             vigil.finish()
@@ -43,9 +83,7 @@ struct ExchangeProbe {
         return answer.withLock { $0 } ?? ExchangeObservation(outcome: .silent)
     }
 
-    private static func ask(_ request: SessionRequest, _ manager: URLSessionManager) async
-        -> ExchangeObservation
-    {
+    private func ask(_ request: SessionRequest, _ manager: URLSessionManager) async -> ExchangeObservation {
         var options = TaskOptions()
         options.redirectHandler = Redirector.doNotFollow
         do throws(SessionError) {
@@ -53,26 +91,33 @@ struct ExchangeProbe {
             var seen = ExchangeObservation(
                 outcome: .answered(
                     status: response.statusCode ?? 0, location: response.value(forField: "location")),
-                clockAhead: ahead(response.value(forField: "date")))
-            var count: Int64 = 0
+                clockAhead: Self.ahead(response.value(forField: "date")))
+            var (beginning, count) = (Data(), 0)
             do throws(SessionError) {
                 var chunks = content.makeAsyncIterator()
-                while count < limit, let chunk = try await chunks.next() { count += Int64(chunk.count) }
+                while count < Self.limit, let chunk = try await chunks.next() {
+                    count += chunk.count
+                    beginning += chunk.prefix(Self.kept - beginning.count)
+                }
             } catch {
                 if error.code == .timedOut { seen.outcome = .silent }
             }
+            seen.page = AnsweredPage(beginning, type: response.value(forField: "content-type"))
+            seen.isExpected = expectation.map { $0.judge(response, data: beginning, error: nil) == .full }
             return seen
         } catch {
-            return ExchangeObservation(outcome: outcome(error))
+            return ExchangeObservation(outcome: Self.outcome(error))
         }
     }
 
     private static func outcome(_ error: SessionError) -> ExchangeObservation.Outcome {
         switch error.code {
         case .timedOut: .silent
-        case .certificateHasBadDate, .certificateNotYetValid: .notValidNow(error.message)
+        case .certificateHasBadDate, .certificateNotYetValid:
+            .notValidNow(error.message, ClockProbe.observe())
         case .certificateUntrusted: .otherServer(error.message)
         case .certificateHasUnknownRoot: .unknownAuthority(error.message)
+        case .secureConnectionFailed: .brokenTLS(error.message)
         case .missingLibrary: .libraryMissing(error.description)
         // Instead of a tunnel; a SOCKS proxy has no status.
         case .userAuthenticationRequired where error.transport?.isOfProxy != true:
@@ -82,7 +127,7 @@ struct ExchangeProbe {
     }
 
     private static func ahead(_ date: String?) -> Int64? {
-        let now = Clock.wall.nanoseconds / 1_000_000_000
+        let now = ClockProbe.now
         return date.flatMap { HTTPDate($0, now: HTTPDate(seconds: now)) }.map { now - $0.seconds }
     }
 }

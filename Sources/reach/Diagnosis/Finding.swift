@@ -15,7 +15,7 @@ struct Finding: Sendable, Equatable {
     let verdict: Verdict
     /// What was seen, without a full stop.
     let sentence: String
-    /// What to try; empty where nothing is wrong.
+    /// What to try; where nothing is wrong, mostly empty, else what that does not say.
     var advice = ""
 
     static func good(_ check: Check, _ sentence: String) -> Finding {
@@ -50,4 +50,7 @@ struct Diagnosis: Sendable, Equatable {
         }
         return findings.first { $0.verdict == .doubtful }
     }
+
+    /// What is good as far as can be seen, and might not be.
+    var remark: Finding? { findings.first { $0.verdict == .good && !$0.advice.isEmpty } }
 }

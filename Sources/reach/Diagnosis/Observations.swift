@@ -51,11 +51,13 @@ struct ExchangeObservation: Sendable, Equatable {
         /// The connection stood, and then nothing came, or no more.
         case silent
         /// The certificate is not valid at the time that this machine's clock shows.
-        case notValidNow(String)
+        case notValidNow(String, ClockEvidence)
         /// The certificate is for another name.
         case otherServer(String)
         /// Nobody whom this machine trusts has signed it.
         case unknownAuthority(String)
+        /// TLS did not come about: what answered does not speak it, or not in the same way.
+        case brokenTLS(String)
         case libraryMissing(String)
         case failed(String)
     }
@@ -63,4 +65,10 @@ struct ExchangeObservation: Sendable, Equatable {
     var outcome: Outcome
     /// How far this machine's clock is ahead of the server's, in seconds; nil where the server tells no time.
     var clockAhead: Int64?
+    /// When the server's certificate is valid, where it is not now and was asked for.
+    var certificate: CertificateTimes?
+    /// What came with the answer; nil where it was no web page.
+    var page: AnsweredPage?
+    /// Whether the answer looks as the server's own does; nil where nobody has said how that looks.
+    var isExpected: Bool?
 }

@@ -13,6 +13,24 @@ struct ProbeOptions: ParsableArguments {
         transform: Value.url)
     var url: URL?
 
+    @OptionGroup var answer: ExpectationOptions
+
+    func validate() throws {
+        if url == nil, answer.expectation != nil {
+            throw ValidationError("--probe-status and --probe-body need --probe.")
+        }
+    }
+
+    /// What is asked; nil where nothing is.
+    var configuration: InternetProbeConfiguration? {
+        url.map {
+            InternetProbeConfiguration($0, expectation: answer.expectation ?? InternetExpectation())
+        }
+    }
+}
+
+/// How the answer of a server looks that nobody else gives.
+struct ExpectationOptions: ParsableArguments {
     @Option(
         name: .customLong("probe-status"),
         help: ArgumentHelp("The status it answers with. (default: 200 to 299)", valueName: "code"),
@@ -24,20 +42,10 @@ struct ProbeOptions: ParsableArguments {
         help: ArgumentHelp("What the content of its answer begins with.", valueName: "text"))
     var body: String?
 
-    func validate() throws {
-        if url == nil, status != nil || body != nil {
-            throw ValidationError("--probe-status and --probe-body need --probe.")
-        }
-    }
-
-    /// What is asked; nil where nothing is.
-    var configuration: InternetProbeConfiguration? {
-        url.map { url in
-            InternetProbeConfiguration(
-                url,
-                expectation: InternetExpectation(
-                    statusCodes: status.map { [$0...$0] } ?? .successful, body: body))
-        }
+    /// Nil where nothing is said about it.
+    var expectation: InternetExpectation? {
+        guard status != nil || body != nil else { return nil }
+        return InternetExpectation(statusCodes: status.map { [$0...$0] } ?? .successful, body: body)
     }
 }
 

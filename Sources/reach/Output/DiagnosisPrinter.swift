@@ -59,7 +59,10 @@ struct DiagnosisPrinter {
         guard let cause = diagnosis.cause else {
             let isWhole = !diagnosis.findings.contains { $0.check == .name && $0.verdict == .skipped }
             let words = isWhole ? "nothing is wrong" : "nothing is wrong, as far as the kernel knows"
-            return "\n" + style.line([(words, .good)], indent: 0) + "\n"
+            let remark = diagnosis.remark.map {
+                style.line([("note:  ", .strong), ($0.advice, .plain)], indent: 7) + "\n"
+            }
+            return "\n" + style.line([(words, .good)], indent: 0) + "\n" + (remark ?? "")
         }
         return "\n" + style.line([("cause: ", .strong), (cause.sentence, .bad)], indent: 7) + "\n"
             + style.line([("try:   ", .strong), (cause.advice, .plain)], indent: 7) + "\n"

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+
+/// What came with an answer where that is a web page, as far as its beginning tells: a network that wants people to sign in answers every
+/// request with one.
+struct AnsweredPage: Sendable, Equatable {
+    /// The title, in which anybody may write anything; empty where there is none.
+    private(set) var title = ""
+    /// Where it sends the browser to by itself (`<meta http-equiv="refresh">`); nil where it does not.
+    private(set) var refresh: String?
+    /// Whether it says that it is a network's page to sign in (WISPr, which programs are to recognize it by).
+    private(set) var isGateway = false
+
+    /// Nil where it is no page.
+    init?(_ content: Data, type: String?) {
+        let bytes = Bytes(content)
+        let isNamed = type.map { $0.lowercased().contains("html") } == true
+        guard isNamed || bytes.begins(with: ["<!doctype html", "<html"]) else { return nil }
+        if let from = bytes.find("<title"), let begin = bytes.find(">", from: from),
+            let end = bytes.find("</title", from: begin)
+        {
+            title = bytes.text(begin + 1..<end)
+        }
+        isGateway = bytes.find("<wispaccessgatewayparam") != nil
+        refresh = bytes.refresh
+    }
+
+    /// A page's content, in which letters are looked for whether large or small.
+    private struct Bytes {
+        private let bytes: [UInt8]
+        private let lower: [UInt8]
+
+        init(_ content: Data) {
+            bytes = Array(content)
+            lower = bytes.map { (65...90).contains($0) ? $0 + 32 : $0 }
+        }
+
+        func begins(with words: [String]) -> Bool {
+            let start = lower.drop { $0 <= 0x20 }
+            return words.contains { start.starts(with: $0.utf8) }
+        }
+
+        func find(_ word: String, from start: Int = 0) -> Int? {
+            let word = Array(word.utf8)
+            guard start <= lower.count - word.count else { return nil }
+            return (start...lower.count - word.count).first { place in
+                lower[place] == word[0] && lower[place..<place + word.count].elementsEqual(word)
+            }
+        }
+
+        /// In one line, and no more of it than fits into one.
+        func text(_ range: Range<Int>) -> String {
+            let words = String(decoding: bytes[range], as: UTF8.self).split { $0.isWhitespace }
+            let line = words.joined(separator: " ")
+            return line.count > 60 ? "\(line.prefix(60))…" : line
+        }
+
+        /// `<meta http-equiv="refresh" content="0; url=http://…">`, its parts in any order.
+        var refresh: String? {
+            var place = 0
+            while let begin = find("<meta", from: place), let end = find(">", from: begin) {
+                place = end
+                let tag = begin..<end
+                guard let kind = find("refresh", from: begin), tag.contains(kind),
+                    let url = find("url=", from: begin), tag.contains(url)
+                else { continue }
+                let rest = bytes[(url + 4)..<end].drop { $0 == 0x22 || $0 == 0x27 || $0 == 0x20 }
+                let target = rest.prefix { $0 != 0x22 && $0 != 0x27 && $0 != 0x20 }
+                return String(decoding: target, as: UTF8.self)
+            }
+            return nil
+        }
+    }
+}

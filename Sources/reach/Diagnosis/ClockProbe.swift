@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import SessionManager
+import Synchronization
+
+/// Looks at this machine's clock.
+enum ClockProbe {
+    /// 2026-01-01, in seconds since 1970: nobody had this program before.
+    private static let firstVersion: Int64 = 1_767_225_600
+
+    static func observe() -> ClockEvidence {
+        ClockEvidence(now: now, made: made)
+    }
+
+    static var now: Int64 { Clock.wall.nanoseconds / 1_000_000_000 }
+
+    /// When the program's file was written, as packages keep it; never before its first version.
+    private static var made: Int64 {
+        var file = stat()
+        guard stat("/proc/self/exe", &file) == 0 else { return firstVersion }
+        return max(firstVersion, Int64(file.st_mtim.tv_sec))
+    }
+}
+
+/// Takes every certificate, and remembers when it is valid; for questions in which nothing is told.
+final class CertificateWitness: SessionDelegate {
+    private let seen = Mutex<CertificateTimes?>(nil)
+
+    /// Of the first certificate that is not valid now, which is mostly the server's own; nil where there is none.
+    var times: CertificateTimes? { seen.withLock { $0 } }
+
+    var asksAboutServers: Bool { true }
+
+    func session(
+        _ session: Session, didReceive challenge: AuthenticationChallenge
+    ) async throws -> ChallengeDisposition {
+        let now = ClockProbe.now
+        let times = challenge.peerTrust?.certificates.map {
+            CertificateTimes(begins: $0.notBefore.map(Self.seconds), ends: $0.notAfter.map(Self.seconds))
+        }
+        seen.withLock { $0 = times?.first { !$0.contains(now) } }
+        return .useCredential(.serverTrust)
+    }
+
+    private static func seconds(_ date: Date) -> Int64 { Int64(date.timeIntervalSince1970.rounded(.down)) }
+}
