@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinux
-import EventLoop
 import Glibc
 import SessionCore
 
@@ -23,13 +22,8 @@ enum FileMove {
         var failure = rename(source, path, replaces: destination.replacesExisting)
         if failure == EXDEV {
             // Another file system: copied beside the destination, then renamed there.
-            let copy = "\(path).part-\(getpid())-\(source.utf8.count)"
-            do throws(SessionError) {
-                try copyFile(source, copy)
-            } catch {
-                _ = unlink(copy)
-                throw error
-            }
+            let copy = "\(path).part-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
+            try FileCopy.copy(source, to: copy)
             failure = rename(copy, path, replaces: destination.replacesExisting)
             if failure != 0 { _ = unlink(copy) } else { _ = unlink(source) }
         }
@@ -56,24 +50,5 @@ enum FileMove {
             }
             index = slash
         }
-    }
-
-    private static func copyFile(_ source: String, _ path: String) throws(SessionError) {
-        let input = open(source, O_RDONLY | O_CLOEXEC)
-        guard input >= 0 else { throw FileFailure.cannotRead(source, errno) }
-        let from = OwnedDescriptor(adopting: input)
-        let output = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-        guard output >= 0 else { throw FileFailure.cannotCreate(path, errno) }
-        let to = OwnedDescriptor(adopting: output)
-        while true {
-            let count = clinux_copy_range(from.number, to.number, 1 << 24)
-            if count == 0 { break }
-            guard count < 0 else { continue }
-            guard errno == EXDEV || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP else {
-                throw FileFailure.cannotWrite(path, errno)
-            }
-            guard sendfile(to.number, from.number, nil, 1 << 24) > 0 else { break }
-        }
-        guard fsync(to.number) == 0 else { throw FileFailure.cannotWrite(path, errno) }
     }
 }
