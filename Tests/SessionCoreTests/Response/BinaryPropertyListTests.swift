@@ -84,6 +84,37 @@ struct BinaryPropertyListTests {
         #expect(throws: PropertyListParseError.self) { _ = try PropertyListValue(parsing: document(objects)) }
     }
 
+    /// Objects each of which contains the one before it, and one that contains those of these numbers; referred to by two bytes.
+    private func chain(_ count: Int, top: [Int]) -> Data {
+        var objects: [[UInt8]] = [[0x09]]
+        let name: (Int) -> [UInt8] = { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
+        for number in 1...count { objects.append([0xA1] + name(number - 1)) }
+        objects.append([0xA0 | UInt8(top.count)] + top.flatMap(name))
+        var bytes = Array("bplist00".utf8)
+        var table: [UInt8] = []
+        for object in objects {
+            table += name(bytes.count)
+            bytes += object
+        }
+        let start = bytes.count
+        bytes += table + [0, 0, 0, 0, 0, 0, 2, 2]
+        for number in [objects.count, objects.count - 1, start] {
+            bytes += Array(repeating: 0, count: 6) + name(number)
+        }
+        return Data(bytes)
+    }
+
+    @Test("what was read at a place where it was not too deep is not taken for another where it is")
+    func reusedDepth() throws {
+        _ = try PropertyListValue(parsing: chain(511, top: [511]))
+        _ = try PropertyListValue(parsing: chain(511, top: [300, 511, 1]))
+        for (count, top) in [(512, [512]), (512, [1, 512]), (900, [511, 900]), (1530, [510, 1020, 1530])] {
+            #expect(throws: PropertyListParseError.self, "\(count), \(top)") {
+                _ = try PropertyListValue(parsing: chain(count, top: top))
+            }
+        }
+    }
+
     @Test("objects that overlap cannot make more of a document than it has bytes")
     func overlap() {
         // Object 0 lists 100 others, which all begin one byte apart inside one long piece of data.

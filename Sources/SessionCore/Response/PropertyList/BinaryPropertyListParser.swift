@@ -9,11 +9,14 @@ import FoundationEssentials
 /// the document stands for, and the bytes that are copied are limited.
 struct BinaryPropertyListParser {
     private static let maximumPlaces = 10_000_000
+    private static var maximumDepth: Int { TreeAssembly<PropertyListValue>.maximumDepth }
 
     private struct Done {
         var value: PropertyListValue
         /// How many values it is made of, itself included.
         var places: Int
+        /// How many levels of containers it has, itself included; 0 for a value that contains no others.
+        var height: Int
     }
 
     private var offsetSize = 0
@@ -56,19 +59,24 @@ struct BinaryPropertyListParser {
             place < UInt64(table)
         else { throw PropertyListParseError("object \(number) is not in the document", at: table) }
         let offset = Int(place)
-        if let known = done[offset] { return known }
+        if let known = done[offset] {
+            // Where it stood before it may have been less deep: what is nested without an end exhausts the stack when it is released.
+            guard depth + known.height <= Self.maximumDepth else { throw Self.tooDeep(offset) }
+            return known
+        }
         let result: Done
         switch bytes[offset] >> 4 {
         case 0xA, 0xB, 0xC, 0xD:
-            guard depth < TreeAssembly<PropertyListValue>.maximumDepth else {
-                throw PropertyListParseError(
-                    "too many levels are nested, or an object contains itself", at: offset)
-            }
+            guard depth < Self.maximumDepth else { throw Self.tooDeep(offset) }
             result = try container(at: offset, bytes, depth: depth)
-        default: result = Done(value: try scalar(at: offset, bytes), places: 1)
+        default: result = Done(value: try scalar(at: offset, bytes), places: 1, height: 0)
         }
         done[offset] = result
         return result
+    }
+
+    private static func tooDeep(_ offset: Int) -> PropertyListParseError {
+        PropertyListParseError("too many levels are nested, or an object contains itself", at: offset)
     }
 
     private mutating func container(
@@ -77,7 +85,7 @@ struct BinaryPropertyListParser {
         let isDictionary = bytes[offset] >> 4 == 0xD
         let (count, start) = try countedStart(
             at: offset, bytes, unit: isDictionary ? 2 * referenceSize : referenceSize)
-        var places = 1
+        var (places, height) = (1, 0)
         var elements: [PropertyListValue] = []
         var members: [String: PropertyListValue] = [:]
         for index in 0..<count {
@@ -92,12 +100,14 @@ struct BinaryPropertyListParser {
             let position = start + (isDictionary ? count + index : index) * referenceSize
             let item = try referred(bytes, position, depth: depth)
             places += item.places
+            height = max(height, item.height)
             guard places <= Self.maximumPlaces else {
                 throw PropertyListParseError("the objects refer to each other too often", at: offset)
             }
             if isDictionary { members[key] = item.value } else { elements.append(item.value) }
         }
-        return Done(value: isDictionary ? .dictionary(members) : .array(elements), places: places)
+        return Done(
+            value: isDictionary ? .dictionary(members) : .array(elements), places: places, height: height + 1)
     }
 
     private mutating func referred(
