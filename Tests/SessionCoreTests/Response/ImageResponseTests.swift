@@ -40,6 +40,28 @@ struct ImageResponseTests {
         #expect([found.width, found.height] == [image.width, image.height])
     }
 
+    @Test("of a PNG in an icon only the head is read, however often it is named", .timeLimit(.minutes(1)))
+    func icon() {
+        var head = TestImage.png.prefix(33)
+        head.replaceSubrange(16..<24, with: [0, 0, 1, 44, 0, 0, 0, 200])
+        // As many chunks without content as there is room for, and no end.
+        let picture =
+            head + Data((0..<80_000).flatMap { _ in [0, 0, 0, 0, 0x74, 0x45, 0x58, 0x74, 0, 0, 0, 0] })
+        let count = 65_535
+        let start = 6 + 16 * count
+        let entry = [16, 16, 0, 0, 1, 0, 32, 0] + littleEndian(picture.count) + littleEndian(start)
+        var data = Data([0, 0, 1, 0, 0xFF, 0xFF])
+        for _ in 0..<count { data += entry }
+        data += picture
+        let found = ImageDescription(recognizing: data)
+        #expect(found?.format == .ico)
+        #expect([found?.width, found?.height] == [300, 200])
+    }
+
+    private func littleEndian(_ number: Int) -> [UInt8] {
+        (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+    }
+
     @Test("a file that ends before what its header announces is no image", arguments: TestImage.all)
     func cut(_ image: TestImage) {
         for length in 0..<image.needed {

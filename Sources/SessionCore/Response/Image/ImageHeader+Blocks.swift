@@ -2,21 +2,27 @@
 
 /// Formats that are a row of blocks, each with its length.
 extension ImageHeader {
-    /// PNG: an IHDR of 13 bytes first, an IDAT, an IEND, everything in between as long as it says.
-    static func png(_ bytes: Span<UInt8>, at start: Int = 0) -> ImageHeader? {
+    /// The size of a PNG: its signature, and an IHDR of 13 bytes first.
+    static func pngSize(_ bytes: Span<UInt8>, at start: Int) -> ImageHeader? {
         guard bytes.unsigned(at: start, size: 8) == 0x8950_4E47_0D0A_1A0A,
             bytes.unsigned(at: start + 8, size: 8) == 0x0000_000D_4948_4452,
             let width = bytes.unsigned(at: start + 16, size: 4), width < 1 << 31,
             let height = bytes.unsigned(at: start + 20, size: 4), height < 1 << 31
         else { return nil }
-        var offset = start + 8
+        return ImageHeader(.png, width: width, height: height)
+    }
+
+    /// PNG: an IHDR of 13 bytes first, an IDAT, an IEND, everything in between as long as it says.
+    static func png(_ bytes: Span<UInt8>) -> ImageHeader? {
+        guard let header = pngSize(bytes, at: 0) else { return nil }
+        var offset = 8
         var hasContent = false
         while let length = bytes.unsigned(at: offset, size: 4),
             let type = bytes.unsigned(at: offset + 4, size: 4),
             Int(length) <= bytes.count - offset - 8 - 4
         {
             if type == 0x4945_4E44 {
-                return hasContent ? ImageHeader(.png, width: width, height: height) : nil
+                return hasContent ? header : nil
             }
             hasContent = hasContent || type == 0x4944_4154
             offset += 12 + Int(length)
