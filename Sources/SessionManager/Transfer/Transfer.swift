@@ -212,12 +212,15 @@ extension Transfer {
         do throws(SessionError) {
             switch try reader.read(into: buffer) {
             case .bytes(let count):
+                // Also where nobody said that it goes on: what a suspended transfer is told is not heard.
+                body.isPaused = false
                 pace?.sent(count)
                 body.note(sent: count)
                 observer.transferSent(self)
                 if body.length != nil, body.hasGone { firstByte?.begin() }
                 return count
             case .end:
+                body.isPaused = false
                 try body.noteEnd()
                 if body.length == nil { firstByte?.begin() }
                 return 0
