@@ -69,20 +69,22 @@ final class RequestScheduler {
     // MARK: Tasks
 
     /// A task was resumed for the first time.
-    func submit(_ task: SessionTask, _ table: RunnerTable) {
+    ///
+    /// - Parameter isSuspended: it was suspended since; it takes its place in the queue, and waits there.
+    func submit(_ task: SessionTask, _ table: RunnerTable, isSuspended: Bool) {
         if !isFollowing { follow() }
         if task.plan.options.queueing == nil, settings.maximumRequestsPerHost == nil, quietUntil == nil,
-            let ticket = queue.admitted()
+            !isSuspended, let ticket = queue.admitted()
         {
             task.place.enter(ticket)
             table.launch(task)
             tell()
         } else {
-            enqueue(task, table)
+            enqueue(task, table, isSuspended: isSuspended)
         }
     }
 
-    private func enqueue(_ task: SessionTask, _ table: RunnerTable) {
+    private func enqueue(_ task: SessionTask, _ table: RunnerTable, isSuspended: Bool) {
         let options = task.plan.options.queueValues
         var request = QueueRequest()
         request.demand = table.demandBeforeStart(of: task)
@@ -97,6 +99,7 @@ final class RequestScheduler {
         task.place.demand = request.demand
         while held.count <= ticket.index { held.append(nil) }
         held[ticket.index] = Held(task: task, table: table)
+        if isSuspended { queue.suspended(ticket, at: Reactor.now) }
         for dependency in dependencies { wait(for: dependency, ticket, isStrict: !options.ignoresFailures) }
         pump()
         noteHold(ticket)

@@ -34,9 +34,10 @@ final class RunnerTable {
     }
 
     func start(_ task: SessionTask) {
-        // Cancelled by the loop's own thread before the message of another one arrived.
-        guard task.state != .completed else { return }
-        scheduler.submit(task, self)
+        // Cancelled or suspended by the loop's own thread before the message of another one arrived.
+        let state = task.state
+        guard state != .completed else { return }
+        scheduler.submit(task, self, isSuspended: state == .suspended)
     }
 
     /// Runs a task whose turn it is.
@@ -103,8 +104,15 @@ final class RunnerTable {
         engine.waiters.append(waiter)
     }
 
-    func setSuspended(_ task: SessionTask, _ isSuspended: Bool) {
-        scheduler.setSuspended(task, isSuspended, self)
+    /// Holds a task, or lets it go on, as it is told to be now.
+    ///
+    /// Not as the message says: what the loop's own thread says is done at once, and overtakes the messages of others.
+    func followState(of task: SessionTask) {
+        switch task.state {
+        case .running: scheduler.setSuspended(task, false, self)
+        case .suspended: scheduler.setSuspended(task, true, self)
+        case .canceling, .completed: break
+        }
     }
 
     func close() {

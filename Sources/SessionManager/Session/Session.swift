@@ -139,9 +139,11 @@ public final class Session: Sendable {
     }
     private func startHere(_ task: SessionTask) { runners.here { $0.start(task) } }
     func stop(_ task: SessionTask) { onLoop { $0.stop(task) } }
-    func setSuspended(_ task: SessionTask, _ isSuspended: Bool) {
-        onLoop { $0.setSuspended(task, isSuspended) }
+    /// A task that has been started was suspended, or is to go on.
+    func followState(of task: SessionTask) {
+        if reactor.isCurrent { followHere(task) } else { reactor.perform { task.session.followHere(task) } }
     }
+    private func followHere(_ task: SessionTask) { runners.here { $0.followState(of: task) } }
     func noteResumed(_ task: SessionTask) { events.send(.resumed(task)) }
     func noteSuspended(_ task: SessionTask) { events.send(.suspended(task)) }
 

@@ -172,7 +172,7 @@ public final class SessionTask: Sendable {
         case .goOn:
             tell(.resumed)
             session.noteResumed(self)
-            session.setSuspended(self, false)
+            session.followState(of: self)
         case .nothing: break
         }
     }
@@ -184,7 +184,7 @@ public final class SessionTask: Sendable {
         guard record.withLock({ $0.machine.suspend() }) else { return }
         tell(.suspended)
         session.noteSuspended(self)
-        session.setSuspended(self, true)
+        session.followState(of: self)
     }
 
     /// Ends it with ``SessionError/Code/cancelled``, unless it has completed.

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import Glibc
+import HTTPTypes
+import Reachability
+import SessionCore
+import SessionManager
+import Synchronization
+import TestSupport
+import Testing
+
+/// Suspending and resuming: the last word counts, whoever says it; and what a suspension leaves behind.
+struct SuspensionTests {
+    /// On the loop's thread: has another one say something, and says something itself before that can arrive.
+    private func overtake(
+        _ lab: Lab, _ other: @escaping @Sendable () -> Void, by own: @escaping @Sendable () -> Void
+    ) async throws {
+        let queue = try lab.manager.transferQueue
+        await withCheckedContinuation { continuation in
+            queue.submit {
+                let hasSpoken = Flag()
+                Task.detached {
+                    other()
+                    hasSpoken.raise()
+                }
+                while !hasSpoken.isRaised { sched_yield() }
+                own()
+                // Behind the other's message.
+                queue.submit { continuation.resume() }
+            }
+        }
+    }
+
+    private final class Flag: Sendable {
+        private let value = Atomic<Bool>(false)
+        var isRaised: Bool { value.load(ordering: .acquiring) }
+        func raise() { value.store(true, ordering: .releasing) }
+    }
+
+    @Test("a suspension on the loop's thread that overtakes the start holds the task until it is resumed")
+    func beforeStart() async throws {
+        let lab = try await Lab()
+        let steps = Diary<String>()
+        lab.manager.eventMonitors = [
+            EventMonitor(queue: .custom { $0() }) { _, step in
+                steps.note(String("\(step)".prefix { $0 != ":" }))
+            }
+        ]
+        let task = try lab.manager.dataTask(with: lab.request("/get"))
+        try await overtake(lab) {
+            task.resume()
+        } by: {
+            task.suspend()
+        }
+        #expect(task.state == .suspended)
+        #expect(task.holdReasons == [.user])
+        #expect(!steps.all.contains("sent"))
+        task.resume()
+        #expect(await task.outcome().response?.statusCode == 200)
+        #expect(steps.all.contains("sent"))
+    }
+
+    @Test("a suspension on the loop's thread that overtakes a resumption holds a task that has begun")
+    func between() async throws {
+        let lab = try await Lab()
+        let task = try lab.manager.dataTask(with: lab.request("/", at: .silent))
+        task.resume()
+        task.suspend()
+        try await overtake(lab) {
+            task.resume()
+        } by: {
+            task.suspend()
+        }
+        #expect(task.state == .suspended)
+        #expect(task.holdReasons == [.user])
+        // The other way round, it runs.
+        try await overtake(lab) {
+            task.resume()
+            task.suspend()
+        } by: {
+            task.resume()
+        }
+        #expect(task.state == .running)
+        #expect(task.holdReasons == [])
+        task.cancel()
+        #expect(await task.outcome().error?.code == .cancelled)
+    }
+
+    @Test(
+        "a body that goes on while its task is suspended: the time-out holds again afterwards",
+        .timeLimit(.minutes(1)))
+    func waitingBody() async throws {
+        let lab = try await Lab()
+        let source = LateBody()
+        var request = try lab.request("/", .post, at: .silent, body: .stream(source))
+        request.options.timeoutInterval = .milliseconds(300)
+        let task = try lab.manager.uploadTask(withStreamedRequest: request)
+        task.resume()
+        let callback = await source.waiting.value
+        task.suspend()
+        source.isThere.store(true, ordering: .releasing)
+        callback()
+        task.resume()
+        #expect(await task.outcome().error?.code == .timedOut)
+    }
+}
+
+/// A body that is there later.
+private final class LateBody: BodySource {
+    let length: Int64? = 5
+    let isRewindable = false
+    let isThere = Atomic<Bool>(false)
+    /// What its reader is to call.
+    let waiting = Box<@Sendable () -> Void>()
+
+    func makeReader() -> any BodyReader { Reader(self) }
+
+    private final class Reader: BodyReader {
+        private let source: LateBody
+        init(_ source: LateBody) { self.source = source }
+
+        func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead {
+            guard source.isThere.load(ordering: .acquiring) else { return .notYet }
+            buffer.copyBytes(from: "there".utf8)
+            return .bytes(5)
+        }
+
+        func whenReadable(_ callback: @escaping @Sendable () -> Void) { source.waiting.put(callback) }
+    }
+}
