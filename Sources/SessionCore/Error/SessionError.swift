@@ -54,10 +54,10 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
             underlying: underlying ?? old.underlying, transport: old.transport)
     }
 
-    /// What, where, and what to try, in one line.
+    /// What, where, and what to try, in one line; without the URL's user and password.
     public var description: String {
         var text = message
-        if let failingURL { text += " (\(failingURL.absoluteString))" }
+        if let failingURL { text += " (\(failingURL.textWithoutUser))" }
         if !advice.isEmpty { text += "; \(advice)" }
         return text
     }

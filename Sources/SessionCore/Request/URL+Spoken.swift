@@ -17,6 +17,16 @@ extension URL {
         return (scheme == "http" || scheme == "https") && !host.isEmpty
     }
 
+    /// The absolute text without user and password: for people, in logs too.
+    package var textWithoutUser: String {
+        guard user(percentEncoded: true) != nil || password(percentEncoded: true) != nil else {
+            return absoluteString
+        }
+        var reference = URIReference(absoluteString)
+        reference?.setUserInfo(nil)
+        return reference?.text ?? host(percentEncoded: true) ?? ""
+    }
+
     /// With the user and password of `former` where it has none of its own and leads to the same origin.
     package func inheritingUser(from former: URL) -> URL {
         guard user == nil, let name = former.user(percentEncoded: true), let here = Origin(self),

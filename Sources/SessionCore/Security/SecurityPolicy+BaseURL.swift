@@ -9,7 +9,7 @@ extension SecurityPolicy {
     /// ``SessionError/Code/invalidSecurityPolicy``.
     package func validate(forBaseURL base: URL?) throws(SessionError) {
         guard pinningMode != .none, base?.scheme?.lowercased() != "https" else { return }
-        let address = base.map { TextQuote($0.absoluteString).description } ?? "none"
+        let address = base.map { TextQuote($0.textWithoutUser).description } ?? "none"
         throw SessionError(
             .invalidSecurityPolicy,
             "Invalid Security Policy: pinning mode \(pinningMode) needs a base URL with https; the base URL is \(address)",

@@ -133,8 +133,8 @@ public final class AssetDownloader<Value: Sendable>: Sendable {
         task?.cancel()
         guard let completion else { return }
         let error = SessionError(
-            .cancelled, "the download of \(receipt.url.absoluteString) was cancelled", failingURL: receipt.url
-        )
+            .cancelled, "the download of \(receipt.url.textWithoutUser) was cancelled",
+            failingURL: receipt.url)
         queue.submit { completion(.failure(error)) }
     }
 

@@ -86,7 +86,8 @@ public final class HTTPSessionManager: Sendable {
     public func url(_ address: String) throws(SessionError) -> URL {
         guard let baseURL else { return try URL(spoken: address) }
         guard let url = URIReference(address)?.resolved(against: baseURL), url.isSpoken else {
-            throw SessionError(.badURL, "\(TextQuote(address)) is no address below \(baseURL.absoluteString)")
+            throw SessionError(
+                .badURL, "\(TextQuote(address)) is no address below \(baseURL.textWithoutUser)")
         }
         return url
     }
