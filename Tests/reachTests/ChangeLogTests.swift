@@ -30,7 +30,8 @@ struct ChangeLogTests {
         arguments: [
             ("plain", Style()), ("color", Style(hasColor: true)), ("ascii", Style(isUnicode: false)),
             ("60", Style(width: 60)), ("60-color", Style(hasColor: true, width: 60)),
-            ("20", Style(width: 20)),
+            ("80", Style(width: 80)), ("40", Style(width: 40)), ("20", Style(width: 20)),
+            ("dumb", Style(hasMarks: false)),
         ])
     func golden(name: String, style: Style) throws {
         var log = ChangeLog(lossGrace: .milliseconds(500))
@@ -58,9 +59,36 @@ struct ChangeLogTests {
         var text = ""
         for report in reports { text += log.line(report, time: "12:03:04.123", style) + "\n" }
         try Golden.check(text, "watch-\(name).txt")
-        if let width = style.width, width > 40, !style.hasColor {
+        if let width = style.width, width >= 40, !style.hasColor {
             #expect(text.split(separator: "\n").allSatisfy { SafeText.width(String($0)) <= width })
         }
+    }
+
+    @Test(
+        "sixty links: the first view counts what says nothing, and changes name one link each",
+        arguments: [80, 40])
+    func sixtyLinks(width: Int) throws {
+        let style = Style(width: width)
+        let sixty = CannedReports.sixtyLinks
+        var lines = ReportLines(
+            format: .text(style), host: nil, lossGrace: .milliseconds(500), statusOnly: false,
+            firstLinks: sixty.links)
+        lines.write(
+            ReachabilityUpdate(event: .initial, status: sixty.status, previous: nil, path: sixty.path)
+        ) { CannedReports.moment }
+        var text = lines.line.text
+        var log = ChangeLog(lossGrace: .milliseconds(500))
+        log.remember(sixty.path)
+        for (event, status) in [(.path, .unreachable), (.status, .wired), (.path, .wired)]
+            as [(ReachabilityUpdate.Event, ReachabilityStatus)]
+        {
+            let report = update(event, CannedReports.wired, status: status, previous: .unreachable) {
+                if event == .path, status == .wired { offline(&$0) }
+            }
+            text += log.line(report, time: "12:03:04.123", style) + "\n"
+        }
+        try Golden.check(text, "watch-sixty-links-\(width).txt")
+        #expect(text.split(separator: "\n").allSatisfy { SafeText.width(String($0)) <= width })
     }
 
     @Test("an interface that was deleted is said to be gone, however its absence is known")

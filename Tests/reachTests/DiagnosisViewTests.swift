@@ -12,6 +12,7 @@ struct DiagnosisViewTests {
     private static let styles: [(name: String, style: Style)] = [
         ("80", Style(width: 80)), ("80-color", Style(hasColor: true, width: 80)), ("40", Style(width: 40)),
         ("ascii", Style(isUnicode: false, width: 80)), ("piped", Style()),
+        ("dumb", Style(hasMarks: false, width: 80)),
     ]
 
     private static let diagnoses: [(name: String, findings: [Finding])] = [

@@ -159,6 +159,15 @@ struct GetResumeTests {
         #expect(shown.text.contains("━") && shown.text.contains(" of 8.0 kB"))
         let end = shown.text.split(separator: "\r").last ?? ""
         #expect(end.hasPrefix("\u{1B}[K8.0 kB from 127.0.0.1 in "))
+        // What only prints gets lines, and nothing that steers it.
+        let dumb = try await lab.shell(
+            "reach=$1; url=$3; TERM=dumb script -qec \"$reach get '$url' -o file\" /dev/null </dev/null",
+            [url])
+        #expect(dumb.code == 0)
+        let said = dumb.text.replacing("\r\n", with: "\n").split(separator: "\n")
+        #expect(said.count == 2, "\(said)")
+        #expect(said.first?.contains(" %, ") == true && said.last?.contains(" from 127.0.0.1 in ") == true)
+        #expect(!dumb.text.contains("\u{1B}") && !dumb.text.replacing("\r\n", with: "").contains("\r"))
     }
 
     @Test("watch and status do not load libcurl")

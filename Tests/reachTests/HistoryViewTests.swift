@@ -11,7 +11,7 @@ struct HistoryViewTests {
     private static let styles: [(name: String, style: Style)] = [
         ("80", Style(width: 80)), ("80-color", Style(hasColor: true, width: 80)), ("40", Style(width: 40)),
         ("40-color", Style(hasColor: true, width: 40)), ("piped", Style()),
-        ("ascii", Style(isUnicode: false, width: 80)),
+        ("ascii", Style(isUnicode: false, width: 80)), ("dumb", Style(hasMarks: false, width: 80)),
     ]
 
     // Friday, 2026-01-02T00:00:00Z.

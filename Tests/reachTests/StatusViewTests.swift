@@ -14,6 +14,7 @@ struct StatusViewTests {
         ("40", Style(width: 40)),
         ("piped", Style()),
         ("ascii", Style(isUnicode: false, width: 80)),
+        ("dumb", Style(hasMarks: false, width: 80)),
     ]
     private static let reports: [(name: String, report: Report)] = [
         ("wired", CannedReports.wired), ("hostile-wifi", CannedReports.hostileWiFi),
@@ -37,6 +38,8 @@ struct StatusViewTests {
         var report = CannedReports.wired
         report.steps = CannedReports.steps
         try Golden.check(StatusView.text(report, Style(width: 80)), "status-wired-explain.txt")
+        try Golden.check(
+            StatusView.text(report, Style(hasMarks: false, width: 80)), "status-wired-explain-dumb.txt")
     }
 
     @Test("no line is wider than the terminal", arguments: reports.map(\.name), [40, 60, 80, 120])
@@ -158,6 +161,14 @@ struct TerminalTests {
         ] as [(Terminal.ColorChoice, Bool, [String: String], Bool)])
     func color(choice: Terminal.ColorChoice, terminal: Bool, environment: [String: String], expected: Bool) {
         #expect(style(choice, terminal: terminal, environment).hasColor == expected)
+    }
+
+    @Test("words in place of marks where TERM says that it only prints, also in a pipe")
+    func marks() {
+        #expect(style(.auto, terminal: true, ["TERM": "xterm"]).hasMarks)
+        #expect(style(.auto, terminal: false, [:]).hasMarks)
+        #expect(!style(.auto, terminal: true, ["TERM": "dumb"]).hasMarks)
+        #expect(!style(.always, terminal: false, ["TERM": "dumb"]).hasMarks)
     }
 
     @Test("more than ASCII only where the locale says so")

@@ -22,7 +22,7 @@ final class GetProgress {
     /// When the last line was printed, since the start.
     private var told: Duration?
     /// What was printed last about the network.
-    private var waiting: String?
+    private var waiting: WaitingText?
 
     /// Lines come no faster than this.
     private static let lineSpacing = Duration.seconds(5)
@@ -32,12 +32,13 @@ final class GetProgress {
         let output = Terminal(descriptor: StandardStream.output.descriptor)
         self.terminal = terminal
         // Between content on the same terminal a bar would only be in the way.
-        let hasPlace = terminal.isTerminal && terminal.environment["TERM"] != "dumb"
+        let hasPlace = terminal.isTerminal && !(showsContent && output.isTerminal)
         way =
             switch choice {
             case .none: .nothing
             case .plain: .lines
-            case .auto: hasPlace && !(showsContent && output.isTerminal) ? .bar : .nothing
+            // Who hears it, or has it on paper, cannot have a line drawn over.
+            case .auto: !hasPlace ? .nothing : terminal.isDumb ? .lines : .bar
             }
     }
 
@@ -49,21 +50,18 @@ final class GetProgress {
         }
     }
 
-    /// Shows what the transfer waits for: "waiting for network (eth0: no carrier), 43 % done".
+    /// Shows what the transfer waits for.
     func wait(_ reason: HoldReason, _ progress: TransferProgress.Snapshot?) {
-        var text = SafeText.clean("\(reason)", unicode: terminal.style(.never).isUnicode)
-        if let progress, progress.totalBytes != nil {
-            text += ", \(Int(progress.fractionCompleted * 100)) % done"
-        }
+        let text = WaitingText(reason, progress, isUnicode: terminal.style(.never).isUnicode)
         guard text != waiting else { return }
         waiting = text
         switch way {
         case .nothing: break
         case .bar:
             let columns = Terminal(descriptor: StandardStream.error.descriptor).columns ?? 80
-            StandardStream.error.write("\r\(text.prefix(max(1, columns - 1)))\u{1B}[K")
+            StandardStream.error.write("\r\(text.line(columns: columns))\u{1B}[K")
             isDrawn = true
-        case .lines: StandardStream.error.write("\(text)\n")
+        case .lines: StandardStream.error.write(terminal.style(.never).sentence(text.text) + "\n")
         }
     }
 
@@ -85,7 +83,7 @@ final class GetProgress {
         case .lines:
             if let told, elapsed - told < Self.lineSpacing { return }
             told = elapsed
-            StandardStream.error.write("\(bar.plainLine)\n")
+            StandardStream.error.write(terminal.style(.never).sentence(bar.plainLine) + "\n")
         }
     }
 

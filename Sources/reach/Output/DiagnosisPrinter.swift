@@ -24,18 +24,22 @@ struct DiagnosisPrinter {
         try StandardStream.output.write(line.bytes).check()
     }
 
-    /// "✗ IPv6        IPv6 is broken: …".
+    /// "✗ IPv6        IPv6 is broken: …"; without marks "IPv6: failed, IPv6 is broken: …".
     static func line(_ finding: Finding, _ style: Style) -> String {
-        let (mark, tone): (Style.Mark, Style.Tone) =
+        let (mark, word, tone): (Style.Mark, String, Style.Tone) =
             switch finding.verdict {
-            case .good: (.online, .good)
-            case .failed: (.failed, .bad)
-            case .doubtful: (.unknown, .doubtful)
-            case .skipped: (.offline, .minor)
+            case .good: (.online, "good", .good)
+            case .failed: (.failed, "failed", .bad)
+            case .doubtful: (.unknown, "doubtful", .doubtful)
+            case .skipped: (.offline, "skipped", .minor)
             }
         let name = title(finding.check)
+        guard style.hasMarks else {
+            return style.line(
+                [(name, .strong), (": ", .plain), (word, tone), (", \(finding.sentence)", .plain)], indent: 2)
+        }
         let pieces: [Style.Piece] = [
-            (style.mark(mark), tone), (" ", .plain), (name, .strong),
+            (style.mark(mark), tone), (name, .strong),
             (String(repeating: " ", count: 12 - name.count), .plain), (finding.sentence, .plain),
         ]
         return style.line(pieces, indent: 14)

@@ -92,8 +92,8 @@ struct Headline {
 
     /// The line as text, without a line feed.
     func line(_ style: Style) -> String {
-        let pieces: [Style.Piece] = [(style.mark(mark), tone), (" ", .plain)] + words
-        return style.line(pieces, indent: 2 + SafeText.width(word) + 2)
+        let mark = style.mark(mark)
+        return style.line([(mark, tone)] + words, indent: SafeText.width(mark + word) + 2)
     }
 
     /// The line for a log: no mark.

@@ -22,7 +22,7 @@ struct HistoryView {
     }
 
     /// The whole view, ending with a line feed.
-    var text: String { headline + "\n" + bars + legend + outages }
+    var text: String { headline + "\n" + (style.hasMarks ? bars + legend : rows) + outages }
 
     // MARK: What it comes to
 
@@ -69,6 +69,28 @@ struct HistoryView {
                     indent: 2) + "\n"
         }
         return text
+    }
+
+    // MARK: Rows
+
+    /// What the bars show, in words.
+    private var rows: String {
+        HistoryPeriods(from: timeline.from, to: timeline.to, zone: zone).periods.map { period in
+            let summary = HistorySummary(
+                timeline, from: max(period.from, timeline.from), to: min(period.to, timeline.to))
+            guard summary.reachable + summary.unreachable + summary.unknown > .zero else {
+                return style.line([("  \(period.label): no service", .minor)], indent: 4) + "\n"
+            }
+            var words =
+                summary.availability == nil ? "nothing is known" : "\(summary.availabilityText) reachable"
+            if summary.outages > 0 {
+                let number = summary.outages == 1 ? "1 outage" : "\(summary.outages) outages"
+                words += ", \(number), \(DurationText.people(summary.unreachable))"
+            }
+            if summary.gap > .zero { words += ", no service for \(DurationText.people(summary.gap))" }
+            if summary.unknown > .zero { words += ", unknown for \(DurationText.people(summary.unknown))" }
+            return style.line([("  \(period.label): \(words)", .plain)], indent: 4) + "\n"
+        }.joined()
     }
 
     // MARK: Bars

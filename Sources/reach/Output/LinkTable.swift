@@ -66,18 +66,18 @@ struct LinkTable {
         let nameWidth = rows.map { SafeText.width(style.text($0.name)) }.max() ?? 0
         let mediumWidth = rows.map(\.medium.utf8.count).max() ?? 0
         // Two of indent, two between columns, a mark, and "offline".
-        let indent = 2 + nameWidth + 2 + mediumWidth + 2 + 2 + 7 + 2
+        let indent = 2 + nameWidth + 2 + mediumWidth + 2 + SafeText.width(style.mark(.online)) + 7 + 2
         // On a narrow terminal the sentence gets lines of its own.
         let isNarrow = style.width.map { $0 - indent < 24 } ?? false
         var text = ""
         for row in rows {
-            let plainStyle = Style(hasColor: false, isUnicode: style.isUnicode, width: style.width)
+            let plainStyle = Style(isUnicode: style.isUnicode, hasMarks: style.hasMarks, width: style.width)
             let name = Self.padded(plainStyle.text(row.name), nameWidth)
             let mark = style.mark(row.isOnline ? .online : .offline)
             let word = row.isOnline ? "online" : "offline"
             text +=
                 "  \(row.isOnline ? style.text(name, .strong) : name)  \(Self.padded(row.medium, mediumWidth))  "
-            text += style.text("\(mark) \(word)", row.isOnline ? .good : .minor)
+            text += style.text(mark + word, row.isOnline ? .good : .minor)
             if isNarrow {
                 for line in style.wrap(row.sentence, indent: 6) { text += "\n      \(line)" }
             } else {

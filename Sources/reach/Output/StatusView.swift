@@ -47,7 +47,7 @@ enum StatusView {
     static func explanation(_ steps: [EvaluationStep], _ style: Style) -> String {
         let heading = "how this was found out (addresses are looked up, nothing is sent to them):"
         var text = style.wrap(heading, indent: 0).map { style.text($0, .strong) + "\n" }.joined()
-        let arrow = style.isUnicode ? "→" : "->"
+        let arrow = !style.hasMarks ? "so" : style.isUnicode ? "→" : "->"
         for step in steps {
             let conclusion = step.conclusion + (step.code.map { " [\($0)]" } ?? "")
             for (indent, sentence) in [(2, step.question), (4, step.answer), (4, "\(arrow) \(conclusion)")] {

@@ -8,6 +8,8 @@ struct Style: Sendable, Hashable {
     var hasColor = false
     /// Whether the terminal shows more than ASCII.
     var isUnicode = true
+    /// Whether there are marks, bars and arrows; without them words say the same, for those who hear the text.
+    var hasMarks = true
     /// The columns of the terminal; nil where lines are not to be broken.
     var width: Int?
 
@@ -32,9 +34,18 @@ struct Style: Sendable, Hashable {
 
     /// The text in its colour; made safe in any case.
     func text(_ text: String, _ tone: Tone = .plain) -> String {
-        let safe = SafeText.clean(text, unicode: isUnicode)
+        let safe = clean(text)
         guard hasColor, tone != .plain, !safe.isEmpty else { return safe }
         return "\u{1B}[\(tone.code)m\(safe)\u{1B}[0m"
+    }
+
+    /// Text made safe, and arrows into words where there are none.
+    private func clean(_ text: String) -> String {
+        guard !hasMarks, text.unicodeScalars.contains("→") else {
+            return SafeText.clean(text, unicode: isUnicode)
+        }
+        let words = text.unicodeScalars.map { $0 == "→" ? "to" : String($0) }.joined()
+        return SafeText.clean(words, unicode: isUnicode)
     }
 
     /// A part of a line in one tone.
@@ -76,7 +87,7 @@ struct Style: Sendable, Hashable {
         }
 
         mutating func append(_ piece: Piece) {
-            var rest = SafeText.clean(piece.text, unicode: style.isUnicode)[...]
+            var rest = UnitSpace.kept(in: style.clean(piece.text))[...]
             while let first = rest.first {
                 let isGap = first == " "
                 let part = rest.prefix { ($0 == " ") == isGap }
@@ -123,7 +134,7 @@ struct Style: Sendable, Hashable {
         }
 
         private mutating func endRun() {
-            result += style.text(run.text, run.tone)
+            result += style.text(UnitSpace.shown(run.text), run.tone)
             run = ("", run.tone)
         }
 
@@ -135,26 +146,29 @@ struct Style: Sendable, Hashable {
     /// The marks beside statuses and links.
     enum Mark: Sendable { case online, offline, failed, unknown }
 
-    /// A mark as one character.
+    /// A mark as one character, with a space behind it; nothing where there are none: the words beside it have to say the same.
     func mark(_ mark: Mark) -> String {
-        switch mark {
-        case .online: isUnicode ? "●" : "*"
-        case .offline: isUnicode ? "○" : "-"
-        case .failed: isUnicode ? "✗" : "x"
-        case .unknown: "?"
-        }
+        guard hasMarks else { return "" }
+        let sign =
+            switch mark {
+            case .online: isUnicode ? "●" : "*"
+            case .offline: isUnicode ? "○" : "-"
+            case .failed: isUnicode ? "✗" : "x"
+            case .unknown: "?"
+            }
+        return sign + " "
     }
 
     /// Breaks text at spaces so that each line fits between `indent` and the right edge.
     ///
     /// Lines after the first are to be indented by the caller. A word that is longer than a line stays whole.
     func wrap(_ text: String, indent: Int) -> [String] {
-        let safe = SafeText.clean(text, unicode: isUnicode)
+        let safe = clean(text)
         guard let width, width > indent else { return [safe] }
         var lines: [String] = []
         var line = ""
         var used = 0
-        for word in safe.split(separator: " ") {
+        for word in UnitSpace.kept(in: safe).split(separator: " ") {
             let length = SafeText.width(String(word))
             if used > 0, used + 1 + length > width - indent {
                 lines.append(line)
@@ -169,6 +183,6 @@ struct Style: Sendable, Hashable {
             used += length
         }
         if used > 0 || lines.isEmpty { lines.append(line) }
-        return lines
+        return lines.map(UnitSpace.shown)
     }
 }

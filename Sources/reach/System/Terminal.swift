@@ -36,9 +36,12 @@ struct Terminal: Sendable, Hashable {
     /// How text may look there.
     func style(_ choice: ColorChoice) -> Style {
         Style(
-            hasColor: hasColor(choice), isUnicode: isUnicode, width: isTerminal ? max(20, columns ?? 80) : nil
-        )
+            hasColor: hasColor(choice), isUnicode: isUnicode, hasMarks: !isDumb,
+            width: isTerminal ? max(20, columns ?? 80) : nil)
     }
+
+    /// A terminal that only prints: one of paper, of an editor, or one whose text is spoken.
+    var isDumb: Bool { environment["TERM"] == "dumb" }
 
     /// `--color` first, then CLICOLOR_FORCE, NO_COLOR (no-color.org: any value but an empty one) and TERM.
     private func hasColor(_ choice: ColorChoice) -> Bool {
@@ -48,7 +51,7 @@ struct Terminal: Sendable, Hashable {
         case .auto:
             if isSet("NO_COLOR") { return false }
             if isSet("CLICOLOR_FORCE"), environment["CLICOLOR_FORCE"] != "0" { return true }
-            return isTerminal && environment["TERM"] != "dumb"
+            return isTerminal && !isDumb
         }
     }
 
