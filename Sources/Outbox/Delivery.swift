@@ -25,6 +25,7 @@ struct Delivery: Sendable {
         options.networkCondition = departure.condition
         // The key makes it so.
         options.isIdempotent = true
+        options.redirectHandler = DeliveryRedirects(secrets: departure.secrets)
         let outcome: TaskOutcome
         do throws(SessionError) {
             let task =
@@ -38,18 +39,13 @@ struct Delivery: Sendable {
             landing.verdict = DeliveryVerdict(error: error, statusCode: nil)
             return landing
         }
-        let (status, fillsSecrets) = (outcome.response?.statusCode, !departure.secrets.isEmpty)
-        if let error = outcome.error {
-            landing.verdict = DeliveryVerdict(error: error, statusCode: status, fillsSecrets: fillsSecrets)
-        } else {
-            landing.verdict = DeliveryVerdict(statusCode: status ?? 0, fillsSecrets: fillsSecrets)
-        }
+        landing.verdict = verdict(outcome)
         if case .retry(let failure) = landing.verdict, failure.kind == .credentials {
             for secret in departure.secrets {
                 await configuration.secretSources[secret.source]?.refused(named: secret.key)
             }
         }
-        if let response = outcome.response, let status {
+        if let response = outcome.response, let status = response.statusCode {
             landing.retryAfter = RetryAfter.delay(in: response, now: HTTPDate(Date()))
             landing.reply = OutboxReply(
                 statusCode: status,
@@ -58,6 +54,22 @@ struct Delivery: Sendable {
         }
         return landing
     }
+
+    private func verdict(_ outcome: TaskOutcome) -> DeliveryVerdict {
+        let (response, fillsSecrets) = (outcome.response, !departure.secrets.isEmpty)
+        let isSecure = response.flatMap { Origin($0.url) }?.isSecure ?? false
+        if let error = outcome.error {
+            return DeliveryVerdict(
+                error: error, statusCode: response?.statusCode, fillsSecrets: fillsSecrets, isSecure: isSecure
+            )
+        }
+        return DeliveryVerdict(
+            statusCode: response?.statusCode ?? 0, fillsSecrets: fillsSecrets, isSecure: isSecure,
+            location: response?.values(forField: "location").first)
+    }
+
+    /// So much of an answer is taken at least: beyond what is taken its connection is closed.
+    private static let smallAnswer = 64 << 10
 
     private func request() async throws(OutboxFailureError) -> SessionRequest {
         guard let method = HTTPRequest.Method(departure.method) else {
@@ -78,6 +90,9 @@ struct Delivery: Sendable {
             var request = try SessionRequest(departure.url, method: method, headerFields: fields, body: body)
             request.options.timeoutInterval = configuration.timeout
             request.options.cachePolicy = .reloadIgnoringLocalCacheData
+            // The status says it all; of the content only the beginning is kept, and no more is held or waited for.
+            request.options.maximumContentLength = Int64(
+                max(configuration.limits.maximumReplySize, Self.smallAnswer))
             return request
         } catch {
             throw OutboxFailureError(.unsendable, error.message)

@@ -8,7 +8,7 @@ public struct OutboxFailure: Sendable, Equatable, CustomStringConvertible {
     public enum Kind: String, Sendable, Codable {
         /// No network, no such host, no connection, a time limit: passes when the network is better.
         case network
-        /// The server's status says that it cannot at the moment: 408, 425, 429, 5xx, or no proper HTTP.
+        /// The server's status says that it cannot at the moment: 408, 425, 429, 5xx, a redirect that is not followed, or no proper HTTP.
         case server
         /// The server refuses the request, by another status.
         case refused
@@ -18,7 +18,7 @@ public struct OutboxFailure: Sendable, Equatable, CustomStringConvertible {
         case secret
         /// The server refuses the request with a secret that was filled in, which may be an old one: 401 or 403.
         case credentials
-        /// The request cannot be sent as it is: its content is gone, its URL leads in circles.
+        /// The request cannot be sent as it is: its content is gone, its URL is none.
         case unsendable
         /// This device lacks something: memory, a library.
         case local
@@ -58,10 +58,24 @@ package enum DeliveryVerdict: Sendable, Equatable {
 
     /// Judges by the status of a complete response (RFC 9110 §15).
     ///
-    /// - Parameter fillsSecrets: whether something was filled in that may be another with the next try.
-    package init(statusCode: Int, fillsSecrets: Bool = false) {
+    /// - Parameters:
+    ///   - fillsSecrets: whether something was filled in that may be another with the next try.
+    ///   - isSecure: whether TLS protected the answer, so that nobody on the way can have given it.
+    ///   - location: where a redirect leads.
+    package init(
+        statusCode: Int, fillsSecrets: Bool = false, isSecure: Bool = false, location: String? = nil
+    ) {
         switch statusCode {
         case 200..<300: self = .delivered(statusCode: statusCode)
+        // The server has carried it out and names what came of it (RFC 9110 §15.4.4); in the clear it may not be the server that says so.
+        case 303 where isSecure: self = .delivered(statusCode: statusCode)
+        // One that ``DeliveryRedirects`` do not follow: nobody has the request. It may be of a network that wants a sign-in, which says
+        // so of everything that waits, or of a server that is put right one day, so nothing is given up for it.
+        case 301, 302, 303, 307, 308:
+            let target = location.map { " to \(TextQuote($0))" } ?? ""
+            let message =
+                "status \(statusCode) redirects\(target), where the same request would not reach the same server for certain"
+            self = .retry(OutboxFailure(.server, message, statusCode: statusCode))
         case 401 where fillsSecrets, 403 where fillsSecrets:
             self = .retry(
                 OutboxFailure(.credentials, "the server answered \(statusCode)", statusCode: statusCode))
@@ -82,17 +96,28 @@ package enum DeliveryVerdict: Sendable, Equatable {
     /// - Parameters:
     ///   - status: that of a response which began to come.
     ///   - fillsSecrets: whether something was filled in that may be another with the next try.
-    package init(error: SessionError, statusCode status: Int?, fillsSecrets: Bool = false) {
+    ///   - isSecure: whether TLS protected that response.
+    package init(
+        error: SessionError, statusCode status: Int?, fillsSecrets: Bool = false, isSecure: Bool = false
+    ) {
         let message = error.message
+        let judged = status.map {
+            DeliveryVerdict(statusCode: $0, fillsSecrets: fillsSecrets, isSecure: isSecure)
+        }
         switch error.code {
         case .cancelled, .invalidated: self = .untried
         // The server has said that it has the request, and only the content of its answer is of no use here.
         case .dataLengthExceedsMaximum, .cannotDecodeRawData:
-            self =
-                status.map { DeliveryVerdict(statusCode: $0, fillsSecrets: fillsSecrets) }
-                ?? .retry(OutboxFailure(.server, message))
-        case .badURL, .unsupportedURL, .tooManyRedirects, .invalidHeaderField, .fileDoesNotExist,
-            .cannotOpenFile,
+            self = judged ?? .retry(OutboxFailure(.server, message))
+        // A redirect that leads nowhere says no more about the request than one that is not followed.
+        case .tooManyRedirects: self = .retry(OutboxFailure(.server, message, statusCode: status))
+        case .badURL where (status ?? 0) / 100 == 3, .unsupportedURL where (status ?? 0) / 100 == 3:
+            if case .delivered? = judged {
+                self = .delivered(statusCode: status ?? 0)
+            } else {
+                self = .retry(OutboxFailure(.server, message, statusCode: status))
+            }
+        case .badURL, .unsupportedURL, .invalidHeaderField, .fileDoesNotExist, .cannotOpenFile,
             .noPermissionsToReadFile, .requestBodyStreamExhausted:
             self = .dead(OutboxFailure(.unsendable, message, statusCode: status))
         case .timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost,

@@ -41,6 +41,42 @@ import Testing
         #expect(failure.kind == .refused && !failure.isPassing)
     }
 
+    @Test(
+        "A redirect that is not followed delivers nothing, and gives nothing up",
+        arguments: [301, 302, 307, 308])
+    func redirected(status: Int) {
+        for isSecure in [false, true] {
+            let verdict = DeliveryVerdict(
+                statusCode: status, isSecure: isSecure, location: "http://portal.example/\u{1B}")
+            guard case .retry(let failure) = verdict else {
+                Issue.record("\(status) is not tried again")
+                return
+            }
+            #expect(failure.kind == .server && failure.statusCode == status && failure.isPassing)
+            #expect(failure.message.contains(#""http://portal.example/\u{1b}""#))
+        }
+    }
+
+    @Test("303 says that the request was carried out, where it is the server that says so")
+    func seeOther() {
+        #expect(DeliveryVerdict(statusCode: 303, isSecure: true) == .delivered(statusCode: 303))
+        #expect(kind(DeliveryVerdict(statusCode: 303)).isTriedAgain)
+    }
+
+    @Test(
+        "A redirect to nowhere is no fault of the request",
+        arguments: [SessionError.Code.badURL, .unsupportedURL])
+    func redirectedToNowhere(code: SessionError.Code) {
+        let error = SessionError(code, "x")
+        for status in [302, 303, 307] {
+            let found = kind(DeliveryVerdict(error: error, statusCode: status))
+            #expect(found.0 == .server && found.isTriedAgain)
+        }
+        #expect(
+            DeliveryVerdict(error: error, statusCode: 303, isSecure: true) == .delivered(statusCode: 303))
+        #expect(!kind(DeliveryVerdict(error: error, statusCode: nil)).isTriedAgain)
+    }
+
     @Test("A proxy that wants credentials says nothing about the request")
     func proxy() {
         guard case .retry(let failure) = DeliveryVerdict(statusCode: 407) else {
@@ -74,7 +110,8 @@ import Testing
             (.clientCertificateRequired, .security, true), (.userAuthenticationRequired, .security, true),
             (.missingLibrary, .local, true),
             (.outOfResources, .local, true), (.unknown, .server, true), (.badURL, .unsendable, false),
-            (.tooManyRedirects, .unsendable, false), (.fileDoesNotExist, .unsendable, false),
+            (.tooManyRedirects, .server, true), (.fileDoesNotExist, .unsendable, false),
+            (.unsupportedURL, .unsendable, false),
             (.requestBodyStreamExhausted, .unsendable, false),
         ])
     func failures(code: SessionError.Code, expected: OutboxFailure.Kind, isTriedAgain: Bool) {

@@ -42,6 +42,39 @@ import Testing
         }
     }
 
+    @Test(
+        "Of a long answer the beginning is kept and held in memory, and its status counts",
+        arguments: [200, 422])
+    func longAnswer(status: Int) async throws {
+        let outbox = try await lab.open()
+        let manager = OutboxLab.manager()
+        let sizes = EventLog<Int>()
+        let events = manager.events
+        let reader = Task {
+            for await event in events {
+                if case .completed(_, let completion) = event {
+                    sizes.append(completion.outcome.data?.count ?? 0)
+                }
+            }
+        }
+        defer { reader.cancel() }
+        try await outbox.startDelivery(with: manager)
+        let receipt = try await outbox.enqueue(
+            OutboxRequest(to: lab.origin.url("/bytes/5000000?status=\(status)&key=\(lab.account)")))
+        let settlement = try await outbox.settlement(of: receipt.id)
+        switch settlement {
+        case .left(let result): #expect(result.outcome == .delivered && result.statusCode == status)
+        case .dead: #expect(status == 422)
+        case .unknown: Issue.record("it is not known")
+        }
+        #expect(await sizes.wait(forCount: 1) == [64 << 10])
+        if status == 422 {
+            let reply = try #require(try await outbox.reply(to: receipt.id))
+            #expect(reply.statusCode == 422 && reply.body.elementsEqual(OriginContent.bytes(0..<(64 << 10))))
+        }
+        await outbox.close()
+    }
+
     /// What the server saw, by a manager that writes the answer down.
     private func echo(_ request: OutboxRequest, _ outbox: RequestOutbox) async throws -> String? {
         let manager = OutboxLab.manager()

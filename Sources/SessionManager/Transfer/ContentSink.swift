@@ -46,10 +46,8 @@ final class MemorySink: ContentSink {
 
     func take(_ bytes: UnsafeRawBufferPointer) throws(SessionError) -> SinkAnswer {
         guard Int64(data.count) + Int64(bytes.count) <= limit else {
-            if !isStrict {
-                data.append(contentsOf: bytes.prefix(Int(limit) - data.count))
-                return .taken
-            }
+            data.append(contentsOf: bytes.prefix(max(Int(limit) - data.count, 0)))
+            if !isStrict { return .taken }
             throw SessionError(
                 .dataLengthExceedsMaximum, "the response has more than \(limit) bytes",
                 advice: "download it to a file, or raise maximumContentLength")
