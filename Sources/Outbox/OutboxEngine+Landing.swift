@@ -47,13 +47,14 @@ extension OutboxEngine {
                 try tables.trimResults()
             }
         } catch {
-            tell(error)
+            tell(error, .settling)
             // As long as the lock is held nobody else sends them.
             let bound = LoopBound(self, to: reactor)
             isSettling = true
             _ = reactor.schedule(at: Reactor.now + 1_000_000_000) { bound.perform { $0.settle() } }
             return
         }
+        worked([.settling, .noticing])
         for landing in landings { machine.settled(lane: landing.lane) }
         landings = []
         bodies.remove(files)
@@ -119,16 +120,18 @@ extension OutboxEngine {
                 .deliveredElsewhere, "\(who) delivers from \(file.places.folder) already",
                 advice: "enqueue and list here, and leave the delivery to it")
         }
-        self.lock = consume lock
-        self.manager = manager
+        // Where one of these fails, the lock goes with it, and the next try finds it free.
         let bodies = bodies
         try file.write { (database) throws(StorageError) in
+            try OutboxTables(database).checkLanes()
             try bodies.sweep { (name) throws(StorageError) in
                 try database.first("SELECT 1 FROM contents WHERE file = ?", [.text(name)]) { _ in true }
                     ?? false
             }
         }
         try noticePause()
+        self.lock = consume lock
+        self.manager = manager
         _ = machine.started()
         board.send(.delivering(true))
         pump()
@@ -163,7 +166,7 @@ extension OutboxEngine {
         guard machine.isRunning, !isClosed else { return }
         do throws(OutboxError) {
             try file.write { (database) throws(StorageError) in try OutboxTables(database).hurry(.network) }
-        } catch { tell(error) }
+        } catch { tell(error, .noticing) }
         pump()
     }
 

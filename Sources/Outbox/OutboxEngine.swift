@@ -25,6 +25,8 @@ final class OutboxEngine {
     /// What has come back and is not written down yet.
     var landings: [Landing] = []
     var isSettling = false
+    /// What its files refuse.
+    private var troubles = StorageTroubles()
     /// Whether the file may be made smaller; false after that has failed.
     var mayCompact = true
     private var watch: ChangeWatch?
@@ -66,11 +68,12 @@ final class OutboxEngine {
         do throws(OutboxError) {
             // The right to write is there only when the writer has finished.
             let now = try file.write { (database) throws(StorageError) in try database.dataVersion() }
-            guard now != version || file.hasMoved else { return }
+            guard now != version || file.hasMoved else { return worked([.noticing]) }
             version = now
             if file.hasMoved { startWatching() }
             try noticePause()
-        } catch { tell(error) }
+            worked([.noticing])
+        } catch { tell(error, .noticing) }
         answerWaiters()
         pump()
     }
@@ -82,7 +85,15 @@ final class OutboxEngine {
         if machine.pauseChanged(isPaused) { board.send(.paused(isPaused)) }
     }
 
-    func tell(_ error: OutboxError) { board.send(.storageFailed(error.description)) }
+    /// Says what its files refuse, once.
+    func tell(_ error: OutboxError, _ work: StorageTroubles.Work) {
+        guard troubles.failed(work, error.description) else { return }
+        board.send(.storageFailed(error.description))
+    }
+
+    func worked(_ works: Set<StorageTroubles.Work>) {
+        if troubles.worked(works) { board.send(.storageRecovered) }
+    }
 
     // MARK: Sending
 
@@ -101,8 +112,9 @@ final class OutboxEngine {
             }
             // A clock that is set is noticed after five minutes at the latest.
             wake(after: next.map { min($0 - now, 300_000) })
+            worked([.choosing])
         } catch {
-            tell(error)
+            tell(error, .choosing)
             wake(after: 1_000)
         }
     }

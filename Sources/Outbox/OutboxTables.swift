@@ -43,6 +43,19 @@ struct OutboxTables {
             """)
     }
 
+    /// Looks whether the lanes know all that waits: an index that is damaged hides entries without a word, and such ones would never leave.
+    ///
+    /// - Throws: ``StorageError/Kind/corrupt`` where not.
+    func checkLanes() throws(StorageError) {
+        let hidden = try database.integer(
+            """
+            SELECT count(*) FROM entries NOT INDEXED
+            WHERE state = 0 AND lane NOT IN (SELECT name FROM lanes)
+            """)
+        guard hidden > 0 else { return }
+        throw StorageError(.corrupt, "\(hidden) requests are missing from their lanes", path: database.path)
+    }
+
     func change(waiting: Int = 0, dead: Int = 0, bytes: Int64 = 0) throws(StorageError) {
         guard waiting != 0 || dead != 0 || bytes != 0 else { return }
         try database.run(

@@ -27,9 +27,15 @@ public enum OutboxEvent: Sendable {
     /// This process delivers from now on, or no longer.
     case delivering(Bool)
     /// The database was damaged: it was moved to this path, and so many entries were carried over into a new one.
+    ///
+    /// The contents of those which could not be are in a folder beside it, whose name ends with `.bodies`. The last three are kept.
     case damaged(movedTo: String, reason: String, salvaged: Int)
     /// The outbox's file cannot be written at the moment; what was delivered stays in mind and is removed as soon as it can be.
+    ///
+    /// Told once for each sentence, until ``storageRecovered``.
     case storageFailed(String)
+    /// The outbox's file can be used again, after ``storageFailed(_:)``.
+    case storageRecovered
 }
 
 /// How an entry left the outbox; the last thousand are remembered.

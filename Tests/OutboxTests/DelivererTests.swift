@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import Glibc
+import Storage
 import TestSupport
 import Testing
 
@@ -33,6 +34,46 @@ import Testing
         try await lab.delivered(second.id)
         await other.close()
         #expect(try await deliverer.settlement(of: OutboxID(rawValue: 999)) == .unknown)
+    }
+
+    @Test("A start that fails leaves the delivery to the next who tries")
+    func failedStart() async throws {
+        let (outbox, other) = (try await lab.open(), try await lab.open())
+        // The look for contents that belong to nobody finds one, and no table to ask.
+        try Data("x".utf8).write(to: URL(filePath: lab.outbox.path + "/outbox.bodies/stray"))
+        let database = try Database(lab.outbox.path + "/outbox.sqlite")
+        try database.execute("ALTER TABLE contents RENAME TO elsewhere")
+        let manager = OutboxLab.manager()
+        let error = await #expect(throws: OutboxError.self) { try await outbox.startDelivery(with: manager) }
+        #expect(error?.code == .storage)
+        try database.execute("ALTER TABLE elsewhere RENAME TO contents")
+        try await other.startDelivery(with: manager)
+        await other.stopDelivery()
+        try await outbox.startDelivery(with: manager)
+        let receipt = try await outbox.enqueue(lab.request(0))
+        try await lab.delivered(receipt.id)
+        await outbox.close()
+    }
+
+    @Test("What its files refuse is told once, and that they can be used again")
+    func troubles() async throws {
+        let outbox = try await lab.open()
+        try await outbox.startDelivery(with: OutboxLab.manager())
+        let database = try Database(lab.outbox.path + "/outbox.sqlite")
+        try database.execute("ALTER TABLE lanes RENAME TO elsewhere")
+        for _ in 0..<3 { try await outbox.on { (engine) throws(OutboxError) in engine.pump() } }
+        try database.execute("ALTER TABLE elsewhere RENAME TO lanes")
+        try await outbox.on { (engine) throws(OutboxError) in engine.pump() }
+        try await outbox.on { (engine) throws(OutboxError) in engine.pump() }
+        let told = lab.outbox.events.elements.compactMap { event -> String? in
+            switch event {
+            case .storageFailed(let sentence): sentence.contains("no such table") ? "failed" : sentence
+            case .storageRecovered: "recovered"
+            default: nil
+            }
+        }
+        #expect(told == ["failed", "recovered"])
+        await outbox.close()
     }
 
     @Test("Stopping takes back what is on its way, and it is sent again")
