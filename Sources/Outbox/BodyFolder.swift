@@ -140,9 +140,43 @@ struct BodyFolder: Sendable {
 
     func remove(_ names: [String]) { for name in names { unlink(places.body(name)) } }
 
+    /// Contents that have no entry and that nobody is just about to store; to be called with the gate held alone.
+    func unclaimed(isKnown: (String) -> Bool) -> [String] {
+        names.filter { name in !name.hasSuffix(Self.passing) && !isKnown(name) && !isLocked(name) }
+    }
+
+    /// Gives contents a second name in another folder, so that whoever is interrupted leaves them to their entries as well.
+    func link(_ names: [String], into folder: String) throws(StorageError) {
+        guard !names.isEmpty else { return }
+        guard PrivateFile.makeFolder(folder) || errno == EEXIST else {
+            throw DatabaseFile.failure("cannot make the folder", folder)
+        }
+        for name in names where Glibc.link(places.body(name), folder + "/" + name) != 0 && errno != EEXIST {
+            // Not every file system knows second names.
+            guard rename(places.body(name), folder + "/" + name) == 0 || errno == ENOENT else {
+                throw DatabaseFile.failure("cannot keep a content", folder)
+            }
+        }
+        try DatabaseFile.syncFolder(of: folder + "/x")
+    }
+
+    private var names: [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: places.bodies)) ?? []
+    }
+
+    /// Whether somebody is about to store its entry.
+    private func isLocked(_ name: String) -> Bool {
+        let number = open(places.body(name), O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+        guard number >= 0 else { return false }
+        defer { close(number) }
+        guard flock(number, LOCK_EX | LOCK_NB) == 0 else { return true }
+        _ = flock(number, LOCK_UN)
+        return false
+    }
+
     /// Removes what belongs to nobody; to be called in a writing transaction, so that nobody is just about to store an entry.
     func sweep(isKnown: (String) throws(StorageError) -> Bool) throws(StorageError) {
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: places.bodies)) ?? [] {
+        for name in names {
             if name.hasSuffix(Self.passing) {
                 let number = open(places.body(name), O_RDWR | O_CLOEXEC | O_NOFOLLOW)
                 guard number >= 0 else { continue }

@@ -23,6 +23,9 @@ public struct OutboxConfiguration: Sendable {
         "env": EnvironmentSecrets(), "file": FileSecrets(),
     ]
 
+    /// Whether the limits that another process has kept in the outbox count more than ``limits``.
+    package var takesKeptLimits = false
+
     /// So many bytes of the database may be free before it is made smaller.
     package var spareSpace: Int64 = 4 << 20
 

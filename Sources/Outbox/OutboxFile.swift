@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EventLoop
 import Glibc
 import OutboxCore
 import Storage
@@ -14,6 +15,10 @@ final class OutboxFile {
     private(set) var database: Database
     /// Tells whether the file at the path is still this one.
     private var identity: FileIdentity
+    /// That of the last access, whether it went well or not.
+    private var accessed: FileIdentity
+    /// When this process has replaced it, by the monotonic clock in nanoseconds.
+    private var replaced: Int64?
     /// Called when a damaged database was replaced.
     var onDamage: (_ aside: String, _ reason: String, _ salvaged: Int) -> Void = { _, _, _ in }
     /// Whether another file is open than before; reset by whoever looks.
@@ -29,21 +34,20 @@ final class OutboxFile {
         let found: Opening
         do throws(StorageError) {
             found = try Self.openChecked(places, gate, checks: checks)
-        } catch {
-            guard error.kind.isDamage else { throw OutboxError(error) }
-            found = .damaged(error.message)
-        }
+        } catch { throw OutboxError(error) }
         switch found {
         case .sound(let database, let identity): (self.database, self.identity) = (database, identity)
-        case .damaged(let reason): (database, identity) = try Self.replace(places, gate, reason, onDamage)
+        case .damaged(let which, let reason):
+            (database, identity) = try Self.replace(which, places, gate, reason, onDamage)
         }
+        accessed = identity
         self.places = places
         self.gate = consume gate
     }
 
     private enum Opening {
         case sound(Database, FileIdentity)
-        case damaged(String)
+        case damaged(FileIdentity, String)
     }
 
     private static func openChecked(
@@ -51,9 +55,14 @@ final class OutboxFile {
     ) throws(StorageError) -> Opening {
         gate.lockShared()
         defer { gate.unlock() }
-        let database = try open(places)
-        let faults = checks ? try database.faults() : []
-        return faults.first.map { .damaged($0) } ?? .sound(database, FileIdentity(places.database))
+        do throws(StorageError) {
+            let database = try open(places)
+            let (identity, faults) = (FileIdentity(places.database), checks ? try database.faults() : [])
+            return faults.first.map { .damaged(identity, $0) } ?? .sound(database, identity)
+        } catch {
+            guard error.kind.isDamage else { throw error }
+            return .damaged(FileIdentity(places.database), error.message)
+        }
     }
 
     /// Opens what is there, or makes a new one; the caller holds the gate.
@@ -87,17 +96,24 @@ final class OutboxFile {
     }
 
     /// Replaces a damaged database, unless somebody else has done so meanwhile.
+    ///
+    /// - Parameter damaged: the file that has reported damage. No check is asked whether it is right: the one that is quick does not compare
+    ///   indices with their tables, so it may find nothing, for ever, in a file that nothing can be removed from.
     private static func replace(
-        _ places: OutboxPlaces, _ gate: borrowing LockFile, _ reason: String,
+        _ damaged: FileIdentity, _ places: OutboxPlaces, _ gate: borrowing LockFile, _ reason: String,
         _ tell: (String, String, Int) -> Void
     ) throws(OutboxError) -> (Database, FileIdentity) {
         gate.lockExclusive()
         defer { gate.unlock() }
         do throws(StorageError) {
-            if let database = try? open(places), (try? database.faults()) == [] {
+            if FileIdentity(places.database) != damaged, let database = try? open(places),
+                (try? database.faults()) == []
+            {
                 return (database, FileIdentity(places.database))
             }
-            let (aside, salvaged) = try Salvage(places).run()
+            let (aside, salvaged) = try givingWay(places) { () throws(StorageError) in
+                try Salvage(places).run()
+            }
             let database = try open(places)
             tell(aside, reason, salvaged)
             return (database, FileIdentity(places.database))
@@ -153,13 +169,19 @@ final class OutboxFile {
 
     private static let compactible: Int64 = 8 << 20
 
+    /// So long a replaced file is not replaced again, in nanoseconds.
+    private static let pause: Int64 = 60_000_000_000
+
     private func access<Value>(_ body: (Database) throws(StorageError) -> Value) throws(OutboxError) -> Value
     {
         do throws(StorageError) {
             return try attempt(body)
         } catch {
-            guard error.kind.isDamage else { throw OutboxError(error) }
-            (database, identity) = try Self.replace(places, gate, error.message, onDamage)
+            // A disk on which new files are damaged at once is not to be worn out by that.
+            guard error.kind.isDamage, replaced.map({ Reactor.now - $0 >= Self.pause }) ?? true
+            else { throw OutboxError(error) }
+            (database, identity) = try Self.replace(accessed, places, gate, error.message, onDamage)
+            replaced = Reactor.now
             hasMoved = true
         }
         do throws(StorageError) { return try attempt(body) } catch { throw OutboxError(error) }
@@ -170,9 +192,11 @@ final class OutboxFile {
     {
         gate.lockShared()
         defer { gate.unlock() }
-        if FileIdentity(places.database) != identity {
+        accessed = FileIdentity(places.database)
+        if accessed != identity {
             database = try Self.open(places)
             identity = FileIdentity(places.database)
+            accessed = identity
             hasMoved = true
         }
         return try body(database)

@@ -20,13 +20,8 @@ struct OutboxPlaces: Sendable {
     /// The contents that are too large for the database.
     var bodies: String { folder + "/outbox.bodies" }
     func body(_ name: String) -> String { bodies + "/" + name }
-    /// Where a damaged database is moved: the first that is free.
-    var aside: String {
-        var status = stat()
-        var number = 1
-        while lstat("\(folder)/outbox.damaged-\(number)", &status) == 0 { number += 1 }
-        return "\(folder)/outbox.damaged-\(number)"
-    }
+    /// What was damaged.
+    var damaged: DamagedCopies { DamagedCopies(in: folder) }
 
     /// Whether there is no database, nor one that was to take its place.
     var isMissing: Bool {

@@ -42,5 +42,11 @@ extension Schema {
             """,
             // How often a server has refused the secrets of an entry.
             "ALTER TABLE entries ADD COLUMN refusals INTEGER NOT NULL DEFAULT 0",
+            // The limits of who delivers, for those who add without a configuration of their own.
+            """
+            CREATE TABLE limits (
+                one INTEGER PRIMARY KEY CHECK (one = 1), entries INTEGER NOT NULL, bytes INTEGER NOT NULL,
+                body INTEGER NOT NULL, policy TEXT NOT NULL) STRICT
+            """,
         ])
 }

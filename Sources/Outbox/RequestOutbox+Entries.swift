@@ -126,6 +126,25 @@ extension RequestOutbox {
         }
     }
 
+    /// The limits that somebody has kept in it; nil where nobody has.
+    package func keptLimits() async throws -> OutboxLimits? {
+        let base = limits
+        return try await read { (tables) throws(StorageError) in try tables.limits(base: base) }
+    }
+
+    /// Keeps ``limits`` in it, for those who open it without any of their own.
+    package func keepLimits() async throws {
+        let limits = limits
+        try await on { (engine) throws(OutboxError) in
+            let kept = try engine.file.read { (database) throws(StorageError) in
+                try OutboxTables(database).limits(base: limits)
+            }
+            guard kept != limits else { return }
+            try engine.file.write { (database) throws(StorageError) in try OutboxTables(database).keep(limits)
+            }
+        }
+    }
+
     private func read<Value: Sendable>(
         _ body: @escaping @Sendable (OutboxTables) throws(StorageError) -> Value
     ) async throws -> Value {

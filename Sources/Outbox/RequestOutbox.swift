@@ -75,6 +75,7 @@ public final class RequestOutbox: Sendable {
                 } catch { continuation.resume(throwing: error) }
             }
         }
+        if configuration.takesKeptLimits, let kept = try await keptLimits() { limits = kept }
     }
 
     /// Whether a folder has no outbox; false also where that cannot be seen.

@@ -5,7 +5,8 @@ import Storage
 
 /// Carries over what can be read of a damaged database into a new one.
 ///
-/// The new one is complete before the damaged one is moved away, so that whoever is interrupted leaves either the one or the other.
+/// The new one is complete before the damaged one is moved away, so that whoever is interrupted leaves either the one or the other. Contents
+/// of entries that could not be read are kept beside the damaged one: it may still say what they were.
 struct Salvage {
     private let places: OutboxPlaces
 
@@ -16,8 +17,11 @@ struct Salvage {
         for path in [places.successor] + DatabaseFile.companions.map({ places.successor + $0 }) {
             unlink(path)
         }
-        let salvaged = try carryOver()
-        let aside = places.aside
+        let (salvaged, known) = try carryOver()
+        let aside = places.damaged.next
+        let bodies = BodyFolder(places: places)
+        let lost = bodies.unclaimed { known.contains($0) }
+        try bodies.link(lost, into: DamagedCopies.bodies(aside))
         // The log first: the file is what tells which number is free, so after an interruption both get the same one.
         for suffix in DatabaseFile.companions { rename(places.database + suffix, aside + suffix) }
         if rename(places.database, aside) != 0, errno != ENOENT {
@@ -27,10 +31,13 @@ struct Salvage {
             throw DatabaseFile.failure("cannot put the new database in its place", places.successor)
         }
         try DatabaseFile.syncFolder(of: places.database)
+        bodies.remove(lost)
+        places.damaged.trim()
         return (aside, salvaged)
     }
 
-    private func carryOver() throws(StorageError) -> Int {
+    /// - Returns: how many entries, and the files of their contents.
+    private func carryOver() throws(StorageError) -> (count: Int, files: Set<String>) {
         let new = try Database(places.successor)
         try new.migrate(to: .outbox)
         var count = 0
@@ -39,7 +46,8 @@ struct Salvage {
             count = try new.transaction { () throws(StorageError) in try copy(from: old, to: new) }
         }
         try new.checkpoint()
-        return count
+        let files = try new.all("SELECT file FROM contents WHERE file IS NOT NULL") { $0.text(0) }
+        return (count, Set(files))
     }
 
     private func copy(from old: Database, to new: Database) throws(StorageError) -> Int {
@@ -54,6 +62,9 @@ struct Salvage {
             }
             if let reply = row(old, "replies", id) { _ = try? insert(reply, "replies", new) }
             count += 1
+        }
+        if let limits = try? old.first("SELECT * FROM limits", [], { $0.row }) {
+            _ = try? insert(limits, "limits", new)
         }
         let paused = (try? old.integer("SELECT paused FROM totals")) ?? 0
         try new.run("UPDATE totals SET paused = ?", [.integer(paused == 0 ? 0 : 1)])

@@ -28,13 +28,38 @@ import Testing
     @Test("A file of the first version is brought up to date, with all that waits in it")
     func firstVersion() async throws {
         let receipts = try await fill(5, size: 10)
-        try Database(database).execute("ALTER TABLE entries DROP COLUMN refusals; PRAGMA user_version = 1")
+        try Database(database).execute(
+            "ALTER TABLE entries DROP COLUMN refusals; DROP TABLE limits; PRAGMA user_version = 1")
         let outbox = try await lab.open()
         #expect(try await outbox.entries().map(\.idempotencyKey) == receipts.map(\.idempotencyKey))
         try await outbox.enqueue(OutboxRequest(to: url))
         await outbox.close()
-        #expect(try Database(database).integer("PRAGMA user_version") == 2)
+        #expect(try Database(database).integer("PRAGMA user_version") == 3)
         #expect(lab.events.elements.allSatisfy { if case .damaged = $0 { false } else { true } })
+    }
+
+    @Test("The limits that one has kept hold for who asks for them, also after damage")
+    func keptLimits() async throws {
+        let first = try await lab.open {
+            $0.limits.maximumEntries = 2
+            $0.limits.policy = .dropOldest
+        }
+        #expect(try await first.keptLimits() == nil)
+        try await first.keepLimits()
+        await first.close()
+        _ = try Salvage(OutboxPlaces(folder: lab.path)).run()
+        let other = try await lab.open()
+        #expect(other.limits == OutboxLimits())
+        await other.close()
+        let second = try await lab.open {
+            $0.takesKeptLimits = true
+            $0.limits.maximumReplySize = 7
+        }
+        #expect(second.limits.maximumEntries == 2 && second.limits.policy == .dropOldest)
+        #expect(second.limits.maximumReplySize == 7)
+        let receipts = try await second.enqueue((0..<3).map { _ in try OutboxRequest(to: url) })
+        #expect(try await second.entries().map(\.id) == receipts.suffix(2).map(\.id))
+        await second.close()
     }
 
     @Test("What is free is given back once the outbox has emptied, and nothing of the rest is lost")
