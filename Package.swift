@@ -169,7 +169,7 @@ let package = Package(
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "CLinux", "Service", "ServiceCore", "SessionCore", "Storage", "TestSupport",
+                "CLinux", "Service", "ServiceCore", "SessionCore", "Storage", "Outbox", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),

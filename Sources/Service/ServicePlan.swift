@@ -66,6 +66,7 @@ package struct ServicePlan: Sendable {
         let outbox = hasOutbox ? OutboxKeeper(settings.outbox) : nil
         for case let metrics as MetricsReporter in parts {
             metrics.outbox = { outbox?.metrics }
+            metrics.delivers = { outbox?.delivers }
             metrics.transfers = { outbox?.transfers }
         }
         let desk = ServiceDesk(

@@ -23,6 +23,7 @@ package final class MetricsReporter: ServiceComponent {
 
     /// What the outbox and the transfers tell; nil where there is none.
     package var outbox: (() -> ServiceMetrics.Outbox?)?
+    package var delivers: (() -> Bool?)?
     package var transfers: (() -> ServiceMetrics.Transfers?)?
 
     /// How long changes of the status wait for each other after a write: who collects files looks every few seconds, and flash wears out.
@@ -131,6 +132,7 @@ package final class MetricsReporter: ServiceComponent {
         metrics.historySkipped = tally.historySkipped
         metrics.linesLeftOut = tally.linesLeftOut
         metrics.outbox = outbox?()
+        metrics.delivers = delivers?()
         metrics.transfers = transfers?()
         metrics.internet = context.internet
         return metrics.text

@@ -10,11 +10,15 @@ import SessionCore
 extension OutboxKeeper {
     /// A client that waits, on the loop's thread.
     final class Waiter {
+        let id: ClientLedger.ID
         let answer: (VarlinkReply) -> Void
         var task: Task<Void, Never>?
         var timer: TimerID?
 
-        init(_ answer: @escaping (VarlinkReply) -> Void) { self.answer = answer }
+        init(_ id: ClientLedger.ID, _ answer: @escaping (VarlinkReply) -> Void) {
+            self.id = id
+            self.answer = answer
+        }
     }
 
     package var waitCount: Int { waiters.count }
@@ -27,24 +31,27 @@ extension OutboxKeeper {
             return answer(.unavailable("the outbox is not open"))
         }
         guard let number = Int64(entry) else { return answer(.noSuchEntry(entry)) }
-        let waiter = Waiter(answer)
+        forget(id)
+        let waiter = Waiter(id, answer)
         waiters[id] = waiter
         waiter.task = Self.settlement(
-            of: OutboxID(rawValue: number), outbox, LoopBound(self, to: context.reactor), id, on: executor)
+            of: OutboxID(rawValue: number), outbox, LoopBound(self, to: context.reactor),
+            LoopBound(waiter, to: context.reactor), on: executor)
         waiter.timer = timeout.map { timeout in
-            context.reactor.schedule(at: Reactor.now + timeout.inNanoseconds) { [weak self] in
-                self?.settled(id, .timedOut("request \(entry) is still in the outbox"))
+            context.reactor.schedule(at: Reactor.now + timeout.inNanoseconds) { [weak self, weak waiter] in
+                guard let waiter else { return }
+                self?.settled(waiter, .timedOut("request \(entry) is still in the outbox"))
             }
         }
     }
 
     private static func settlement(
-        of entry: OutboxID, _ outbox: RequestOutbox, _ here: LoopBound<OutboxKeeper>, _ id: ClientLedger.ID,
-        on executor: LoopTaskExecutor?
+        of entry: OutboxID, _ outbox: RequestOutbox, _ here: LoopBound<OutboxKeeper>,
+        _ waiter: LoopBound<Waiter>, on executor: LoopTaskExecutor?
     ) -> Task<Void, Never> {
         Task(executorPreference: executor) {
             let reply = await outcome(of: entry, outbox)
-            here.perform { $0.settled(id, reply) }
+            here.perform { keeper in waiter.here { keeper.settled($0, reply) } }
         }
     }
 
@@ -55,9 +62,10 @@ extension OutboxKeeper {
         }
     }
 
-    private func settled(_ id: ClientLedger.ID, _ reply: VarlinkReply?) {
-        guard let reply, let waiter = waiters[id] else { return }
-        forget(id)
+    /// A client that has got its answer may wait for something else by now, while the other answer was on its way.
+    private func settled(_ waiter: Waiter, _ reply: VarlinkReply?) {
+        guard let reply, waiters[waiter.id] === waiter else { return }
+        forget(waiter.id)
         waiter.answer(reply)
     }
 

@@ -4,7 +4,7 @@ import EventLoop
 import FoundationEssentials
 import Outbox
 import OutboxCore
-import ReachabilityCore
+package import ReachabilityCore
 package import ServiceCore
 import SessionManager
 
@@ -36,7 +36,7 @@ package final class OutboxKeeper: ServiceComponent, OutboxAnswering {
     ///
     /// The runtime's own threads would do as well, but for their pool, which looks after itself once a second for ever after.
     private(set) var executor: LoopTaskExecutor?
-    private(set) var phase = Phase.closed(reason: "the service is not running")
+    var phase = Phase.closed(reason: "the service is not running")
     private(set) var context: ServiceContext?
     /// Who waits for the end of a request.
     var waiters: [ClientLedger.ID: Waiter] = [:]
@@ -48,11 +48,27 @@ package final class OutboxKeeper: ServiceComponent, OutboxAnswering {
     private var end: (() -> Void)?
     /// The limits that a configuration which was read again has set.
     private var limits: OutboxLimits?
+    /// What it delivers with; nil before the first try.
+    private var manager: URLSessionManager?
+    /// Whether this process delivers.
+    private(set) var delivers = false
+    /// Whether it is being opened, or the delivery started, at this moment.
+    private var isTrying = false
+    /// Why it cannot be opened, or not be delivered from; nil where it can.
+    private var problem: String?
+    /// The pauses between tries: somebody else may deliver, or the disk be full, for a while.
+    private var pauses: Backoff
+    /// The next try, and when it comes.
+    private var retry: (timer: TimerID, at: Int64)?
 
-    init(_ settings: ServiceConfiguration.Outbox = .init()) {
+    package init(
+        _ settings: ServiceConfiguration.Outbox = .init(),
+        pauses: Backoff = Backoff(first: .seconds(1), limit: .seconds(60))
+    ) {
         var configuration = OutboxConfiguration()
         configuration.limits = OutboxLimits(settings)
         self.configuration = configuration
+        self.pauses = pauses
     }
 
     package func start(_ context: ServiceContext) throws(ServiceError) {
@@ -63,34 +79,45 @@ package final class OutboxKeeper: ServiceComponent, OutboxAnswering {
         self.executor = executor
         self.context = context
         phase = .opening([])
+        tryToDeliver()
+    }
+
+    // MARK: Opening and delivering
+
+    /// Opens the outbox where it is not open, and begins to deliver; again after a pause where that fails.
+    private func tryToDeliver() {
+        guard let context, !isTrying else { return }
+        isTrying = true
+        retry = nil
+        var configuration = configuration
+        if let limits { configuration.limits = limits }
+        let open: RequestOutbox? = if case .open(let outbox) = phase { outbox } else { nil }
         let here = LoopBound(self, to: context.reactor)
-        let folder = context.stateDirectory + "/" + Self.folderName
-        let monitor = context.manager
-        let configuration = configuration
+        let start = DeliveryStart(
+            open: open, manager: manager, folder: context.stateDirectory + "/" + Self.folderName,
+            configuration: configuration, monitor: context.manager, keeper: here)
+        Self.run(start, here, on: executor)
+    }
+
+    private static func run(
+        _ start: DeliveryStart, _ here: LoopBound<OutboxKeeper>, on executor: LoopTaskExecutor?
+    ) {
         Task(executorPreference: executor) {
             do {
-                let outbox = try await RequestOutbox(at: folder, configuration: configuration) { event in
-                    here.perform { $0.happened(event) }
-                }
-                var queue = RequestQueue.Settings()
-                queue.follows = .provider(monitor)
-                let manager = URLSessionManager(queue: queue)
-                manager.eventMonitors = [
-                    EventMonitor(queue: .onLoop(here.reactor)) { _, step in here.here { $0.note(step) } }
-                ]
-                var problem: String?
-                do { try await outbox.startDelivery(with: manager) } catch { problem = "\(error)" }
-                here.perform { [problem] in $0.opened(outbox, problem) }
+                let outcome = try await start.run()
+                here.perform { $0.tried(outcome) }
             } catch {
                 here.perform { $0.failed("\(error)") }
             }
         }
     }
 
-    private func note(_ step: TaskStep) {
+    func note(_ step: TaskStep) {
         switch step {
         case .parked: transfers.parked += 1
         case .completed(nil): transfers.succeeded += 1
+        // The server has answered, and with more than is kept.
+        case .completed(let error?) where error.code == .dataLengthExceedsMaximum: transfers.succeeded += 1
         case .completed: transfers.failed += 1
         default: break
         }
@@ -98,33 +125,78 @@ package final class OutboxKeeper: ServiceComponent, OutboxAnswering {
 
     package func reload(_ configuration: ServiceConfiguration) {
         limits = OutboxLimits(configuration.outbox)
-        if case .open(let outbox) = phase, let limits { outbox.limits = limits }
+        guard case .open(let outbox) = phase, let limits else { return }
+        take(limits, outbox)
     }
 
-    private func opened(_ outbox: RequestOutbox, _ problem: String?) {
-        if let problem { context?.log(.error, "outbox: requests are taken, but not delivered: \(problem)") }
+    private func take(_ limits: OutboxLimits, _ outbox: RequestOutbox) {
+        outbox.limits = limits
+        Self.keepLimits(outbox, on: executor)
+    }
+
+    private static func keepLimits(_ outbox: RequestOutbox, on executor: LoopTaskExecutor?) {
+        Task(executorPreference: executor) { try? await outbox.keepLimits() }
+    }
+
+    private func tried(_ outcome: DeliveryStart.Outcome) {
+        let (outbox, problem) = (outcome.outbox, outcome.problem)
+        isTrying = false
+        manager = outcome.manager
+        note(problem, problem.map { "requests are taken, but not delivered: \($0)" })
         let waiting = takeWaiting()
         phase = .open(outbox)
-        if let limits { outbox.limits = limits }
+        if let limits, outbox.limits != limits { take(limits, outbox) }
         count()
         for (call, answer) in waiting { begin(call, outbox, answer) }
-        if let end { close(outbox, end) }
+        if let end { return close(outbox, end) }
+        if problem == nil { pauses.reset() } else { tryLater() }
     }
 
     private func failed(_ reason: String) {
-        context?.log(.error, "outbox: \(reason)")
+        isTrying = false
+        note(reason, reason)
         let waiting = takeWaiting()
         phase = .closed(reason: reason)
         for (_, answer) in waiting { answer.give(.unavailable(reason)) }
-        end?()
-        end = nil
+        guard let end else { return tryLater() }
+        self.end = nil
+        end()
+    }
+
+    /// Says what is wrong where that is new, and that nothing is any more.
+    private func note(_ problem: String?, _ sentence: String?) {
+        defer { self.problem = problem }
+        guard problem != self.problem else { return }
+        if let sentence {
+            context?.log(.error, "outbox: \(sentence)")
+        } else {
+            context?.log(.notice, "outbox: requests are delivered again")
+        }
+    }
+
+    private func tryLater() {
+        guard let context, retry == nil else { return }
+        let instant = Reactor.now + pauses.pause().inNanoseconds
+        let timer = context.reactor.schedule(at: instant) { [weak self] in self?.tryToDeliver() }
+        retry = (timer, instant)
+    }
+
+    /// The delivery has begun, or ended though nobody has asked for that.
+    private func delivering(_ isOn: Bool) {
+        delivers = isOn
+        guard !isOn, case .open = phase, end == nil else { return }
+        // Its manager takes nothing any more.
+        manager = nil
+        let reason = "the transfers were ended"
+        note(reason, "requests are taken, but not delivered: \(reason)")
+        tryLater()
     }
 
     private func takeWaiting() -> [(OutboxCall, Answer)] {
         if case .opening(let waiting) = phase { waiting } else { [] }
     }
 
-    private func happened(_ event: OutboxEvent) {
+    func happened(_ event: OutboxEvent) {
         switch event {
         case .died(let id, let failure):
             context?.log(.warning, "outbox: request \(id) is given up: \(failure)")
@@ -134,6 +206,8 @@ package final class OutboxKeeper: ServiceComponent, OutboxAnswering {
                 "outbox: its file was damaged (\(reason)) and is now \(file); \(salvaged) requests were saved"
             )
         case .storageFailed(let reason): context?.log(.error, "outbox: \(reason)")
+        case .storageRecovered: context?.log(.notice, "outbox: its files can be used again")
+        case .delivering(let isOn): delivering(isOn)
         default: break
         }
         count()
@@ -169,17 +243,30 @@ package final class OutboxKeeper: ServiceComponent, OutboxAnswering {
 
     package var stateLine: String? {
         switch phase {
-        case .opening: "being opened"
-        case .open: counts.map { "\($0.waiting) wait, \($0.dead) given up" } ?? "open"
-        case .closed(let reason): reason
+        case .opening: return "being opened"
+        case .open:
+            let contents = counts.map { "\($0.waiting) wait, \($0.dead) given up" } ?? "open"
+            return problem.map { "\(contents); not delivered: \($0)\(next)" } ?? contents
+        case .closed(let reason): return reason + next
         }
     }
 
+    /// When it is tried again, in words.
+    private var next: String {
+        guard let retry else { return "" }
+        let seconds = max(retry.at - Reactor.now, 0) / 1_000_000_000
+        return "; tried again in \(seconds) s"
+    }
+
     package func stop(_ done: @escaping () -> Void) {
+        if let retry { context?.reactor.cancel(retry.timer) }
+        retry = nil
+        if isTrying { return end = done }
         switch phase {
-        case .opening: end = done
         case .open(let outbox): close(outbox, done)
-        case .closed: done()
+        case .opening, .closed:
+            context = nil
+            done()
         }
     }
 
@@ -192,91 +279,10 @@ package final class OutboxKeeper: ServiceComponent, OutboxAnswering {
         Task(executorPreference: executor) {
             await outbox.close()
             here.perform { keeper in
+                keeper.manager = nil
                 keeper.end?()
                 keeper.end = nil
             }
         }
-    }
-
-    // MARK: Calls
-
-    package func answerOutbox(_ call: OutboxCall, _ answer: @escaping (VarlinkReply) -> Void) {
-        switch phase {
-        case .opening(let waiting): phase = .opening(waiting + [(call, Answer(answer))])
-        case .open(let outbox): begin(call, outbox, Answer(answer))
-        case .closed(let reason): answer(.unavailable(reason))
-        }
-    }
-
-    private func begin(_ call: OutboxCall, _ outbox: RequestOutbox, _ answer: Answer) {
-        guard let context else { return answer.give(.unavailable("the service ends")) }
-        Self.run(call, outbox, LoopBound(answer, to: context.reactor), on: executor)
-    }
-
-    private static func run(
-        _ call: OutboxCall, _ outbox: RequestOutbox, _ back: LoopBound<Answer>, on executor: LoopTaskExecutor?
-    ) {
-        Task(executorPreference: executor) {
-            let reply = await outcome(of: call, outbox)
-            back.perform { $0.give(reply) }
-        }
-    }
-
-    private static func outcome(of call: OutboxCall, _ outbox: RequestOutbox) async -> VarlinkReply {
-        do { return try await reply(to: call, outbox) } catch { return .unavailable("\(error)") }
-    }
-
-    private static func reply(to call: OutboxCall, _ outbox: RequestOutbox) async throws -> VarlinkReply {
-        switch call {
-        case .enqueue(let draft):
-            guard let request = OutboxRequest(draft) else { return .invalidParameter("url") }
-            let receipt = try await outbox.enqueue(request)
-            return VarlinkReply([
-                "id": .string("\(receipt.id)"), "idempotencyKey": .string(receipt.idempotencyKey),
-                "repeated": .bool(receipt.isRepeated),
-            ])
-        case .list(let lane, let limit):
-            let entries = try await outbox.entries(lane: lane, limit: limit)
-            let counts = try await outbox.counts()
-            return VarlinkReply([
-                "entries": .array(entries.map(\.json)),
-                "total": .integer(Int64(counts.waiting + counts.dead)),
-            ])
-        case .retry(let text):
-            guard let id = try await known(text, outbox) else { return .noSuchEntry(text) }
-            try await outbox.retry([id])
-        case .remove(let text):
-            guard let id = try await known(text, outbox) else { return .noSuchEntry(text) }
-            try await outbox.remove([id])
-        case .pause: try await outbox.pause()
-        case .resume: try await outbox.resume()
-        case .flush: try await outbox.flush()
-        // Has to know who waits.
-        case .wait: return .unavailable("not here")
-        }
-        return VarlinkReply()
-    }
-
-    private static func known(_ text: String, _ outbox: RequestOutbox) async throws -> OutboxID? {
-        guard let number = Int64(text), let entry = try await outbox.entry(OutboxID(rawValue: number)) else {
-            return nil
-        }
-        return entry.id
-    }
-}
-
-extension OutboxLimits {
-    /// As the configuration has them.
-    init(_ settings: ServiceConfiguration.Outbox) {
-        self.init()
-        maximumEntries = Int(settings.entries)
-        maximumBytes = settings.bytes
-        maximumBodySize = settings.body
-        policy =
-            switch settings.whenFull {
-            case "drop-oldest": .dropOldest
-            case "drop-expired-first": .dropExpiredFirst
-            default: .refuse
-            }
     }
 }

@@ -51,6 +51,8 @@ package struct ServiceMetrics: Sendable {
     package var internet: InternetState?
     /// Nil where there is no outbox.
     package var outbox: Outbox?
+    /// Whether this service delivers what waits in it; nil where there is no outbox.
+    package var delivers: Bool?
     /// Nil where nothing is transferred.
     package var transfers: Transfers?
 
@@ -82,6 +84,12 @@ package struct ServiceMetrics: Sendable {
             text.write(
                 "reach_transfers_parked_total", .counter, "Times a transfer had to wait for another path.",
                 .whole(transfers.parked))
+        }
+        if let delivers {
+            text.write(
+                "reach_outbox_delivering", .gauge,
+                "Whether this service delivers what waits; 0 while another program does, or where it cannot.",
+                .flag(delivers))
         }
         if let outbox {
             text.write(

@@ -18,6 +18,7 @@ struct MetricsTests {
         metrics.changes = [.wifi: 3]
         metrics.internet = .portal
         metrics.transfers = ServiceMetrics.Transfers()
+        metrics.delivers = false
         metrics.outbox = ServiceMetrics.Outbox(
             depth: 7, deadLetters: 1, oldest: .milliseconds(61_250), bytes: 4096)
         let text = String(decoding: metrics.text, as: UTF8.self)
@@ -42,6 +43,7 @@ struct MetricsTests {
         #expect(text.contains("\nreach_internet{state=\"portal\"} 1\n"))
         #expect(text.contains("\nreach_outbox_oldest_age_seconds 61.250\n"))
         #expect(text.contains("\nreach_outbox_entries 7\n"))
+        #expect(text.contains("\nreach_outbox_delivering 0\n"))
     }
 
     @Test("what is not there is not told")

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import Outbox
+import OutboxCore
+import Reachability
+import SessionManager
+
+/// One try to open the service's outbox, where that is not open yet, and to deliver from it.
+struct DeliveryStart: Sendable {
+    struct Outcome: Sendable {
+        let outbox: RequestOutbox
+        let manager: URLSessionManager
+        /// Why it is not delivered from; nil where it is.
+        let problem: String?
+    }
+
+    /// The open outbox; nil where it is to be opened.
+    let open: RequestOutbox?
+    /// What it delivered with before; nil for a new one.
+    let manager: URLSessionManager?
+    let folder: String
+    let configuration: OutboxConfiguration
+    let monitor: ReachabilityManager
+    let keeper: LoopBound<OutboxKeeper>
+
+    /// - Throws: why it cannot be opened.
+    func run() async throws -> Outcome {
+        let outbox = try await outbox()
+        let manager = manager ?? made()
+        var problem: String?
+        do { try await outbox.startDelivery(with: manager) } catch { problem = "\(error)" }
+        // For those who add without the service; where the disk is full, with the next start.
+        if open == nil { try? await outbox.keepLimits() }
+        return Outcome(outbox: outbox, manager: manager, problem: problem)
+    }
+
+    private func outbox() async throws -> RequestOutbox {
+        if let open { return open }
+        let keeper = keeper
+        return try await RequestOutbox(at: folder, configuration: configuration) { event in
+            keeper.perform { $0.happened(event) }
+        }
+    }
+
+    private func made() -> URLSessionManager {
+        var queue = RequestQueue.Settings()
+        queue.follows = .provider(monitor)
+        let (manager, keeper) = (URLSessionManager(queue: queue), keeper)
+        manager.eventMonitors = [
+            EventMonitor(queue: .onLoop(keeper.reactor)) { _, step in keeper.here { $0.note(step) } }
+        ]
+        return manager
+    }
+}

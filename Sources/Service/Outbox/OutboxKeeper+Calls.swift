@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import Outbox
+package import OutboxCore
+package import ServiceCore
+
+// What clients ask of the outbox.
+extension OutboxKeeper {
+    package func answerOutbox(_ call: OutboxCall, _ answer: @escaping (VarlinkReply) -> Void) {
+        switch phase {
+        case .opening(let waiting): phase = .opening(waiting + [(call, Answer(answer))])
+        case .open(let outbox): begin(call, outbox, Answer(answer))
+        case .closed(let reason): answer(.unavailable(reason))
+        }
+    }
+
+    func begin(_ call: OutboxCall, _ outbox: RequestOutbox, _ answer: Answer) {
+        guard let context else { return answer.give(.unavailable("the service ends")) }
+        Self.run(call, outbox, LoopBound(answer, to: context.reactor), on: executor)
+    }
+
+    private static func run(
+        _ call: OutboxCall, _ outbox: RequestOutbox, _ back: LoopBound<Answer>, on executor: LoopTaskExecutor?
+    ) {
+        Task(executorPreference: executor) {
+            let reply = await outcome(of: call, outbox)
+            back.perform { $0.give(reply) }
+        }
+    }
+
+    private static func outcome(of call: OutboxCall, _ outbox: RequestOutbox) async -> VarlinkReply {
+        do { return try await reply(to: call, outbox) } catch { return .unavailable("\(error)") }
+    }
+
+    private static func reply(to call: OutboxCall, _ outbox: RequestOutbox) async throws -> VarlinkReply {
+        switch call {
+        case .enqueue(let draft):
+            guard let request = OutboxRequest(draft) else { return .invalidParameter("url") }
+            let receipt = try await outbox.enqueue(request)
+            return VarlinkReply([
+                "id": .string("\(receipt.id)"), "idempotencyKey": .string(receipt.idempotencyKey),
+                "repeated": .bool(receipt.isRepeated),
+            ])
+        case .list(let lane, let limit):
+            let entries = try await outbox.entries(lane: lane, limit: limit)
+            let counts = try await outbox.counts()
+            return VarlinkReply([
+                "entries": .array(entries.map(\.json)),
+                "total": .integer(Int64(counts.waiting + counts.dead)),
+            ])
+        case .retry(let text):
+            guard let id = try await known(text, outbox) else { return .noSuchEntry(text) }
+            try await outbox.retry([id])
+        case .remove(let text):
+            guard let id = try await known(text, outbox) else { return .noSuchEntry(text) }
+            try await outbox.remove([id])
+        case .pause: try await outbox.pause()
+        case .resume: try await outbox.resume()
+        case .flush: try await outbox.flush()
+        // Has to know who waits.
+        case .wait: return .unavailable("not here")
+        }
+        return VarlinkReply()
+    }
+
+    private static func known(_ text: String, _ outbox: RequestOutbox) async throws -> OutboxID? {
+        guard let number = Int64(text), let entry = try await outbox.entry(OutboxID(rawValue: number)) else {
+            return nil
+        }
+        return entry.id
+    }
+}
+
+extension OutboxLimits {
+    /// As the configuration has them.
+    package init(_ settings: ServiceConfiguration.Outbox) {
+        self.init()
+        maximumEntries = Int(settings.entries)
+        maximumBytes = settings.bytes
+        maximumBodySize = settings.body
+        policy =
+            switch settings.whenFull {
+            case "drop-oldest": .dropOldest
+            case "drop-expired-first": .dropExpiredFirst
+            default: .refuse
+            }
+    }
+}

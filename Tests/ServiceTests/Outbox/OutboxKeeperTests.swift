@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import EventLoop
+import Glibc
+import Outbox
+import ReachabilityCore
+import ServiceCore
+import Storage
+import TestSupport
+import Testing
+
+@testable import Service
+
+@Suite("The service's outbox", .timeLimit(.minutes(10)))
+struct OutboxKeeperTests {
+    private func keeper(in folder: ScratchFolder) async throws -> ServiceBench<OutboxKeeper> {
+        try await ServiceBench(in: folder) { _, _, _ in
+            var settings = ServiceConfiguration.Outbox()
+            settings.entries = 17
+            return OutboxKeeper(
+                settings, pauses: Backoff(first: .milliseconds(1), limit: .milliseconds(10)))
+        }
+    }
+
+    @Test(
+        "What another process delivers is delivered here when that has ended, and until then the state says so"
+    )
+    func lockHeld() async throws {
+        let folder = try ScratchFolder("reach-keeper")
+        try #require(mkdir(folder("outbox"), 0o700) == 0)
+        let lock = try OwnedDescriptor(
+            "open", open(folder("outbox/outbox.lock"), O_RDWR | O_CREAT | O_CLOEXEC, 0o600))
+        try #require(flock(lock.number, LOCK_EX | LOCK_NB) == 0)
+        try #require(write(lock.number, "4711\n", 5) == 5)
+        let keeper = try await keeper(in: folder)
+        let first = await keeper.log.wait(forCount: 1)
+        #expect(
+            first.count == 1
+                && first[0].hasPrefix(
+                    "error: outbox: requests are taken, but not delivered: process 4711 delivers"),
+            "\(first)")
+        #expect(try await keeper.ask { $0.delivers } == false)
+        let state = try await keeper.ask { $0.stateLine ?? "" }
+        #expect(state.contains("not delivered: process 4711"), "\(state)")
+        flock(lock.number, LOCK_UN)
+        #expect(
+            await keeper.log.wait(forCount: 2).dropFirst() == ["notice: outbox: requests are delivered again"]
+        )
+        #expect(try await keeper.ask { $0.delivers })
+        #expect(try await keeper.ask { $0.stateLine?.contains("not delivered") } == false)
+        await keeper.stop()
+        #expect(try await keeper.ask { $0.delivers } == false)
+    }
+
+    @Test("An outbox that cannot be opened is opened as soon as it can be; until then calls are told why")
+    func cannotOpen() async throws {
+        let folder = try ScratchFolder("reach-keeper")
+        // A file in the folder's place refuses root as well.
+        try #require(close(open(folder("outbox"), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)) == 0)
+        let keeper = try await keeper(in: folder)
+        let first = await keeper.log.wait(forCount: 1)
+        #expect(first[0].hasPrefix("error: outbox: "), "\(first)")
+        let replies = EventLog<VarlinkReply>()
+        _ = try await keeper.ask { $0.answerOutbox(.pause) { replies.append($0) } }
+        #expect(await replies.wait(forCount: 1).first?.error == "io.reach.Reachability.Unavailable")
+        #expect(unlink(folder("outbox")) == 0)
+        #expect(
+            await keeper.log.wait(forCount: 2).dropFirst() == ["notice: outbox: requests are delivered again"]
+        )
+        _ = try await keeper.ask { $0.answerOutbox(.pause) { replies.append($0) } }
+        #expect(await replies.wait(forCount: 2).last?.error == nil)
+        await keeper.stop()
+        // Those who add to its files without it go by its limits.
+        let kept = try Database(reading: folder("outbox/outbox.sqlite")).integer("SELECT entries FROM limits")
+        #expect(kept == 17)
+    }
+
+    @Test("It ends also while it cannot be opened")
+    func endsMeanwhile() async throws {
+        let folder = try ScratchFolder("reach-keeper")
+        try #require(close(open(folder("outbox"), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)) == 0)
+        let keeper = try await keeper(in: folder)
+        await keeper.log.wait(forCount: 1)
+        await keeper.stop()
+        #expect(keeper.log.elements.count == 1)
+    }
+
+    @Test("A client that waits once more does not get the answer to what it waited for before")
+    func secondWait() async throws {
+        let keeper = try await keeper(in: try ScratchFolder("reach-keeper"))
+        let answers = EventLog<VarlinkReply>()
+        // A call that is answered tells that the outbox is open.
+        _ = try await keeper.ask { $0.answerOutbox(.resume) { answers.append($0) } }
+        #expect(await answers.wait(forCount: 1).first?.error == nil)
+        let isOpen = try await keeper.ask { keeper -> Bool in
+            guard case .open(let outbox) = keeper.phase, let executor = keeper.executor else { return false }
+            keeper.waitForEntry("77", timeout: nil, for: 5) { answers.append($0) }
+            // The answer is on its way to this thread, which is busy, when what was asked behind it has come back.
+            let isThere = DispatchSemaphore(value: 0)
+            Task(executorPreference: executor) {
+                _ = try? await outbox.counts()
+                isThere.signal()
+            }
+            isThere.wait()
+            keeper.forget(5)
+            keeper.waitForEntry("78", timeout: nil, for: 5) { answers.append($0) }
+            return true
+        }
+        try #require(isOpen)
+        let answer = await answers.wait(forCount: 2)[1]
+        #expect(answer == .noSuchEntry("78"))
+        await keeper.stop()
+        #expect(answers.elements.count == 2)
+    }
+}
