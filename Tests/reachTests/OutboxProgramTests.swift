@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import Glibc
+import Outbox
 import TestSupport
 import Testing
 
@@ -127,6 +128,25 @@ struct OutboxProgramTests {
         #expect(delivered.status == .exited(0), "\(delivered.errors)")
         #expect(try await origin.count(account) == 2)
         #expect(try await origin.statistics(account).received == 100_000)
+    }
+
+    @Test(
+        "the limits of the configuration hold for what is put into the files, and those of a service that has used them"
+    )
+    func limits() async throws {
+        let configured = ["REACH_SERVE_OUTBOX_ENTRIES=1"]
+        #expect(try await reach(["send", "http://a/"], environment: configured).code == 0)
+        let refused = try await reach(["send", "http://a/"], environment: configured)
+        #expect(refused.code == 74 && refused.errors.contains("has 1 entries already"), "\(refused)")
+        let outbox = try await RequestOutbox(at: folder("state/outbox"))
+        var limits = outbox.limits
+        limits.maximumEntries = 2
+        outbox.limits = limits
+        try await outbox.keepLimits()
+        await outbox.close()
+        #expect(try await reach(["send", "http://a/"], environment: configured).code == 0)
+        let full = try await reach("send", "http://a/")
+        #expect(full.code == 74 && full.errors.contains("has 2 entries already"), "\(full)")
     }
 
     @Test("what cannot be taken says why")

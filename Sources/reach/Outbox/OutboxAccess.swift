@@ -33,6 +33,10 @@ struct OutboxOptions: ParsableArguments {
         // Whoever delivers checks the file; a command is not to read all of it.
         var configuration = OutboxConfiguration()
         configuration.checksIntegrity = false
+        // What holds for a service that would run here, unless one has used the folder, with options of its own perhaps.
+        let settings = ServeSources(config: nil, options: []).read().configuration
+        configuration.limits = OutboxLimits(settings.outbox)
+        configuration.takesKeptLimits = true
         return try await RequestOutbox(at: folder, configuration: configuration) { event in
             if case .damaged(let path, let reason, let count) = event {
                 complain(
