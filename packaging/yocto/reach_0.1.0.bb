@@ -8,22 +8,18 @@ LIC_FILES_CHKSUM = "file://LICENSE;md5=3b83ef96387f14655fc854ddc3c6bd57"
 REACH_REPOSITORY ??= "git://${@os.path.abspath(d.getVar('THISDIR') + '/../..')};protocol=file;branch=main"
 SRCREV_reach ??= "${AUTOREV}"
 
-# The packages of packages.json, fetched by bitbake and not by the package manager, so that do_compile needs no network.
-# packaging/yocto/check compares them with what Package.swift resolves to, and with --write takes that over.
+# The packages, at the versions that Package.swift asks for at least (packaging/yocto/check compares them), fetched by bitbake and not by
+# the package manager, so that do_compile needs no network.
+VERSION_argument-parser = "1.8.2"
+VERSION_http-types = "1.8.0"
+VERSION_log = "1.16.2"
 SRC_URI = " \
     ${REACH_REPOSITORY};name=reach \
-    git://github.com/apple/swift-argument-parser.git;protocol=https;nobranch=1;name=argument-parser;destsuffix=packages/swift-argument-parser \
-    git://github.com/apple/swift-http-types.git;protocol=https;nobranch=1;name=http-types;destsuffix=packages/swift-http-types \
-    git://github.com/apple/swift-log.git;protocol=https;nobranch=1;name=log;destsuffix=packages/swift-log \
-    file://packages.json \
+    git://github.com/apple/swift-argument-parser.git;protocol=https;nobranch=1;tag=${VERSION_argument-parser};name=argument-parser;destsuffix=packages/swift-argument-parser \
+    git://github.com/apple/swift-http-types.git;protocol=https;nobranch=1;tag=${VERSION_http-types};name=http-types;destsuffix=packages/swift-http-types \
+    git://github.com/apple/swift-log.git;protocol=https;nobranch=1;tag=${VERSION_log};name=log;destsuffix=packages/swift-log \
 "
 SRCREV_FORMAT = "reach"
-# 1.8.2
-SRCREV_argument-parser = "436bde4bb9489201ca6662f5cf94ec45fa8e244e"
-# 1.8.0
-SRCREV_http-types = "c5022b87b2147f8ce312c72ca00ea0b3279ea236"
-# 1.16.2
-SRCREV_log = "c2cb5297956b2a95420f70d1f51e8dc4b4f94708"
 
 S = "${WORKDIR}/git"
 
@@ -35,14 +31,21 @@ DEPENDS += "libnl curl zlib qemu-native"
 RDEPENDS:${PN} += "libnl libnl-route libcurl libsqlite3"
 RRECOMMENDS:${PN} += "ca-certificates"
 
-# The package manager takes the fetched packages for those of GitHub, at the revisions of packages.json, and resolves nothing anew.
+# The package manager takes the fetched packages for those of GitHub, at the commits that were fetched, and resolves nothing anew.
 EXTRA_OESWIFT = "--product reach --disable-automatic-resolution"
 do_pin_packages() {
-    cp ${WORKDIR}/packages.json ${S}/Package.resolved
     cd ${S}
-    for package in swift-argument-parser swift-http-types swift-log; do
-        swift package config set-mirror --original https://github.com/apple/$package --mirror file://${WORKDIR}/packages/$package
-    done
+    separator=""
+    printf '{ "version": 3, "pins": [' >Package.resolved
+    for pin in argument-parser=${VERSION_argument-parser} http-types=${VERSION_http-types} log=${VERSION_log}; do
+        package=swift-${pin%%=*}
+        clone=${WORKDIR}/packages/$package
+        swift package config set-mirror --original https://github.com/apple/$package --mirror file://$clone
+        printf '%s { "identity": "%s", "kind": "remoteSourceControl", "location": "https://github.com/apple/%s",' "$separator" $package $package
+        printf ' "state": { "revision": "%s", "version": "%s" } }' "$(git -C $clone rev-parse HEAD)" ${pin#*=}
+        separator=,
+    done >>Package.resolved
+    printf ' ] }\n' >>Package.resolved
 }
 addtask pin_packages after do_configure before do_compile
 
