@@ -15,7 +15,9 @@ package protocol NetlinkTransport: AnyObject {
 package final class KernelTransport: NetlinkTransport {
     /// How long a reply may take, in milliseconds (RB-10).
     ///
-    /// Usually it is there before the request returns.
+    /// Usually it is there before the request returns. It bounds the waiting for replies alone, not the request itself:
+    /// questions about links are answered inside sendmsg(2) and wait there for rtnl_lock, for as long as somebody else
+    /// holds it. No socket option limits that (SO_SNDTIMEO is for a full buffer). Lookups of routes take no such lock.
     package static let patience = 250
 
     private let socket: NetlinkSocket

@@ -31,6 +31,8 @@ package final class QueryChannel {
     package init(open: @escaping () throws(NetlinkError) -> any NetlinkTransport) { self.open = open }
 
     /// The answers to single questions (`isSingle`), in their order.
+    ///
+    /// - Throws: where the kernel did not answer, or could not at this moment (``KernelRefusal/isOfTheMoment``).
     package func answers(to questions: [KernelQuestion]) throws(ReachabilityError) -> [KernelAnswer] {
         if questions.count <= Self.batchLimit { return try batch(questions) }
         var answers: [KernelAnswer] = []
@@ -44,7 +46,7 @@ package final class QueryChannel {
         return answers
     }
 
-    /// The answer to a question that takes a dump, and whether it is of one piece.
+    /// The answer to a question that takes a dump, and whether it is of one piece; throws like ``answers(to:)``.
     package func dump(_ question: KernelQuestion) throws(ReachabilityError) -> (KernelAnswer, isWhole: Bool) {
         var silences = 0
         var interruptions = 0
@@ -66,6 +68,7 @@ package final class QueryChannel {
                 if silences == Self.attempts { throw silence }
                 continue
             }
+            if let failure = Self.failureOfTheMoment(sheet.answer) { throw failure }
             guard sheet.isInterrupted else { return (sheet.answer, true) }
             interruptions += 1
             if interruptions > Self.repetitions { return (sheet.answer, false) }
@@ -93,7 +96,26 @@ package final class QueryChannel {
         discarded &+= sheet.discarded
         refusal = sheet.words ?? refusal
         guard let answers = sheet.complete else { throw silence }
+        for answer in answers { if let failure = Self.failureOfTheMoment(answer) { throw failure } }
         return answers
+    }
+
+    /// The error behind a refusal that says nothing of the network: interrupted, no memory, no buffer, unreadable.
+    ///
+    /// Taken for an answer it would mean that there is no route or no link, and nothing would ask again.
+    private static func failureOfTheMoment(_ answer: KernelAnswer) -> ReachabilityError? {
+        guard case .failure(let number) = answer, KernelRefusal(errno: number).isOfTheMoment else {
+            return nil
+        }
+        if number == EBADMSG {
+            return ReachabilityError(
+                .protocolViolation, errno: number, context: "the kernel's answer cannot be read",
+                advice: "please report this with the output of `reach record`")
+        }
+        return ReachabilityError(
+            .outOfResources, errno: number,
+            context: "the kernel could not answer: \(KernelNames.error(number))",
+            advice: "it is asked again; free memory if this goes on")
     }
 
     /// Takes so many numbers for requests; they come again after 2^32.

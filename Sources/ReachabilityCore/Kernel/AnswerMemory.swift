@@ -176,7 +176,7 @@ private struct LastingAnswers: ~Copyable {
     /// or a route that expires, since it says when as seen from then.
     private static func isPassing(_ answer: KernelAnswer) -> Bool {
         switch answer {
-        case .failure(let errno): [4, 11, 12, 74, 105].contains(errno)
+        case .failure(let errno): KernelRefusal(errno: errno).isOfTheMoment
         case .route(let route): route.expires ?? 0 != 0
         default: false
         }

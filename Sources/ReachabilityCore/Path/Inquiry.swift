@@ -219,3 +219,15 @@ package struct KernelRefusal: Error, Sendable, Hashable {
     package static let networkUnreachable: Int32 = 101
     package static let hostUnreachable: Int32 = 113
 }
+    package static let interrupted: Int32 = 4
+    package static let tryAgain: Int32 = 11
+    package static let noMemory: Int32 = 12
+    package static let noBuffers: Int32 = 105
+
+    /// Whether it says nothing of the network, only that the kernel could not answer at this moment.
+    package var isOfTheMoment: Bool {
+        switch errno {
+        case Self.interrupted, Self.tryAgain, Self.noMemory, Self.nonsense, Self.noBuffers: true
+        default: false
+        }
+    }

@@ -217,6 +217,26 @@ struct QueryChannelTests {
         #expect(channel.refusal?.contains("flags") == true)
     }
 
+    @Test(
+        "RB-10 a failure of the moment is no answer, to a single question and to a dump",
+        arguments: [EINTR, EAGAIN, ENOMEM, ENOBUFS, EBADMSG])
+    func failureOfTheMoment(_ errno: Int32) throws {
+        let kernel = ScriptedKernel { kernel, request in
+            for sequence in ScriptedKernel.sequences(request) {
+                kernel.queue.append(.bytes(ScriptedKernel.end(2, errno: errno, sequence: sequence)))
+            }
+        }
+        let channel = QueryChannel { kernel }
+        for questions in [[lookup], [.link(3)], [lookup, .linkNamed("eth0")]] {
+            let error = #expect(throws: ReachabilityError.self) { try channel.answers(to: questions) }
+            #expect(error?.errno == errno)
+        }
+        for question in [KernelQuestion.links, .addresses, .ports(master: 3)] {
+            let error = #expect(throws: ReachabilityError.self) { try channel.dump(question) }
+            #expect(error?.errno == errno)
+        }
+    }
+
     @Test("RB-15 a kernel without RTM_F_FIB_MATCH answers about a cloned route; that is no entry")
     func noEntry() throws {
         let entry = KernelQuestion.route(RouteLookup(destination: IPAddress(v4: 1), wantsEntry: true))
