@@ -75,6 +75,7 @@ package struct RecordingPlayer: ~Copyable, Sendable {
         case .evaluated(let snapshot, _, let took):
             let evaluator = evaluator ?? general
             // A snapshot that lacks an answer was not made by this evaluator: nothing can be concluded from it.
+            let snapshot = Self.completed(snapshot, for: evaluator)
             guard case .path(let found, let expires) = evaluator.evaluate(snapshot) else {
                 incomplete += 1
                 return nil
@@ -96,6 +97,14 @@ package struct RecordingPlayer: ~Copyable, Sendable {
             event: update.event, status: update.status, previous: update.previous, path: update.path,
             links: links)
         return Moment(update: told, wall: WallTime(nanoseconds: now.nanoseconds &+ wallOffset))
+    }
+
+    /// A snapshot of a time when nobody asked for the addresses where IPv6 has no route: there were none to send from.
+    private static func completed(_ snapshot: Snapshot, for evaluator: PathEvaluator) -> Snapshot {
+        guard case .needs([.addresses]) = evaluator.evaluate(snapshot) else { return snapshot }
+        var snapshot = snapshot
+        snapshot.add(.addresses, .addresses([]))
+        return snapshot
     }
 
     /// The path to the watched host, where its name has no address yet; nil while nothing can be said.

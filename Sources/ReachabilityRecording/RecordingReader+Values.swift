@@ -45,6 +45,7 @@ extension LineWords {
         link.master = try number("master")
         link.lower = try number("lower")
         link.lowerIsElsewhere = flag("lowerElsewhere")
+        link.remote = try address("remote")
         link.activePort = try number("activePort")
         link.carrierUpCount = try number("carrierUp") ?? 0
         link.carrierDownCount = try number("carrierDown") ?? 0
@@ -70,7 +71,8 @@ extension LineWords {
             question = .route(
                 RouteLookup(
                     destination: try Self.address(try own.next("an address")),
-                    interface: try own.number("oif") ?? 0, wantsEntry: own.flag("entry"),
+                    interface: try own.number("oif") ?? 0, source: try own.address("from"),
+                    wantsEntry: own.flag("entry"),
                     mark: try own.number("mark") ?? 0, user: try own.number("uid")))
         case "link":
             if let name = try own.text("name") {

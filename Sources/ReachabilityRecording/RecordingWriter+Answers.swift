@@ -11,6 +11,7 @@ extension TextLine {
             append("route ")
             append(lookup.destination)
             if lookup.interface != 0 { key("oif", lookup.interface) }
+            key("from", lookup.source)
             flag("entry", lookup.wantsEntry)
             if lookup.mark != 0 { key("mark", lookup.mark) }
             if let user = lookup.user { key("uid", user) }
@@ -97,11 +98,4 @@ extension TextLine {
         if let nexthop = route.nexthop { key("nhid", nexthop) }
     }
 
-    private mutating func key(_ word: String, _ address: IPAddress?) {
-        guard let address else { return }
-        append(" ")
-        append(word)
-        append("=")
-        append(address)
-    }
 }

@@ -12,6 +12,14 @@ extension TextLine {
         append(Int64(clamping: number))
     }
 
+    mutating func key(_ word: String, _ address: IPAddress?) {
+        guard let address else { return }
+        append(" ")
+        append(word)
+        append("=")
+        append(address)
+    }
+
     mutating func key(_ word: String, escaped text: String?) {
         guard let text else { return }
         append(" ")
@@ -143,6 +151,7 @@ extension TextLine {
         if let master = link.master { key("master", master) }
         if let lower = link.lower { key("lower", lower) }
         flag("lowerElsewhere", link.lowerIsElsewhere)
+        key("remote", link.remote)
         if let port = link.activePort { key("activePort", port) }
         if link.carrierUpCount != 0 { key("carrierUp", link.carrierUpCount) }
         if link.carrierDownCount != 0 { key("carrierDown", link.carrierDownCount) }

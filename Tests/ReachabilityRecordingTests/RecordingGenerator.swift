@@ -70,8 +70,8 @@ struct RecordingGenerator {
             index: number(), name: text(), flags: LinkState.Flags(rawValue: number()),
             operationalState: LinkState.OperationalState(rawValue: UInt8(below(7))) ?? .unknown,
             hardwareType: number(), kind: maybe { $0.text() }, master: maybe { $0.number() },
-            lower: maybe { $0.number() }, lowerIsElsewhere: flag(), activePort: maybe { $0.number() },
-            carrierUpCount: number(), carrierDownCount: number())
+            lower: maybe { $0.number() }, lowerIsElsewhere: flag(), remote: maybe { $0.address() },
+            activePort: maybe { $0.number() }, carrierUpCount: number(), carrierDownCount: number())
     }
 
     mutating func interfaceAddress() -> InterfaceAddress {
@@ -105,8 +105,8 @@ struct RecordingGenerator {
         case 0:
             .route(
                 RouteLookup(
-                    destination: address(), interface: number(), wantsEntry: flag(), mark: number(),
-                    user: maybe { $0.number() }))
+                    destination: address(), interface: number(), source: maybe { $0.address() },
+                    wantsEntry: flag(), mark: number(), user: maybe { $0.number() }))
         case 1: .link(number())
         case 2: .linkNamed(LinkName(text()))
         case 3: .links

@@ -14,6 +14,9 @@ package struct FakeNetwork: Sendable {
         package var kind: RouteAnswer.Kind
         package var legs: [RouteAnswer.Leg]
         package var expires: Int32?
+        /// Only what is sent from here takes it.
+        package var from: IPPrefix?
+        package var table: UInt32 = 254
     }
 
     package var links: [LinkState] = []
@@ -64,13 +67,15 @@ package struct FakeNetwork: Sendable {
     /// A route in `address/length` notation; the source is the interface's first address of the family.
     package mutating func addRoute(
         _ text: String, via gateway: String? = nil, on interface: Int32 = 0, metric: UInt32 = 0,
-        kind: RouteAnswer.Kind = .unicast, legs: [RouteAnswer.Leg] = [], expires: Int32? = nil
+        kind: RouteAnswer.Kind = .unicast, legs: [RouteAnswer.Leg] = [], expires: Int32? = nil,
+        from: String? = nil, table: UInt32 = 254
     ) {
         guard let prefix = IPPrefix(text) else { return }
         routes.append(
             Route(
                 prefix: prefix, interface: interface, gateway: gateway.flatMap { IPAddress($0) }, source: nil,
-                metric: metric, kind: kind, legs: legs, expires: expires))
+                metric: metric, kind: kind, legs: legs, expires: expires, from: from.flatMap { IPPrefix($0) },
+                table: table))
     }
 
     package mutating func removeRoutes(_ text: String, metric: UInt32? = nil) {
@@ -124,6 +129,17 @@ package struct FakeNetwork: Sendable {
         links.first(where: isMeant).map { .link($0) } ?? .failure(KernelRefusal.noDevice)
     }
 
+    /// An address of the interface, else of another one: the kernel takes any whose scope is wide enough.
+    private func source(for destination: IPAddress, through interface: Int32) -> IPAddress? {
+        let usable = addresses.filter { $0.address.family == destination.family && $0.isUsable }
+        let own = usable.filter { $0.interface == interface }
+        let wide = usable.filter { !$0.address.isLinkLocal && !$0.address.isLoopback }
+        if destination.family == .ipv4 || destination.isLinkLocal {
+            return (own.first ?? wide.first)?.address
+        }
+        return (own.first { !$0.address.isLinkLocal } ?? wide.first ?? own.first)?.address
+    }
+
     private func route(_ lookup: RouteLookup) -> KernelAnswer {
         if lookup.wantsEntry, !tellsEntries, lookup.destination.family == .ipv4 {
             return .failure(KernelRefusal.unsupported)
@@ -134,12 +150,20 @@ package struct FakeNetwork: Sendable {
         }
         let candidates = routes.filter { route in
             route.prefix.contains(lookup.destination)
-                && (lookup.interface == 0 || route.interface == lookup.interface
+                && (lookup.source.map { route.from?.contains($0) != false } ?? (route.from == nil))
+                // With a source the interface is no condition (ip6_route_output_flags(), net/ipv6/route.c).
+                && (lookup.interface == 0 || lookup.source != nil || route.interface == lookup.interface
                     || route.legs.contains { $0.interface == lookup.interface })
         }
+        func isStranger(_ route: Route) -> Int {
+            lookup.interface == 0 || route.interface == lookup.interface ? 0 : 1
+        }
+        // The prefix of sources counts after that of destinations and before the metric.
+        func sourceLength(_ route: Route) -> Int { route.from?.length ?? 0 }
         guard
             let best = candidates.min(by: {
-                ($1.prefix.length, $0.metric) < ($0.prefix.length, $1.metric)
+                ($1.prefix.length, sourceLength($1), $0.metric, isStranger($0))
+                    < ($0.prefix.length, sourceLength($0), $1.metric, isStranger($1))
             })
         else { return .failure(KernelRefusal.networkUnreachable) }
         switch best.kind {
@@ -150,18 +174,17 @@ package struct FakeNetwork: Sendable {
         }
         let leg = best.legs.first { lookup.interface == 0 || $0.interface == lookup.interface }
         let interface = leg?.interface ?? best.interface
-        let own = addresses.first {
-            $0.interface == interface && $0.address.family == lookup.destination.family && $0.isUsable
-        }
+        let own = source(for: lookup.destination, through: interface)
         let whole = lookup.wantsEntry && !best.legs.isEmpty
         return .route(
             RouteAnswer(
                 kind: best.kind, interface: whole ? nil : interface,
                 gateway: whole ? nil : leg?.gateway ?? best.gateway,
-                source: lookup.wantsEntry ? best.source : best.source ?? own?.address,
+                source: lookup.wantsEntry ? best.source : best.source ?? own,
                 prefixLength: lookup.wantsEntry
                     ? best.prefix.length : lookup.destination.family == .ipv4 ? 32 : 128,
-                metric: lookup.wantsEntry ? best.metric : 0, legs: lookup.wantsEntry ? best.legs : [],
+                metric: lookup.wantsEntry ? best.metric : 0, table: best.table,
+                legs: lookup.wantsEntry ? best.legs : [],
                 expires: lookup.wantsEntry ? best.expires : nil))
     }
 }

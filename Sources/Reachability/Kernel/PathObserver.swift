@@ -62,14 +62,7 @@ package final class PathObserver {
     ///
     /// Asked afresh: an event may be on its way.
     package func egress(to peer: IPAddress) -> LinkState? {
-        guard let kernel else { return nil }
-        kernel.forgetRoutes()
-        guard
-            case .route(let route)? = try? kernel.answers(to: [.route(RouteLookup(destination: peer))]).first,
-            route.kind == .unicast, let index = route.interface,
-            case .link(let link)? = try? kernel.answers(to: [.link(index)]).first, !link.isLoopback
-        else { return nil }
-        return link
+        conclusion { inquiry throws(Inquiry.Incomplete) in try inquiry.egress(to: peer) } ?? nil
     }
 
     /// The interface of this name; nil where there is none.
@@ -82,25 +75,35 @@ package final class PathObserver {
 
     /// What became of these ways; fine where the kernel does not answer.
     package func verdicts(_ paths: [ConnectionPath]) -> [ConnectionVerdict] {
-        guard let kernel else { return paths.map { _ in .fine } }
-        kernel.forgetRoutes()
-        var snapshot = Snapshot()
-        // Link, choice, address; the entry; the addresses: three rounds at most.
-        for _ in 0..<4 {
-            var inquiry = Inquiry(snapshot.take(), recalling: kernel.memory)
+        conclusion { inquiry throws(Inquiry.Incomplete) in
             var verdicts: [ConnectionVerdict] = []
             for path in paths {
                 // All are gone through even where answers are missing: then all can ask at once.
                 guard let verdict = try? ConnectionRules(path).verdict(&inquiry) else { continue }
                 verdicts.append(verdict)
             }
+            return verdicts
+        } ?? paths.map { _ in .fine }
+    }
+
+    /// What follows from the kernel's answers, routes asked afresh; nil where it does not answer.
+    private func conclusion<Value>(
+        _ conclude: (inout Inquiry) throws(Inquiry.Incomplete) -> Value
+    ) -> Value? {
+        guard let kernel else { return nil }
+        kernel.forgetRoutes()
+        var snapshot = Snapshot()
+        // Link, choice, address; the addresses; the sources; the entry: hardly more rounds than that.
+        for _ in 0..<10 {
+            var inquiry = Inquiry(snapshot.take(), recalling: kernel.memory)
+            let value = try? conclude(&inquiry)
             let missing = inquiry.missing
             snapshot = inquiry.snapshot
-            if missing.isEmpty { return verdicts }
-            guard let answers = try? kernel.answers(to: missing) else { break }
+            if missing.isEmpty { return value }
+            guard let answers = try? kernel.answers(to: missing) else { return nil }
             for (question, answer) in zip(missing, answers) { snapshot.add(question, answer) }
         }
-        return paths.map { _ in .fine }
+        return nil
     }
 
     /// The path to a peer at this instant, with the interface that could stand in; nil where the kernel does not answer.

@@ -74,9 +74,11 @@ extension RouteLookup {
         request.append(
             rtmsg(
                 rtm_family: AddressFamily.number(destination.family),
-                rtm_dst_len: UInt8(destination.bitWidth), rtm_src_len: 0, rtm_tos: 0, rtm_table: 0,
+                rtm_dst_len: UInt8(destination.bitWidth), rtm_src_len: UInt8(source?.bitWidth ?? 0),
+                rtm_tos: 0, rtm_table: 0,
                 rtm_protocol: 0, rtm_scope: 0, rtm_type: 0, rtm_flags: flags))
         request.attribute(RTA_DST.number, destination)
+        if let source { request.attribute(RTA_SRC.number, source) }
         if interface != 0 { request.attribute(RTA_OIF.number, interface) }
         if mark != 0 { request.attribute(RTA_MARK.number, mark) }
         if let user { request.attribute(RTA_UID.number, user) }

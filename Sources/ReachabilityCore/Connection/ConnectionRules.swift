@@ -10,12 +10,21 @@ package struct ConnectionRules: Sendable {
     package init(_ path: ConnectionPath) { self.path = path }
 
     /// How the kernel would send to the peer now, left alone.
-    private var choice: RouteLookup { RouteLookup(destination: path.peer) }
+    private var choice: RouteLookup { RouteLookup(destination: path.peer, source: knownSource) }
     /// Whether there is an entry for the peer through the connection's own interface.
     ///
     /// With the FIB entry: otherwise IPv4 takes every interface for one with the peer on the link.
     private var own: RouteLookup {
-        RouteLookup(destination: path.peer, interface: path.interface, wantsEntry: true)
+        RouteLookup(
+            destination: path.peer, interface: path.interface, source: knownSource, wantsEntry: true)
+    }
+
+    /// The address by which IPv6 finds the route of a connection that has one: there are routes for one prefix of sources alone.
+    private var knownSource: IPAddress? {
+        guard path.peer.family == .ipv6, !path.peer.isLinkLocal, let local = path.local,
+            local.family == .ipv6, !local.isLinkLocal
+        else { return nil }
+        return local
     }
 
     /// What is asked in any case: together it costs one system call.
@@ -39,7 +48,7 @@ package struct ConnectionRules: Sendable {
             guard try leadsToPeer(&inquiry) else { return noRoute(link) }
             return path.isStandIn ? try standIn(&inquiry) : .fine
         }
-        switch try inquiry.route(choice) {
+        switch try inquiry.route(try inquiry.sending(choice)) {
         case .failure:
             return try leadsToPeer(&inquiry) ? .moved(to: 0) : .dead("no route to \(path.peer)")
         case .success(let route):
@@ -53,7 +62,9 @@ package struct ConnectionRules: Sendable {
 
     /// A stand-in is wanted no more when what the kernel chooses is usable again.
     private func standIn(_ inquiry: inout Inquiry) throws(Inquiry.Incomplete) -> ConnectionVerdict {
-        guard case .success(let route) = try inquiry.route(choice), route.kind == .unicast,
+        // As for a new connection, whose source is still to be chosen.
+        let fresh = try inquiry.sending(RouteLookup(destination: path.peer))
+        guard case .success(let route) = try inquiry.route(fresh), route.kind == .unicast,
             let index = route.interface, index != path.interface, let link = try inquiry.link(index),
             link.hasUsableState
         else { return .fine }
@@ -75,6 +86,12 @@ package struct ConnectionRules: Sendable {
     }
 
     private func leadsToPeer(_ inquiry: inout Inquiry) throws(Inquiry.Incomplete) -> Bool {
+        var own = own
+        if own.source == nil, path.peer.family == .ipv6 {
+            // Not connected yet: from whatever address the kernel would choose.
+            let bound = RouteLookup(destination: path.peer, interface: path.interface)
+            own = try inquiry.sending(bound).entry
+        }
         switch try inquiry.route(own) {
         case .success(let route): return route.kind == .unicast
         // Linux before 4.13 does not tell: an open question must not end a connection.

@@ -149,6 +149,8 @@ private struct LastingAnswers: ~Copyable {
         reports.forget(interface)
         routes[family].bound.removeAll { entry in
             guard case .route(let lookup) = entry.question, lookup.interface != interface else { return true }
+            // Asked with a source, IPv6 may answer with a route of another interface.
+            if lookup.source != nil { return true }
             // Of a multipath route the kernel shows all legs, those through other links too.
             if case .route(let route) = entry.answer { return !route.legs.isEmpty }
             return false

@@ -92,6 +92,7 @@ extension KernelQuestion {
         case .route(let lookup):
             (lookup.destination.low ^ lookup.destination.high &* 31) &* 8
                 ^ UInt64(truncatingIfNeeded: lookup.interface) << 40 ^ (lookup.wantsEntry ? 1 : 0)
+                ^ (lookup.source.map { ($0.low ^ $0.high &* 17) << 8 } ?? 0)
         case .link(let index): UInt64(truncatingIfNeeded: index) &* 8 ^ 2
         case .linkNamed: 3
         case .links: 4

@@ -28,6 +28,10 @@ package struct RouteLookup: Sendable, Hashable {
     package var destination: IPAddress
     /// Only through this interface (RTA_OIF); 0 for any.
     package var interface: Int32
+    /// Sent from this address (RTA_SRC); nil to leave the choice to the route.
+    ///
+    /// Without it no IPv6 route or rule for one prefix of sources alone is found (`from` in ip-route(8) and ip-rule(8)).
+    package var source: IPAddress?
     /// Ask for the FIB entry itself instead of one resolved next hop (RTM_F_FIB_MATCH, Linux 4.13).
     ///
     /// Only then does IPv4 answer truthfully for one interface, and only then are metric, legs and expiry told.
@@ -38,13 +42,28 @@ package struct RouteLookup: Sendable, Hashable {
     package var user: UInt32?
 
     package init(
-        destination: IPAddress, interface: Int32 = 0, wantsEntry: Bool = false, mark: UInt32 = 0,
-        user: UInt32? = nil
+        destination: IPAddress, interface: Int32 = 0, source: IPAddress? = nil, wantsEntry: Bool = false,
+        mark: UInt32 = 0, user: UInt32? = nil
     ) {
         self.destination = destination
         self.interface = interface
+        self.source = source
         self.wantsEntry = wantsEntry
         self.mark = mark
         self.user = user
+    }
+
+    /// The same lookup for the FIB entry.
+    package var entry: RouteLookup {
+        var lookup = self
+        lookup.wantsEntry = true
+        return lookup
+    }
+
+    /// The same lookup for packets from that address.
+    package func from(_ source: IPAddress) -> RouteLookup {
+        var lookup = self
+        lookup.source = source
+        return lookup
     }
 }

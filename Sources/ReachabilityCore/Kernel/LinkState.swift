@@ -49,6 +49,9 @@ package struct LinkState: Sendable, Equatable {
     package var lower: Int32?
     /// Whether IFLA_LINK points into another network namespace (IFLA_LINK_NETNSID).
     package var lowerIsElsewhere: Bool
+    /// The other end of a tunnel to one address (IFLA_GRE_REMOTE, IFLA_IPTUN_REMOTE, IFLA_VXLAN_GROUP …); nil where there
+    /// is none, or the kernel does not tell it.
+    package var remote: IPAddress?
     /// The link that a bond uses at this moment (IFLA_BOND_ACTIVE_SLAVE).
     package var activePort: Int32?
     /// IFLA_CARRIER_UP_COUNT and IFLA_CARRIER_DOWN_COUNT; they show flaps whose messages were lost.
@@ -60,8 +63,8 @@ package struct LinkState: Sendable, Equatable {
     package init(
         index: Int32, name: String, flags: Flags = [], operationalState: OperationalState = .unknown,
         hardwareType: UInt16 = 1, kind: String? = nil, master: Int32? = nil, lower: Int32? = nil,
-        lowerIsElsewhere: Bool = false, activePort: Int32? = nil, carrierUpCount: UInt32 = 0,
-        carrierDownCount: UInt32 = 0
+        lowerIsElsewhere: Bool = false, remote: IPAddress? = nil, activePort: Int32? = nil,
+        carrierUpCount: UInt32 = 0, carrierDownCount: UInt32 = 0
     ) {
         self.index = index
         self.name = name
@@ -72,6 +75,7 @@ package struct LinkState: Sendable, Equatable {
         self.master = master
         self.lower = lower
         self.lowerIsElsewhere = lowerIsElsewhere
+        self.remote = remote
         self.activePort = activePort
         self.carrierUpCount = carrierUpCount
         self.carrierDownCount = carrierDownCount

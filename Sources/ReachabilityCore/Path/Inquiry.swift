@@ -83,6 +83,8 @@ package struct Inquiry: ~Copyable {
         guard let subject, restsUponKeptAnswers else { return }
         if case .route(let lookup) = question {
             // What the kernel says unbound is part of what all kept reports rest upon.
+            // A source is chosen among the addresses of all links, and no interface is a condition then.
+            if lookup.source != nil { return restsUponKeptAnswers = false }
             if lookup.interface == 0 { return }
             if lookup.interface != subject { return restsUponKeptAnswers = false }
         }
@@ -117,10 +119,36 @@ package struct Inquiry: ~Copyable {
         RouteAnswer, KernelRefusal
     > {
         switch try answer(.route(lookup)) {
-        case .route(let route): .success(route)
+        case .route(let route): lookup.source == nil ? .success(route) : Self.route(route, from: lookup)
         case .failure(let errno): .failure(KernelRefusal(errno: errno))
         default: .failure(KernelRefusal(errno: KernelRefusal.nonsense))
         }
+    }
+
+    /// What a route means for the source and the interface that were asked for.
+    ///
+    /// Asked with a source, IPv6 takes the interface for a wish only (RT6_LOOKUP_F_IFACE is not set then in
+    /// ip6_route_output_flags(), net/ipv6/route.c), and tells the source it would take without one.
+    private static func route(
+        _ route: RouteAnswer, from lookup: RouteLookup
+    ) -> Result<RouteAnswer, KernelRefusal> {
+        var route = route
+        if !lookup.wantsEntry { route.source = lookup.source }
+        let wanted = lookup.interface
+        if wanted == 0 || route.interface == wanted || route.legs.contains(where: { $0.interface == wanted })
+        {
+            return .success(route)
+        }
+        return .failure(KernelRefusal(errno: KernelRefusal.networkUnreachable))
+    }
+
+    /// The link through which the kernel sends to an address, the source left to it; nil where that is nowhere, or this machine.
+    package mutating func egress(to destination: IPAddress) throws(Incomplete) -> LinkState? {
+        guard
+            case .success(let route) = try route(try sending(RouteLookup(destination: destination))),
+            route.kind == .unicast, let index = route.interface, let link = try link(index), !link.isLoopback
+        else { return nil }
+        return link
     }
 
     /// The route where it has been asked for already; asks nothing.
@@ -210,6 +238,9 @@ package struct KernelRefusal: Error, Sendable, Hashable {
     package init(errno: Int32) { self.errno = errno }
 
     // The numbers are those of asm-generic/errno.h; the standard library has no names for them.
+    package static let interrupted: Int32 = 4
+    package static let tryAgain: Int32 = 11
+    package static let noMemory: Int32 = 12
     package static let accessDenied: Int32 = 13
     package static let noDevice: Int32 = 19
     package static let invalid: Int32 = 22
@@ -217,12 +248,8 @@ package struct KernelRefusal: Error, Sendable, Hashable {
     /// What was asked for is newer than the kernel: RTM_F_FIB_MATCH before Linux 4.13.
     package static let unsupported: Int32 = 95
     package static let networkUnreachable: Int32 = 101
-    package static let hostUnreachable: Int32 = 113
-}
-    package static let interrupted: Int32 = 4
-    package static let tryAgain: Int32 = 11
-    package static let noMemory: Int32 = 12
     package static let noBuffers: Int32 = 105
+    package static let hostUnreachable: Int32 = 113
 
     /// Whether it says nothing of the network, only that the kernel could not answer at this moment.
     package var isOfTheMoment: Bool {
@@ -231,3 +258,4 @@ package struct KernelRefusal: Error, Sendable, Hashable {
         default: false
         }
     }
+}

@@ -25,17 +25,24 @@ extension PathEvaluator {
                 ]
             })
         var best: (link: LinkState, metric: UInt32)?
+        var isComplete = true
         for link in candidates {
-            guard
-                let entry = try? inquiry.route(lookup(destination, interface: link.index, wantsEntry: true))
-                    .get(),
+            // All links are visited even where answers are missing: then all can ask at once.
+            guard let plain = try? inquiry.sending(lookup(destination, interface: link.index)),
+                (try? inquiry.require(.route(plain), .route(plain.entry))) != nil
+            else {
+                isComplete = false
+                continue
+            }
+            guard let entry = try? inquiry.route(plain.entry).get(),
                 entry.kind == .unicast, best.map({ entry.metric < $0.metric }) ?? true,
-                let source = (try? inquiry.route(lookup(destination, interface: link.index)).get())?.source,
+                let source = (try? inquiry.route(plain).get())?.source,
                 !source.isLinkLocal || destination.isLinkLocal,
                 try inquiry.usability(of: link) == .usable
             else { continue }
             best = (link, entry.metric)
         }
+        guard isComplete else { throw Inquiry.Incomplete() }
         return best?.link
     }
 
@@ -47,7 +54,11 @@ extension PathEvaluator {
         guard let failure = failures.max(by: { $0.rank < $1.rank }), failure.allowsAlternative,
             let dead = failure.link
         else { return nil }
-        for destination in destinations where destination.zone == nil {
+        for destination in destinations
+        where destination.zone == nil
+            && configuration.family ?? destination.address.family
+                == destination.address.family
+        {
             if let link = try ownPath(to: destination.address, besides: dead, &inquiry) { return link }
         }
         return nil
