@@ -75,6 +75,9 @@ public struct IPAddress: Sendable, Hashable {
     /// A unique local IPv6 address, fc00::/7 (RFC 4193).
     public var isUniqueLocal: Bool { family == .ipv6 && high >> 57 == 0xFC >> 1 }
 
+    /// 224.0.0.0/4 (RFC 1112) or ff00::/8 (RFC 4291 §2.7).
+    package var isMulticast: Bool { family == .ipv4 ? low >> 28 == 0xE : high >> 56 == 0xFF }
+
     /// 0.0.0.0 or ::.
     public var isUnspecified: Bool { high == 0 && low == 0 }
 }

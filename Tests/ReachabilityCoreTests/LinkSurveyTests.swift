@@ -53,6 +53,32 @@ struct LinkSurveyTests {
         #expect(Self.survey(network)["eth0"]?.isOnline == false)
     }
 
+    @Test("a link without an address sends with that of another one, in both families")
+    func unnumbered() {
+        for (own, address, route, gateway) in [
+            (nil, "10.0.0.2/32", "0.0.0.0/0", nil), ("fe80::2/64", "2001:db8::1/64", "::/0", "fe80::1"),
+        ] as [(String?, String, String, String?)] {
+            var network = FakeNetwork()
+            let wan = network.addLink("wan")
+            if let own { network.addAddress(own, to: wan) }
+            network.addAddress(address, to: network.addLink("lan"))
+            network.addRoute(route, via: gateway, on: wan)
+            #expect(network.evaluate(.general).interface == "wan")
+            let reports = Self.survey(network)
+            #expect(reports["wan"]?.isOnline == true)
+            #expect(reports["lan"]?.isOnline == false)
+            // So has one that the kernel prefers another to.
+            let other = network.addLink("other")
+            network.addAddress("10.9.0.2/24", to: other)
+            network.addAddress("2001:db8:9::2/64", to: other)
+            network.addRoute(route, on: other, metric: 0)
+            network.removeRoutes(route, metric: 0)
+            network.addRoute(route, on: other, metric: 1)
+            network.addRoute(route, via: gateway, on: wan, metric: 2)
+            #expect(Self.survey(network)["wan"]?.isOnline == true)
+        }
+    }
+
     @Test(
         "a usable link is named before dead hardware; what leads to containers is not, unless it is all there is"
     )

@@ -54,6 +54,7 @@ struct OldKernelTests {
         #expect(!network.evaluate(.general).isTunnelUnchecked)
         network = tunnel(hasUnderlay: false)
         network.tellsEntries = true
+        network.addLink("eth0", up: false)
         #expect(network.evaluate(.general).reason.code == .tunnelWithoutUnderlay)
     }
 

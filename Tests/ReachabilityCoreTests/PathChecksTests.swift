@@ -77,6 +77,21 @@ struct PathChecksTests {
             network.evaluate(.host("fe80::1%nowhere")).reason.sentence == "interface nowhere does not exist")
     }
 
+    @Test(
+        "a zone in figures is the interface's index, unless an interface has it for a name (RFC 4007 §11.2)")
+    func numericZone() {
+        var network = FakeNetwork()
+        let eth0 = network.addLink("eth0")
+        network.addAddress("fe80::2/64", to: eth0)
+        #expect(network.evaluate(.host("fe80::1%\(eth0)")).interface == "eth0")
+        #expect(network.evaluate(.host("fe80::1%77")).reason.sentence == "interface 77 does not exist")
+        #expect(network.evaluate(.host("fe80::1%0")).reason.sentence == "interface 0 does not exist")
+        #expect(network.evaluate(.host("fe80::1%99999999999")).isOnline == false)
+        let named = network.addLink("\(eth0)")
+        network.addAddress("fe80::3/64", to: named)
+        #expect(network.evaluate(.host("fe80::1%\(eth0)")).interfaceIndex == named)
+    }
+
     @Test("types that the kernel answers instead of refusing")
     func routeKinds() {
         for (kind, code) in [
@@ -168,6 +183,30 @@ struct PathChecksTests {
             network.addRoute("0.0.0.0/0", via: "10.0.3.1", on: c, metric: metric)
         }
         #expect(alternative == chosen)
+    }
+
+    @Test("asked for one family alone, nothing of the other stands in")
+    func alternativeOfAnotherFamily() {
+        var network = FakeNetwork()
+        let a0 = network.addLink("a0")
+        network.addAddress("2001:db8::2/64", to: a0)
+        network.addRoute("::/0", via: "2001:db8::1", on: a0)
+        network.setCarrier(a0, false)
+        let b0 = network.addLink("b0")
+        network.addAddress("192.0.2.2/24", to: b0)
+        network.addRoute("0.0.0.0/0", via: "192.0.2.1", on: b0)
+        func path(_ family: IPAddress.Family?) -> ReachabilityPath {
+            var configuration = ReachabilityConfiguration()
+            configuration.family = family
+            return network.evaluate(
+                PathEvaluator(
+                    target: .general(sentinels: configuration.sentinels), configuration: configuration))
+        }
+        #expect(path(.ipv6).reason.code == .linkDown)
+        #expect(path(.ipv6).alternative == nil)
+        network.addAddress("2001:db8:1::2/64", to: b0)
+        network.addRoute("::/0", via: "2001:db8:1::1", on: b0, metric: 5)
+        #expect(path(.ipv6).alternative == "b0")
     }
 
     @Test func oneForbiddingFamilyForbidsTheAlternative() {

@@ -25,6 +25,8 @@ final class ReachabilityMonitor {
     private var awaitingSettlement: [@Sendable () -> Void] = []
 
     /// Evaluates the watched target; nil while its name has no address.
+    /// The other ends of the tunnels on the way.
+    private var tunnelEnds: [IPAddress] = []
     var evaluator: PathEvaluator?
     /// The name to resolve, where the subject is one.
     var lookup: NameLookup?
@@ -62,17 +64,36 @@ final class ReachabilityMonitor {
         do {
             let source = try environment.makeSource(reactor, configuration)
             try source.start { [weak self] events in self?.handle(events) }
-            // Routes that only one of these takes are let through as well as the default routes.
-            source.watch(evaluator?.destinations.map(\.address) ?? configuration.sentinels)
             self.source = source
             failure = nil
         } catch {
+            watch()
             failure = error
         }
     }
 
     /// Without events, or with some of them missing, the kernel is asked now and then.
     private func noticeLimitations() {
+    /// Routes that only one of these takes are let through as well as the default routes.
+    private func watch() {
+        source?.watch((evaluator?.destinations.map(\.address) ?? configuration.sentinels) + tunnelEnds)
+    }
+
+    /// Lets routes to the other ends of the tunnels through that an evaluation met; true where that is new.
+    private func watchTunnelEnds(_ snapshot: Snapshot) -> Bool {
+        var ends: [IPAddress] = []
+        for entry in snapshot.entries {
+            guard case .link(let link) = entry.answer, let end = link.remote, !ends.contains(end) else {
+                continue
+            }
+            ends.append(end)
+        }
+        guard ends != tunnelEnds else { return false }
+        tunnelEnds = ends
+        watch()
+        return true
+    }
+
         let limitations = source?.limitations ?? .noEvents
         guard limitations != self.limitations else { return }
         self.limitations = limitations
@@ -162,6 +183,11 @@ final class ReachabilityMonitor {
             var evaluation = try KernelEvaluation(evaluator, kernel)
             let now = now
             let took = now.nanoseconds(since: began)
+            if watchTunnelEnds(evaluation.snapshot) {
+                // Listen first, then look.
+                kernel.forgetRoutes()
+                evaluation = try KernelEvaluation(evaluator, kernel)
+            }
             let verdict = machine.evaluated(evaluation.path, expires: evaluation.expires, took: took, at: now)
             tell(verdict) { try? evaluation.survey(evaluator, kernel, recallsReports: !isRecorded) }
             // After the telling: then the snapshot holds what the reports on the links rest upon.
@@ -240,7 +266,7 @@ final class ReachabilityMonitor {
     func follow(_ destinations: [ReachabilityDestination]) {
         environment.recorder?(.resolved(destinations, at: now))
         evaluator = evaluator(for: .host(destinations))
-        source?.watch(destinations.map(\.address))
+        watch()
     }
 
     private func evaluator(for target: ReachabilityTarget) -> PathEvaluator {

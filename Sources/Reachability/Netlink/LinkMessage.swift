@@ -68,13 +68,40 @@ package struct LinkMessage: Sendable, Equatable {
         }
         guard !attributes.isMalformed else { return false }
         // What the data means depends on the kind.
-        guard link.kind == "bond", let data else { return true }
+        guard let kind = link.kind, let data else { return true }
+        let ends = remoteEnds(of: kind)
+        guard kind == "bond" || !ends.isEmpty else { return true }
         var details = NetlinkAttributes(data)
         while let detail = details.next(in: bytes) {
-            if detail.type == IFLA_BOND_ACTIVE_SLAVE {
+            if ends.contains(detail.type) {
+                link.remote = remote(detail.payload, in: bytes) ?? link.remote
+            } else if kind == "bond", detail.type == IFLA_BOND_ACTIVE_SLAVE {
                 link.activePort = bytes.integer(Int32.self, in: detail.payload).flatMap(index)
             }
         }
         return !details.isMalformed
+    }
+
+    /// The attributes that name the other end of a tunnel of that kind.
+    ///
+    /// Those of linux/if_tunnel.h are numbers here, since that header does not go together with those of the C library:
+    /// IFLA_GRE_REMOTE, IFLA_IPTUN_REMOTE, IFLA_VTI_REMOTE.
+    private static func remoteEnds(of kind: String) -> [Int] {
+        switch kind {
+        case "gre", "gretap", "erspan", "ip6gre", "ip6gretap", "ip6erspan": [7]
+        case "ipip", "sit", "ip6tnl": [3]
+        case "vti", "vti6": [5]
+        case "vxlan": [IFLA_VXLAN_GROUP, IFLA_VXLAN_GROUP6]
+        case "geneve": [IFLA_GENEVE_REMOTE, IFLA_GENEVE_REMOTE6]
+        default: []
+        }
+    }
+
+    /// One address; nil for a group of them, and for none, which both mean that there is no single other end.
+    private static func remote(_ payload: Range<Int>, in bytes: RawSpan) -> IPAddress? {
+        guard let address = IPAddress(raw: bytes.extracting(payload)), !address.isUnspecified,
+            !address.isMulticast
+        else { return nil }
+        return address
     }
 }

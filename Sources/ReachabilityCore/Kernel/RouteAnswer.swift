@@ -29,6 +29,9 @@ package struct RouteAnswer: Sendable, Equatable {
         }
     }
 
+    /// RT_TABLE_MAIN (linux/rtnetlink.h): where routes are that nobody asked to be elsewhere.
+    package static let mainTable: UInt32 = 254
+
     /// The route's type.
     package var kind: Kind
     /// The output interface (RTA_OIF); nil for a multipath route and for types without one.

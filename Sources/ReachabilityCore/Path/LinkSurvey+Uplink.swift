@@ -34,7 +34,7 @@ extension LinkSurvey {
     }
 
     /// Where a link leads as far as its kind tells.
-    private enum Direction: Int {
+    fileprivate enum Direction: Int {
         case hardware, virtual, inwards
 
         init(of link: LinkState, among links: [LinkState]) {
@@ -49,5 +49,12 @@ extension LinkSurvey {
             case .tunnel: self = .inwards
             }
         }
+    }
+}
+
+extension LinkState {
+    /// Whether the link can lead out of this machine, as far as its kind tells: not to containers and guests alone.
+    func leadsOut(among links: [LinkState]) -> Bool {
+        LinkSurvey.Direction(of: self, among: links) != .inwards
     }
 }

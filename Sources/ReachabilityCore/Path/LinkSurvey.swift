@@ -106,41 +106,57 @@ package struct LinkSurvey: Sendable {
     ) throws(Inquiry.Incomplete) -> LinkReport {
         let medium = try inquiry.carrier(of: link, expensive: []).medium
         let text = addresses.map { $0.text }
-        if try inquiry.usability(of: link) == .usable, link.master == nil,
-            let own = try ownPath(of: link, addresses, &inquiry)
-        {
-            return LinkReport(
-                name: link.name, index: link.index, medium: medium, isOnline: true,
-                reason: ReachabilityReason(own.code, interface: link.name, sentence: own.sentence),
-                addresses: text, gateway: own.gateway, metric: own.metric)
+        var failure: PathFailure?
+        if try inquiry.usability(of: link) == .usable, link.master == nil {
+            switch try ownPath(of: link, addresses, &inquiry) {
+            case .success(let own):
+                return LinkReport(
+                    name: link.name, index: link.index, medium: medium, isOnline: true,
+                    reason: ReachabilityReason(own.code, interface: link.name, sentence: own.sentence),
+                    addresses: text, gateway: own.gateway, metric: own.metric)
+            case .failure(let found): failure = found
+            }
         }
+        let reason =
+            if let failure, failure.code == .tunnelWithoutUnderlay {
+                ReachabilityReason(failure.code, interface: link.name, sentence: failure.conclusion)
+            } else {
+                try want(of: link, addresses, &inquiry)
+            }
         return LinkReport(
-            name: link.name, index: link.index, medium: medium, isOnline: false,
-            reason: try want(of: link, addresses, &inquiry), addresses: text)
+            name: link.name, index: link.index, medium: medium, isOnline: false, reason: reason,
+            addresses: text)
     }
 
     /// The link's own path to the first destination that it has one to.
     private func ownPath(
         of link: LinkState, _ addresses: [InterfaceAddress], _ inquiry: inout Inquiry
-    ) throws(Inquiry.Incomplete) -> FamilyPath? {
-        for address in evaluator.surveyed where try canSend(link, to: address, addresses, &inquiry) {
-            let (entryLookup, plainLookup) = lookups(address, link, inquiry)
-            try inquiry.require(.route(entryLookup), .route(plainLookup))
-            if try !inquiry.tellsEntry(entryLookup) {
+    ) throws(Inquiry.Incomplete) -> Result<FamilyPath, PathFailure> {
+        var failure = PathFailure(.noRoute, link: link)
+        for address in evaluator.surveyed {
+            guard let source = try source(of: link, to: address, addresses, &inquiry) else { continue }
+            guard let lookup = try lookup(address, link, by: source, &inquiry) else { continue }
+            if try !inquiry.tellsEntry(lookup.entry) {
                 guard let path = try chosenPath(of: link, to: address, &inquiry) else { continue }
-                return path
+                return .success(path)
             }
-            guard let entry = try? inquiry.route(entryLookup).get(), entry.kind == .unicast,
-                let plain = try? inquiry.route(plainLookup).get(),
+            guard let entry = try? inquiry.route(lookup.entry).get(), entry.kind == .unicast,
+                let plain = try? inquiry.route(lookup).get(),
                 let source = plain.source, !source.isLinkLocal || address.isLinkLocal
             else { continue }
+            if case .tunnel = link.role,
+                case .none = try evaluator.underlay(of: link, to: address, entry: entry, &inquiry)
+            {
+                failure = PathFailure(.tunnelWithoutUnderlay, link: link)
+                continue
+            }
             let path = FamilyPath(
                 destination: address, link: link, source: source, gateway: plain.gateway ?? entry.gateway,
                 metric: entry.metric, prefixLength: entry.prefixLength, expires: nil)
             path.code = entry.prefixLength <= 1 ? .defaultRoute : .hostRoute
-            return path
+            return .success(path)
         }
-        return nil
+        return .failure(failure)
     }
 
     /// The path where the kernel's own choice is this link: of the others an old kernel tells nothing.
@@ -160,34 +176,62 @@ package struct LinkSurvey: Sendable {
         return path
     }
 
-    /// Where the kernel's own choice is this link, its answers serve: nothing needs to be asked again.
-    private func lookups(
-        _ address: IPAddress, _ link: LinkState, _ inquiry: borrowing Inquiry
-    ) -> (entry: RouteLookup, plain: RouteLookup) {
-        let (entry, plain) = (evaluator.lookup(address, wantsEntry: true), evaluator.lookup(address))
-        if inquiry.known(plain)?.interface == link.index, inquiry.known(entry)?.interface == link.index {
-            return (entry, plain)
+    /// The lookup that tells whether the link has a path to the address, with its entry; nil where it certainly has none.
+    private func lookup(
+        _ address: IPAddress, _ link: LinkState, by source: Source, _ inquiry: inout Inquiry
+    ) throws(Inquiry.Incomplete) -> RouteLookup? {
+        // Where the kernel's own choice is this link, its answers serve: nothing needs to be asked again.
+        let unbound = evaluator.lookup(address)
+        if inquiry.known(unbound)?.interface == link.index,
+            inquiry.known(unbound.entry)?.interface == link.index
+        {
+            try inquiry.require(.route(unbound.entry), .route(unbound))
+            return unbound
         }
-        return (
-            evaluator.lookup(address, interface: link.index, wantsEntry: true),
-            evaluator.lookup(address, interface: link.index)
-        )
+        let bound = evaluator.lookup(address, interface: link.index)
+        if source == .own {
+            try inquiry.require(.route(bound.entry), .route(bound))
+        } else {
+            // Most links without an address have no route either, and of these there may be hundreds: where none is found
+            // without a source, only that counts which the kernel itself would take with one.
+            if case .failure(let refusal) = try inquiry.route(bound.entry),
+                refusal.errno != KernelRefusal.unsupported
+            {
+                let chosen = try inquiry.sending(unbound)
+                guard chosen.source != nil, case .success(let route) = try inquiry.route(chosen),
+                    route.interface == link.index
+                else {
+                    return nil
+                }
+                try inquiry.require(.route(chosen.entry))
+                return chosen
+            }
+            try inquiry.require(.route(bound))
+        }
+        let plain = try inquiry.sending(bound)
+        try inquiry.require(.route(plain.entry), .route(plain))
+        return plain
     }
 
-    /// Whether the kernel could choose a source for this link: its own address, or one of loopback's.
-    private func canSend(
-        _ link: LinkState, to address: IPAddress, _ addresses: [InterfaceAddress], _ inquiry: inout Inquiry
-    ) throws(Inquiry.Incomplete) -> Bool {
+    /// Whose address the kernel would send from.
+    private enum Source {
+        case own, another
+    }
+
+    /// Whose address the kernel could choose as the source for this link; nil where there is none.
+    ///
+    /// Its own come first, but any other interface's will do: inet_select_addr() (net/ipv4/devinet.c) and
+    /// ipv6_dev_get_saddr() (net/ipv6/addrconf.c) go through all of them.
+    private func source(
+        of link: LinkState, to address: IPAddress, _ addresses: [InterfaceAddress], _ inquiry: inout Inquiry
+    ) throws(Inquiry.Incomplete) -> Source? {
         func serves(_ own: InterfaceAddress) -> Bool {
             own.address.family == address.family && !own.address.isLoopback
                 && (!own.address.isLinkLocal || address.isLinkLocal)
         }
-        if addresses.contains(where: serves) { return true }
-        return try inquiry.addresses().contains { $0.interface == Self.loopback && serves($0) }
+        if addresses.contains(where: serves) { return .own }
+        return try inquiry.addresses().contains(where: serves) ? .another : nil
     }
-
-    // The loopback interface is the first that a network namespace gets (net/core/net_namespace.c).
-    private static let loopback: Int32 = 1
 
     /// The first thing that a link without a path lacks; `all` are its addresses.
     package func want(

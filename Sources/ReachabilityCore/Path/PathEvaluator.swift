@@ -131,15 +131,20 @@ package struct PathEvaluator: Sendable {
     private func route(
         to destination: ReachabilityDestination, _ inquiry: inout Inquiry
     ) throws(Inquiry.Incomplete) -> Result<RouteAnswer, KernelRefusal> {
-        try inquiry.route(lookup(destination.address, interface: try zoneIndex(destination, &inquiry)))
+        let plain = lookup(destination.address, interface: try zoneIndex(destination, &inquiry))
+        return try inquiry.route(try inquiry.sending(plain))
     }
 
     /// The interface index of a zone; 0 without one, −1 (which no route has) where the interface does not exist.
+    ///
+    /// A zone in figures is an index, unless an interface has it for a name (RFC 4007 §11.2, and as in getaddrinfo(3)).
     private func zoneIndex(
         _ destination: ReachabilityDestination, _ inquiry: inout Inquiry
     ) throws(Inquiry.Incomplete) -> Int32 {
         guard let zone = destination.zone else { return 0 }
-        return try inquiry.link(named: zone)?.index ?? -1
+        if let link = try inquiry.link(named: zone) { return link.index }
+        guard let index = Int32(zone), index > 0 else { return -1 }
+        return try inquiry.link(index)?.index ?? -1
     }
 
     private func attempt(
@@ -151,8 +156,7 @@ package struct PathEvaluator: Sendable {
                 PathFailure(.noRoute, link: nil, detail: "interface \(destination.zone ?? "") does not exist")
             )
         }
-        let plain = lookup(destination.address, interface: zone)
-        let entryLookup = lookup(destination.address, interface: zone, wantsEntry: true)
+        let plain = try inquiry.sending(lookup(destination.address, interface: zone))
         switch try inquiry.route(plain) {
         case .failure(let refusal):
             let failure = PathFailure(refusal: refusal)
@@ -162,24 +166,24 @@ package struct PathEvaluator: Sendable {
             return .failure(failure)
         case .success(let route):
             // Asked together with the link, which is needed next.
-            try inquiry.require(.route(entryLookup), route.interface.map { .link($0) })
-            let entry = try? inquiry.route(entryLookup).get()
+            try inquiry.require(.route(plain.entry), route.interface.map { .link($0) })
+            let entry = try? inquiry.route(plain.entry).get()
             var link: LinkState?
             if let index = route.interface { link = try inquiry.link(index) }
             let outcome = start(route, entry: entry, link, to: destination)
             let legs = (entry?.legs ?? route.legs).map(\.interface)
             let names = inquiry.isExplaining ? inquiry.names(of: legs + [route.interface ?? 0]) : [:]
-            inquiry.note(step(destination, route, entry, names, outcome))
+            inquiry.note(step(destination, plain, route, entry, names, outcome))
             guard case .success(let path) = outcome, path.code != .local else { return outcome }
-            return try follow(path, entry: entry, &inquiry)
+            return try follow(path, by: plain, entry: entry, &inquiry)
         }
     }
 
     private func step(
-        _ destination: ReachabilityDestination, _ route: RouteAnswer, _ entry: RouteAnswer?,
-        _ names: [Int32: String], _ result: Result<FamilyPath, PathFailure>
+        _ destination: ReachabilityDestination, _ lookup: RouteLookup, _ route: RouteAnswer,
+        _ entry: RouteAnswer?, _ names: [Int32: String], _ result: Result<FamilyPath, PathFailure>
     ) -> EvaluationStep {
-        let asked = "route to \(destination.text)"
+        let asked = "route to \(destination.text)" + (lookup.source.map { " from \($0)" } ?? "")
         let answer = route.text(entry: entry, names: names)
         switch result {
         case .success(let path) where path.code == .local:
@@ -217,7 +221,7 @@ package struct PathEvaluator: Sendable {
 
     /// Goes from a route to the link it leaves through, and checks everything on the way.
     private func follow(
-        _ start: FamilyPath, entry: RouteAnswer?, _ inquiry: inout Inquiry
+        _ start: FamilyPath, by lookup: RouteLookup, entry: RouteAnswer?, _ inquiry: inout Inquiry
     ) throws(Inquiry.Incomplete) -> Result<FamilyPath, PathFailure> {
         let path = start
         let link = path.link
@@ -233,11 +237,12 @@ package struct PathEvaluator: Sendable {
             }
             path.link = leg.link
             path.gateway = leg.gateway
-            let own = lookup(path.destination, interface: leg.link.index)
+            var own = lookup
+            own.interface = leg.link.index
             path.source = (try? inquiry.route(own).get())?.source ?? start.source
             try inquiry.require(.route(own))
         }
-        return try underneath(path, &inquiry)
+        return try underneath(path, by: lookup, entry: entry, &inquiry)
     }
 
     private var isHost: Bool {
@@ -245,7 +250,7 @@ package struct PathEvaluator: Sendable {
     }
 
     /// The first leg of a multipath route that works.
-    private func usableLeg(
+    func usableLeg(
         of entry: RouteAnswer?, _ inquiry: inout Inquiry
     ) throws(Inquiry.Incomplete) -> (link: LinkState, gateway: IPAddress?)? {
         let legs = entry?.legs.filter { !$0.isDead } ?? []
@@ -263,42 +268,6 @@ package struct PathEvaluator: Sendable {
         }
         guard isComplete else { throw Inquiry.Incomplete() }
         return nil
-    }
-
-    /// Finds out what carries the path, for tunnels the path underneath.
-    private func underneath(
-        _ path: FamilyPath, _ inquiry: inout Inquiry
-    ) throws(Inquiry.Incomplete) -> Result<FamilyPath, PathFailure> {
-        let expensive = configuration.expensiveInterfaces
-        guard case .tunnel = path.link.role else {
-            path.carrier = try inquiry.carrier(of: path.link, expensive: expensive)
-            return .success(path)
-        }
-        guard try inquiry.tellsEntry(lookup(path.destination, wantsEntry: true)) else {
-            // Without the FIB entry IPv4 claims a path for every interface: better no check than a wrong one.
-            path.isTunnelUnchecked = true
-            path.carrier = Carrier(medium: .tunnel, isExpensive: expensive.contains(path.link.name))
-            inquiry.note(
-                EvaluationStep(
-                    "what carries \(path.link.name)", "not told by this kernel (Linux before 4.13)",
-                    "\(path.link.name) counts as a path, unchecked"))
-            return .success(path)
-        }
-        guard let own = try ownPath(to: path.destination, besides: path.link, &inquiry) else {
-            let failure = PathFailure(.tunnelWithoutUnderlay, link: path.link)
-            inquiry.note(
-                EvaluationStep(
-                    "what carries \(path.link.name)", "no path of another interface", failure.conclusion,
-                    code: failure.code))
-            return .failure(failure)
-        }
-        path.underlay = own
-        path.carrier = try inquiry.carrier(of: own, expensive: expensive).seen(as: .tunnel)
-        if expensive.contains(path.link.name) { path.carrier.isExpensive = true }
-        inquiry.note(
-            EvaluationStep(
-                "what carries \(path.link.name)", "a path of \(own.name)", "\(own.name) is the underlay"))
-        return .success(path)
     }
 }
 

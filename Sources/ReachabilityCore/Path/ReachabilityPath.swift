@@ -32,7 +32,10 @@ public struct ReachabilityPath: Sendable, Equatable {
     }
     /// Whether the egress interface is a tunnel.
     public package(set) var isTunnel: Bool = false
-    /// Whether nobody could say what carries the tunnel, so that it counts without a check: Linux before 4.13.
+    /// Whether nobody could say what carries the tunnel, so that it counts without a check.
+    ///
+    /// It lies in another network namespace; or the tunnel has taken the place of the default route beneath it; or the kernel is
+    /// older than Linux 4.13, which does not tell.
     public package(set) var isTunnelUnchecked: Bool = false
     /// The interface that carries the tunnel.
     public package(set) var underlay: String?

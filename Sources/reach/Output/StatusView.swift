@@ -35,7 +35,7 @@ enum StatusView {
             notes.append("note: the source address is good for this site only (unique local)")
         }
         if path.isTunnelUnchecked {
-            notes.append("note: this kernel (before Linux 4.13) does not tell what carries a tunnel")
+            notes.append("note: nothing here tells what carries the tunnel; it counts unchecked")
         }
         if path.isStale, report.status != .unknown {
             notes.append("note: the kernel did not answer the last question; these are earlier facts")

@@ -43,6 +43,45 @@ struct NetlinkMessageTests {
         #expect(decode([]).malformed == 0)
     }
 
+    /// A link message with IFLA_LINKINFO of a kind and one attribute in its data.
+    private func remote(_ kind: String, _ type: Int, _ address: String) -> IPAddress? {
+        let bytes = message {
+            $0.append(UInt32(0))
+            $0.append(Int32(5))
+            $0.append(UInt64(0))
+            var data = NetlinkRequest()
+            if let address = IPAddress(address) { data.attribute(type, address) }
+            var info = NetlinkRequest()
+            info.attribute(1, kind)
+            info.append(UInt16(4 + data.bytes.count))
+            info.append(UInt16(2))
+            for byte in data.bytes { info.append(byte) }
+            $0.append(UInt16(4 + info.bytes.count))
+            $0.append(UInt16(18))
+            for byte in info.bytes { $0.append(byte) }
+        }
+        guard case .linkChanged(let link, _)? = decode(bytes).events.first else { return nil }
+        return link.remote
+    }
+
+    @Test("the other end of a tunnel, where it has one")
+    func remoteEnds() {
+        for (kind, type) in [
+            ("gre", 7), ("gretap", 7), ("ipip", 3), ("sit", 3), ("vti", 5), ("vxlan", 2), ("geneve", 2),
+        ] {
+            #expect(remote(kind, type, "203.0.113.7")?.description == "203.0.113.7", "\(kind)")
+            #expect(remote(kind, type + 1, "203.0.113.7") == nil)
+            #expect(remote(kind, type, "0.0.0.0") == nil)
+        }
+        for (kind, type) in [("ip6gre", 7), ("ip6tnl", 3), ("vti6", 5), ("vxlan", 16), ("geneve", 7)] {
+            #expect(remote(kind, type, "2001:db8::7")?.description == "2001:db8::7", "\(kind)")
+            #expect(remote(kind, type, "::") == nil)
+        }
+        #expect(remote("vxlan", 2, "239.1.1.1") == nil)
+        #expect(remote("vxlan", 16, "ff02::9") == nil)
+        #expect(remote("wireguard", 7, "203.0.113.7") == nil)
+    }
+
     @Test("RB-08 messages before a malformed one count")
     func goodThenBad() {
         let result = decode(link([]) + [1, 0, 0, 0])

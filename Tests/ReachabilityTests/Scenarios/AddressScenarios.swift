@@ -54,6 +54,23 @@ struct AddressScenarios {
         #expect(scenario.path.source == IPAddress("10.9.9.9"))
     }
 
+    @Test("a link that sends with another link's address is online in the report") func borrowedAddress()
+        async throws
+    {
+        let scenario = try await Scenario(.f2)
+        try await scenario.near.ip(
+            batch: """
+                addr flush dev a0
+                addr flush dev b0
+                addr add 10.2.0.2/32 dev b0
+                route add default dev a0
+                """)
+        await scenario.start(expecting: .wired, on: "a0")
+        #expect(scenario.path.source == IPAddress("10.2.0.2"))
+        #expect(try scenario.isOnline("a0"))
+        #expect(try !scenario.isOnline("b0"))
+    }
+
     @Test("RS-036 the address is renewed with other lifetimes") func renewed() async throws {
         let scenario = try await Scenario(.f1)
         await scenario.start(expecting: .wired, on: "v0")

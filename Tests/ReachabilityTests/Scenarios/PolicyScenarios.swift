@@ -20,6 +20,35 @@ struct PolicyScenarios {
         await scenario.expect([.wired, .unreachable])
     }
 
+    @Test("an IPv6 default for one prefix of sources alone comes, goes and comes again")
+    func sourceSpecificDefault() async throws {
+        let scenario = try await Scenario(.f6)
+        try await scenario.near.ip("-6 route del default")
+        try await scenario.near.ip("-6 route add default from 2001:db8::/64 via 2001:db8::1 dev v0")
+        await scenario.start(expecting: .wired, on: "v0")
+        #expect(scenario.path.families == [.ipv6])
+        #expect(scenario.path.source == IPAddress("2001:db8::2"))
+        #expect(scenario.path.gateway == IPAddress("2001:db8::1"))
+        #expect(try scenario.isOnline("v0"))
+        try await scenario.near.ip("-6 route del default from 2001:db8::/64")
+        await scenario.expect([.unreachable], code: .noRoute)
+        #expect(try !scenario.isOnline("v0"))
+        try await scenario.near.ip("-6 route add default from 2001:db8::/64 via 2001:db8::1 dev v0")
+        await scenario.expect([.unreachable, .wired], on: "v0")
+    }
+
+    @Test("an IPv6 rule for one prefix of sources leads to the default") func sourceRule() async throws {
+        let scenario = try await Scenario(.f6)
+        try await scenario.near.ip("-6 route del default")
+        try await scenario.near.ip("-6 route add default via 2001:db8::1 dev v0 table 100")
+        await scenario.start(expecting: .unreachable)
+        try await scenario.near.ip("-6 rule add from 2001:db8::/64 lookup 100")
+        await scenario.expect([.wired], on: "v0")
+        #expect(scenario.path.source == IPAddress("2001:db8::2"))
+        try await scenario.near.ip("-6 rule del from 2001:db8::/64 lookup 100")
+        await scenario.expect([.wired, .unreachable])
+    }
+
     @Test("RS-061 a rule that refuses comes and goes") func refusingRule() async throws {
         let scenario = try await Scenario(.f1)
         await scenario.start(expecting: .wired, on: "v0")

@@ -52,6 +52,12 @@ final class Scenario: Sendable {
 
     var path: ReachabilityPath { manager.path }
 
+    /// Whether the link is online by itself; asked afresh.
+    func isOnline(_ link: String) throws -> Bool {
+        let report = try ReachabilityManager.check(configuration: manager.configuration)
+        return report.links.contains { $0.name == link && $0.isOnline }
+    }
+
     /// Starts, and checks the first report.
     func start(
         expecting status: ReachabilityStatus, on interface: String? = nil,
