@@ -8,7 +8,9 @@ public struct MonitorCounters: Sendable, Equatable {
     public package(set) var evaluations: UInt64 = 0
     /// Overruns of the receive buffer (ENOBUFS, netlink(7)).
     public package(set) var overruns: UInt64 = 0
-    /// Re-evaluations because events were lost.
+    /// Re-evaluations because events were lost: after overruns, and after a socket was opened again.
+    ///
+    /// In a storm of overruns one stands for many.
     public package(set) var resyncs: UInt64 = 0
     /// Messages that were malformed or came from somebody other than the kernel, and were dropped.
     public package(set) var discarded: UInt64 = 0

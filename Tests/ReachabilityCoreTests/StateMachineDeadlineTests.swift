@@ -31,6 +31,87 @@ struct StateMachineDeadlineTests {
         #expect(machine.nextDeadline == start + .milliseconds(1500))
     }
 
+    @Test("RB-10 a question without an answer at the end of the grace is put again after a pause")
+    func failureAtTheEndOfTheGrace() {
+        var machine = machine()
+        _ = machine.evaluated(Marbles.path("x"), at: start + .seconds(1))
+        var now = start + .milliseconds(1500)
+        for pause in [250, 500, 1000] {
+            #expect(machine.deadlineReached(at: now) == .evaluate(afresh: false))
+            _ = machine.evaluationFailed(error, at: now)
+            #expect(machine.nextDeadline == now + .milliseconds(pause))
+            now = now + .milliseconds(pause)
+        }
+        // The grace is long over when the answer comes.
+        guard case .publish(let update) = machine.evaluated(Marbles.path("x"), at: now) else {
+            Issue.record("nothing was told")
+            return
+        }
+        #expect(update.status == .unreachable)
+    }
+
+    @Test("RB-10 so is one at the end of a damped return")
+    func failureAtTheEndOfTheHold() {
+        var machine = machine {
+            $0.safetyInterval = nil
+            $0.lossGrace = .zero
+            $0.dampingThreshold = 0
+        }
+        _ = machine.evaluated(Marbles.path("x"), at: start + .seconds(1))
+        _ = machine.evaluated(Marbles.path("e"), at: start + .seconds(2))
+        let held = start + .seconds(4)
+        #expect(machine.nextDeadline == held)
+        _ = machine.evaluationFailed(error, at: held)
+        #expect(machine.nextDeadline == held + .milliseconds(250))
+    }
+
+    @Test("a failure before the end of the grace leaves its end where it was")
+    func failureWithinTheGrace() {
+        var machine = machine()
+        _ = machine.evaluated(Marbles.path("x"), at: start + .seconds(1))
+        _ = machine.evaluationFailed(error, at: start + .seconds(1))
+        #expect(machine.nextDeadline == start + .milliseconds(1250))
+        #expect(machine.deadlineReached(at: start + .milliseconds(1250)) == .evaluate(afresh: false))
+        _ = machine.evaluated(Marbles.path("x"), at: start + .milliseconds(1250))
+        #expect(machine.nextDeadline == start + .milliseconds(1500))
+    }
+
+    @Test("times beyond 292 years are endless, not over")
+    func endless() {
+        let late = MonotonicInstant(nanoseconds: 1_000_000_000)
+        let end = MonotonicInstant(nanoseconds: .max)
+        #expect(late.advanced(by: .max) == end)
+        #expect(late + .seconds(Int64.max) == end)
+        #expect(MonotonicInstant(nanoseconds: -5).advanced(by: .min) == MonotonicInstant(nanoseconds: .min))
+        var machine = machine {
+            $0.safetyInterval = .seconds(Int64.max)
+            $0.lossGrace = .seconds(Int64.max)
+        }
+        _ = machine.evaluated(Marbles.path("x"), at: late)
+        #expect(machine.nextDeadline == end)
+        guard case .refresh = machine.evaluated(Marbles.path("x"), at: late + .seconds(86_400)) else {
+            Issue.record("an endless grace ended")
+            return
+        }
+    }
+
+    @Test("RB-02 what is counted as lost events: overruns, not the looks in between")
+    func resyncs() {
+        var machine = machine { _ in }
+        #expect(machine.observed(.overrun, at: start + .seconds(1)) == .evaluate)
+        _ = machine.evaluated(Marbles.path("e"), at: start + .seconds(1))
+        #expect(machine.resyncs == 1)
+        #expect(machine.observed(.overrun, at: start + .seconds(1)) == .wait)
+        #expect(machine.observed(.overrun, at: start + .seconds(1)) == .wait)
+        #expect(machine.deadlineReached(at: start + .milliseconds(1250)) == .evaluate(afresh: true))
+        _ = machine.evaluated(Marbles.path("e"), at: start + .milliseconds(1250))
+        #expect(machine.resyncs == 2)
+        #expect(machine.deadlineReached(at: start + .seconds(400)) == .evaluate(afresh: true))
+        #expect(machine.resyncs == 2)
+        machine.started()
+        #expect(machine.resyncs == 0)
+    }
+
     @Test func graceEndsWithTheHandOver() {
         var machine = machine()
         _ = machine.evaluated(Marbles.path("x"), at: start + .seconds(1))

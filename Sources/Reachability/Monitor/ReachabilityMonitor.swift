@@ -162,7 +162,6 @@ final class ReachabilityMonitor {
             environment.recorder?(.elapsed(at: now))
             kernel?.forgetRoutes()
             if afresh {
-                counters.resyncs += 1
                 kernel?.noticed(.requested)
                 if source == nil { openSource() }
             }
@@ -270,6 +269,7 @@ final class ReachabilityMonitor {
     }
 
     private func evaluator(for target: ReachabilityTarget) -> PathEvaluator {
+        counters.resyncs = machine.resyncs
         PathEvaluator(target: target, configuration: configuration)
     }
 

@@ -10,17 +10,17 @@ package struct MonotonicInstant: Sendable, Hashable, Comparable {
 
     package static func < (a: Self, b: Self) -> Bool { a.nanoseconds < b.nanoseconds }
 
-    package static func + (a: Self, b: Duration) -> Self {
-        Self(nanoseconds: a.nanoseconds &+ b.inNanoseconds)
-    }
+    /// Later by a duration; the end of time where that lies beyond it, 292 years after the clock's start.
+    package static func + (a: Self, b: Duration) -> Self { a.advanced(by: b.inNanoseconds) }
 
     package static func - (a: Self, b: Self) -> Duration { .nanoseconds(a.nanoseconds &- b.nanoseconds) }
 
-    /// Later by nanoseconds.
+    /// Later by nanoseconds; the end of time where that lies beyond it.
     ///
     /// The machine counts in these: a `Duration` is a 128-bit number.
     package func advanced(by nanoseconds: Int64) -> Self {
-        Self(nanoseconds: self.nanoseconds &+ nanoseconds)
+        let (sum, isBeyond) = self.nanoseconds.addingReportingOverflow(nanoseconds)
+        return Self(nanoseconds: isBeyond ? (nanoseconds < 0 ? .min : .max) : sum)
     }
 
     /// How many nanoseconds have passed since `earlier`.

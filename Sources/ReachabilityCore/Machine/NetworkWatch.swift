@@ -34,6 +34,13 @@ struct NetworkWatch: Sendable {
         mutating func evaluate(at instant: MonotonicInstant) {
             evaluation = min(evaluation ?? instant, instant)
         }
+
+        /// The kernel gave no answer: what waits for one waits until it is asked again.
+        mutating func postpone(to instant: MonotonicInstant) {
+            evaluation = instant
+            loss = loss.map { max($0, instant) }
+            gain = gain.map { max($0, instant) }
+        }
     }
 
     // A driver's wireless events come by the hundred while it scans.
@@ -61,6 +68,8 @@ struct NetworkWatch: Sendable {
     /// Nanoseconds between two evaluations while events keep coming.
     private var pace: Int64
     private var deadlines = Deadlines()
+    /// How often lost events led to a look.
+    private(set) var resyncs: UInt64 = 0
 
     init(_ timing: ReachabilityTiming, _ nanoseconds: TimingNanoseconds, recheck: Int64?) {
         self.timing = timing
@@ -119,6 +128,7 @@ struct NetworkWatch: Sendable {
         guard deadlines.resync == now else { return .wait }
         deadlines.resync = nil
         lastResync = now
+        resyncs += 1
         return .evaluate
     }
 
@@ -128,6 +138,7 @@ struct NetworkWatch: Sendable {
         if let due = deadlines.resync, due <= now {
             deadlines.resync = nil
             lastResync = now
+            resyncs += 1
             afresh = true
         }
         if let safety = deadlines.safety, safety <= now { afresh = true }
@@ -158,7 +169,7 @@ struct NetworkWatch: Sendable {
 
     mutating func evaluationFailed(_ error: ReachabilityError, at now: MonotonicInstant) -> Verdict {
         settle(took: 0, expires: nil, at: now)
-        deadlines.evaluate(at: now + retry.pause())
+        deadlines.postpone(to: now + retry.pause())
         path.isStale = true
         guard status == nil else { return .refresh(path) }
         status = .unknown
@@ -182,7 +193,8 @@ struct NetworkWatch: Sendable {
         deadlines.evaluation = nil
         if let expires {
             deadlines.expiry = now.advanced(
-                by: max(expires.inNanoseconds, Self.expirySlack) &+ Self.expirySlack)
+                by: max(expires.inNanoseconds, Self.expirySlack)
+            ).advanced(by: Self.expirySlack)
         } else if let expiry = deadlines.expiry,
             expiry <= now || now.advanced(by: 2 &* Self.expirySlack) < expiry
         {

@@ -52,6 +52,9 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
     /// Whether nothing is pending but re-checks far ahead: what has been told is how things are.
     package var isSettled: Bool { watch?.isSettled ?? true }
 
+    /// How often lost events led to a look since the start.
+    package var resyncs: UInt64 { watch?.resyncs ?? 0 }
+
     /// Monitoring starts: the kernel is to be asked now.
     ///
     /// A machine that runs starts afresh.
