@@ -40,6 +40,20 @@ struct NameResolutionTests {
         #expect(machine.deadlineReached(at: start + .seconds(1)) == .nothing)
     }
 
+    @Test("the same addresses in another order are no news")
+    func rotation() {
+        let both = ["192.0.2.7", "192.0.2.8"].compactMap { ReachabilityDestination($0) }
+        var machine = NameResolutionStateMachine()
+        _ = machine.started()
+        #expect(machine.answered(.success(both), at: start) == .resolved(both))
+        _ = machine.deadlineReached(at: start + .seconds(300))
+        #expect(machine.answered(.success(both.reversed()), at: start + .seconds(300)) == .unchanged)
+        _ = machine.deadlineReached(at: start + .seconds(600))
+        #expect(machine.answered(.success(addresses), at: start + .seconds(600)) == .resolved(addresses))
+        _ = machine.deadlineReached(at: start + .seconds(900))
+        #expect(machine.answered(.success(both), at: start + .seconds(900)) == .resolved(both))
+    }
+
     @Test func earlierAddressesOutliveAFailure() {
         var machine = NameResolutionStateMachine()
         _ = machine.started()

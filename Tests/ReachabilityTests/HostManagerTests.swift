@@ -76,6 +76,38 @@ struct HostManagerTests {
         #expect(kernel.pendingNames == ["device.example"])
     }
 
+    @Test(
+        "RS-090 other addresses are no other network: a name whose answers rotate is asked for no more often")
+    func rotatingAnswers() async {
+        // One on eth0's own subnet, one behind the router: each is another path.
+        let far = ["203.0.113.5"].compactMap { ReachabilityDestination($0) }
+        let manager = manager("device.example")
+        manager.setStatusChangeBlock { [log] in log.append($0) }
+        manager.startMonitoring()
+        func bounce() async {
+            for isUp in [false, true] {
+                kernel.change { $0.setCarrier($0.index("eth0"), isUp) }
+                await settled()
+            }
+        }
+        kernel.resolve(.success(addresses))
+        await log.wait(forCount: 1)
+        await bounce()
+        #expect(await log.wait(forCount: 3) == [.wired, .unreachable, .wired])
+        #expect(kernel.asked.elements.count == 2, "another network")
+        for answer in [far, addresses, far] {
+            let generation = manager.path.generation
+            kernel.resolve(.success(answer))
+            await settled()
+            #expect(manager.path.generation == generation + 1)
+            #expect(kernel.pendingNames == [])
+            // Another network counts as before.
+            await bounce()
+            #expect(kernel.pendingNames == ["device.example"])
+        }
+        #expect(kernel.asked.elements.count == 5)
+    }
+
     @Test func withoutAWayOutAnUnresolvedNameIsUnreachable() async {
         kernel.changeSilently { $0.setCarrier($0.index("eth0"), false) }
         let manager = manager("device.example")

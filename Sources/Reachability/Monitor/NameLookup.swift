@@ -11,7 +11,7 @@ struct NameLookup: ~Copyable {
     var failure: NameFailure?
     /// Whether there was a way out when it was last looked for.
     var hadWayOut = false
-    /// The generation of the path under which the name was resolved.
+    /// The generation of the path to the present addresses; nil before the first evaluation of the way to them.
     var generation: UInt64?
 
     init(name: String) { self.name = name }
@@ -34,6 +34,9 @@ extension ReachabilityMonitor {
     }
 
     /// Another path may lead to another name server: the name is resolved again, once.
+    ///
+    /// The first path to other addresses is another one without another network: servers that rotate their answers would be
+    /// asked for ever.
     func noticeGeneration(_ generation: UInt64) {
         guard lookup != nil, evaluator != nil else { return }
         if let known = lookup?.generation, known != generation { perform(lookup?.machine.networkChanged()) }
@@ -59,6 +62,7 @@ extension ReachabilityMonitor {
             handle([.destinationsChanged])
         case .resolved(let destinations):
             lookup?.failure = nil
+            lookup?.generation = nil
             follow(destinations)
             handle([.destinationsChanged])
         }

@@ -192,6 +192,7 @@ final class ReachabilityMonitor {
             // After the telling: then the snapshot holds what the reports on the links rest upon.
             environment.recorder?(.evaluated(evaluation.snapshot, at: now, took: .nanoseconds(took)))
         } catch {
+            noticeGeneration(in: verdict)
             environment.recorder?(.unanswered(error, at: now))
             tell(machine.evaluationFailed(error, at: now)) { nil }
         }
@@ -234,7 +235,15 @@ final class ReachabilityMonitor {
         case .publish(var update):
             if configuration.reportsLinks { update.links = links() ?? [] }
             outlet.publish(update)
-            noticeGeneration(update.path.generation)
+        }
+    }
+
+    /// A path of another generation leads to another network, maybe, and so to another name server.
+    private func noticeGeneration(in verdict: ReachabilityStateMachine.Verdict) {
+        switch verdict {
+        case .ignore: break
+        case .refresh(let path): noticeGeneration(path.generation)
+        case .publish(let update): noticeGeneration(update.path.generation)
         }
     }
 

@@ -29,7 +29,7 @@ package struct NameResolutionStateMachine: ~Copyable, Sendable {
 
     /// What an answer means.
     package enum Outcome: Sendable, Equatable {
-        /// The same addresses as before, or a failure while earlier addresses are still good.
+        /// The same addresses as before, in whatever order, or a failure while earlier addresses are still good.
         case unchanged
         /// These are the addresses now.
         case resolved([ReachabilityDestination])
@@ -97,13 +97,22 @@ package struct NameResolutionStateMachine: ~Copyable, Sendable {
         case .success(let found):
             backoff.reset()
             state = .waiting(until: now + Self.refresh)
-            outcome = found == addresses ? .unchanged : .resolved(found)
-            addresses = found
+            // Servers rotate their answers to spread the load: the first address seen stays the first.
+            if let addresses, Self.isSame(addresses, found) {
+                outcome = .unchanged
+            } else {
+                outcome = .resolved(found)
+                addresses = found
+            }
         case .failure(let failure):
             state = .waiting(until: now + backoff.pause())
             outcome = addresses == nil ? .failed(failure) : .unchanged
         }
         if again { state = .waiting(until: now) }
         return outcome
+    }
+
+    private static func isSame(_ a: [ReachabilityDestination], _ b: [ReachabilityDestination]) -> Bool {
+        a.allSatisfy(b.contains) && b.allSatisfy(a.contains)
     }
 }
