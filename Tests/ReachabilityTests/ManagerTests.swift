@@ -189,6 +189,139 @@ struct ManagerTests {
         #expect(seen.count <= 66)
     }
 
+    @Test("RB-19 a blocked block gets the newest status, however many paths came after it")
+    func blockedBlockBehindPaths() async {
+        var configuration = ReachabilityConfiguration()
+        configuration.timing.evaluationInterval = .zero
+        configuration.timing.lossGrace = .seconds(3600)
+        kernel.changeSilently { $0.removeRoutes("0.0.0.0/0") }
+        let manager = kernel.manager(.general, configuration)
+        let (entered, leave) = (EventLog<Bool>(), ConditionLock(false))
+        manager.setStatusChangeBlock { [log] status in
+            entered.append(true)
+            leave.wait { $0 }
+            log.append(status)
+        }
+        manager.startMonitoring()
+        await entered.wait(forCount: 1)
+        kernel.change { $0.addRoute("0.0.0.0/0", via: "192.0.2.1", on: $0.index("eth0")) }
+        await settled()
+        for _ in 0..<40 {
+            // Each is looked at by itself, so that each is an update.
+            unplug()
+            await settled()
+            plug()
+            await settled()
+        }
+        #expect(manager.status == .wired)
+        leave.withLock { $0 = true }
+        #expect(await log.wait(forCount: 2) == [.unreachable, .wired])
+        let more = EventLog<ReachabilityStatus>()
+        let late = manager.observeReachability { more.append($0.status) }
+        await more.wait(forCount: 1)
+        #expect(log.elements == [.unreachable, .wired])
+        late.cancel()
+    }
+
+    @Test("RB-01 an evaluation after lost events is counted, one without a reason is not")
+    func resyncs() async {
+        var configuration = ReachabilityConfiguration()
+        configuration.timing.lossGrace = .zero
+        configuration.timing.safetyInterval = .milliseconds(1)
+        let manager = kernel.manager(.general, configuration)
+        manager.setStatusChangeBlock { [log] in log.append($0) }
+        manager.startMonitoring()
+        kernel.changeSilently { $0.removeRoutes("0.0.0.0/0") }
+        #expect(await log.wait(forCount: 2) == [.wired, .unreachable])
+        await settled()
+        #expect(manager.counters.resyncs == 0)
+        kernel.tell([.overrun])
+        await settled()
+        #expect(manager.counters.overruns == 1)
+        #expect(manager.counters.resyncs == 1)
+    }
+
+    @Test("without a loop nothing is watched, and the next start tries again")
+    func startsAgainAfterAFailure() async {
+        let hasDescriptors = Mutex(false)
+        var environment = kernel.environment
+        environment.reactor = { [reactor] () throws(ReachabilityError) -> Reactor in
+            if hasDescriptors.withLock({ $0 }) { return reactor }
+            throw ReachabilityError(.outOfResources, errno: 24, context: "no descriptor left", advice: "")
+        }
+        let manager = ReachabilityManager(.general, .init(), .own, environment)
+        manager.setStatusChangeBlock { [log] in log.append($0) }
+        manager.startMonitoring()
+        #expect(await log.wait(forCount: 1) == [.unknown])
+        #expect(!manager.isMonitoring)
+        #expect(manager.failure?.code == .outOfResources)
+        #expect(manager.path.reason.sentence == "no descriptor left")
+        hasDescriptors.withLock { $0 = true }
+        manager.startMonitoring()
+        #expect(manager.status == .wired)
+        #expect(manager.failure == nil)
+        #expect(await log.wait(forCount: 2) == [.unknown, .wired])
+    }
+
+    @Test("a stop while another thread is starting ends that start")
+    func stopWhileStarting() async {
+        let manager = Mutex<ReachabilityManager?>(nil)
+        let hasStopped = Mutex(false)
+        var environment = kernel.environment
+        environment.reactor = { [reactor] in
+            // As if another thread came in between.
+            if !hasStopped.withLock({ stopped in
+                defer { stopped = true }
+                return stopped
+            }) {
+                manager.withLock { $0 }?.stopMonitoring()
+            }
+            return reactor
+        }
+        let made = ReachabilityManager(.general, .init(), .own, environment)
+        manager.withLock { $0 = made }
+        made.startMonitoring()
+        await settled()
+        #expect(!made.isMonitoring)
+        #expect(made.status == .unknown)
+        #expect(!kernel.isListening)
+        made.startMonitoring()
+        #expect(made.status == .wired)
+        made.stopMonitoring()
+        #expect(!kernel.isListening)
+        manager.withLock { $0 = nil }
+    }
+
+    @Test("a monitor that was stopped before its start comes up never starts")
+    func stopBeforeStart() {
+        let monitor = MonitorHandle(
+            subject: .general, configuration: .init(), environment: kernel.environment, reactor: reactor,
+            outlet: MonitorOutlet(publish: { _ in }, refresh: { _ in }, note: { _, _, _ in }))
+        monitor.stop()
+        monitor.startAndWait()
+        #expect(!kernel.isListening)
+        monitor.stop()
+    }
+
+    @Test("the interface towards a peer is found behind an IPv6 route for one prefix of sources too")
+    func egressFromAPrefix() async throws {
+        kernel.changeSilently {
+            let eth0 = $0.index("eth0")
+            $0.addAddress("2001:db8::2/64", to: eth0)
+            $0.addRoute("::/0", via: "fe80::1", on: eth0, from: "2001:db8::/64")
+        }
+        let environment = kernel.environment
+        let names = try await reactor.result { [reactor] () -> [String?] in
+            let observer = PathObserver(reactor: reactor, environment: environment) { _ in }
+            guard observer.open() else { return [] }
+            defer { observer.close() }
+            return ["2606:4700::1111", "12.0.0.1", "192.0.2.2"].map { text in
+                IPAddress(text).flatMap { observer.egress(to: $0)?.name }
+            }
+        }
+        #expect(names == ["eth0", "eth0", nil])
+    }
+
     @Test func anyNumberOfObserversInOrder() async {
         let manager = manager()
         let logs = (0..<20).map { _ in EventLog<ReachabilityUpdate>() }

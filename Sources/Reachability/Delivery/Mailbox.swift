@@ -5,7 +5,8 @@ package import ReachabilityCore
 
 /// The updates that one observer has still to get: in order, one at a time, never under a lock.
 ///
-/// An observer that is more than ``limit`` updates behind loses the oldest ones; the newest always arrives.
+/// An observer that is more than ``limit`` updates behind loses the oldest ones, of paths first, so that no status is lost for one;
+/// the newest always arrives.
 package final class ObserverMailbox: Sendable {
     private struct State {
         var pending: [ReachabilityUpdate] = []
@@ -29,7 +30,9 @@ package final class ObserverMailbox: Sendable {
     package func put(_ update: ReachabilityUpdate) {
         state.withLock { state in
             guard !state.isCancelled else { return }
-            if state.pending.count >= Self.limit { state.pending.removeFirst() }
+            if state.pending.count >= Self.limit {
+                state.pending.remove(at: state.pending.firstIndex { $0.event == .path } ?? 0)
+            }
             state.pending.append(update)
         }
     }

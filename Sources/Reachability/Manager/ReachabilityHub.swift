@@ -5,7 +5,7 @@ import Synchronization
 
 /// What a manager knows and whom it tells: the side of it that every thread may use.
 final class ReachabilityHub: Sendable {
-    private struct Observer {
+    fileprivate struct Observer {
         let token: UInt64
         let mailbox: ObserverMailbox
         /// Called when monitoring has stopped.
@@ -55,8 +55,34 @@ final class ReachabilityHub: Sendable {
         }
     }
 
-    /// Ends the session: nothing of it is told any more, and no call is under way when this returns.
-    func end() {
+    /// Whether the session has not been ended.
+    func isCurrent(_ session: UInt64) -> Bool {
+        state.withLock { $0.isMonitoring && $0.session == session }
+    }
+
+    /// Ends a session that could not be started; what was told of that stays, and the next start tries again.
+    func abandon(_ session: UInt64) {
+        state.withLock { state in
+            guard state.isMonitoring, state.session == session else { return }
+            state.isMonitoring = false
+            state.hasReported = false
+            state.limitations = []
+        }
+    }
+
+    /// The end of a session, of which the observers have still to be told.
+    struct Ending {
+        fileprivate let observers: [Observer]
+
+        /// Throws away what has not been delivered; no call is under way when this returns.
+        func complete() {
+            for observer in observers { observer.mailbox.empty(forGood: false) }
+            for observer in observers { observer.onStop() }
+        }
+    }
+
+    /// Ends the session: nothing more is taken over from it.
+    func end() -> Ending {
         let observers = state.withLock { state -> [Observer] in
             guard state.isMonitoring else { return [] }
             state.isMonitoring = false
@@ -67,8 +93,7 @@ final class ReachabilityHub: Sendable {
             state.limitations = []
             return state.observers
         }
-        for observer in observers { observer.mailbox.empty(forGood: false) }
-        for observer in observers { observer.onStop() }
+        return Ending(observers: observers)
     }
 
     /// Takes over an update and passes it on.

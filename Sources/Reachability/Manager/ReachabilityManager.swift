@@ -87,6 +87,8 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
     /// Every observer gets a first report, reachable or not, always on the delivery queue and never from inside this
     /// call. Starting twice does nothing. Where the kernel refuses netlink, the status is `unknown`,
     /// ``failure`` says why, and it is tried again now and then.
+    ///
+    /// Only where there is no descriptor or thread left for the loop, nothing is tried again until the next call.
     public func startMonitoring() {
         guard let session = hub.begin() else { return }
         let reactor: Reactor
@@ -103,8 +105,13 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
                 publish: { hub.publish($0, session: session) },
                 refresh: { hub.refresh($0, session: session) },
                 note: { hub.note($0, $1, $2, session: session) }))
-        self.monitor.withLock { $0 = monitor }
-        monitor.startAndWait()
+        // A stop on another thread may have come first: then nothing is started. One that comes now finds the monitor.
+        let isCurrent = self.monitor.withLock { current in
+            guard hub.isCurrent(session) else { return false }
+            current = monitor
+            return true
+        }
+        if isCurrent { monitor.startAndWait() }
     }
 
     private func reportFailure(_ error: ReachabilityError, _ session: UInt64) {
@@ -114,6 +121,7 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
         hub.publish(
             ReachabilityUpdate(event: .initial, status: .unknown, previous: nil, path: path), session: session
         )
+        hub.abandon(session)
     }
 
     /// Stops watching.
@@ -123,12 +131,12 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
     /// It waits for a block that is running on another thread; so do not call it while holding what that block waits
     /// for. Inside a block it returns at once. Blocks and observers stay, for the next start.
     public func stopMonitoring() {
-        let running = monitor.withLock { monitor -> MonitorHandle? in
+        let (running, ending) = monitor.withLock { monitor in
             defer { monitor = nil }
-            return monitor
+            return (monitor, hub.end())
         }
+        ending.complete()
         running?.stop()
-        hub.end()
     }
 
     /// Has the kernel asked again now, for example because a request failed although the path looked good.
@@ -152,7 +160,8 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
     public var isReachableViaWired: Bool { hub.status == .wired }
     /// The path of this instant.
     public var path: ReachabilityPath { hub.path }
-    /// Whether ``startMonitoring()`` was called and ``stopMonitoring()`` was not.
+    /// Whether ``startMonitoring()`` was called and ``stopMonitoring()`` was not; false as well where there was no descriptor or
+    /// thread left to start with.
     public var isMonitoring: Bool { hub.isMonitoring }
     /// Why the kernel cannot be watched, or only by asking it now and then; nil where all is well.
     public var failure: ReachabilityError? { hub.failure }
@@ -177,8 +186,9 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
     /// then only when the status is another one.
     public func setStatusChangeBlock(_ block: (@Sendable (ReachabilityStatus) -> Void)?) {
         let observation = block.map { block in
-            observeReachability { update in
-                if update.event != .path { block(update.status) }
+            let told = ToldStatus()
+            return observeReachability { update in
+                if told.isNews(update) { block(update.status) }
             }
         }
         let previous = statusBlock.withLock { current -> ReachabilityObservation? in
@@ -202,7 +212,7 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
     /// Adds an observer of statuses and paths; any number may be there.
     ///
     /// It gets the present state first (event `initial`), then every change in order, one at a time. One that is more
-    /// than 64 updates behind loses the oldest of them.
+    /// than 64 updates behind loses the oldest of them, those of paths before those of statuses.
     public func observeReachability(
         _ observer: @escaping @Sendable (ReachabilityUpdate) -> Void
     ) -> ReachabilityObservation {
@@ -222,5 +232,18 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
         let mailbox = ObserverMailbox(queue: .custom { $0() }, observer: observer)
         let token = hub.add(mailbox, onStop: onStop, onClose: onClose)
         return ReachabilityObservation { hub.remove(token) }
+    }
+}
+
+/// What a status block has been told; only the thread that calls the block at the time asks.
+private final class ToldStatus: Sendable {
+    private let last = Mutex<ReachabilityStatus?>(nil)
+
+    /// Whether the block is to be called: with every first report, and then with another status, whatever update brings it.
+    func isNews(_ update: ReachabilityUpdate) -> Bool {
+        last.withLock { last in
+            defer { last = update.status }
+            return update.event == .initial || update.status != last
+        }
     }
 }

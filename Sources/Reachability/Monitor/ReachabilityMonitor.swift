@@ -22,11 +22,13 @@ final class ReachabilityMonitor {
     private var failure: ReachabilityError?
     private var limitations: MonitorLimitations = []
     private var isRunning = false
+    /// Whether it was ended: it does not start any more, whichever of the two calls arrived first.
+    private var hasEnded = false
     private var awaitingSettlement: [@Sendable () -> Void] = []
-
-    /// Evaluates the watched target; nil while its name has no address.
     /// The other ends of the tunnels on the way.
     private var tunnelEnds: [IPAddress] = []
+
+    /// Evaluates the watched target; nil while its name has no address.
     var evaluator: PathEvaluator?
     /// The name to resolve, where the subject is one.
     var lookup: NameLookup?
@@ -45,7 +47,7 @@ final class ReachabilityMonitor {
 
     /// Begins to watch; when it returns, the first evaluation is done.
     func start() {
-        guard !isRunning else { return }
+        guard !isRunning, !hasEnded else { return }
         isRunning = true
         // Listen first, then look: a change in between leads to an event.
         openSource()
@@ -65,15 +67,13 @@ final class ReachabilityMonitor {
             let source = try environment.makeSource(reactor, configuration)
             try source.start { [weak self] events in self?.handle(events) }
             self.source = source
+            watch()
             failure = nil
         } catch {
-            watch()
             failure = error
         }
     }
 
-    /// Without events, or with some of them missing, the kernel is asked now and then.
-    private func noticeLimitations() {
     /// Routes that only one of these takes are let through as well as the default routes.
     private func watch() {
         source?.watch((evaluator?.destinations.map(\.address) ?? configuration.sentinels) + tunnelEnds)
@@ -94,14 +94,17 @@ final class ReachabilityMonitor {
         return true
     }
 
+    /// Without events, or with some of them missing, the kernel is asked now and then.
+    private func noticeLimitations() {
         let limitations = source?.limitations ?? .noEvents
         guard limitations != self.limitations else { return }
         self.limitations = limitations
         machine.limited(by: limitations)
     }
 
-    /// Ends; when it returns, the sockets are closed.
+    /// Ends for good; when it returns, the sockets are closed.
     func end() {
+        hasEnded = true
         guard isRunning else { return }
         isRunning = false
         environment.recorder?(.stopped(at: now))
@@ -180,19 +183,19 @@ final class ReachabilityMonitor {
                 return
             }
             var evaluation = try KernelEvaluation(evaluator, kernel)
-            let now = now
-            let took = now.nanoseconds(since: began)
             if watchTunnelEnds(evaluation.snapshot) {
                 // Listen first, then look.
                 kernel.forgetRoutes()
                 evaluation = try KernelEvaluation(evaluator, kernel)
             }
+            let now = now
+            let took = now.nanoseconds(since: began)
             let verdict = machine.evaluated(evaluation.path, expires: evaluation.expires, took: took, at: now)
             tell(verdict) { try? evaluation.survey(evaluator, kernel, recallsReports: !isRecorded) }
+            noticeGeneration(in: verdict)
             // After the telling: then the snapshot holds what the reports on the links rest upon.
             environment.recorder?(.evaluated(evaluation.snapshot, at: now, took: .nanoseconds(took)))
         } catch {
-            noticeGeneration(in: verdict)
             environment.recorder?(.unanswered(error, at: now))
             tell(machine.evaluationFailed(error, at: now)) { nil }
         }
@@ -266,6 +269,7 @@ final class ReachabilityMonitor {
             self.timer = nil
         }
         counters.discarded = source?.discarded ?? 0
+        counters.resyncs = machine.resyncs
         outlet.note(counters, failure, limitations)
         if machine.isSettled { release() }
     }
@@ -278,7 +282,6 @@ final class ReachabilityMonitor {
     }
 
     private func evaluator(for target: ReachabilityTarget) -> PathEvaluator {
-        counters.resyncs = machine.resyncs
         PathEvaluator(target: target, configuration: configuration)
     }
 
