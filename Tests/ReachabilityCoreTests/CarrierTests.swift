@@ -48,6 +48,32 @@ struct CarrierTests {
         #expect(bridge("guest").instantStatus == .wired)
     }
 
+    @Test("a port that is an access point leads nobody out")
+    func accessPointAmongPorts() {
+        func bridge(_ mode: UInt32) -> ReachabilityPath {
+            Self.upon("bridge") { network, bridge in
+                let radio = network.addLink("radio", master: bridge)
+                network.wireless[radio] = WirelessState(mode: mode)
+                network.change(network.index("wlan0")) { $0.master = bridge }
+                // A switch port nobody can use does not count either.
+                network.addLink("lan1", kind: "bridge", master: bridge)
+            }
+        }
+        #expect(bridge(3).instantStatus == .wifi)
+        #expect(bridge(2).instantStatus == .wifi)
+    }
+
+    @Test("what is stacked upon a bridge without ports is as unusable as the bridge")
+    func stackedUponAnEmptyBridge() {
+        var network = FakeNetwork.wiredAndWiFi
+        network.addLink("br0", kind: "bridge")
+        for kind in ["vlan", "macvlan"] {
+            #expect(Self.upon(kind, lower: "br0", in: network).reason.code == .noPorts)
+        }
+        network.change(network.index("wlan0")) { [br0 = network.index("br0")] in $0.master = br0 }
+        #expect(Self.upon("vlan", lower: "br0", in: network).instantStatus == .wifi)
+    }
+
     @Test("what the device says of itself")
     func deviceFacts() {
         func device(_ facts: DeviceFacts) -> ReachabilityPath {

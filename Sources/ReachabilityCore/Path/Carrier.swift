@@ -91,11 +91,14 @@ extension Inquiry {
             // Cables to guests and containers do not lead out.
             if case .standalone(.virtual) = port.role { continue }
             // All ports are visited even where answers are missing: then all can ask at once.
-            if let carrier = try? carrier(of: port, expensive: expensive, depth: depth + 1) {
-                carriers.add(carrier)
-            } else {
+            guard let usability = try? usability(of: port, depth: depth + 1),
+                let carrier = try? carrier(of: port, expensive: expensive, depth: depth + 1)
+            else {
                 isComplete = false
+                continue
             }
+            // An access point leads nobody out, nor does a bridge without ports.
+            if usability == .usable { carriers.add(carrier) }
         }
         guard isComplete else { throw Incomplete() }
         portsCarrier[place] = carriers.together

@@ -13,6 +13,8 @@ package enum LinkUsability: Sendable, Equatable {
     case notOperational
     /// A bridge or bond without a usable port.
     case noPorts
+    /// Stacked upon a bridge or bond of this name, which is without a usable port.
+    case noPortsBelow(String)
     /// A radio that is not a client of a network.
     case wrongMode(String)
     /// A radio switched off by rfkill.
@@ -27,13 +29,19 @@ package enum LinkUsability: Sendable, Equatable {
         case .dormant: "\(name): link is up but dormant, waiting for authentication"
         case .notOperational: "\(name): not operational"
         case .noPorts: "\(name): none of its ports is usable"
+        case .noPortsBelow(let lower): "\(name): it lies on \(lower), none of whose ports is usable"
         case .wrongMode(let mode): "\(name): is in \(mode) mode, not a client of a network"
         case .radioBlocked: "\(name): rfkill-blocked"
         }
     }
 
     /// The reason code.
-    package var code: ReachabilityReason.Code { self == .noPorts ? .noPorts : .linkDown }
+    package var code: ReachabilityReason.Code {
+        switch self {
+        case .noPorts, .noPortsBelow: .noPorts
+        default: .linkDown
+        }
+    }
 }
 
 extension LinkState {
@@ -63,12 +71,26 @@ extension Inquiry {
         switch link.role {
         case .aggregate where state == .usable && depth < MediumRules.maximumDepth:
             return try usabilityOfPorts(of: link, depth: depth)
+        case .stacked where state == .usable && depth < MediumRules.maximumDepth:
+            return try usabilityBelow(link, depth: depth)
         case .device where state == .usable:
             guard let wireless = try wireless(link.index), !wireless.isUplink else { return .usable }
             return .wrongMode(wireless.modeName)
         case .device:
             return try device(link).isRadioBlocked ? .radioBlocked : state
         default: return state
+        }
+    }
+
+    /// A stacked link takes over its lower link's carrier, but a bridge that never had a port has one (RS-096).
+    private mutating func usabilityBelow(_ link: LinkState, depth: Int) throws(Incomplete) -> LinkUsability {
+        guard !link.lowerIsElsewhere, let lower = link.lower, lower != link.index,
+            let below = try self.link(lower)
+        else { return .usable }
+        switch try usability(of: below, depth: depth + 1) {
+        case .noPorts: return .noPortsBelow(below.name)
+        case .noPortsBelow(let name): return .noPortsBelow(name)
+        default: return .usable
         }
     }
 
