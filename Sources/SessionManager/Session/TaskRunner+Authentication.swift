@@ -52,6 +52,18 @@ extension TaskRunner {
         return plan.options.challengeHandler != nil || plan.delegate != nil || plan.options.credential != nil
     }
 
+    /// Whether a response is a challenge that somebody or something may answer.
+    ///
+    /// 407 is one where a proxy of HTTP has passed the request on. What comes through a tunnel or from the server itself is the server's
+    /// word, whatever its status, and nobody's password for the proxy is meant for that (RFC 9110 §11.7.1, §15.5.8).
+    func answersChallenge(of response: SessionResponse) -> Bool {
+        switch response.statusCode {
+        case 401: answersChallenges
+        case 407: answersChallenges && engine.forwardingProxy(for: response.url) != nil
+        default: false
+        }
+    }
+
     private var handlerKind: AuthenticationStateMachine.Handler {
         task.plan.options.challengeHandler != nil || task.plan.delegate != nil ? .task : .none
     }

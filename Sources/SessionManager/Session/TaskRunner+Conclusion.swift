@@ -22,10 +22,7 @@ extension TaskRunner {
             return fail(error, data: memory?.data)
         }
         if hasNext { return goOn() }
-        if let status = response?.statusCode, status == 401 || status == 407, answersChallenges, let response
-        {
-            return authenticate(.response(response))
-        }
+        if let response, answersChallenge(of: response) { return authenticate(.response(response)) }
         finish(response)
     }
 

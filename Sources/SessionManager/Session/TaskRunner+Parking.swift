@@ -129,9 +129,8 @@ extension TaskRunner {
         let headBytes = transfer.easy?.long(CURLINFO_REQUEST_SIZE) ?? 0
         facts.hasBegun = headBytes > 0 || transfer.body.sent > 0
         facts.isWhollySent = transfer.body.isSent
-        let status = transfer.response?.statusCode
-        facts.hasHead = status != nil
-        facts.isPreliminary = next != nil || ((status == 401 || status == 407) && answersChallenges)
+        facts.hasHead = transfer.response != nil
+        facts.isPreliminary = next != nil || transfer.response.map { answersChallenge(of: $0) } == true
         if let file {
             facts.content = .file(bytes: file.count)
         } else if task.plan.stream != nil {

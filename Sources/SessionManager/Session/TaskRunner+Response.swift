@@ -28,7 +28,7 @@ extension TaskRunner: TransferObserver {
             case .follow(let proposed): return redirect(to: proposed, head, rules)
             }
         }
-        if head.statusCode == 401 || head.statusCode == 407, answersChallenges {
+        if answersChallenge(of: head) {
             // Kept: it is the response where nobody has an answer.
             return try memorySink()
         }

@@ -12,14 +12,17 @@ package struct ProxyChoice: Sendable, Equatable {
     package let host: String
     /// Its port.
     package let port: Int
+    /// Whether it is spoken to by HTTP, with or without TLS; otherwise by SOCKS.
+    package let speaksHTTP: Bool
 
     /// As it is written in sentences, `192.0.2.1:3128` or `[2001:db8::1]:3128`.
     package var place: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-    package init(variable: String?, host: String, port: Int) {
+    package init(variable: String?, host: String, port: Int, speaksHTTP: Bool = true) {
         self.variable = variable
         self.host = host
         self.port = port
+        self.speaksHTTP = speaksHTTP
     }
 }
 
@@ -79,6 +82,7 @@ extension ProxyChoice {
             scheme = rest[..<mark.lowerBound]
             rest = rest[mark.upperBound...]
         }
+        speaksHTTP = scheme.lowercased().hasPrefix("http")
         rest = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         if let at = rest.lastIndex(of: "@") { rest = rest[rest.index(after: at)...] }
         let standard = scheme.lowercased() == "https" ? 443 : 1080

@@ -103,6 +103,12 @@ final class TransferEngine {
         return ProxyChoice(for: url, configured: configuration.proxy, environment: proxyEnvironment)
     }
 
+    /// The proxy that passes on requests for a URL, and may answer them in the server's place: one of HTTP, where no TLS goes through it.
+    func forwardingProxy(for url: URL) -> ProxyChoice? {
+        guard let proxy = proxy(for: url), proxy.speaksHTTP else { return nil }
+        return Origin(url)?.isSecure == false ? proxy : nil
+    }
+
     /// The origin of a URL that is written as text, and whether it is spoken to by TLS.
     func origin(of address: String) -> (origin: String, isSecure: Bool) {
         if address != lastAddress.url {

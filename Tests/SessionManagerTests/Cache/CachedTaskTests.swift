@@ -13,8 +13,10 @@ private struct CacheLab {
     let folder: Folder
     let cache: DiskResponseCache
 
-    init(in folder: Folder? = nil) async throws {
-        lab = try await Lab()
+    /// - Parameter proxy: which listener everything is asked through; nil for none.
+    init(in folder: Folder? = nil, behind proxy: OriginListener? = nil) async throws {
+        let origin = try await TestSupport.Origin.shared
+        lab = try await Lab { $0.proxy = proxy.map { "http://127.0.0.1:\(origin.port($0))" } ?? "" }
         self.folder = try folder ?? Folder()
         // Nothing in memory: what is found was on disk.
         cache = DiskResponseCache(directory: self.folder("cache"), diskCapacity: 1 << 20, memoryCapacity: 0)
@@ -313,7 +315,8 @@ struct CachedTaskTests {
         "a challenge on the way does not forget what is stored: the 304 behind it stands for that",
         arguments: [false, true])
     func confirmedBehindChallenge(_ isProxy: Bool) async throws {
-        let lab = try await CacheLab()
+        // That server answers what is meant for a proxy as well.
+        let lab = try await CacheLab(behind: isProxy ? .direct : nil)
         var options = TaskOptions()
         options.challengeHandler = { _ in .useCredential(.password(user: "u", password: "p")) }
         let name = "challenged-\(isProxy)"

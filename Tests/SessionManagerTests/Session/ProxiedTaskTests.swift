@@ -81,6 +81,29 @@ struct ProxiedTaskTests {
         #expect(!"\(try #require(end.json))".lowercased().contains("proxy-authorization"))
     }
 
+    @Test(
+        "407 from the server itself is its answer: nobody is asked, and it gets no password for proxies",
+        arguments: [
+            (OriginListener.https, "http", OriginListener.proxy), (.h2, "http", .proxy),
+            (.http, "socks5h", .socks), (.http, "", .http),
+        ])
+    func serversOwn(_ listener: OriginListener, _ scheme: String, _ proxy: OriginListener) async throws {
+        let lab = scheme.isEmpty ? try await Lab() : try await lab(proxy, scheme: scheme)
+        let asked = Diary<AuthenticationMethod>()
+        var options = TaskOptions()
+        options.challengeHandler = { [right] challenge in
+            asked.note(challenge.method)
+            return challenge.previousFailureCount == 0 ? .useCredential(right) : .cancel
+        }
+        let key = "servers-own-407-\(scheme)-\(listener)"
+        let end = try await lab.run(
+            lab.request("/cache/x?auth=user:secret&proxy=1&key=\(key)", at: listener), options: options)
+        #expect(end.response?.statusCode == 407, "\(words(end))")
+        #expect(end.error?.code == .badServerResponse, "\(words(end))")
+        #expect(asked.all.isEmpty)
+        #expect(try await lab.origin.count(key) == 1)
+    }
+
     @Test("a handler without the right credential is asked again, then it is the proxy's refusal")
     func declined() async throws {
         let lab = try await lab(.proxyAuth)

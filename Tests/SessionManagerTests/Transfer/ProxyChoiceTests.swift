@@ -78,4 +78,15 @@ struct ProxyChoiceTests {
         #expect(try isDirect("http://[2001:db8::7]/", "[2001:db8::7]"))
         #expect(try isDirect("http://[2001:db8::7]/", "2001:db8::/32"))
     }
+
+    @Test(
+        "what it speaks",
+        arguments: [
+            ("http://h:1", true), ("HTTPS://h:1", true), ("h:1", true), ("socks5h://h:1", false),
+            ("socks4://h:1", false),
+        ])
+    func speech(_ text: String, _ speaksHTTP: Bool) throws {
+        let url = try #require(URL(string: "http://a.test/"))
+        #expect(ProxyChoice(for: url, configured: text, environment: [:])?.speaksHTTP == speaksHTTP)
+    }
 }
