@@ -50,7 +50,7 @@ package enum CacheRules {
         case .returnCacheDataElseLoad, .returnCacheDataDontLoad:
             return isOwn ? .use(revalidating: nil) : without(policy, wishes, request)
         case .reloadRevalidatingCacheData:
-            return confirm(entry, request, wishes, mayUseStale: false)
+            return confirm(entry, request, wishes, isOwn: isOwn, mayUseStale: false)
         default: break
         }
         let control = CacheControl(entry.response)
@@ -67,7 +67,8 @@ package enum CacheRules {
             isUsable && !control.mustRevalidate && !wishes.noCache
             ? control.staleIfError ?? wishes.staleIfError : nil
         return confirm(
-            entry, request, wishes, mayUseStale: grace.map { freshness.staleness <= $0 } ?? false)
+            entry, request, wishes, isOwn: isOwn,
+            mayUseStale: grace.map { freshness.staleness <= $0 } ?? false)
     }
 
     /// What the answer to a confirming request means for the entry (RFC 9111 §4.3.3).
@@ -100,6 +101,8 @@ package enum CacheRules {
                 return nil
             }
         }
+        // It tells nothing of what another user has got, and must not make it this one's.
+        guard entry.hasSameAuthorization(as: request) else { return entry }
         return updated(entry, request, response, requestDate, responseDate)
     }
 
@@ -148,9 +151,19 @@ package enum CacheRules {
     }
 
     private static func confirm(
-        _ entry: CacheEntry, _ request: SessionRequest, _ wishes: CacheControl, mayUseStale: Bool
+        _ entry: CacheEntry, _ request: SessionRequest, _ wishes: CacheControl, isOwn: Bool, mayUseStale: Bool
     ) -> CacheDecision {
         if wishes.onlyIfCached { return without(.returnCacheDataDontLoad, wishes, request) }
+        if !isOwn {
+            // Only a strong tag says that these bytes are the answer to this request too: another user's may be as old (RFC 9110 §8.8.1,
+            // §13.1.3).
+            guard let text = entry.response.value(forField: "etag"), EntityTag(text)?.isWeak == false else {
+                return .load
+            }
+            var conditional = request
+            conditional.headerFields[.ifNoneMatch] = text
+            return .revalidate(conditional, mayUseStale: false)
+        }
         guard hasValidator(entry.response) || mayUseStale else { return .load }
         return .revalidate(conditional(request, entry), mayUseStale: mayUseStale)
     }

@@ -54,6 +54,36 @@ struct RulesCacheUpdateTests {
         #expect(!String(decoding: bytes, as: UTF8.self).contains("mine"))
     }
 
+    @Test(
+        "other credentials: a date says nothing of whose content it is, nor does a weak tag",
+        arguments: [
+            (["etag": "\"1\"", "last-modified": "M"], "confirm \"1\""), (["last-modified": "M"], "load"),
+            (["etag": "W/\"1\"", "last-modified": "M"], "load"), (["etag": "1"], "load"),
+        ])
+    func foreignValidators(_ pairs: [String: String], _ expected: String) throws {
+        let pairs = pairs.mapValues { $0 == "M" ? Fixture.text(-1000) : $0 }
+            .merging(["cache-control": "no-cache"]) { $1 }
+        let mine = try Fixture.request(["authorization": "Bearer mine"])
+        let entry = try Fixture.entry(pairs, request: mine)
+        for policy in [CachePolicy.useProtocolCachePolicy, .reloadRevalidatingCacheData] {
+            let other = try Fixture.request(["authorization": "Bearer other"], policy: policy)
+            #expect(name(other, entry) == expected)
+        }
+        #expect(name(mine, entry).hasPrefix("confirm"))
+    }
+
+    @Test("the answer to somebody else's HEAD is no word about what is stored")
+    func foreignHead() throws {
+        let mine = try Fixture.request(["authorization": "Bearer mine"])
+        let entry = try Fixture.entry(
+            ["cache-control": "max-age=60", "last-modified": Fixture.text(-1000)], request: mine)
+        let other = try Fixture.request(["authorization": "Bearer other"])
+        let updated = CacheRules.updated(
+            entry, for: other, byHead: try Fixture.response(["x-new": "1"]), requestDate: Fixture.at(1),
+            responseDate: Fixture.at(2))
+        #expect(updated == entry)
+    }
+
     @Test("what varies by cookies is confirmed each time: the session adds them later")
     func cookies() throws {
         let entry = try Fixture.entry(["cache-control": "max-age=60", "etag": "\"1\"", "vary": "Cookie"])
@@ -120,7 +150,7 @@ struct RulesCacheUpdateTests {
                     try Fixture.request(["authorization": "new"]), entry: new, at: Fixture.at(101))) == "use")
         #expect(
             Fixture.name(CacheRules.decide(try Fixture.request(), entry: new, at: Fixture.at(101)))
-                == "confirm W/\"1\"")
+                == "load")
     }
 
     @Test(
