@@ -159,7 +159,7 @@ extension Transfer {
         guard let observer else { return false }
         do throws(SessionError) {
             let target = try observer.transfer(self, received: head)
-            if facts.isEncoded, options.decompressesContent, !(target is DiscardingSink) {
+            if facts.isEncoded, options.decompressesContent, hasContent(head), !(target is DiscardingSink) {
                 decoder = try .chain(facts.codings, to: target, size: isBulk ? 64 << 10 : 16 << 10)
             }
             sink = decoder ?? target
@@ -169,6 +169,12 @@ extension Transfer {
             _ = abort(error)
             return false
         }
+    }
+
+    /// Whether there is anything to decode: what is said of an encoding may tell of content that does not come (RFC 9110 §8.4, §9.3.2,
+    /// §15.4.5).
+    private func hasContent(_ head: SessionResponse) -> Bool {
+        request.method != .head && head.statusCode != 204 && head.statusCode != 304 && facts.length != 0
     }
 
     /// Bytes of the content.

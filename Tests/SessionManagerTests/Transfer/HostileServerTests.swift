@@ -108,6 +108,25 @@ struct HostileServerTests {
         #expect(end.data == Data(String(repeating: #"{"key":"value"}"#, count: count).utf8))
     }
 
+    @Test(
+        "an encoding that is unknown here is no matter where nothing is encoded: after HEAD, with 304, without content",
+        arguments: [
+            ("/body?h=Content-Encoding:zstd&text=x", HTTPRequest.Method.head),
+            ("/cache/x?h=Content-Encoding:zstd", .get), ("/body?h=Content-Encoding:zstd&status=204", .get),
+            ("/body?h=Content-Encoding:zstd", .put), ("/body?h=Content-Encoding:gzip&text=x", .head),
+        ])
+    func nothingEncoded(_ path: String, _ method: HTTPRequest.Method) async throws {
+        let lab = try await Lab()
+        var request = try lab.request(path, method, at: .direct)
+        request.headerFields[.ifNoneMatch] = "\"x-1\""
+        let task = try lab.manager.dataTask(with: request)
+        task.resume()
+        let end = await task.outcome()
+        #expect(end.error == nil)
+        #expect(end.data == Data())
+        #expect(end.response?.value(forField: "content-encoding") != nil)
+    }
+
     @Test("trailers are no second head, with content and without")
     func trailers() async throws {
         struct Heads: SessionDelegate {
