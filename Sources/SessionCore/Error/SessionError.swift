@@ -20,6 +20,10 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
     public var response: SessionResponse? { contents.response }
     /// The content of the response, where there was one; at most the manager's limit for error bodies of downloads.
     public var data: Data? { contents.data }
+    /// The media types that would have been acceptable, where the response had another one; nil for other errors.
+    ///
+    /// What came instead is the ``SessionResponse/mimeType`` of ``response``.
+    public var acceptableContentTypes: Set<MediaRange>? { contents.acceptableContentTypes }
     /// The error that led to this one.
     public var underlying: (any Error)? { contents.underlying }
     /// What libcurl said, where the failure came from it.
@@ -32,12 +36,12 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
         _ code: Code, _ message: String, advice: String = "", domain: Domain = .transfer,
         failingURL: URL? = nil,
         response: SessionResponse? = nil, data: Data? = nil, underlying: (any Error)? = nil,
-        transport: TransportFailure? = nil
+        transport: TransportFailure? = nil, acceptableContentTypes: Set<MediaRange>? = nil
     ) {
         contents = SessionErrorContents(
             code: code, domain: domain, message: message, advice: advice, failingURL: failingURL,
-            response: response,
-            data: data, underlying: underlying, transport: transport)
+            response: response, data: data, underlying: underlying, transport: transport,
+            acceptableContentTypes: acceptableContentTypes)
     }
 
     /// The same error with other details.
@@ -51,7 +55,8 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
             old.code, message ?? old.message, advice: advice ?? old.advice, domain: old.domain,
             failingURL: failingURL ?? old.failingURL, response: response ?? old.response,
             data: data ?? old.data,
-            underlying: underlying ?? old.underlying, transport: old.transport)
+            underlying: underlying ?? old.underlying, transport: old.transport,
+            acceptableContentTypes: old.acceptableContentTypes)
     }
 
     /// What, where, and what to try, in one line; without the URL's user and password.
@@ -74,11 +79,13 @@ private final class SessionErrorContents: Sendable {
     let data: Data?
     let underlying: (any Error)?
     let transport: TransportFailure?
+    let acceptableContentTypes: Set<MediaRange>?
 
     init(
         code: SessionError.Code, domain: SessionError.Domain, message: String, advice: String,
         failingURL: URL?,
-        response: SessionResponse?, data: Data?, underlying: (any Error)?, transport: TransportFailure?
+        response: SessionResponse?, data: Data?, underlying: (any Error)?, transport: TransportFailure?,
+        acceptableContentTypes: Set<MediaRange>?
     ) {
         self.code = code
         self.domain = domain
@@ -89,6 +96,7 @@ private final class SessionErrorContents: Sendable {
         self.data = data
         self.underlying = underlying
         self.transport = transport
+        self.acceptableContentTypes = acceptableContentTypes
     }
 }
 

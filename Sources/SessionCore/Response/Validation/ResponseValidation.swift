@@ -74,8 +74,9 @@ public struct ResponseValidation: Sendable, Equatable, Codable {
         return SessionError(
             .cannotDecodeContentData, "Request failed: unacceptable content-type: \(received)",
             advice: "accepted are \(accepted.isEmpty ? "none" : accepted); "
-                + "if the server is right, add its type to the serializer's contentTypes",
-            domain: .responseSerialization, failingURL: response.url, response: response, data: data)
+                + "if the server is right, add its type to the serializer's acceptableContentTypes",
+            domain: .responseSerialization, failingURL: response.url, response: response, data: data,
+            acceptableContentTypes: ranges)
     }
 }
 
