@@ -14,6 +14,20 @@ public protocol ResponseSerializer<Value>: Sendable {
     ///   - data: the content; nil where there was none to speak of, for instance with 204.
     ///   - response: the head; nil where there is none.
     func serialize(_ data: Data?, response: SessionResponse?) -> SerializedResponse<Value>
+    /// Why a response is not acceptable, whatever its content; nil where it is, or where the content decides.
+    ///
+    /// Asked before the content of a download is written, and whether a response is a failure that may be tried again. Unless said
+    /// otherwise it is what ``serialize(_:response:)`` says of a response without content, except that there is none.
+    func refusal(of response: SessionResponse) -> SessionError?
+}
+
+extension ResponseSerializer {
+    /// What ``serialize(_:response:)`` says of the response without content, except that there is none.
+    public func refusal(of response: SessionResponse) -> SessionError? {
+        let error = serialize(nil, response: response).error
+        // An unacceptable status lies underneath.
+        return error?.code == .zeroByteResource ? error?.underlying as? SessionError : error
+    }
 }
 
 /// What a serializer made of a response.

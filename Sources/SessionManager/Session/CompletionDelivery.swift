@@ -82,12 +82,6 @@ final class CompletionDelivery: Sendable {
         return result
     }
 
-    /// Why a serializer does not accept a response, whatever its content.
-    static func refusal(of response: SessionResponse, by serializer: some ResponseSerializer) -> SessionError?
-    {
-        serializer.serialize(nil, response: response).error
-    }
-
     private static func serialize<Serializer: ResponseSerializer>(
         _ data: Data?, _ response: SessionResponse?, _ serializer: Serializer
     ) -> ((any Sendable)?, SessionError?) {

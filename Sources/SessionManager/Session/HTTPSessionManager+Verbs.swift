@@ -82,7 +82,7 @@ extension HTTPSessionManager {
 
     /// Without content an unfit media type is no reason to refuse: the status alone is judged.
     private func judge(_ response: SessionResponse, _ data: Data) throws(SessionError) {
-        guard let error = CompletionDelivery.refusal(of: response, by: responseSerializer) else { return }
+        guard let error = responseSerializer.refusal(of: response) else { return }
         throw error.with(failingURL: response.url, response: response, data: data)
     }
 

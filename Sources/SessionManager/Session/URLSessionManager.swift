@@ -280,7 +280,7 @@ public final class URLSessionManager: Sendable {
         plan.cache = state.caching?.with(options.cachedResponseHandler)
         plan.interceptor = Interceptor.combining(manager: state.interceptor, request: options.interceptor)
         // Judged without content, an unfit media type is no reason to refuse a file.
-        plan.validation = { CompletionDelivery.refusal(of: $0, by: serializer) }
+        plan.validation = { serializer.refusal(of: $0) }
         plan.completion = CompletionDelivery(
             serializer: serializer, queue: options.completionQueue ?? queue, group: options.completionGroup,
             delegate: delegate)

@@ -95,6 +95,25 @@ struct ResponseValidationTests {
         #expect(result.value == nil)
         #expect(result.error?.code == .badServerResponse)
         #expect(result.error?.inner?.code == .cannotDecodeContentData)
+        #expect(result.error?.acceptableContentTypes == nil)
+        #expect(
+            result.error?.inner?.acceptableContentTypes == JSONResponseSerializer().acceptableContentTypes)
+    }
+
+    @Test("by its head alone a response is refused for its status, never for content that has not come")
+    func heads() throws {
+        struct Value: Decodable {}
+        let decodable = DecodableResponseSerializer<Value>()
+        let serializers: [any ResponseSerializer] = [
+            HTTPResponseSerializer(), JSONResponseSerializer(), decodable, ImageResponseSerializer(),
+            AnyResponseSerializer(erasing: decodable), decodable.map { _ in 1 },
+            decodable.preprocessing(GoogleXSSIPreprocessor()), CompoundResponseSerializer([decodable]),
+        ]
+        for serializer in serializers {
+            #expect(serializer.refusal(of: try head(200, type: "text/html")) == nil, "\(serializer)")
+            #expect(serializer.refusal(of: try head(404))?.code == .badServerResponse, "\(serializer)")
+        }
+        #expect(DataResponseSerializer().refusal(of: try head(404)) == nil)
     }
 
     @Test("AF-101 a bad status with content that can be decoded: object and error")

@@ -209,6 +209,16 @@ struct HTTPSessionManagerTests {
         }
     }
 
+    @Test("a serializer that wants content refuses no answer before its content has come")
+    func decodable() async throws {
+        let api = try await manager()
+        api.responseSerializer = DecodableResponseSerializer<Echo>()
+        let echo: Echo = try await api.get("get")
+        #expect(echo.method == "GET")
+        #expect(try await api.data(.get, "get").1.statusCode == 200)
+        await #expect(throws: SessionError.self) { try await api.data(.get, "json-status/404") }
+    }
+
     @Test("a failure has the status, the content and the address")
     func failure() async throws {
         let api = try await manager()

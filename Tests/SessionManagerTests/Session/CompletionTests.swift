@@ -37,6 +37,36 @@ struct CompletionTests {
         #expect(places.all == ["second", "first"])
     }
 
+    @Test(
+        "with a serializer that wants content files are received, dependents run, and nothing is tried twice")
+    func decodable() async throws {
+        struct Echo: Decodable { let method: String }
+        let lab = try await Lab()
+        let asked = Diary<Int>()
+        lab.manager.responseSerializer = DecodableResponseSerializer<Echo>()
+        lab.manager.interceptor = Interceptor(retriers: [
+            Retrier { _, _, _ in
+                asked.note(1)
+                return .doNotRetry
+            }
+        ])
+        let first = try lab.manager.dataTask(with: lab.request("/get"))
+        var options = TaskOptions()
+        options.dependencies = [first]
+        let second = try lab.manager.downloadTask(with: lab.request("/bytes/10"), options: options)
+        first.resume()
+        second.resume()
+        let outcome = await second.outcome()
+        #expect(outcome.error == nil)
+        let path = try #require(outcome.filePath)
+        try FileManager.default.removeItem(atPath: path)
+        // A refusal is one all the same.
+        #expect(asked.all.isEmpty)
+        let refused = try lab.manager.downloadTask(with: lab.request("/json-status/404"))
+        refused.resume()
+        #expect(await refused.outcome().error?.code == .badServerResponse)
+    }
+
     @Test("a group does not wait for a task that could not be made")
     func refusedTask() async throws {
         let lab = try await Lab()

@@ -49,6 +49,12 @@ extension ValidatingResponseSerializer {
         }
     }
 
+    /// What ``validation`` says of the head alone; of content that has not come no type is wrong.
+    public func refusal(of response: SessionResponse) -> SessionError? {
+        guard case .unacceptable(let error) = validation.judge(response, data: nil) else { return nil }
+        return error
+    }
+
     /// The acceptable status codes; nil for all.
     public var acceptableStatusCodes: StatusCodes? {
         get { validation.statusCodes }
