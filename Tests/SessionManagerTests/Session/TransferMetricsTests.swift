@@ -28,8 +28,8 @@ struct TransferMetricsTests {
         let outcome = await task.outcome()
         let elapsed = ContinuousClock.now - began
         let metrics = try #require(outcome.metrics.first, "\(outcome.error.map { "\($0)" } ?? "")")
-        #expect(metrics.connect > .zero)
-        #expect(metrics.nameLookup <= metrics.connect)
+        #expect(metrics.nameLookup > .zero)
+        #expect(metrics.nameLookup < metrics.connect)
         #expect(metrics.connect < metrics.secureConnection)
         #expect(metrics.secureConnection <= metrics.requestStart)
         // The server has answered that much later.
@@ -44,6 +44,23 @@ struct TransferMetricsTests {
         #expect(metrics.remote?.address == "127.0.0.1")
         #expect(metrics.remote?.port == request.url.port)
         #expect(metrics.local?.address == "127.0.0.1")
+    }
+
+    @Test(
+        "a name that has to be looked up takes its time, on a connection that is made for it and on no other")
+    func nameLookup() async throws {
+        let lab = try await Lab { $0.hostAddresses = [] }
+        let request = try SessionRequest(lab.origin.url("/get", host: "localhost"))
+        var all: [TransferMetrics] = []
+        for _ in 0..<2 {
+            let task = try lab.manager.dataTask(with: request)
+            task.resume()
+            let outcome = await task.outcome()
+            all.append(try #require(outcome.metrics.first, "\(String(describing: outcome.error))"))
+        }
+        #expect(all[0].nameLookup > .zero && all[0].nameLookup < all[0].connect)
+        #expect(all[0].connect < all[0].total)
+        #expect(all.map(\.isReusedConnection) == [false, true])
     }
 
     @Test("a time that is set is there to be read, to the nanosecond")

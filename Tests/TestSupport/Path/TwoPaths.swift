@@ -20,6 +20,8 @@ package final class TwoPaths: Sendable {
         package let server: String?
         package let method: String?
         package let path: String?
+        /// What the request has behind its path.
+        package let query: String?
         package let connection: Int?
         package let start: Int?
         package let twice: Int?
