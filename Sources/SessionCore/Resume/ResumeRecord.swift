@@ -28,8 +28,8 @@ public struct ResumeRecord: Sendable, Equatable {
 
     /// A record.
     ///
-    /// - Throws: ``SessionError/Code/badResumeRecord`` where a part is impossible: no http or https URL, a negative length,
-    ///   more bytes than there are, a validator with control characters, a file name that is empty or has a NUL.
+    /// - Throws: ``SessionError/Code/badResumeRecord`` where a part is impossible: no http or https URL, a negative length or one
+    ///   beyond 2⁶², more bytes than there are, a validator with control characters, a file name that is empty or has a NUL.
     public init(
         url: URL, method: String = "GET", eTag: String? = nil, lastModified: String? = nil,
         date: String? = nil,
@@ -76,7 +76,10 @@ public struct ResumeRecord: Sendable, Equatable {
     private func check() throws(SessionError) {
         guard url.isSpoken else { throw Self.bad("its URL is neither http nor https") }
         guard HTTPRequest.Method(method) != nil else { throw Self.bad("\(TextQuote(method)) is no method") }
-        guard receivedBytes >= 0 else { throw Self.bad("it counts \(receivedBytes) bytes") }
+        // Beyond any file; a sum with what comes must not overflow.
+        guard (0...1 << 62).contains(receivedBytes) else {
+            throw Self.bad("it counts \(receivedBytes) bytes")
+        }
         if let totalBytes, totalBytes < receivedBytes {
             throw Self.bad("it counts \(receivedBytes) bytes of \(totalBytes)")
         }

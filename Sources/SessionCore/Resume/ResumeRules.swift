@@ -187,7 +187,8 @@ package struct ResumeRules: Sendable {
         return modified
     }
 
-    private var whole: SessionRequest { Self.whole(base) }
+    /// What is sent where nothing can be gone on with.
+    package var whole: SessionRequest { Self.whole(base) }
 
     /// A request for everything instead of a part.
     package static func whole(_ request: SessionRequest) -> SessionRequest {

@@ -26,9 +26,15 @@ extension TaskRunner {
             self.request = request
             // So much is there also while nothing of the rest has come.
             offset = record.receivedBytes
+            do throws(SessionError) {
+                // Before anything is sent: a record may tell of bytes that are not there.
+                if isDownload { continued = try partialFile(record) }
+            } catch {
+                return complete(TaskOutcome(error: error.with(failingURL: record.url)))
+            }
             exchange()
         case .restart(let request):
-            self.record = nil
+            giveUpRecord()
             self.request = request
             exchange()
         }
@@ -57,12 +63,12 @@ extension TaskRunner {
                 file = try partialFile(record)
                 return DiscardingSink(limit: Self.ballast)
             case .requestWhole(let whole):
-                self.record = nil
+                giveUpRecord()
                 next = whole
                 return DiscardingSink(limit: Self.ballast)
             case .failure(let error): throw error
             case .restart:
-                self.record = nil
+                giveUpRecord()
                 // Where this is interrupted, everything is asked for: the rest would be taken for the whole.
                 self.request = ResumeRules.whole(request)
             }
@@ -77,8 +83,10 @@ extension TaskRunner {
         let former = continued
         continued = nil
         former?.keep()
-        let file = try FileSink(path: former?.path ?? task.plan.options.partialFile, limit: limit)
+        let path = former?.path ?? (beginsAnew ? task.plan.record?.partialFile : nil)
+        let file = try FileSink(path: path ?? task.plan.options.partialFile, limit: limit)
         self.file = file
+            offset = 0
         return file
     }
 

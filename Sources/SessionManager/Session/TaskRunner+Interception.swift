@@ -30,6 +30,9 @@ extension TaskRunner {
     private func begin() {
         if hasRecord, let record = task.plan.record ?? record {
             resume(record, base: request)
+        } else if beginsAnew, let record = task.plan.record {
+            request = ResumeRules(record: record, base: request).whole
+            exchange()
         } else {
             exchangeOrUseCache()
         }

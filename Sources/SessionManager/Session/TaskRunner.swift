@@ -79,9 +79,19 @@ final class TaskRunner {
     private var boxedRecord: Boxed<ResumeRecord>?
     /// Whether there is a record, known since or from the beginning; the record itself is much to copy.
     var hasRecord: Bool { boxedRecord != nil || isContinuation }
-    /// The task was made with a record.
-    private let isContinuation: Bool
-    /// The file that had come so far.
+    /// The task was made with a record, and that has not turned out to be of no use.
+    private var isContinuation: Bool
+    /// The task was made with a record, and that was of no use.
+    private(set) var beginsAnew = false
+
+    /// Nothing can be gone on with: everything is asked for, and written to where the part was.
+    func giveUpRecord() {
+        boxedRecord = nil
+        beginsAnew = beginsAnew || isContinuation
+        isContinuation = false
+    }
+
+    /// The file with what had come so far, open.
     var continued: FileSink?
     /// What the next exchange is bound to; nil asks the table.
     var nextBinding: PathBinding?

@@ -232,6 +232,14 @@ struct RulesResumeTests {
             (206, nil, "bytes 0-9/20", true), (206, nil, "bytes 10-19/20", true), (206, nil, nil, true),
             (206, nil, "bytes 0-19/*", true), (206, nil, "bananas", true), (206, nil, "bytes 0-19/20", false),
             (206, "bytes=0-9", "bytes 0-9/20", false), (200, nil, "bytes 0-9/20", false),
+    @Test("AF-168 no record counts more bytes than a sum of them can hold")
+    func counts() throws {
+        #expect(throws: SessionError.self) { try record(received: .max, total: nil) }
+        #expect(throws: SessionError.self) { try record(received: 1 << 62 + 1, total: nil) }
+        let most = try record(received: 1 << 62, total: nil)
+        #expect(name(ResumeRules(record: most).plan) == "bytes=\(Int64(1) << 62)- \"v1\"")
+    }
+
         ] as [(Int, String?, String?, Bool)])
     func unaskedPart(_ status: Int, _ asked: String?, _ told: String?, _ isWrong: Bool) throws {
         var request = try SessionRequest("https://a.example/file")

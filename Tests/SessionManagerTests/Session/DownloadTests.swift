@@ -171,6 +171,56 @@ struct DownloadTests {
         #expect(end.error == nil)
         #expect(end.response?.statusCode == 200)
         #expect(try content(folder("file")) == OriginContent.bytes(0..<5000, version: 2))
+        // It was written where the part of the former file was.
+        #expect(folder.names == ["file"])
+    }
+
+    @Test(
+        "what cannot be gone on with is written anew where it was: with a weak tag, with nothing, for a server without ranges or with a wrong answer",
+        arguments: ["weak", "nothing", "ranges=0", "lie"])
+    func anew(_ kind: String) async throws {
+        let lab = try await Lab()
+        let folder = try Folder()
+        let count = kind == "nothing" ? 0 : 1000
+        if count > 0 { try Data(OriginContent.bytes(0..<count)).write(to: URL(filePath: folder("part"))) }
+        let address =
+            kind == "lie"
+            ? lab.origin.faultURL("/fault/range?n=5000&lie=start")
+            : lab.origin.url("/range/5000?\(kind == "weak" ? "weak=1" : kind)")
+        let tag = kind == "lie" ? "\"lie-1\"" : "\"range-5000-1\""
+        let record = try ResumeRecord(
+            url: SessionRequest(address).url, eTag: kind == "weak" ? "W/\(tag)" : tag,
+            receivedBytes: Int64(count), totalBytes: 5000, partialFile: folder("part"))
+        let task = try lab.manager.downloadTask(resuming: record)
+        task.resume()
+        let end = await task.outcome()
+        #expect(end.error == nil)
+        #expect(end.filePath == folder("part"))
+        #expect(try content(folder("part")) == OriginContent.bytes(0..<5000))
+        #expect(folder.names == ["part"])
+    }
+
+    @Test("a download that was begun anew and cut is tried again from its beginning")
+    func anewAgain() async throws {
+        let lab = try await Lab()
+        let folder = try Folder()
+        try Data(OriginContent.bytes(0..<1000)).write(to: URL(filePath: folder("part")))
+        let record = try ResumeRecord(
+            url: SessionRequest(
+                lab.origin.faultURL("/fault/cut?n=50000&after=9000&times=1&v=2&key=anew-again")
+            ).url, eTag: "\"cut-50000-1\"", receivedBytes: 1000, totalBytes: 50_000,
+            partialFile: folder("part"))
+        var policy = RetryPolicy()
+        policy.scale = 0.001
+        var options = TaskOptions()
+        options.interceptor = policy
+        let task = try lab.manager.downloadTask(resuming: record, options: options)
+        task.resume()
+        let end = await task.outcome()
+        #expect(end.error == nil)
+        #expect(task.currentRequest.headerFields[.range] == nil)
+        #expect(try content(folder("part")) == OriginContent.bytes(0..<50_000, version: 2))
+        #expect(try await lab.origin.count("anew-again") == 2)
     }
 
     private func rest(
@@ -245,6 +295,32 @@ struct DownloadTests {
         let task = try lab.manager.downloadTask(resuming: record)
         task.resume()
         #expect(await task.outcome().error?.code == .badResumeRecord)
+    }
+
+    @Test(
+        "AF-168 a record that counts more than there is, or than there can be, is refused before anything is sent",
+        arguments: [Int64.max, 1 << 40])
+    func absurdCount(_ count: Int64) async throws {
+        let lab = try await Lab()
+        let folder = try Folder()
+        try Data([1, 2, 3]).write(to: URL(filePath: folder("part")))
+        let key = "absurd-count-\(count)"
+        let text = """
+            {"version":1,"url":"\(lab.origin.url("/basic-auth/u/p?key=\(key)"))","method":"GET",
+            "eTag":"\\"x\\"","receivedBytes":\(count),"partialFile":"\(folder("part"))"}
+            """
+        var options = TaskOptions()
+        options.challengeHandler = { _ in .performDefaultHandling }
+        do {
+            let task = try lab.manager.downloadTask(
+                resuming: ResumeRecord(encoded: Data(text.utf8)), options: options)
+            task.resume()
+            #expect(await task.outcome().error?.code == .badResumeRecord)
+        } catch {
+            #expect(error.code == .badResumeRecord)
+        }
+        #expect(try await lab.origin.count(key) == 0)
+        #expect(try content(folder("part")) == [1, 2, 3])
     }
 
     @Test("AF-154 a delegate turns a data task into a download, or cancels it")
