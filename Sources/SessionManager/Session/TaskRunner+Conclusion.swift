@@ -62,7 +62,7 @@ extension TaskRunner {
     }
 
     private func turn(to next: SessionRequest) {
-        if let former = transfer?.request.url, Origin(former) != Origin(next.url) {
+        if authentication?.forLibrary != nil, Origin(request.url) != Origin(next.url) {
             // libcurl would show the credentials of one origin to the next.
             authentication?.forLibrary = nil
         }
