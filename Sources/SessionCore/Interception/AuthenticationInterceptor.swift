@@ -47,15 +47,23 @@ public actor AuthenticationInterceptor<A: Authenticator>: RequestInterceptor {
     }
 
     /// Whether the request is sent again: yes, after a refresh, where its credential was refused.
+    ///
+    /// Where a redirect has led to another origin, the credential has stayed behind, and what is refused there is not the credential.
     public func retry(
         _ request: SessionRequest, state: RequestState, after error: any Error
     ) async -> RetryDecision {
         guard
             let response = state.response ?? SessionError.chain(of: error).lazy.compactMap(\.response).first,
-            authenticator.isRefused(request, response: response, error: error),
+            authenticator.isRefused(state.redirectedRequest ?? request, response: response, error: error),
             request.body?.isRewindable ?? true
         else { return .doNotRetry }
-        let isCurrent = machine.credential.map { authenticator.isRequest(request, signedWith: $0) } ?? true
+        let credential = machine.credential
+        let isCurrent = credential.map { authenticator.isRequest(request, signedWith: $0) } ?? true
+        if isCurrent, let credential, let redirected = state.redirectedRequest,
+            !authenticator.isRequest(redirected, signedWith: credential)
+        {
+            return .doNotRetry
+        }
         do {
             _ = try await perform(machine.refused(isCurrent: isCurrent, at: state.instant))
             return .retry

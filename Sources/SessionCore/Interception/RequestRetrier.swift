@@ -15,6 +15,11 @@ public enum RetryDecision: Sendable {
 /// Decides whether a request that failed is sent again.
 public protocol RequestRetrier: Sendable {
     /// The decision; asked after failures of adapters, transfer, validation and serialization, not after cancelling.
+    ///
+    /// - Parameters:
+    ///   - request: what another try sends: as the adapters have made it, from before any redirect.
+    ///   - state: where it stands; ``RequestState/redirectedRequest`` is what has failed behind a redirect.
+    ///   - error: why it failed.
     func retry(
         _ request: SessionRequest, state: RequestState, after error: any Error
     ) async -> RetryDecision

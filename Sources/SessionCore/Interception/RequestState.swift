@@ -12,6 +12,10 @@ public struct RequestState: Sendable {
     public let retryCount: Int
     /// The head of the response that led to the question; nil before a request is sent, and where none came.
     public let response: SessionResponse?
+    /// What redirects have made of the request, whose answer led to the question; nil where none was followed.
+    ///
+    /// Another try sends the request itself, from before any redirect.
+    public let redirectedRequest: SessionRequest?
     /// The time of the wall clock.
     public let date: Date
     /// The time that does not jump.
@@ -19,12 +23,13 @@ public struct RequestState: Sendable {
 
     /// A state.
     public init(
-        identifier: Int, retryCount: Int = 0, response: SessionResponse? = nil, date: Date,
-        instant: ContinuousClock.Instant
+        identifier: Int, retryCount: Int = 0, response: SessionResponse? = nil,
+        redirectedRequest: SessionRequest? = nil, date: Date, instant: ContinuousClock.Instant
     ) {
         self.identifier = identifier
         self.retryCount = retryCount
         self.response = response
+        self.redirectedRequest = redirectedRequest
         self.date = date
         self.instant = instant
     }

@@ -112,17 +112,27 @@ public struct RedirectRules: Sendable, Equatable {
         next.url = url
         if status == 303 || ((301...302).contains(status) && request.method == .post && rewritesPost) {
             next.method = request.method == .head ? .head : .get
-            next.body = nil
-            next.headerFields.removeAll { $0.name.isAboutContent }
+            next.dropContent()
         }
         let former = Origin(request.url)
-        if origin != former {
-            next.headerFields.removeAll {
-                sensitiveFields.contains($0.name) || $0.name.canonicalName == "host" || $0.name == .origin
-            }
-        }
+        if origin != former { next.dropWhatIsForItsOrigin(sensitiveFields) }
         if former?.isSecure == true, !origin.isSecure { next.headerFields[.referer] = nil }
         return next
+    }
+}
+
+extension SessionRequest {
+    /// Leaves out the content, and the fields that describe it.
+    mutating func dropContent() {
+        body = nil
+        headerFields.removeAll { $0.name.isAboutContent }
+    }
+
+    /// Leaves out what no other origin is to see, and what names this one.
+    mutating func dropWhatIsForItsOrigin(_ sensitiveFields: SensitiveFields) {
+        headerFields.removeAll {
+            sensitiveFields.contains($0.name) || $0.name.canonicalName == "host" || $0.name == .origin
+        }
     }
 }
 

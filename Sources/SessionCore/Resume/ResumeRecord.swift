@@ -9,7 +9,7 @@ import HTTPTypes
 /// Written down with ``encoded()`` it survives the process. It holds no header fields of the request, thus no credentials,
 /// except those that stand in the URL itself.
 public struct ResumeRecord: Sendable, Equatable {
-    /// Where the bytes came from: the URL that was asked for, before redirects.
+    /// Where the bytes came from: the URL that was asked for, before redirects, unless these have made a GET of another method.
     public let url: URL
     /// The method; GET almost always.
     public let method: String

@@ -44,13 +44,23 @@ package struct ResumeRules: Sendable {
 
     /// Rules for one download.
     ///
-    /// `base` brings header fields and options; its URL and method are those of the record.
+    /// `base` brings header fields and options; its URL and method are those of the record. What is secret and meant for another origin
+    /// than the record's is left out, and with another method the content.
     package init(record: ResumeRecord, base: SessionRequest? = nil) {
         self.record = record
         var request = base ?? SessionRequest(url: record.url)
+        if Origin(request.url) != Origin(record.url) { request.dropWhatIsForItsOrigin(SensitiveFields()) }
         request.url = record.url
-        request.method = HTTPRequest.Method(record.method) ?? .get
+        let method = HTTPRequest.Method(record.method) ?? .get
+        if request.method != method { request.dropContent() }
+        request.method = method
         self.base = request
+    }
+
+    /// Rules for the answer to a request of ``plan``, or to what redirects have made of it.
+    package init(record: ResumeRecord, asked request: SessionRequest) {
+        self.record = record
+        base = request
     }
 
     /// What is to be sent.

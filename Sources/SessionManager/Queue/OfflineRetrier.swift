@@ -45,7 +45,9 @@ public struct OfflineRetrier: RequestRetrier {
     ) async -> RetryDecision {
         guard state.retryCount < retryLimit, state.response == nil, request.body?.isRewindable ?? true,
             let failure = SessionError.chain(of: error).first(where: { errorCodes.contains($0.code) }),
-            failure.code != .networkConnectionLost || methods.contains(request.method)
+            // Behind a redirect the server that has led there has carried it out.
+            failure.code != .networkConnectionLost && state.redirectedRequest == nil
+                || methods.contains(request.method)
         else { return .doNotRetry }
         return await isReachable() ? .retry : .doNotRetry
     }

@@ -9,9 +9,12 @@ import SessionCore
 extension TaskRunner {
     /// Goes on with an earlier download.
     func resume(_ record: ResumeRecord, base: SessionRequest) {
-        let rules = ResumeRules(record: record, base: base)
+        follow(ResumeRules(record: record, base: base).plan, record)
+    }
+
+    private func follow(_ plan: ResumePlan, _ record: ResumeRecord) {
         self.record = record
-        switch rules.plan {
+        switch plan {
         case .complete:
             let response = SessionResponse(url: record.url, statusCode: 200)
             guard isDownload else { return complete(TaskOutcome(response: task.response ?? response)) }
@@ -23,15 +26,15 @@ extension TaskRunner {
                 complete(TaskOutcome(error: error))
             }
         case .resume(let request):
-            self.request = request
-            // So much is there also while nothing of the rest has come.
-            offset = record.receivedBytes
             do throws(SessionError) {
                 // Before anything is sent: a record may tell of bytes that are not there.
                 if isDownload { continued = try partialFile(record) }
             } catch {
                 return complete(TaskOutcome(error: error.with(failingURL: record.url)))
             }
+            self.request = request
+            // So much is there also while nothing of the rest has come.
+            offset = record.receivedBytes
             exchange()
         case .restart(let request):
             giveUpRecord()
@@ -39,6 +42,13 @@ extension TaskRunner {
             exchange()
         }
     }
+
+    /// Whether the records of this download are of what was asked for before redirects: not where those have made a GET of something
+    /// else, which has to be gone on with where they have led.
+    var recordsBeforeRedirects: Bool { askedFor.method == request.method }
+
+    /// The request that records are made of.
+    var recordedRequest: SessionRequest { recordsBeforeRedirects ? askedFor : request }
 
     /// The file with what has come so far: still open where this task received it.
     private func partialFile(_ record: ResumeRecord) throws(SessionError) -> FileSink {
@@ -53,7 +63,7 @@ extension TaskRunner {
     func downloadSink(for head: SessionResponse) throws(SessionError) -> any ContentSink {
         let limit = options.maximumContentLength
         if let record, asksForRest {
-            switch ResumeRules(record: record, base: request).judge(head) {
+            switch ResumeRules(record: record, asked: request).judge(head) {
             case .append(let start, _, let total):
                 let file = try partialFile(record)
                 self.file = file
@@ -75,6 +85,7 @@ extension TaskRunner {
         }
         if let refusal = task.plan.validation?(head) {
             refusedBy = refusal
+            offset = 0
             return try memorySink()
         }
         if let error = ResumeRules.unaskedPart(request, head) { throw error }
@@ -86,7 +97,6 @@ extension TaskRunner {
         let path = former?.path ?? (beginsAnew ? task.plan.record?.partialFile : nil)
         let file = try FileSink(path: path ?? task.plan.options.partialFile, limit: limit)
         self.file = file
-            offset = 0
         return file
     }
 
@@ -104,7 +114,7 @@ extension TaskRunner {
         guard response.statusCode == 206, asksForRest, refusedBy == nil, let record, let transfer else {
             return false
         }
-        let rules = ResumeRules(record: record, base: request)
+        let rules = ResumeRules(record: record, asked: request)
         let count = file?.count ?? offset + transfer.received
         switch rules.ended(response, at: count) {
         case .complete: return false
@@ -113,10 +123,10 @@ extension TaskRunner {
             if count > record.receivedBytes { keepsPartialFile = false }
             fail(error)
         case .goOn(let longer):
-            let base = request
             continued = file
             self.transfer = nil
-            resume(longer, base: base)
+            // Where redirects have led: the same server has the next piece.
+            follow(ResumeRules(record: longer, asked: request).plan, longer)
         }
         return true
     }
@@ -131,7 +141,7 @@ extension TaskRunner {
             return nil
         }
         return try? ResumeRecord(
-            request: request, response: response, receivedBytes: file.count, totalBytes: expected,
+            request: recordedRequest, response: response, receivedBytes: file.count, totalBytes: expected,
             partialFile: file.path)
     }
 

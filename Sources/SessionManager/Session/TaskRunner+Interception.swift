@@ -8,7 +8,7 @@ extension TaskRunner {
     /// Begins a try: with the request as the adapters want it.
     func adapt() {
         guard let interceptor = task.plan.interceptor else { return begin() }
-        let (original, state) = (task.originalRequest, state(nil))
+        let (original, state) = (task.originalRequest, state(nil, sent: nil))
         ask { () async -> Result<SessionRequest, any Error> in
             do { return .success(try await interceptor.adapt(original, state: state)) } catch {
                 return .failure(error)
@@ -64,7 +64,9 @@ extension TaskRunner {
         _ interceptor: any RequestInterceptor, _ error: SessionError,
         otherwise: @escaping (TaskRunner) -> Void
     ) {
-        let (request, state) = (request, state(transfer?.response))
+        // Of that, since another try sends that: behind a POST there may be the GET of a redirect.
+        let request = askedFor
+        let state = state(transfer?.response, sent: isRedirected ? self.request : nil)
         ask {
             await interceptor.retry(request, state: state, after: error)
         } then: { runner, decision in
@@ -94,7 +96,8 @@ extension TaskRunner {
     }
 
     private func tryAgain() {
-        guard request.body?.isRewindable != false else {
+        // Both: the delegate may have given another body for the one that was read.
+        guard askedFor.body?.isRewindable != false, task.originalRequest.body?.isRewindable != false else {
             return end(
                 SessionError(
                     .requestBodyStreamExhausted,
@@ -110,7 +113,7 @@ extension TaskRunner {
             record = nil
             offset = 0
         }
-        hops = 0
+        forgetRedirects()
         authentication = nil
         serverTrust = nil
         transfer = nil
@@ -118,10 +121,10 @@ extension TaskRunner {
         adapt()
     }
 
-    private func state(_ response: SessionResponse?) -> RequestState {
+    private func state(_ response: SessionResponse?, sent: SessionRequest?) -> RequestState {
         RequestState(
-            identifier: task.identifier, retryCount: retries, response: response, date: Date(),
-            instant: ContinuousClock.now)
+            identifier: task.identifier, retryCount: retries, response: response, redirectedRequest: sent,
+            date: Date(), instant: ContinuousClock.now)
     }
 
     func sessionError(_ error: any Error) -> SessionError {

@@ -90,7 +90,10 @@ extension TaskRunner {
         case .exchange: exchange()
         case .follow(let next): follow(next)
         case .newBody: askForBody(of: request)
-        case .range(let record): resume(record, base: request)
+        case .range(let record):
+            // From where it was asked for: what a redirect has led to may be another place by now, or no place any more.
+            if recordsBeforeRedirects { forgetRedirects() }
+            resume(record, base: request)
         }
     }
 
@@ -163,7 +166,8 @@ extension TaskRunner {
             return nil
         }
         return try? ResumeRecord(
-            request: request, response: head, receivedBytes: count, totalBytes: expected, partialFile: "-")
+            request: recordedRequest, response: head, receivedBytes: count, totalBytes: expected,
+            partialFile: "-")
     }
 
     // MARK: Paths that die

@@ -119,7 +119,7 @@ extension TaskRunner: TransferObserver {
             if stream.total == 0, isSame { return false }
             throw SessionError.cutOff("\(cause), and the content cannot be had from the middle on")
         }
-        switch ResumeRules(record: record, base: request).judge(head) {
+        switch ResumeRules(record: record, asked: request).judge(head) {
         case .append(stream.total, _, let total):
             goingOn(from: stream.total, total: total)
             return false

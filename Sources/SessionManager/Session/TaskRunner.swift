@@ -15,6 +15,8 @@ final class TaskRunner {
     unowned let table: RunnerTable
     /// What is sent: what was asked for, until an adapter, a redirect or an authentication changes it.
     private var boxedRequest: Boxed<SessionRequest>
+    /// What was sent before the first redirect led elsewhere; nil where none has.
+    private var beforeRedirects: Boxed<SessionRequest>?
     var transfer: Transfer?
     private(set) var metrics: [Boxed<TransferMetrics>] = []
     /// Tries besides the first.
@@ -122,6 +124,33 @@ final class TaskRunner {
             boxedRequest = Boxed(newValue)
             task.note(request: boxedRequest)
         }
+    }
+
+    /// What was asked for before redirects: as the adapters want it, with the credentials that its server has wanted since.
+    var askedFor: SessionRequest {
+        _read {
+            let boxed = beforeRedirects ?? boxedRequest
+            yield boxed.value
+        }
+    }
+
+    /// Whether redirects have led elsewhere.
+    var isRedirected: Bool { beforeRedirects != nil }
+
+    /// One request follows another as the server wants.
+    func noteRedirect(from former: SessionRequest, to next: SessionRequest) {
+        hops += 1
+        guard beforeRedirects == nil, next.url != former.url || next.method != former.method else { return }
+        beforeRedirects = Boxed(former)
+    }
+
+    /// Goes back to where redirects began; whoever wants credentials on the way there is to be asked for them again.
+    func forgetRedirects() {
+        hops = 0
+        guard let first = beforeRedirects.take() else { return }
+        authentication = nil
+        boxedRequest = first
+        task.note(request: first)
     }
 
     /// Under which conditions; read where they lie.

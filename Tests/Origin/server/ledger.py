@@ -20,6 +20,7 @@ class Account:
         self.open = set()
         self.peak_open = 0
         self.requests = collections.deque(maxlen=10000)
+        self.authorizations = collections.deque(maxlen=10000)
         self.values = {}
 
     def report(self):
@@ -28,7 +29,7 @@ class Account:
             "count": self.count, "active": self.active, "peak": self.peak, "finished": self.finished,
             "aborted": self.aborted, "sent": self.sent, "received": self.received, "methods": dict(self.methods),
             "connections": len(self.connections), "open": len(self.open), "peakOpen": self.peak_open,
-            "requests": list(self.requests),
+            "requests": list(self.requests), "authorizations": list(self.authorizations),
         }
 
 
@@ -52,6 +53,7 @@ class Ledger:
         account.peak = max(account.peak, account.active)
         account.methods[request.method] += 1
         account.requests.append(f"{request.method} {request.target}")
+        account.authorizations.append(request.header("Authorization") or "")
         connection = request.connection
         account.connections[connection] = account.connections.get(connection, 0) + 1
         if not request.proxied:

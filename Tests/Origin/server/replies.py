@@ -90,13 +90,27 @@ async def do_loop(request):
     return Response(b"", request.number("code", 302), "text/html", [("Location", location)])
 
 
+def away(request):
+    """A redirect to `url`; with a gate the end of its content waits for that."""
+    location = urllib.parse.quote(request.argument("url", "/get"), safe="/:?&=%#[]@!$'()*+,;~")
+    status, headers = request.number("code", 302), [("Location", location)]
+    gate = request.argument("gate")
+    if not gate:
+        return Response(b"", status, "text/html", headers)
+
+    async def pieces():
+        yield b"it is"
+        await request.wire.race(request.application.ledger.gate(gate).wait())
+        yield b" gone"
+    return Response(pieces(), status, "text/html", headers, 10)
+
+
 async def do_redirect_to(request):
-    """/redirect-to?url=&code=&read=0: with `read=1` once the body was read."""
+    """/redirect-to?url=&code=&read=0&gate=: with `read=1` once the body was read."""
     if request.flag("read", False):
         async for _ in request.body():
             pass
-    location = urllib.parse.quote(request.argument("url", "/get"), safe="/:?&=%#[]@!$'()*+,;~")
-    return Response(b"", request.number("code", 302), "text/html", [("Location", location)])
+    return away(request)
 
 
 async def do_bytes(request):

@@ -8,6 +8,7 @@ import urllib.parse
 
 from .echo import parameters
 from .http1 import Response
+from .replies import away
 
 REALM = "Fake Realm"
 
@@ -44,7 +45,7 @@ async def do_hidden_basic_auth(request):
 
 
 async def do_digest_auth(request):
-    """/digest-auth/u/p?algorithm=MD5: RFC 7616 with `auth`; MD5 or SHA-256."""
+    """/digest-auth/u/p?algorithm=MD5: RFC 7616 with `auth`; MD5 or SHA-256. With `url` it then leads there, as /redirect-to does."""
     user, password = request.words[1:3]
     algorithm = request.argument("algorithm", "MD5")
 
@@ -58,6 +59,8 @@ async def do_digest_auth(request):
         told = digest(f"{request.method}:{request.target}")
         fields = [answer.get(name, "") for name in ("nonce", "nc", "cnonce", "qop")]
         if answer.get("username") == user and answer.get("response") == digest(":".join([secret, *fields, told])):
+            if request.argument("url"):
+                return away(request)
             return Response.json({"authenticated": True, "user": user})
     challenge = f'Digest realm="{REALM}", qop="auth", nonce="{secrets.token_hex(16)}", opaque="origin", ' \
         f'algorithm={algorithm}, stale=FALSE'

@@ -22,7 +22,8 @@ def socks(application, key, demands_credentials):
         host = await name(wire, kind)
         port = int.from_bytes(await exactly(wire, 2), "big")
         number = f"{key}-{application.ledger.account(key).count}"
-        request = types.SimpleNamespace(key=key, method="SOCKS", target=f"{host}:{port}", connection=number, proxied=False)
+        request = types.SimpleNamespace(
+            key=key, method="SOCKS", target=f"{host}:{port}", connection=number, proxied=False, header=lambda _: None)
         application.ledger.began(request)
         try:
             await serve(wire, command, port)

@@ -47,11 +47,13 @@ private final class TokenDesk: Authenticator {
 struct RulesAuthenticatorTests {
     private let refusal = SessionError(.badServerResponse, "refused")
 
-    private func state(_ retryCount: Int, status: Int? = nil) throws -> RequestState {
+    private func state(
+        _ retryCount: Int, status: Int? = nil, redirected: SessionRequest? = nil
+    ) throws -> RequestState {
         let url = try SessionRequest("http://h/").url
         return RequestState(
             identifier: 1, retryCount: retryCount,
-            response: status.map { SessionResponse(url: url, statusCode: $0) },
+            response: status.map { SessionResponse(url: url, statusCode: $0) }, redirectedRequest: redirected,
             date: Date(timeIntervalSince1970: 0), instant: .now)
     }
 
@@ -118,6 +120,21 @@ struct RulesAuthenticatorTests {
         await interceptor.setCredential(.init(number: 50))
         #expect(try await adapted.headerFields[.authorization] == "50")
         desk.answer(true)
+    }
+
+    @Test("what a redirect has left behind was not refused; an older credential is replaced once")
+    func redirected() async throws {
+        let interceptor = AuthenticationInterceptor(TokenDesk(), credential: .init(number: 2))
+        func retries(signedWith number: Int) async throws -> Bool {
+            var request = try SessionRequest("http://h/")
+            request.headerFields[.authorization] = "\(number)"
+            let state = try state(0, status: 401, redirected: SessionRequest("http://other/"))
+            if case .retry = await interceptor.retry(request, state: state, after: refusal) { return true }
+            return false
+        }
+        #expect(try await !retries(signedWith: 2))
+        #expect(try await retries(signedWith: 1))
+        #expect(await interceptor.credential == .init(number: 2))
     }
 
     @Test("what is no refusal is left to other retriers")

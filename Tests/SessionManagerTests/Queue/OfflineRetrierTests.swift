@@ -8,16 +8,16 @@ import TestSupport
 import Testing
 
 struct OfflineRetrierTests {
-    private func state(_ retryCount: Int = 0) -> RequestState {
-        RequestState(identifier: 1, retryCount: retryCount, date: Date(), instant: .now)
-    }
-
     private func decision(
-        _ retrier: OfflineRetrier, _ code: SessionError.Code, post: Bool = false, retryCount: Int = 0
+        _ retrier: OfflineRetrier, _ code: SessionError.Code, post: Bool = false, retryCount: Int = 0,
+        isRedirected: Bool = false
     ) async throws -> Bool {
         let request = try SessionRequest("http://device.test/", method: post ? .post : .get)
-        let decision = await retrier.retry(
-            request, state: state(retryCount), after: SessionError(code, "failed"))
+        let state = RequestState(
+            identifier: 1, retryCount: retryCount,
+            redirectedRequest: isRedirected ? try SessionRequest("http://device.test/other") : nil,
+            date: Date(), instant: .now)
+        let decision = await retrier.retry(request, state: state, after: SessionError(code, "failed"))
         if case .retry = decision { return true }
         return false
     }
@@ -44,6 +44,9 @@ struct OfflineRetrierTests {
         #expect(try await decision(retrier, .cannotConnectToHost, post: true))
         #expect(try await decision(retrier, .networkConnectionLost))
         #expect(try await !decision(retrier, .networkConnectionLost, post: true))
+        // The server that has led elsewhere has had it.
+        #expect(try await !decision(retrier, .cannotConnectToHost, post: true, isRedirected: true))
+        #expect(try await decision(retrier, .cannotConnectToHost, isRedirected: true))
         #expect(try await !decision(retrier, .certificateUntrusted))
         #expect(try await !decision(retrier, .cannotConnectToHost, retryCount: 3))
     }

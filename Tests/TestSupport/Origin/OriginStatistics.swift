@@ -26,6 +26,8 @@ package struct OriginStatistics: Sendable, Decodable {
     package let peakOpen: Int
     /// `GET /path?query` of each, in order, the last ten thousand.
     package let requests: [String]
+    /// The `Authorization` of each of these, empty where there was none.
+    package let authorizations: [String]
 }
 
 /// The bytes of `/bytes`, `/range` and their like.
