@@ -135,7 +135,7 @@ package enum ServiceInterface {
 
         # A message that is no call; the connection is closed.
         error MalformedMessage (reason: string)
-        # Too many clients, subscriptions, or bytes.
+        # Too many clients, subscriptions, questions about the history, or bytes.
         error LimitReached (reason: string)
         # What was waited for did not come in time.
         error TimedOut (reason: string)
