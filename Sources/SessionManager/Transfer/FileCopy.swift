@@ -31,13 +31,15 @@ package enum FileCopy {
         let input = open(source, O_RDONLY | O_CLOEXEC)
         guard input >= 0 else { throw FileFailure.cannotRead(source, errno) }
         let from = OwnedDescriptor(adopting: input)
-        var status = stat()
-        guard fstat(from.number, &status) == 0 else { throw FileFailure.cannotRead(source, errno) }
+        let size = lseek(from.number, 0, SEEK_END)
+        guard size >= 0, lseek(from.number, 0, SEEK_SET) == 0 else {
+            throw FileFailure.cannotRead(source, errno)
+        }
         let output = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard output >= 0 else { throw FileFailure.cannotCreate(path, errno) }
         let to = OwnedDescriptor(adopting: output)
         do throws(SessionError) {
-            try copy(from.number, source, to.number, path, size: Int64(status.st_size), first)
+            try copy(from.number, source, to.number, path, size: Int64(size), first)
             guard fsync(to.number) == 0 else { throw FileFailure.cannotWrite(path, errno) }
         } catch {
             _ = unlink(path)
