@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/if_tun.h>
 #include <linux/netlink.h>
+#include <malloc.h>
 #include <net/if.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -34,4 +35,13 @@ int clinux_netlink_bind(int descriptor, uint32_t groups) {
     address.nl_family = AF_NETLINK;
     address.nl_groups = groups;
     return bind(descriptor, (const struct sockaddr *)&address, sizeof address);
+}
+
+// <sanitizer/allocator_interface.h>; there only in programs that a sanitizer is linked to.
+__attribute__((weak)) size_t __sanitizer_get_current_allocated_bytes(void);
+
+long ctest_allocated_bytes(void) {
+    if (__sanitizer_get_current_allocated_bytes) return (long)__sanitizer_get_current_allocated_bytes();
+    struct mallinfo2 information = mallinfo2();
+    return (long)(information.uordblks + information.hblkhd);
 }

@@ -15,3 +15,5 @@ int clinux_tun_attach(int descriptor, const char *name);
 int clinux_tun_persist(int descriptor, int persist);
 // Subscribes a netlink socket to groups, of which the first 32 have a bit each (netlink(7)).
 int clinux_netlink_bind(int descriptor, uint32_t groups);
+// Bytes that the program has taken from malloc(3) and not given back, by the count of a sanitizer where there is one.
+long ctest_allocated_bytes(void);
