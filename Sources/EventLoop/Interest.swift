@@ -18,11 +18,14 @@ package struct Interest: OptionSet, Sendable, Equatable {
     package static let readable = Interest(rawValue: 1)
     /// Bytes can be given.
     package static let writable = Interest(rawValue: 2)
+    /// Something exceptional: urgent bytes of a socket, a trigger of the kernel's pressure files (poll(2), POLLPRI).
+    package static let priority = Interest(rawValue: 4)
 
     /// The bits of epoll_ctl(2).
     var mask: UInt32 {
         (contains(.readable) ? UInt32(CLINUX_EPOLLIN) : 0)
             | (contains(.writable) ? UInt32(CLINUX_EPOLLOUT) : 0)
+            | (contains(.priority) ? UInt32(CLINUX_EPOLLPRI) : 0)
     }
 }
 
@@ -41,12 +44,15 @@ package struct Readiness: OptionSet, Sendable, Equatable {
     package static let hangUp = Readiness(rawValue: 8)
     /// The kernel refused to watch this descriptor (not pollable, not open, no memory); the watch has ended.
     package static let refused = Readiness(rawValue: 16)
+    /// Something exceptional has happened (POLLPRI).
+    package static let priority = Readiness(rawValue: 32)
 
     /// The part of an epoll event that concerns `interest`; errors and hang-ups always do.
     init(mask: UInt32, interest: Interest) {
         var all: Readiness = []
         if mask & UInt32(CLINUX_EPOLLIN) != 0, interest.contains(.readable) { all.insert(.readable) }
         if mask & UInt32(CLINUX_EPOLLOUT) != 0, interest.contains(.writable) { all.insert(.writable) }
+        if mask & UInt32(CLINUX_EPOLLPRI) != 0, interest.contains(.priority) { all.insert(.priority) }
         if mask & UInt32(CLINUX_EPOLLERR) != 0 { all.insert(.error) }
         if mask & UInt32(CLINUX_EPOLLHUP) != 0 { all.insert(.hangUp) }
         self = all

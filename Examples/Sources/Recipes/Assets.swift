@@ -17,6 +17,11 @@ func makeFrame(
     return AssetSlot(pictures) { picture in draw(picture?.data) }
 }
 
+/// Empties a cache when memory runs short, as long as the monitor is kept.
+func empty(_ pictures: AutoPurgingCache<ImageDescription>) throws -> MemoryPressureMonitor {
+    try MemoryPressureMonitor(purging: [pictures])
+}
+
 /// Shows the newest picture of a camera, whatever is still on its way.
 func show(_ number: Int, in frame: AssetSlot<ImageDescription>) throws {
     frame.load(try SessionRequest("https://camera.example.com/pictures/\(number).jpg"))

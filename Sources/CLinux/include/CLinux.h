@@ -49,6 +49,7 @@ static inline const struct epoll_event *clinux_event_at(const struct epoll_event
 enum {
     CLINUX_EPOLLIN = EPOLLIN,
     CLINUX_EPOLLOUT = EPOLLOUT,
+    CLINUX_EPOLLPRI = EPOLLPRI,
     CLINUX_EPOLLERR = EPOLLERR,
     CLINUX_EPOLLHUP = EPOLLHUP,
 };

@@ -97,6 +97,8 @@ extension SessionError {
         public static let outOfResources = Code(rawValue: -9007)
         /// A task that this one was to follow has failed.
         public static let dependencyFailed = Code(rawValue: -9008)
+        /// The kernel lacks, or refuses this process, what is asked for.
+        public static let unsupportedBySystem = Code(rawValue: -9009)
     }
 
     /// The part that failed.

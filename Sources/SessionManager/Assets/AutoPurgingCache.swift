@@ -5,8 +5,8 @@ import Synchronization
 
 /// Keeps assets in memory within a limit: above it those go that were not asked for the longest.
 ///
-/// From any thread. Call ``removeAll()`` when the system runs short of memory.
-public final class AutoPurgingCache<Value: Sendable>: Sendable {
+/// From any thread. A ``MemoryPressureMonitor`` empties it when memory runs short; nothing does that by itself.
+public final class AutoPurgingCache<Value: Sendable>: PurgeableCache {
     private let store: Mutex<PurgingStore<AssetKey, Value>>
     private let cost: @Sendable (Value) -> Int64
     private let storable: @Sendable (Value, AssetKey) -> Bool
