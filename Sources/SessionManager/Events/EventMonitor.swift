@@ -13,17 +13,23 @@ public import SessionCore
 public struct EventMonitor: Sendable {
     private let queue: DeliveryQueue
     private let handler: @Sendable (SessionTask, TaskStep) -> Void
+    /// Whether it gets the steps of which there may be very many.
+    let hearsOfBytes: Bool
 
     /// A monitor.
     ///
     /// - Parameters:
     ///   - queue: where `handler` is called; a thread of its own unless said.
+    ///   - hearsOfBytes: whether it gets ``TaskStep/sentBody(_:)`` and ``TaskStep/receivedContent(_:)`` too, one for each part that goes or
+    ///     comes, mostly 16 KiB; no.
     ///   - handler: gets each step.
     public init(
-        queue: DeliveryQueue = .own, _ handler: @escaping @Sendable (SessionTask, TaskStep) -> Void
+        queue: DeliveryQueue = .own, hearsOfBytes: Bool = false,
+        _ handler: @escaping @Sendable (SessionTask, TaskStep) -> Void
     ) {
         self.queue = queue
         self.handler = handler
+        self.hearsOfBytes = hearsOfBytes
     }
 
     func note(_ task: SessionTask, _ step: TaskStep) {
@@ -48,8 +54,12 @@ public enum TaskStep: Sendable {
     case adaptationFailed(SessionError)
     /// A request goes to the network: the first, the next of a redirect, one with credentials, or another try.
     case sent(SessionRequest)
+    /// A part of the body was handed to the connection; for monitors that hear of bytes.
+    case sentBody(TransferProgress.Snapshot)
     /// The head of a response has come; also of one that is no end, such as a redirect.
     case received(SessionResponse)
+    /// A part of the content has come; for monitors that hear of bytes.
+    case receivedContent(TransferProgress.Snapshot)
     /// Nothing of it runs, since its path is gone: a sentence says why. It goes on when there is another one.
     case parked(String)
     /// It goes on after that.
@@ -83,7 +93,9 @@ extension TaskStep: CustomStringConvertible {
         case .adapted(let request): "adapted: \(Self.line(request))"
         case .adaptationFailed(let error): "adaptation failed: \(error.code.rawValue)"
         case .sent(let request): "sent: \(Self.line(request))"
+        case .sentBody(let progress): "sent body: \(Self.bytes(progress))"
         case .received(let response): "received: \(response.statusCode ?? 0)"
+        case .receivedContent(let progress): "received content: \(Self.bytes(progress))"
         case .parked(let sentence): "parked: \(sentence)"
         case .wentOn: "went on"
         case .redirected(let request): "redirected: \(Self.line(request))"
@@ -98,6 +110,10 @@ extension TaskStep: CustomStringConvertible {
         }
     }
 
+    private static func bytes(_ progress: TransferProgress.Snapshot) -> String {
+        "\(progress.completedBytes)" + (progress.totalBytes.map { " of \($0)" } ?? "") + " bytes"
+    }
+
     /// Without user, password and query, where secrets are.
     private static func line(_ request: SessionRequest) -> String {
         "\(request.method.rawValue) \(request.url.host() ?? "")\(request.url.path(percentEncoded: true))"
@@ -110,5 +126,12 @@ extension SessionTask {
         guard !plan.monitors.isEmpty else { return }
         let step = step()
         for monitor in plan.monitors { monitor.note(self, step) }
+    }
+
+    /// Tells those monitors that want to hear of bytes.
+    func tellBytes(_ direction: ByteCounters.Direction) {
+        let progress = counters.snapshot(direction)
+        let step = direction == .sent ? TaskStep.sentBody(progress) : .receivedContent(progress)
+        for monitor in plan.monitors where monitor.hearsOfBytes { monitor.note(self, step) }
     }
 }

@@ -37,6 +37,7 @@ final class CompletionDelivery: Sendable {
         }
         Task {
             if let delegate {
+                await task.byteReport?.told()
                 await delegate.task(task, didCollect: outcome.metrics)
                 await delegate.task(task, didCompleteWith: outcome.error)
             }

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import FoundationEssentials
 public import SessionCore
 
 /// Takes part in what a manager's tasks do.
 ///
 /// Every method has a default that changes nothing. They are called off the transferring thread; a transfer waits for the answer and
-/// its time-outs stand still meanwhile. Calls for one task come one after the other, those for different tasks may overlap.
+/// its time-outs stand still meanwhile. Calls for one task come one after the other, those for different tasks may overlap. What is
+/// told of bytes (``hearsOfBytes``) is told before what comes after them is asked or told, such as the end.
 public protocol SessionDelegate: Sendable {
     /// Whether ``session(_:didReceive:)`` is asked about servers instead of the security policy; no.
     ///
     /// Read when the delegate is set. Needs libcurl with OpenSSL 3: tasks over https fail with ``SessionError/Code/missingLibrary``
     /// otherwise.
     var asksAboutServers: Bool { get }
+    /// Whether ``task(_:didSendBodyBytes:progress:)``, ``task(_:didReceiveContent:)`` and ``task(_:didWriteFileBytes:progress:)`` are
+    /// called; no.
+    ///
+    /// Read when the delegate is set. Where it is no, nothing is copied or counted for them.
+    var hearsOfBytes: Bool { get }
     /// A server shows its certificates (``AuthenticationChallenge/peerTrust``), of which nothing has been verified.
     ///
     /// The security policy is not asked. The credential `serverTrust` accepts this certificate for this server, for all tasks of the
@@ -44,6 +51,28 @@ public protocol SessionDelegate: Sendable {
     ///
     /// Not asked about redirects that are followed and challenges that are answered.
     func task(_ task: SessionTask, didReceive response: SessionResponse) async -> ResponseDisposition
+    /// Bytes of the body were handed to the connection.
+    ///
+    /// Called with several parts together where the delegate is slower than the connection. What is sent again, for instance after a
+    /// redirect, is told when it exceeds what has been told.
+    ///
+    /// - Parameters:
+    ///   - count: bytes since the last call, at least 1.
+    ///   - progress: the bytes so far, these included, and in all.
+    func task(_ task: SessionTask, didSendBodyBytes count: Int64, progress: TransferProgress.Snapshot) async
+    /// A part of the content has come, decoded, which goes to memory or to the reader of a stream; not empty.
+    ///
+    /// The parts together are the content, in order. A transfer that is 256 KiB ahead of the delegate pauses. Not told are redirects that
+    /// are followed, and the content of challenges.
+    func task(_ task: SessionTask, didReceiveContent content: Data) async
+    /// A part of the content was written to the file of a download.
+    ///
+    /// Called with several parts together where the delegate is slower than the connection.
+    ///
+    /// - Parameters:
+    ///   - count: bytes since the last call, at least 1.
+    ///   - progress: the bytes of the file so far, those of an earlier download included, and in all.
+    func task(_ task: SessionTask, didWriteFileBytes count: Int64, progress: TransferProgress.Snapshot) async
     /// A data task has become a download, as the delegate wanted.
     func taskDidBecomeDownload(_ task: SessionTask) async
     /// A download is complete and lies at a passing place.
@@ -75,6 +104,8 @@ public enum ResponseDisposition: Sendable {
 extension SessionDelegate {
     /// No.
     public var asksAboutServers: Bool { false }
+    /// No.
+    public var hearsOfBytes: Bool { false }
     /// Leaves it to the trust roots.
     public func session(
         _ session: Session, didReceive challenge: AuthenticationChallenge
@@ -96,6 +127,16 @@ extension SessionDelegate {
     public func task(_ task: SessionTask, didReceive response: SessionResponse) async -> ResponseDisposition {
         .allow
     }
+    /// Nothing.
+    public func task(
+        _ task: SessionTask, didSendBodyBytes count: Int64, progress: TransferProgress.Snapshot
+    ) async {}
+    /// Nothing.
+    public func task(_ task: SessionTask, didReceiveContent content: Data) async {}
+    /// Nothing.
+    public func task(
+        _ task: SessionTask, didWriteFileBytes count: Int64, progress: TransferProgress.Snapshot
+    ) async {}
     /// Nothing.
     public func taskDidBecomeDownload(_ task: SessionTask) async {}
     /// Leaves it to the task.

@@ -55,6 +55,8 @@ public final class SessionTask: Sendable {
     public let priority: Float
     /// How far body and content are; counted without a ``TransferProgress`` until somebody asks for one.
     let counters = ByteCounters()
+    /// Tells the delegate of them, where it wants to hear of bytes.
+    let byteReport: ByteReport?
     var plan: TaskPlan { _read { yield boxedPlan.value } }
     let boxedPlan: Boxed<TaskPlan>
     /// Told of its end, by the plan's ``CompletionDelivery``.
@@ -81,6 +83,13 @@ public final class SessionTask: Sendable {
         priority = boxedPlan.value.options.priority
         self.request = request
         record = Mutex(Record())
+        if boxedPlan.value.delegateHearsBytes || boxedPlan.value.monitorsHearBytes {
+            byteReport =
+                boxedPlan.value.delegateHearsBytes ? boxedPlan.value.delegate.map { ByteReport($0) } : nil
+            counters.isWatched.store(true, ordering: .relaxed)
+        } else {
+            byteReport = nil
+        }
         if let handler = plan.options.uploadProgress {
             record.withLock { $0.upload = progress(of: .sent, plan.options.progressQueue, handler) }
         }
@@ -130,6 +139,8 @@ public final class SessionTask: Sendable {
         }
         progress?.bytesChanged()
         for watcher in watchers { watcher() }
+        if direction == .sent { byteReport?.sent(counters.snapshot(.sent), of: self) }
+        if plan.monitorsHearBytes { tellBytes(direction) }
     }
 
     /// Has `body` called after each change of the counters, on the loop's thread.

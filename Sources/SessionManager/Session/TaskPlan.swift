@@ -25,6 +25,10 @@ struct TaskPlan: Sendable {
     var cache: CacheAccess?
     /// Hear of its steps.
     var monitors: [EventMonitor] = []
+    /// Whether the delegate hears of bytes.
+    var delegateHearsBytes = false
+    /// Whether one of the monitors does.
+    var monitorsHearBytes = false
     /// Takes the content of a stream task.
     var stream: StreamBuffer?
     /// Told of the head of the last response.

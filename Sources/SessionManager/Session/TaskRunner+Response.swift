@@ -84,12 +84,28 @@ extension TaskRunner: TransferObserver {
     func becomeDownload() {
         guard !isDownload else { return }
         isDownload = true
+        if let report = task.byteReport { return report.becameDownload(task) }
         guard let delegate = task.plan.delegate else { return }
         let task = task
         Task { await delegate.taskDidBecomeDownload(task) }
     }
 
     func finalSink(for head: SessionResponse) throws(SessionError) -> any ContentSink {
+        let sink = try quietSink(for: head)
+        guard let report = task.byteReport, !(sink is DiscardingSink) else { return sink }
+        let isFile = sink is FileSink
+        let progress = TransferProgress.Snapshot(
+            completedBytes: offset, totalBytes: expected.map { $0 + offset })
+        let engine = LoopBound(engine, to: engine.reactor)
+        let transfer = transfer.map { LoopBound($0, to: engine.reactor) }
+        return ReportingSink(sink, report, of: task, file: isFile ? progress : nil) {
+            guard let transfer else { return }
+            engine.perform { engine in engine.resume(transfer.here { $0 }) }
+        }
+    }
+
+    /// The place for the content, of which nobody is told.
+    private func quietSink(for head: SessionResponse) throws(SessionError) -> any ContentSink {
         if isDownload { return try downloadSink(for: head) }
         if let stream = task.plan.stream {
             let isComplete = try goOnReading(head, stream)

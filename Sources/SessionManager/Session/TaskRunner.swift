@@ -288,7 +288,10 @@ final class TaskRunner {
         let me = LoopBound(self, to: reactor)
         let next = LoopBound(Reaction(then), to: reactor)
         let number = questions
+        let report = task.byteReport
         self.question = Task {
+            // The delegate hears first of what led to the question.
+            await report?.told()
             let answer = await question()
             me.perform { runner in
                 guard runner.questions == number else { return }

@@ -15,6 +15,8 @@ public final class URLSessionManager: Sendable {
         var serializer: any ResponseSerializer
         var queue: DeliveryQueue
         var delegate: (any SessionDelegate)?
+        /// Whether the delegate wants to hear of bytes.
+        var delegateHearsBytes = false
         /// The delegate, where it wants to be asked about servers.
         var serverJudge: (any SessionDelegate)?
         var interceptor: (any RequestInterceptor)?
@@ -100,10 +102,12 @@ public final class URLSessionManager: Sendable {
         set {
             // Read outside the lock: it is the delegate's own code.
             let asks = newValue?.asksAboutServers == true
+            let hears = newValue?.hearsOfBytes == true
             state.withLock { state in
                 // A connection that one delegate has accepted must not serve tasks of another.
                 if asks || state.serverJudge != nil, state.session?.isInvalid != true { state.session = nil }
                 state.delegate = newValue
+                state.delegateHearsBytes = hears
                 state.ordinaryPlan = nil
                 state.serverJudge = asks ? newValue : nil
             }
@@ -276,7 +280,9 @@ public final class URLSessionManager: Sendable {
             plan.options.progressQueue = queue
         }
         plan.delegate = delegate
+        plan.delegateHearsBytes = state.delegateHearsBytes
         plan.monitors = state.monitors
+        plan.monitorsHearBytes = state.monitors.contains { $0.hearsOfBytes }
         plan.cache = state.caching?.with(options.cachedResponseHandler)
         plan.interceptor = Interceptor.combining(manager: state.interceptor, request: options.interceptor)
         // Judged without content, an unfit media type is no reason to refuse a file.
