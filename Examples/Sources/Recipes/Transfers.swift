@@ -38,6 +38,15 @@ func uploadLog(_ api: HTTPSessionManager) async throws {
     _ = try await api.session.data(for: request)
 }
 
+/// One call with ways of its own.
+func saveSettings(_ api: HTTPSessionManager, _ settings: ParameterValue) async throws -> [String: String] {
+    var options = TaskOptions()
+    options.lane = "settings"
+    options.networkCondition = .notExpensive
+    options.uploadProgress = { print("\($0.completedBytes) bytes sent") }
+    return try await api.put("settings", parameters: settings, options: options)
+}
+
 /// Content as it comes; whoever reads slowly slows the server down.
 func followEvents(_ manager: URLSessionManager, _ request: SessionRequest) async throws {
     let (response, content) = try await manager.stream(for: request)

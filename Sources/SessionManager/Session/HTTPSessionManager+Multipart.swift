@@ -33,7 +33,7 @@ extension HTTPSessionManager {
     /// - Parameters:
     ///   - parameters: become the first parts.
     ///   - options: for instance ``TaskOptions/uploadProgress``.
-    /// - Throws: as ``get(_:parameters:headers:)``.
+    /// - Throws: as ``get(_:parameters:headers:options:)``.
     public func post<Value: Decodable & Sendable>(
         _ address: String, parameters: ParameterValue? = nil, form: MultipartFormData,
         headers: [String: String] = [:], options: TaskOptions? = nil

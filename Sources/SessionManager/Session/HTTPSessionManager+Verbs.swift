@@ -8,49 +8,56 @@ public import SessionCore
 extension HTTPSessionManager {
     /// GETs a value: `let user: User = try await api.get("users/1")`.
     ///
-    /// - Parameter parameters: go into the query.
+    /// - Parameters:
+    ///   - parameters: go into the query.
+    ///   - options: what the task is to do differently from the others of its manager: progress, lane, network, handlers; nil for nothing.
     /// - Throws: ``SessionError`` where the request fails, the status or the media type is not acceptable, or the content is no `Value`.
     public func get<Value: Decodable & Sendable>(
-        _ address: String, parameters: ParameterValue? = nil, headers: [String: String] = [:]
+        _ address: String, parameters: ParameterValue? = nil, headers: [String: String] = [:],
+        options: TaskOptions? = nil
     ) async throws(SessionError) -> Value {
-        try await value(.get, address, parameters, headers)
+        try await value(.get, address, parameters, headers, options)
     }
 
     /// POSTs parameters, as a form unless ``requestSerializer`` says otherwise, and decodes the answer.
     ///
-    /// - Throws: as ``get(_:parameters:headers:)``.
+    /// - Throws: as ``get(_:parameters:headers:options:)``.
     public func post<Value: Decodable & Sendable>(
-        _ address: String, parameters: ParameterValue? = nil, headers: [String: String] = [:]
+        _ address: String, parameters: ParameterValue? = nil, headers: [String: String] = [:],
+        options: TaskOptions? = nil
     ) async throws(SessionError) -> Value {
-        try await value(.post, address, parameters, headers)
+        try await value(.post, address, parameters, headers, options)
     }
 
     /// PUTs parameters and decodes the answer.
     ///
-    /// - Throws: as ``get(_:parameters:headers:)``.
+    /// - Throws: as ``get(_:parameters:headers:options:)``.
     public func put<Value: Decodable & Sendable>(
-        _ address: String, parameters: ParameterValue? = nil, headers: [String: String] = [:]
+        _ address: String, parameters: ParameterValue? = nil, headers: [String: String] = [:],
+        options: TaskOptions? = nil
     ) async throws(SessionError) -> Value {
-        try await value(.put, address, parameters, headers)
+        try await value(.put, address, parameters, headers, options)
     }
 
     /// PATCHes with parameters and decodes the answer.
     ///
-    /// - Throws: as ``get(_:parameters:headers:)``.
+    /// - Throws: as ``get(_:parameters:headers:options:)``.
     public func patch<Value: Decodable & Sendable>(
-        _ address: String, parameters: ParameterValue? = nil, headers: [String: String] = [:]
+        _ address: String, parameters: ParameterValue? = nil, headers: [String: String] = [:],
+        options: TaskOptions? = nil
     ) async throws(SessionError) -> Value {
-        try await value(.patch, address, parameters, headers)
+        try await value(.patch, address, parameters, headers, options)
     }
 
     /// DELETEs and decodes the answer.
     ///
     /// - Parameter parameters: go into the query.
-    /// - Throws: as ``get(_:parameters:headers:)``.
+    /// - Throws: as ``get(_:parameters:headers:options:)``.
     public func delete<Value: Decodable & Sendable>(
-        _ address: String, parameters: ParameterValue? = nil, headers: [String: String] = [:]
+        _ address: String, parameters: ParameterValue? = nil, headers: [String: String] = [:],
+        options: TaskOptions? = nil
     ) async throws(SessionError) -> Value {
-        try await value(.delete, address, parameters, headers)
+        try await value(.delete, address, parameters, headers, options)
     }
 
     /// Asks for the head alone.
@@ -58,9 +65,11 @@ extension HTTPSessionManager {
     /// - Throws: ``SessionError`` where the request fails or the status is not acceptable.
     @discardableResult
     public func head(
-        _ address: String, parameters: ParameterValue? = nil, headers: [String: String] = [:]
+        _ address: String, parameters: ParameterValue? = nil, headers: [String: String] = [:],
+        options: TaskOptions? = nil
     ) async throws(SessionError) -> SessionResponse {
-        let (_, response) = try await data(.head, address, parameters: parameters, headers: headers)
+        let (_, response) = try await data(
+            .head, address, parameters: parameters, headers: headers, options: options)
         return response
     }
 
@@ -72,10 +81,10 @@ extension HTTPSessionManager {
     @discardableResult
     public func data(
         _ method: HTTPRequest.Method, _ address: String, parameters: ParameterValue? = nil,
-        headers: [String: String] = [:]
+        headers: [String: String] = [:], options: TaskOptions? = nil
     ) async throws(SessionError) -> (Data, SessionResponse) {
         let request = try request(method, address, parameters: parameters, headers: headers)
-        let (data, response) = try await session.data(for: request)
+        let (data, response) = try await session.data(for: request, options: options)
         try judge(response, data)
         return (data, response)
     }
@@ -88,9 +97,9 @@ extension HTTPSessionManager {
 
     private func value<Value: Decodable & Sendable>(
         _ method: HTTPRequest.Method, _ address: String, _ parameters: ParameterValue?,
-        _ headers: [String: String]
+        _ headers: [String: String], _ options: TaskOptions?
     ) async throws(SessionError) -> Value {
-        try await value(of: request(method, address, parameters: parameters, headers: headers), nil)
+        try await value(of: request(method, address, parameters: parameters, headers: headers), options)
     }
 
     /// Sends a request and decodes the answer.
@@ -107,7 +116,7 @@ extension HTTPSessionManager {
         guard let value = result.value else {
             throw SessionError(
                 .cannotParseResponse, "the response has no content, and a \(Value.self) was expected",
-                advice: "use data(_:_:parameters:headers:) where there may be none",
+                advice: "use data(_:_:parameters:headers:options:) where there may be none",
                 domain: .responseSerialization, failingURL: request.url, response: response, data: data)
         }
         return value

@@ -30,12 +30,13 @@ extension URLSessionManager {
     ///
     /// Decoding happens in the caller's task and holds up no transfer.
     ///
+    /// - Parameter options: what the task is to do differently from the others of its manager; nil for nothing.
     /// - Returns: nil where an acceptable response has no content.
     /// - Throws: what hindered the transfer, or the serializer's error with the content in ``SessionError/data``.
     public func object<Serializer: ResponseSerializer>(
-        for request: SessionRequest, using serializer: Serializer
+        for request: SessionRequest, using serializer: Serializer, options: TaskOptions? = nil
     ) async throws(SessionError) -> Serializer.Value? {
-        let (data, response) = try await data(for: request)
+        let (data, response) = try await data(for: request, options: options)
         let result = serializer.serialize(data, response: response)
         if let error = result.error { throw error }
         return result.value

@@ -54,6 +54,53 @@ struct HTTPSessionManagerTests {
         #expect(secure.securityPolicy.pinningMode == .publicKey)
     }
 
+    /// Marks the requests that it sees.
+    private struct Mark: RequestInterceptor {
+        func adapt(_ request: SessionRequest, state: RequestState) async throws -> SessionRequest {
+            var request = request
+            try request.setValue("seen", forField: "X-Mark")
+            return request
+        }
+        func retry(_ request: SessionRequest, state: RequestState, after error: any Error) async
+            -> RetryDecision
+        { .doNotRetry }
+    }
+
+    @Test("every verb takes options for its task alone")
+    func options() async throws {
+        let api = try await manager()
+        let steps = Diary<String>()
+        api.session.eventMonitors = [
+            EventMonitor(queue: .custom { $0() }) { _, step in
+                if case .sent(let request) = step {
+                    let isMarked = request.headerFields.contains { $0.name.canonicalName == "x-mark" }
+                    steps.note("\(request.method.rawValue) \(isMarked)")
+                }
+            }
+        ]
+        var options = TaskOptions()
+        options.interceptor = Mark()
+        let progress = Diary<TransferProgress.Snapshot>()
+        options.progressQueue = .custom { $0() }
+        options.downloadProgress = { progress.note($0) }
+        let _: Echo = try await api.get("get", options: options)
+        #expect(progress.all.last?.fractionCompleted == 1)
+        let _: Echo = try await api.post("post", options: options)
+        let _: Echo = try await api.put("put", options: options)
+        let _: Echo = try await api.patch("patch", options: options)
+        let _: Echo = try await api.delete("delete", options: options)
+        try await api.head("get", options: options)
+        try await api.data(.get, "get", options: options)
+        let request = try api.request(.get, "get")
+        _ = try await api.session.object(for: request, using: JSONResponseSerializer(), options: options)
+        let _: Echo = try await api.get("get")
+        #expect(
+            steps.all == [
+                "GET true", "POST true", "PUT true", "PATCH true", "DELETE true", "HEAD true", "GET true",
+                "GET true", "GET false",
+            ])
+    }
+
     @Test("a value in one line: GET, POST, PUT, PATCH and DELETE")
     func values() async throws {
         let api = try await manager()
