@@ -17,19 +17,24 @@ struct SuspensionTests {
         _ lab: Lab, _ other: @escaping @Sendable () -> Void, by own: @escaping @Sendable () -> Void
     ) async throws {
         let queue = try lab.manager.transferQueue
+        let speak = Flag()
+        let hasSpoken = Flag()
+        // A thread of its own: the loop would wait for whatever Swift's tasks wait for.
+        let thread = try LoopThread.start(name: "other") {
+            while !speak.isRaised { sched_yield() }
+            other()
+            hasSpoken.raise()
+        }
         await withCheckedContinuation { continuation in
             queue.submit {
-                let hasSpoken = Flag()
-                Task.detached {
-                    other()
-                    hasSpoken.raise()
-                }
+                speak.raise()
                 while !hasSpoken.isRaised { sched_yield() }
                 own()
                 // Behind the other's message.
                 queue.submit { continuation.resume() }
             }
         }
+        thread.join()
     }
 
     private final class Flag: Sendable {
