@@ -30,6 +30,8 @@ struct HistoryKeeperTests {
         try await keeper.tell(
             .at(1, .wired, event: .initial), .at(2, .wired, was: .wired, event: .path),
             .at(3, .unreachable, was: .wired, reason: "eth0: no carrier"))
+        // The file is opened on a thread of its own.
+        try await keeper.files.result {}
         #expect(HistoryLock.isHeld(beside: keeper.folder(HistoryDatabase.fileName)))
         await keeper.stop()
         #expect(!HistoryLock.isHeld(beside: keeper.folder(HistoryDatabase.fileName)))

@@ -41,7 +41,7 @@ struct AssetDownloaderTests {
         let receipts = (0..<2).map { number in downloader.download(request) { seen.append((number, $0)) } }
         #expect(receipts[0] != nil && receipts[0] != receipts[1])
         let both = await seen.wait(forCount: 2)
-        #expect(both.map(\.0) == [0, 1])
+        try #require(both.map(\.0) == [0, 1])
         let assets = try both.map { try $0.1.get() }
         #expect(assets[0].value == assets[1].value && assets[0].response == assets[1].response)
         #expect(assets[0].response?.statusCode == 200 && assets[0].value.width == 3)
