@@ -160,4 +160,18 @@ struct SourceRoutesTests {
         }
         #expect(verdict(in: network) == .fine)
     }
+
+    /// Asked with a source, IPv6 answers with the better route through the other interface; a bound socket takes its own.
+    @Test("a bound connection is fine where its interface has a route, though another's is better")
+    func boundBesideABetterOne() {
+        var network = FakeNetwork()
+        let eth0 = network.addLink("eth0")
+        let wwan0 = network.addLink("wwan0")
+        network.addAddress("2001:db8::2/64", to: eth0)
+        network.addAddress("2001:db8:1::2/64", to: wwan0)
+        network.addRoute("::/0", via: "fe80::1", on: eth0, metric: 200)
+        network.addRoute("::/0", via: "fe80::9", on: wwan0, metric: 100)
+        #expect(verdict(isBound: true, in: network) == .fine)
+        #expect(verdict(in: network) == .moved(to: wwan0))
+    }
 }

@@ -13,10 +13,10 @@ package struct ConnectionRules: Sendable {
     private var choice: RouteLookup { RouteLookup(destination: path.peer, source: knownSource) }
     /// Whether there is an entry for the peer through the connection's own interface.
     ///
-    /// With the FIB entry: otherwise IPv4 takes every interface for one with the peer on the link.
+    /// With the FIB entry: otherwise IPv4 takes every interface for one with the peer on the link. Without a source: with one, IPv6 takes
+    /// the interface for a wish, and answers with a better route through another.
     private var own: RouteLookup {
-        RouteLookup(
-            destination: path.peer, interface: path.interface, source: knownSource, wantsEntry: true)
+        RouteLookup(destination: path.peer, interface: path.interface, wantsEntry: true)
     }
 
     /// The address by which IPv6 finds the route of a connection that has one: there are routes for one prefix of sources alone.
@@ -86,17 +86,27 @@ package struct ConnectionRules: Sendable {
     }
 
     private func leadsToPeer(_ inquiry: inout Inquiry) throws(Inquiry.Incomplete) -> Bool {
-        var own = own
-        if own.source == nil, path.peer.family == .ipv6 {
-            // Not connected yet: from whatever address the kernel would choose.
-            let bound = RouteLookup(destination: path.peer, interface: path.interface)
-            own = try inquiry.sending(bound).entry
-        }
         switch try inquiry.route(own) {
         case .success(let route): return route.kind == .unicast
         // Linux before 4.13 does not tell: an open question must not end a connection.
-        case .failure(let refusal): return refusal.errno == KernelRefusal.unsupported
+        case .failure(let refusal) where refusal.errno == KernelRefusal.unsupported: return true
+        case .failure: return try leadsToPeerFromSource(&inquiry)
         }
+    }
+
+    /// Whether a route for one prefix of sources alone leads there.
+    private func leadsToPeerFromSource(_ inquiry: inout Inquiry) throws(Inquiry.Incomplete) -> Bool {
+        guard path.peer.family == .ipv6 else { return false }
+        var lookup = own
+        if let knownSource {
+            lookup = own.from(knownSource)
+        } else {
+            // Not connected yet: from whatever address the kernel would choose.
+            let bound = RouteLookup(destination: path.peer, interface: path.interface)
+            lookup = try inquiry.sending(bound).entry
+        }
+        guard lookup.source != nil, case .success(let route) = try inquiry.route(lookup) else { return false }
+        return route.kind == .unicast
     }
 }
 
