@@ -83,10 +83,14 @@ struct HostManagerTests {
         let far = ["203.0.113.5"].compactMap { ReachabilityDestination($0) }
         let manager = manager("device.example")
         manager.setStatusChangeBlock { [log] in log.append($0) }
+        let updates = EventLog<ReachabilityUpdate>()
+        let observation = manager.observeReachability { updates.append($0) }
+        defer { observation.cancel() }
         manager.startMonitoring()
         func bounce() async {
             for isUp in [false, true] {
                 kernel.change { $0.setCarrier($0.index("eth0"), isUp) }
+                await updates.wait { $0.last?.path.isOnline == isUp }
                 await settled()
             }
         }
@@ -98,6 +102,7 @@ struct HostManagerTests {
         for answer in [far, addresses, far] {
             let generation = manager.path.generation
             kernel.resolve(.success(answer))
+            await updates.wait { $0.last?.path.generation == generation + 1 }
             await settled()
             #expect(manager.path.generation == generation + 1)
             #expect(kernel.pendingNames == [])
