@@ -126,46 +126,6 @@ struct ManagerTests {
         #expect(await log.wait(forCount: 2) == [.wired, .unreachable])
     }
 
-    @Test func startingTwiceReportsOnce() async {
-        let manager = manager()
-        manager.setStatusChangeBlock { [log] in log.append($0) }
-        manager.startMonitoring()
-        manager.startMonitoring()
-        unplug()
-        #expect(await log.wait(forCount: 2) == [.wired, .unreachable])
-    }
-
-    @Test func nothingIsCalledAfterStopAndARestartReportsAfresh() async {
-        let manager = manager()
-        manager.setStatusChangeBlock { [log] in log.append($0) }
-        manager.startMonitoring()
-        await log.wait(forCount: 1)
-        manager.stopMonitoring()
-        #expect(manager.status == .unknown)
-        #expect(manager.path.reason.code == .notMonitoring)
-        #expect(!kernel.isListening)
-        unplug()
-        manager.startMonitoring()
-        #expect(await log.wait(forCount: 2) == [.wired, .unreachable])
-    }
-
-    @Test func stopWaitsForTheBlockUnderWay() async {
-        let manager = manager()
-        let gate = EventLog<Bool>()
-        let running = Mutex(false)
-        manager.setStatusChangeBlock { _ in
-            running.withLock { $0 = true }
-            gate.append(true)
-            // Long enough for a stop that does not wait to return in between.
-            for _ in 0..<200_000 where !running.withLock({ $0 }) { return }
-            running.withLock { $0 = false }
-        }
-        manager.startMonitoring()
-        await gate.wait(forCount: 1)
-        manager.stopMonitoring()
-        #expect(running.withLock { $0 } == false)
-    }
-
     @Test("RB-19 a blocked observer keeps nobody waiting and gets the newest") func blockedObserver() async {
         let manager = manager()
         let (entered, leave) = (EventLog<Bool>(), ConditionLock(false))
@@ -239,87 +199,6 @@ struct ManagerTests {
         await settled()
         #expect(manager.counters.overruns == 1)
         #expect(manager.counters.resyncs == 1)
-    }
-
-    @Test("without a loop nothing is watched, and the next start tries again")
-    func startsAgainAfterAFailure() async {
-        let hasDescriptors = Mutex(false)
-        var environment = kernel.environment
-        environment.reactor = { [reactor] () throws(ReachabilityError) -> Reactor in
-            if hasDescriptors.withLock({ $0 }) { return reactor }
-            throw ReachabilityError(.outOfResources, errno: 24, context: "no descriptor left", advice: "")
-        }
-        let manager = ReachabilityManager(.general, .init(), .own, environment)
-        manager.setStatusChangeBlock { [log] in log.append($0) }
-        manager.startMonitoring()
-        #expect(await log.wait(forCount: 1) == [.unknown])
-        #expect(!manager.isMonitoring)
-        #expect(manager.failure?.code == .outOfResources)
-        #expect(manager.path.reason.sentence == "no descriptor left")
-        hasDescriptors.withLock { $0 = true }
-        manager.startMonitoring()
-        #expect(manager.status == .wired)
-        #expect(manager.failure == nil)
-        #expect(await log.wait(forCount: 2) == [.unknown, .wired])
-    }
-
-    @Test("a stop while another thread is starting ends that start")
-    func stopWhileStarting() async {
-        let manager = Mutex<ReachabilityManager?>(nil)
-        let hasStopped = Mutex(false)
-        var environment = kernel.environment
-        environment.reactor = { [reactor] in
-            // As if another thread came in between.
-            if !hasStopped.withLock({ stopped in
-                defer { stopped = true }
-                return stopped
-            }) {
-                manager.withLock { $0 }?.stopMonitoring()
-            }
-            return reactor
-        }
-        let made = ReachabilityManager(.general, .init(), .own, environment)
-        manager.withLock { $0 = made }
-        made.startMonitoring()
-        await settled()
-        #expect(!made.isMonitoring)
-        #expect(made.status == .unknown)
-        #expect(!kernel.isListening)
-        made.startMonitoring()
-        #expect(made.status == .wired)
-        made.stopMonitoring()
-        #expect(!kernel.isListening)
-        manager.withLock { $0 = nil }
-    }
-
-    @Test("a monitor that was stopped before its start comes up never starts")
-    func stopBeforeStart() {
-        let monitor = MonitorHandle(
-            subject: .general, configuration: .init(), environment: kernel.environment, reactor: reactor,
-            outlet: MonitorOutlet(publish: { _ in }, refresh: { _ in }, note: { _, _, _ in }))
-        monitor.stop()
-        monitor.startAndWait()
-        #expect(!kernel.isListening)
-        monitor.stop()
-    }
-
-    @Test("the interface towards a peer is found behind an IPv6 route for one prefix of sources too")
-    func egressFromAPrefix() async throws {
-        kernel.changeSilently {
-            let eth0 = $0.index("eth0")
-            $0.addAddress("2001:db8::2/64", to: eth0)
-            $0.addRoute("::/0", via: "fe80::1", on: eth0, from: "2001:db8::/64")
-        }
-        let environment = kernel.environment
-        let names = try await reactor.result { [reactor] () -> [String?] in
-            let observer = PathObserver(reactor: reactor, environment: environment) { _ in }
-            guard observer.open() else { return [] }
-            defer { observer.close() }
-            return ["2606:4700::1111", "12.0.0.1", "192.0.2.2"].map { text in
-                IPAddress(text).flatMap { observer.egress(to: $0)?.name }
-            }
-        }
-        #expect(names == ["eth0", "eth0", nil])
     }
 
     @Test func anyNumberOfObserversInOrder() async {

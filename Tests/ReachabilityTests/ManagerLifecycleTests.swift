@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import Reachability
+import ReachabilityCore
+import Synchronization
+import TestSupport
+import Testing
+
+/// Starting and stopping the manager, from whatever thread, and where that fails.
+struct ManagerLifecycleTests {
+    private let reactor: Reactor
+    private let kernel: FakeKernel
+    private let log = EventLog<ReachabilityStatus>()
+
+    init() throws {
+        reactor = try Reactor(name: "lifecycle-test")
+        kernel = FakeKernel(.wired, reactor: reactor)
+    }
+
+    private func manager(_ subject: MonitorSubject = .general) -> ReachabilityManager {
+        var configuration = ReachabilityConfiguration()
+        configuration.timing.evaluationInterval = .zero
+        configuration.timing.lossGrace = .zero
+        return kernel.manager(subject, configuration)
+    }
+
+    private func unplug() { kernel.change { $0.setCarrier($0.index("eth0"), false) } }
+
+    @Test func startingTwiceReportsOnce() async {
+        let manager = manager()
+        manager.setStatusChangeBlock { [log] in log.append($0) }
+        manager.startMonitoring()
+        manager.startMonitoring()
+        unplug()
+        #expect(await log.wait(forCount: 2) == [.wired, .unreachable])
+    }
+
+    @Test func nothingIsCalledAfterStopAndARestartReportsAfresh() async {
+        let manager = manager()
+        manager.setStatusChangeBlock { [log] in log.append($0) }
+        manager.startMonitoring()
+        await log.wait(forCount: 1)
+        manager.stopMonitoring()
+        #expect(manager.status == .unknown)
+        #expect(manager.path.reason.code == .notMonitoring)
+        #expect(!kernel.isListening)
+        unplug()
+        manager.startMonitoring()
+        #expect(await log.wait(forCount: 2) == [.wired, .unreachable])
+    }
+
+    @Test func stopWaitsForTheBlockUnderWay() async {
+        let manager = manager()
+        let gate = EventLog<Bool>()
+        let running = Mutex(false)
+        manager.setStatusChangeBlock { _ in
+            running.withLock { $0 = true }
+            gate.append(true)
+            // Long enough for a stop that does not wait to return in between.
+            for _ in 0..<200_000 where !running.withLock({ $0 }) { return }
+            running.withLock { $0 = false }
+        }
+        manager.startMonitoring()
+        await gate.wait(forCount: 1)
+        manager.stopMonitoring()
+        #expect(running.withLock { $0 } == false)
+    }
+
+    @Test("without a loop nothing is watched, and the next start tries again")
+    func startsAgainAfterAFailure() async {
+        let hasDescriptors = Mutex(false)
+        var environment = kernel.environment
+        environment.reactor = { [reactor] () throws(ReachabilityError) -> Reactor in
+            if hasDescriptors.withLock({ $0 }) { return reactor }
+            throw ReachabilityError(.outOfResources, errno: 24, context: "no descriptor left", advice: "")
+        }
+        let manager = ReachabilityManager(.general, .init(), .own, environment)
+        manager.setStatusChangeBlock { [log] in log.append($0) }
+        manager.startMonitoring()
+        #expect(await log.wait(forCount: 1) == [.unknown])
+        #expect(!manager.isMonitoring)
+        #expect(manager.failure?.code == .outOfResources)
+        #expect(manager.path.reason.sentence == "no descriptor left")
+        hasDescriptors.withLock { $0 = true }
+        manager.startMonitoring()
+        #expect(manager.status == .wired)
+        #expect(manager.failure == nil)
+        #expect(await log.wait(forCount: 2) == [.unknown, .wired])
+    }
+
+    @Test("a stop while another thread is starting ends that start")
+    func stopWhileStarting() async {
+        let manager = Mutex<ReachabilityManager?>(nil)
+        let hasStopped = Mutex(false)
+        var environment = kernel.environment
+        environment.reactor = { [reactor] in
+            // As if another thread came in between.
+            if !hasStopped.withLock({ stopped in
+                defer { stopped = true }
+                return stopped
+            }) {
+                manager.withLock { $0 }?.stopMonitoring()
+            }
+            return reactor
+        }
+        let made = ReachabilityManager(.general, .init(), .own, environment)
+        manager.withLock { $0 = made }
+        made.startMonitoring()
+        await settled()
+        #expect(!made.isMonitoring)
+        #expect(made.status == .unknown)
+        #expect(!kernel.isListening)
+        made.startMonitoring()
+        #expect(made.status == .wired)
+        made.stopMonitoring()
+        #expect(!kernel.isListening)
+        manager.withLock { $0 = nil }
+    }
+
+    @Test("a monitor that was stopped before its start comes up never starts")
+    func stopBeforeStart() {
+        let monitor = MonitorHandle(
+            subject: .general, configuration: .init(), environment: kernel.environment, reactor: reactor,
+            outlet: MonitorOutlet(publish: { _ in }, refresh: { _ in }, note: { _, _, _ in }))
+        monitor.stop()
+        monitor.startAndWait()
+        #expect(!kernel.isListening)
+        monitor.stop()
+    }
+
+    private func settled() async {
+        kernel.tell([.requested])
+        try? await reactor.result(of: {})
+    }
+}
