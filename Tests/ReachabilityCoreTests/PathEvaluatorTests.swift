@@ -43,6 +43,26 @@ struct PathEvaluatorTests {
         let path = network.evaluate(.general)
         #expect(path.reason.sentence == "eth0 has carrier and 192.0.2.2/24 but no default route")
         #expect(path.reason.interface == "eth0")
+        #expect(path.reason.code == .noRoute)
+    }
+
+    /// The kernel takes the routes away with what they rest upon: the reason is what went, for it says what to do.
+    @Test("a route that is missing for another reason: the code is that reason's")
+    func missingRouteHasTheCodeOfItsCause() {
+        var network = FakeNetwork()
+        network.change(network.addLink("eth0", up: false)) { $0.flags = [] }
+        var reason = network.evaluate(.general).reason
+        #expect(reason == ReachabilityReason(.linkDown, interface: "eth0", sentence: "eth0 is switched off"))
+        let link = network.addLink("eth1")
+        reason = network.evaluate(.general).reason
+        #expect(
+            reason
+                == ReachabilityReason(
+                    .noAddress, interface: "eth1", sentence: "eth1 has carrier but no address"))
+        network.addAddress("169.254.7.7/16", to: link)
+        reason = network.evaluate(.general).reason
+        #expect(reason.code == .linkLocalOnly)
+        #expect(reason.interface == "eth1")
     }
 
     @Test func lostCarrierIsNamedAndNothingStandsIn() {

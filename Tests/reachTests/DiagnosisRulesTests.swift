@@ -243,6 +243,16 @@ struct DiagnosisRulesTests {
         #expect(!DiagnosisRules.path(path).advice.contains("eth0"))
     }
 
+    @Test("The path: without any interface the adapter is what to look for, not DHCP")
+    func noInterface() {
+        var path = ReachabilityPath(status: .unreachable, interface: nil, medium: nil, generation: 1)
+        path.reason = ReachabilityReason(.noRoute, sentence: "there is no network interface but loopback")
+        let advice = DiagnosisRules.path(path).advice
+        #expect(
+            advice
+                == "look whether the network adapter is plugged in and its driver is loaded (ip link; dmesg)")
+    }
+
     @Test("The path: one that is online is good, whatever leads there")
     func onlinePath() {
         for code in [ReachabilityReason.Code.defaultRoute, .hostRoute, .local] {

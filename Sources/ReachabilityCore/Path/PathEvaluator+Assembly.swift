@@ -60,51 +60,53 @@ extension PathEvaluator {
             path.alternativeMedium = carrier.isWiFi ? .wifi : carrier.medium
             path.isAlternativeExpensive = carrier.isExpensive
         }
-        let (interface, sentence) = try unreachableSentence(
-            decisive, alternative: alternative?.name, &inquiry)
-        path.reason = ReachabilityReason(decisive.code, interface: interface, sentence: sentence)
-        inquiry.note(EvaluationStep("status", sentence, "unreachable", code: decisive.code))
+        path.reason = try reason(of: decisive, alternative: alternative?.name, &inquiry)
+        inquiry.note(
+            EvaluationStep("status", path.reason.sentence, "unreachable", code: path.reason.code))
         return path
     }
 
-    private func unreachableSentence(
-        _ failure: PathFailure, alternative: String?, _ inquiry: inout Inquiry
-    ) throws(Inquiry.Incomplete) -> (interface: String?, sentence: String) {
-        let instead =
-            alternative.map { ", but the kernel still prefers it; \($0) has a path of its own" } ?? ""
+    private func reason(
+        of failure: PathFailure, alternative: String?, _ inquiry: inout Inquiry
+    ) throws(Inquiry.Incomplete) -> ReachabilityReason {
+        let code = failure.code
         if let link = failure.link {
-            let what = failure.conclusion
             // Lack of an address on a link with carrier: say that the cable is not what is wrong.
             let sentence =
-                switch failure.code {
+                switch code {
                 case .noAddress: "\(link.name) has carrier and a route, but no address to send from"
                 case .linkLocalOnly:
                     "\(link.name) has only a link-local address: no address from DHCP or router advertisements"
-                default: what
+                default: failure.conclusion
                 }
-            return (link.name, sentence + instead)
+            let instead =
+                alternative.map { ", but the kernel still prefers it; \($0) has a path of its own" } ?? ""
+            return ReachabilityReason(code, interface: link.name, sentence: sentence + instead)
         }
-        if let detail = failure.detail { return (nil, detail) }
-        switch failure.code {
-        case .noRoute: return try missingRouteSentence(&inquiry)
+        if let detail = failure.detail { return ReachabilityReason(code, sentence: detail) }
+        switch code {
+        case .noRoute: return try missingRoute(&inquiry)
         case .prohibited, .blackhole, .unreachableRoute:
-            return (
-                nil, "\(failure.conclusion) (see: ip rule; ip route get \(destinations.first?.text ?? ""))"
-            )
-        default: return (nil, failure.conclusion)
+            return ReachabilityReason(
+                code,
+                sentence:
+                    "\(failure.conclusion) (see: ip rule; ip route get \(destinations.first?.text ?? ""))")
+        default: return ReachabilityReason(code, sentence: failure.conclusion)
         }
     }
 
-    /// No route at all: the sentence names the link that is nearest to being of use, and what it lacks.
-    private func missingRouteSentence(
+    /// No route at all: the reason is what the link lacks that is nearest to being of use.
+    ///
+    /// A link that is switched off, or has no address, has no route for that reason: its code says more than `noRoute`.
+    private func missingRoute(
         _ inquiry: inout Inquiry
-    ) throws(Inquiry.Incomplete) -> (interface: String?, sentence: String) {
+    ) throws(Inquiry.Incomplete) -> ReachabilityReason {
         try inquiry.require(.links, .addresses)
         let survey = LinkSurvey(evaluator: self)
         guard let link = try survey.nearestUplink(&inquiry) else {
-            return (nil, "there is no network interface but loopback")
+            return ReachabilityReason(.noRoute, sentence: "there is no network interface but loopback")
         }
         let addresses = try inquiry.addresses().filter { $0.interface == link.index }
-        return (link.name, try survey.want(of: link, addresses, &inquiry).sentence)
+        return try survey.want(of: link, addresses, &inquiry)
     }
 }

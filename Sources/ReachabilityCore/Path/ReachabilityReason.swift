@@ -19,7 +19,10 @@ public struct ReachabilityReason: Sendable, Hashable, CustomStringConvertible {
         public static let hostRoute = Code(rawValue: "hostRoute")
         /// The host is this machine.
         public static let local = Code(rawValue: "local")
-        /// No route leads there.
+        /// No route leads there, though nothing else is wrong with the interface that is nearest to being of use.
+        ///
+        /// Where that one is switched off or has no address, its code is the reason. Without an interface: there is none but
+        /// loopback, or the one of the host's zone does not exist.
         public static let noRoute = Code(rawValue: "noRoute")
         /// The route's interface has no address to send from.
         public static let noAddress = Code(rawValue: "noAddress")

@@ -27,6 +27,8 @@ enum DiagnosisRules {
                 "look at cable, switch or antenna of \(link); switch it on (ip link set \(link) up), or unblock the radio (rfkill list)"
         case .noAddress, .linkLocalOnly:
             return "look whether a DHCP server answers on \(link), or give it an address"
+        case .noRoute where reason.interface == nil:
+            return "look whether the network adapter is plugged in and its driver is loaded (ip link; dmesg)"
         case .noRoute:
             return "look whether DHCP or router advertisements bring a gateway, or add a default route"
         case .noPorts: return "look at the ports of \(link): at least one needs carrier"

@@ -41,6 +41,7 @@ struct LinkScenarios {
         try await scenario.near.ip("link set v0 down")
         await scenario.expect([.unreachable])
         #expect(scenario.path.reason.sentence == "v0 is switched off")
+        #expect(scenario.path.reason.code == .linkDown)
         try await scenario.near.ip("link set v0 up")
         try await scenario.near.ip("link show v0") { $0.contains("state UP") }
         await scenario.expect([.unreachable])
