@@ -74,14 +74,15 @@ public struct TransferProgressBar: Sendable, Equatable {
         return "\(percent) \(drawing(width: bar))\(tail)"
     }
 
-    /// The line for a log: `43 %, 5.1 MB of 12.0 MB, 1.2 MB/s, 0:06 left`.
+    /// The line for a log: `43 %, 5.1 MB of 12.0 MB, 1.2 MB/s, 0:06 left`; without what is not known.
     public var plainLine: String {
         let speed = AmountText.rate(bytesPerSecond)
         guard let total = progress.totalBytes else {
             return "\(AmountText.bytes(progress.completedBytes)), \(speed)"
         }
         let amount = "\(AmountText.bytes(progress.completedBytes)) of \(AmountText.bytes(total))"
-        return "\(percentage) %, \(amount), \(speed), \(rest)"
+        let rest = timeLeft.map { ", \(AmountText.clock($0)) left" } ?? ""
+        return "\(percentage) %, \(amount), \(speed)\(rest)"
     }
 
     /// Whole percents, which are 100 only at the end.

@@ -29,6 +29,8 @@ struct TransferProgressBarTests {
                 == " 43 % [##########---------------]     5.1 MB of 12.0 MB    2.5 MB/s   0:03 left")
         let end = bar([(2, 100)], of: 100)
         #expect(end.plainLine == "100 %, 100 B of 100 B, 50 B/s, 0:00 left")
+        let stalled = bar([(1, 0)], of: 100)
+        #expect(stalled.plainLine == "0 %, 0 B of 100 B, 0 B/s")
     }
 
     @Test("bytes and rate where the total is unknown")
