@@ -3,7 +3,12 @@
 public import Reachability
 import Synchronization
 
-/// Keeps something that is shown in step with a task: whether it runs, and how far it is.
+/// Keeps something that is shown in step with a task: whether it runs, what it waits for, and how far it is.
+///
+///     let binding = TaskBinding { moment in
+///         display.show(moment.waitingReason?.description ?? "\(moment.download.completedBytes) bytes")
+///     }
+///     binding.bind(to: task)
 ///
 /// Let go of the binding and nothing is called any more; the task does not notice. From any thread.
 public final class TaskBinding: Sendable {
@@ -11,6 +16,8 @@ public final class TaskBinding: Sendable {
     public struct Moment: Sendable, Equatable {
         /// Whether the task runs: neither suspended nor over.
         public var isActive: Bool
+        /// What a task that was resumed waits for, the network for example; nil while it runs.
+        public var waitingReason: HoldReason?
         /// How far its body is.
         public var upload: TransferProgress.Snapshot
         /// How far its content is.
@@ -33,7 +40,7 @@ public final class TaskBinding: Sendable {
     ///
     /// - Parameters:
     ///   - queue: where `show` is called.
-    ///   - show: called when the task starts, stops or ends, and as its bytes go; not once for each of them.
+    ///   - show: called when the task starts, stops, begins to wait, goes on or ends, and as its bytes go; not once for each of them.
     public init(queue: DeliveryQueue = .own, show: @escaping @Sendable (Moment) -> Void) {
         self.queue = queue
         self.show = show
@@ -62,6 +69,9 @@ public final class TaskBinding: Sendable {
             switch event {
             case .resumed(let other) where other.identifier == identifier: note(task, true, generation)
             case .suspended(let other) where other.identifier == identifier: note(task, false, generation)
+            case .held(let other, _) where other.identifier == identifier,
+                .released(let other) where other.identifier == identifier:
+                note(task, task.state == .running, generation)
             case .completed(let other, _) where other.identifier == identifier:
                 note(task, false, generation)
                 end(generation)
@@ -83,12 +93,16 @@ public final class TaskBinding: Sendable {
     /// `isActive` nil where only bytes have gone.
     private func note(_ task: SessionTask, _ isActive: Bool?, _ generation: Int) {
         let moment = Moment(
-            isActive: isActive ?? (task.state == .running), upload: task.counters.snapshot(.sent),
-            download: task.counters.snapshot(.received))
+            isActive: isActive ?? (task.state == .running), waitingReason: task.waitingReason,
+            upload: task.counters.snapshot(.sent), download: task.counters.snapshot(.received))
         let delivers = state.withLock { state in
             guard state.generation == generation else { return false }
             // Bytes alone need no more than the newest count.
-            if isActive == nil, state.pending.last?.isActive == moment.isActive { state.pending.removeLast() }
+            if isActive == nil, let last = state.pending.last, last.isActive == moment.isActive,
+                last.waitingReason == moment.waitingReason
+            {
+                state.pending.removeLast()
+            }
             state.pending.append(moment)
             defer { state.isDelivering = true }
             return !state.isDelivering

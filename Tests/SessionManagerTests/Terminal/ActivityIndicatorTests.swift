@@ -141,11 +141,30 @@ struct ActivityIndicatorTests {
         #expect(await task.outcome().error == nil)
         let end = await seen.wait { $0.last?.isActive == false && $0.count > 4 }
         #expect(end.last?.download.completedBytes == end.last?.download.totalBytes)
+        #expect(seen.elements.allSatisfy { $0.waitingReason == nil || $0.waitingReason == .user })
         // Over already: nothing is shown.
         let late = EventLog<TaskBinding.Moment>()
         let second = TaskBinding { late.append($0) }
         second.bind(to: task)
         second.bind(to: nil)
         #expect(late.elements.isEmpty)
+    }
+
+    @Test("AF-256 what is bound to a task hears why it waits, and that it goes on")
+    func bindingThatWaits() async throws {
+        let lab = try await QueueLab(.wired)
+        let task = try lab.task("/hold/af256-wait")
+        let seen = EventLog<TaskBinding.Moment>()
+        let binding = TaskBinding { seen.append($0) }
+        binding.bind(to: task)
+        let lost = HoldReason.network("eth0: no carrier")
+        lab.network.set(.unreachable)
+        await seen.wait { $0.last?.waitingReason == lost }
+        lab.network.set(.wired)
+        let moments = await seen.wait { $0.last?.waitingReason == nil && $0.count > 1 }
+        #expect(moments.contains { $0.waitingReason == lost })
+        try await lab.origin.release("af256-wait")
+        #expect(await task.outcome().error == nil)
+        withExtendedLifetime(binding) {}
     }
 }
