@@ -198,6 +198,9 @@ struct DiagnosisRulesTests {
         let refused = exchange(.unknownAuthority("nobody has signed it"))
         #expect(DiagnosisRules.mayBePortal(refused))
         #expect(!DiagnosisRules.mayBePortal(login) && !DiagnosisRules.mayBePortal(exchange(.silent)))
+        #expect(DiagnosisRules.mayBePortal(exchange(.failed("the server closed the connection"))))
+        #expect(DiagnosisRules.portal(login, url: url)?.explainsEarlier == true)
+        #expect(DiagnosisRules.portal(exchange(.answered(status: 200, location: nil)), url: url) == nil)
         #expect(
             DiagnosisRules.answer(refused, url: url, inTheClear: login).sentence
                 == "updates.example.com sends to login.hotel.example: a captive portal")
@@ -271,6 +274,10 @@ struct DiagnosisRulesTests {
         diagnosis.findings = [.failed(.answer, "a", try: ""), .failed(.packets, "b", try: "")]
         #expect(diagnosis.cause?.check == .packets)
         #expect(Diagnosis(findings: [.good(.path, "p"), .skipped(.ipv6, "s")]).cause == nil)
+        // What lets nothing else through comes before what it does not let through.
+        diagnosis.findings = [.failed(.ipv4, "refused", try: ""), .failed(.answer, "a", try: "")]
+        diagnosis.findings[1].explainsEarlier = true
+        #expect(diagnosis.cause?.check == .answer)
     }
 
     @Test("Lines fit into 40 columns, and stay whole in a pipe")

@@ -13,7 +13,7 @@ struct DoctorTrustTests {
     /// Answers at 443 with a certificate, and at 80 without; prints what it is asked.
     private static let server = """
         import http.server, ssl, sys, threading
-        chain, key, date, portal = sys.argv[1:]
+        chain, key, date, portal, shut = sys.argv[1:]
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = 'HTTP/1.1'
             def log_message(self, *_): pass
@@ -28,6 +28,9 @@ struct DoctorTrustTests {
                 self.end_headers()
             do_HEAD = do_GET
         clear = http.server.ThreadingHTTPServer(('0.0.0.0', 80), Handler)
+        if shut:
+            print('ready', flush=True)
+            clear.serve_forever()
         secure = http.server.ThreadingHTTPServer(('0.0.0.0', 443), Handler)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(chain, key)
@@ -43,14 +46,15 @@ struct DoctorTrustTests {
     /// - Parameters:
     ///   - date: What the server's clock shows; empty for the right time.
     ///   - portal: Where requests without TLS are sent; empty where they are answered.
+    ///   - isShut: Whether nothing listens at 443.
     private func doctor(
-        _ certificate: OriginCertificate, date: String = "", portal: String = ""
+        _ certificate: OriginCertificate, date: String = "", portal: String = "", isShut: Bool = false
     ) async throws -> (status: TestSupport.ExitStatus, text: String, requests: [String]) {
         let origin = try await Origin.shared
         let lab = try await NetworkLab(.f1)
         let server = try await lab.far.start([
             "/usr/bin/python3", "-B", "-c", Self.server, origin.chain(certificate), origin.key(certificate),
-            date, portal,
+            date, portal, isShut ? "shut" : "",
         ])
         guard await server.output.wait(forCount: 1).first == "ready" else {
             throw LabError("the server does not start: \(server.standardError)")
@@ -125,6 +129,20 @@ struct DoctorTrustTests {
         #expect(!alone.text.contains("captive portal"), "\(alone.text)")
         #expect(!alone.text.contains(" clock "), "\(alone.text)")
         let portal = try await doctor(certificate, portal: "http://login.hotel.example/?u=1")
+        #expect(portal.status == .exited(1))
+        #expect(
+            portal.text.contains("\ncause: origin.test sends to login.hotel.example: a captive portal\n"),
+            "\(portal.text)")
+        #expect(
+            portal.requests.count == 1 && portal.requests[0].hasPrefix("clear GET / "), "\(portal.requests)")
+    }
+
+    @Test("A portal that shuts the port of TLS is the cause, and not the server that refuses")
+    func shutPort() async throws {
+        let alone = try await doctor(.leaf, isShut: true)
+        #expect(alone.status == .exited(1))
+        #expect(alone.text.contains("\ncause: 10.0.0.1:443 refuses the connection\n"), "\(alone.text)")
+        let portal = try await doctor(.leaf, portal: "http://login.hotel.example/?u=1", isShut: true)
         #expect(portal.status == .exited(1))
         #expect(
             portal.text.contains("\ncause: origin.test sends to login.hotel.example: a captive portal\n"),

@@ -94,7 +94,13 @@ struct Doctor: ParsableCommand {
             seen[index].silentNeighbour = Self.silentNeighbour(towards: seen[index].address)
         }
         for finding in DiagnosisRules.connections(seen, path: path) { try note(finding) }
-        guard seen.contains(where: { $0.outcome == .connected }) else { return }
+        guard seen.contains(where: { $0.outcome == .connected }) else {
+            // Many a page to sign in shuts the port of TLS, and answers at the other one.
+            guard DiagnosisRules.mayBePortal(seen), let other = probe(of: url).inTheClear else { return }
+            guard let told = other.observe() else { throw ExitCode.interrupted }
+            if let portal = DiagnosisRules.portal(told, url: url) { try note(portal) }
+            return
+        }
         try ask(url, path, isDirect: true, note)
     }
 
@@ -135,12 +141,16 @@ struct Doctor: ParsableCommand {
         }
     }
 
+    private func probe(of url: URL) -> ExchangeProbe {
+        var policy = SecurityPolicy.default
+        if let authorities { policy.trustRoots = .only(.file(authorities)) }
+        return ExchangeProbe(url: url, policy: policy, expectation: answer.expectation)
+    }
+
     private func ask(
         _ url: URL, _ path: ReachabilityPath, isDirect: Bool, _ note: (Finding) throws -> Void
     ) throws {
-        var policy = SecurityPolicy.default
-        if let authorities { policy.trustRoots = .only(.file(authorities)) }
-        let probe = ExchangeProbe(url: url, policy: policy, expectation: answer.expectation)
+        let probe = probe(of: url)
         guard var seen = probe.observe() else { throw ExitCode.interrupted }
         if case .notValidNow(let words, var evidence) = seen.outcome {
             guard let told = probe.ofTimes.observe() else { throw ExitCode.interrupted }

@@ -63,12 +63,23 @@ extension DiagnosisRules {
             advice: "a page to sign in looks the same: compare with --probe-body, or ask by https")
     }
 
-    /// Whether a network is to blame where TLS has failed: then the host is asked without TLS as well.
+    /// Whether a network may be to blame where TLS has failed, or broke off: then the host is asked without TLS as well.
     static func mayBePortal(_ seen: ExchangeObservation) -> Bool {
         switch seen.outcome {
-        case .otherServer, .unknownAuthority, .brokenTLS: true
-        case .answered, .silent, .notValidNow, .libraryMissing, .failed: false
+        case .otherServer, .unknownAuthority, .brokenTLS, .failed: true
+        case .answered, .silent, .notValidNow, .libraryMissing: false
         }
+    }
+
+    /// Whether a network may be to blame where no connection came about: not where it is known that nobody takes the packets.
+    static func mayBePortal(_ seen: [ConnectionObservation]) -> Bool {
+        seen.contains { $0.silentNeighbour == nil }
+    }
+
+    /// A page to sign in, which lets nothing through to the port of the URL; nil where there is no sign of one.
+    static func portal(_ inTheClear: ExchangeObservation, url: URL) -> Finding? {
+        let host = url.host() ?? ""
+        return sign(of: inTheClear, host).map { portal("\(host) \($0)") }
     }
 
     /// What a network says that wants people to sign in, behind the name of the host; nil where it is none.
@@ -89,9 +100,9 @@ extension DiagnosisRules {
     }
 
     private static func portal(_ sentence: String) -> Finding {
-        .failed(
-            .answer, "\(sentence): a captive portal",
-            try: "sign in with a browser on this network, or use another network")
+        Finding(
+            check: .answer, verdict: .failed, sentence: "\(sentence): a captive portal",
+            advice: "sign in with a browser on this network, or use another network", explainsEarlier: true)
     }
 
     /// The host of a redirect that leads away from the site; nil within it.

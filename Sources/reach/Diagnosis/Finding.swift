@@ -17,6 +17,8 @@ struct Finding: Sendable, Equatable {
     let sentence: String
     /// What to try; where nothing is wrong, mostly empty, else what that does not say.
     var advice = ""
+    /// Whether it explains what has failed before it as well: a captive portal lets nothing else through.
+    var explainsEarlier = false
 
     static func good(_ check: Check, _ sentence: String) -> Finding {
         Finding(check: check, verdict: .good, sentence: sentence)
@@ -41,10 +43,12 @@ struct Diagnosis: Sendable, Equatable {
 
     /// The cause: the first thing that failed, since what comes after it rests upon it; else the first doubt.
     ///
-    /// A wrong clock is behind a certificate that is not valid, and lost packets behind an answer that does not come.
+    /// A wrong clock is behind a certificate that is not valid, lost packets behind an answer that does not come, and a captive portal
+    /// behind connections that are refused.
     var cause: Finding? {
         let failed = findings.filter { $0.verdict == .failed }
         if let first = failed.first {
+            if let portal = failed.first(where: \.explainsEarlier) { return portal }
             guard first.check == .answer else { return first }
             return failed.first { $0.check == .clock || $0.check == .packets } ?? first
         }
