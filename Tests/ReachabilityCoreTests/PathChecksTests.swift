@@ -116,6 +116,19 @@ struct PathChecksTests {
         #expect(path.isPartial)
     }
 
+    @Test("a half that a route refuses is as missing as one without a route, whichever it is")
+    func refusedHalfIsPartial() {
+        for (there, refused) in [("0.0.0.0/1", "128.0.0.0/1"), ("128.0.0.0/1", "0.0.0.0/1")] {
+            var network = FakeNetwork.wired
+            network.removeRoutes("0.0.0.0/0")
+            network.addRoute(there, via: "192.0.2.1", on: network.index("eth0"))
+            network.addRoute(refused, kind: .blackhole)
+            let path = network.evaluate(.general)
+            #expect(path.isOnline)
+            #expect(path.isPartial, "\(there)")
+        }
+    }
+
     @Test func deadLegsAreNotUsed() {
         var network = FakeNetwork()
         let down = network.addLink("a", up: false)

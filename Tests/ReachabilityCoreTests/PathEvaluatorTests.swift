@@ -161,6 +161,16 @@ struct PathEvaluatorTests {
         #expect(path.isOnline)
         #expect(path.instantStatus == .wired)
         #expect(path.families == [.ipv4])
+        // Of the same family too; the path to one host says nothing of the address space.
+        var neighbours = FakeNetwork.wired
+        neighbours.removeRoutes("0.0.0.0/0")
+        let other = PathEvaluator(
+            target: .host(["203.0.113.5", "192.0.2.7"].compactMap { ReachabilityDestination($0) }),
+            configuration: .init())
+        let near = neighbours.evaluate(other)
+        #expect(near.isOnline)
+        #expect(near.reason.code == .hostRoute)
+        #expect(!near.isPartial)
     }
 
     @Test func linkLocalSourceIsNotEnough() {

@@ -102,6 +102,8 @@ package struct PathEvaluator: Sendable {
     ) throws(Inquiry.Incomplete) -> FamilyResult {
         var best: PathFailure?
         var path: FamilyPath?
+        // Whether an earlier destination has no route that leads anywhere.
+        var lacksRoute = false
         var isPartial = false
         for destination in destinations where destination.address.family == family {
             if let path {
@@ -115,8 +117,9 @@ package struct PathEvaluator: Sendable {
             switch try attempt(destination, &inquiry) {
             case .success(let found):
                 path = found
-                isPartial = best?.code == .noRoute
+                if case .general = target { isPartial = lacksRoute && found.prefixLength != 0 }
             case .failure(let failure):
+                if failure.link == nil { lacksRoute = true }
                 if failure.rank > best?.rank ?? -1 { best = failure }
             }
         }
