@@ -104,6 +104,8 @@ struct NameResolutionTests {
             "a.example", temporary, general: network.evaluate(.general))
         #expect(offline?.instantStatus == .unreachable)
         #expect(offline?.alternative == "wlan0")
+        #expect(offline?.alternativeMedium == .wifi)
+        #expect(offline?.isAlternativeExpensive == false)
         #expect(offline?.reason.code == .unresolved)
         #expect(offline?.reason.sentence.hasPrefix("cannot resolve a.example: eth0: no carrier") == true)
     }

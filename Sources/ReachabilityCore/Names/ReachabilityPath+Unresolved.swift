@@ -13,6 +13,8 @@ extension ReachabilityPath {
         var path = ReachabilityPath()
         path.instantStatus = .unreachable
         path.alternative = general.alternative
+        path.alternativeMedium = general.alternativeMedium
+        path.isAlternativeExpensive = general.isAlternativeExpensive
         let sentence =
             general.isOnline ? failure.sentence : "cannot resolve \(name): \(general.reason.sentence)"
         path.reason = ReachabilityReason(.unresolved, interface: general.reason.interface, sentence: sentence)
