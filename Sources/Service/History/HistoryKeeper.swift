@@ -8,8 +8,9 @@ import Storage
 
 /// Keeps every committed change in the history's file, off the loop.
 ///
-/// Changes that come while the disk is at work wait and are written together. Where more than ``limit`` wait, the oldest of
-/// them are dropped and counted: the newest state is always kept, and nothing grows.
+/// Changes that come while the disk is at work wait and are written together, and so do those that it has refused, a full one
+/// for instance: else the history would tell an outage as time in which all was well. Where more than ``limit`` wait, the
+/// oldest of them are dropped and counted: the newest state is always kept, and nothing grows.
 package final class HistoryKeeper: ServiceComponent {
     package let name = "history"
     /// So many changes wait for the disk at most.
@@ -50,22 +51,33 @@ package final class HistoryKeeper: ServiceComponent {
 
     package func statusChanged(_ change: CommittedChange) {
         pending.append(HistoryRecord(change, run: 0, boot: clinux_boot_nanoseconds()))
-        if pending.count > Self.limit {
-            pending.removeFirst()
-            tally.historySkipped += 1
-        }
+        dropOldest()
         if !isWriting { writePending() }
     }
 
-    private func writePending() {
+    private func dropOldest() {
+        let surplus = pending.count - Self.limit
+        guard surplus > 0 else { return }
+        pending.removeFirst(surplus)
+        tally.historySkipped += UInt64(surplus)
+    }
+
+    /// They wait for the next try; at the end there is none.
+    private func takeBack(_ records: [HistoryRecord]) {
+        if hasEnded { return tally.historySkipped += UInt64(records.count) }
+        pending = records + pending
+        dropOldest()
+    }
+
+    private func writePending(isEnd: Bool = false) {
         let records = pending
         pending = []
-        write(records)
+        write(records, isEnd: isEnd)
     }
 
     private func beat() {
         guard !isWriting, Reactor.now - lastWrite >= Self.beatInterval else { return }
-        write([])
+        writePending()
     }
 
     /// Hands changes to the thread for files; none are a sign of life.
@@ -84,14 +96,16 @@ package final class HistoryKeeper: ServiceComponent {
     private func written(_ outcome: HistoryWriter.Outcome, _ records: [HistoryRecord]) {
         isWriting = false
         for note in outcome.notes { context?.log(.warning, "history: \(note)") }
+        // What comes after a failure is a reason to try again; the failure itself is none.
+        let hasMore = !pending.isEmpty
         if let problem = outcome.problem {
             if !isFailing { context?.log(.error, "history: \(problem)") }
-            tally.historySkipped += UInt64(records.count)
+            if !outcome.hasStored { takeBack(records) }
         } else if isFailing {
             context?.log(.notice, "history: changes are kept again")
         }
         isFailing = outcome.problem != nil
-        if !pending.isEmpty { return writePending() }
+        if hasMore { return writePending() }
         finish()
     }
 
@@ -114,6 +128,6 @@ package final class HistoryKeeper: ServiceComponent {
             return end()
         }
         hasEnded = true
-        write([], isEnd: true)
+        writePending(isEnd: true)
     }
 }

@@ -8,8 +8,10 @@ import Storage
 /// The history's side on the thread for files: opens the database, writes, and forgets what is old.
 final class HistoryWriter {
     struct Outcome: Sendable {
-        /// Why nothing was written; nil where it was.
+        /// What went wrong; nil where nothing did.
         var problem: String?
+        /// Whether the changes are on the disk; true also where what comes after them went wrong.
+        var hasStored = false
         /// What else a person should know.
         var notes: [String] = []
     }
@@ -76,6 +78,7 @@ final class HistoryWriter {
                 record.run = run
                 return record
             })
+        outcome.hasStored = true
         if records.isEmpty || isEnd { try database.beat(run, at: wall, boot: boot, isEnd: isEnd) }
         sincePrune += records.count
         if sincePrune >= Self.pruneInterval {

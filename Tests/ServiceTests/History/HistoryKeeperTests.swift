@@ -87,7 +87,7 @@ struct HistoryKeeperTests {
         #expect(try read(folder).changes.count == 1)
     }
 
-    @Test("where nothing can be written it says so once, and goes on as soon as it can")
+    @Test("where nothing can be written it says so once, and all of it is written as soon as it can be")
     func readOnly() async throws {
         let folder = try ScratchFolder("reach-history")
         // A directory in the file's place refuses root as well.
@@ -103,7 +103,42 @@ struct HistoryKeeperTests {
         let lines = await keeper.log.wait(forCount: 2)
         #expect(lines.dropFirst() == ["notice: history: changes are kept again"])
         await keeper.stop()
-        #expect(try read(folder).changes.map(\.status) == [.unreachable])
+        #expect(try read(folder).changes.map(\.status) == [.wired, .unreachable])
+        #expect(try await keeper.tally { $0.historySkipped } == 0)
+    }
+
+    @Test("what could not be written is written at the end, or counted as dropped", arguments: [true, false])
+    func written(isPossible: Bool) async throws {
+        let folder = try ScratchFolder("reach-history")
+        let path = folder(HistoryDatabase.fileName)
+        #expect(mkdir(path, 0o700) == 0)
+        let keeper = try await keeper(in: folder)
+        try await keeper.tell(.at(1, .wired, event: .initial), .at(2, .unreachable, was: .wired))
+        _ = await keeper.log.wait(forCount: 1)
+        try await keeper.files.result {}
+        if isPossible { #expect(rmdir(path) == 0) }
+        await keeper.stop()
+        #expect(try await keeper.tally { $0.historySkipped } == (isPossible ? 0 : 2))
+        if isPossible { #expect(try read(folder).changes.map(\.status) == [.wired, .unreachable]) }
+    }
+
+    @Test("while nothing can be written, no more than the limit wait, and the newest are kept")
+    func bounded() async throws {
+        let folder = try ScratchFolder("reach-history")
+        let path = folder(HistoryDatabase.fileName)
+        #expect(mkdir(path, 0o700) == 0)
+        let keeper = try await keeper(in: folder)
+        for changes in [CommittedChange.storm(1_000), CommittedChange.storm(1_500)] {
+            try await keeper.tell(changes)
+            try await keeper.files.result {}
+            try await keeper.loop.result {}
+        }
+        #expect(rmdir(path) == 0)
+        await keeper.stop()
+        let changes = try read(folder).changes
+        #expect(changes.count == HistoryKeeper.limit)
+        #expect(changes.last?.generation == 1_501)
+        #expect(try await keeper.tally { $0.historySkipped } == 2_500 - UInt64(HistoryKeeper.limit))
     }
 
     @Test("ten thousand changes in one go: what is kept and what was dropped add up, and the newest is kept")
