@@ -12,6 +12,8 @@ struct Delivery: Sendable {
     let manager: URLSessionManager
     let configuration: OutboxConfiguration
     let places: OutboxPlaces
+    /// Is told of the manager's task.
+    let transfer: Flight.Transfer
 
     /// What became of it; nil where the manager takes no tasks any more.
     func run() async -> Landing? {
@@ -32,6 +34,7 @@ struct Delivery: Sendable {
                 request.body == nil
                 ? try manager.dataTask(with: request, options: options)
                 : try manager.uploadTask(withStreamedRequest: request, options: options)
+            transfer.began(task)
             task.resume()
             outcome = await task.outcome()
         } catch {

@@ -141,7 +141,7 @@ extension OutboxEngine {
     /// Takes back what is on its way; the lock goes when all of it has come back.
     func stop() {
         guard machine.stopped() else { return }
-        for task in flights.values { task.cancel() }
+        for flight in flights.values { flight.work.cancel() }
         wake(after: nil)
         if flights.isEmpty { endStopping() }
     }

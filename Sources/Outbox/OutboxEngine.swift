@@ -21,7 +21,7 @@ final class OutboxEngine {
     /// Held while this process delivers.
     var lock: LockFile?
     /// What is on its way.
-    var flights: [OutboxID: Task<Void, Never>] = [:]
+    var flights: [OutboxID: Flight] = [:]
     /// What has come back and is not written down yet.
     var landings: [Landing] = []
     var isSettling = false
@@ -103,7 +103,7 @@ final class OutboxEngine {
     func pump(now: Int64 = WallClock.now) {
         guard machine.isRunning, !isClosed else { return }
         do throws(OutboxError) {
-            try dropExpired(now: now)
+            let mayExpireMore = try dropExpired(now: now)
             for condition in NetworkCondition.allCases {
                 while try dispatch(condition, now: now) > 0, machine.room(condition) > 0 {}
             }
@@ -111,7 +111,7 @@ final class OutboxEngine {
                 try OutboxTables(database).nextDeadline(after: now)
             }
             // A clock that is set is noticed after five minutes at the latest.
-            wake(after: next.map { min($0 - now, 300_000) })
+            wake(after: mayExpireMore ? 0 : next.map { min($0 - now, 300_000) })
             worked([.choosing])
         } catch {
             tell(error, .choosing)
@@ -140,20 +140,28 @@ final class OutboxEngine {
     }
 
     private func send(_ departure: Departure, by manager: URLSessionManager) {
+        let transfer = Flight.Transfer()
         let delivery = Delivery(
-            departure: departure, manager: manager, configuration: configuration, places: file.places)
+            departure: departure, manager: manager, configuration: configuration, places: file.places,
+            transfer: transfer)
         let bound = LoopBound(self, to: reactor)
-        flights[departure.id] = Task.detached(executorPreference: executor) {
+        let work = Task.detached(executorPreference: executor) {
             let landing = await delivery.run()
             bound.perform { engine in engine.landed(landing, departure) }
         }
+        flights[departure.id] = Flight(work: work, transfer: transfer)
     }
 
-    private func dropExpired(now: Int64) throws(OutboxError) {
-        let expired = try file.read { (database) throws(StorageError) in
-            try OutboxTables(database).expired(now: now, limit: 1_000)
-        }.filter { !machine.isInFlight($0) }
-        guard !expired.isEmpty else { return }
+    /// Drops what has expired, a part of it at a time; what is on its way does not, and what the manager only holds is taken back first.
+    ///
+    /// - Returns: whether there may be more.
+    private func dropExpired(now: Int64) throws(OutboxError) -> Bool {
+        let found = try file.read { (database) throws(StorageError) in
+            try OutboxTables(database).expired(now: now, limit: Self.expiryLimit)
+        }
+        for id in found { if let flight = flights[id], flight.transfer.isHeld { flight.work.cancel() } }
+        let expired = found.filter { !machine.isInFlight($0) }
+        guard !expired.isEmpty else { return false }
         var files: [String] = []
         try file.write { (database) throws(StorageError) in
             let tables = OutboxTables(database)
@@ -163,7 +171,11 @@ final class OutboxEngine {
         bodies.remove(files)
         for id in expired { board.send(.expired(id)) }
         answerWaiters()
+        return found.count == Self.expiryLimit
     }
+
+    /// So many are dropped in one transaction.
+    private static let expiryLimit = 1_000
 
     func wake(after milliseconds: Int64?) {
         if let timer { reactor.cancel(timer) }

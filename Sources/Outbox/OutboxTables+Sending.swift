@@ -32,7 +32,7 @@ struct Landing: Sendable {
 
 // Choosing what leaves, and writing down what became of it.
 extension OutboxTables {
-    /// The oldest entries of lanes that may send now, the most urgent lanes first.
+    /// The oldest entries of lanes that may send now, the most urgent lanes first, but for those that have expired.
     ///
     /// - Parameter horizon: what is to wait longer than this, in milliseconds, was written by a clock that has been set back since.
     func ready(
@@ -42,13 +42,14 @@ extension OutboxTables {
         let marks = hosts.map { _ in "?" }.joined(separator: ", ")
         let values: [SQLValue] =
             [SQLValue(number), .integer(now), .integer(now &+ horizon)] + hosts.map { .text($0) } + [
-                SQLValue(limit)
+                .integer(now), SQLValue(limit),
             ]
         return try database.all(
             """
             SELECT e.id, e.lane, e.host, e.priority, e.method, e.url, e.key, e.attempts, c.header, c.secrets, c.body, c.file
             FROM lanes l INDEXED BY ready CROSS JOIN entries e ON e.id = l.head CROSS JOIN contents c ON c.id = l.head
             WHERE l.condition = ? AND (l.next <= ? OR l.next > ?) AND l.host NOT IN (\(marks))
+            AND (e.expires IS NULL OR e.expires > ?)
             ORDER BY l.priority DESC, l.head LIMIT ?
             """, values
         ) { row in

@@ -32,6 +32,8 @@ public struct OutboxRequest: Sendable {
     public var networkCondition = NetworkCondition.any
     /// After this it is worth nothing: it is dropped instead of sent; nil for never.
     ///
+    /// What is on its way then is waited for; what waits for a network is not.
+    ///
     /// By the device's clock: one that starts in 1970 lets nothing expire until it is set.
     public var expires: Date?
     /// What the server recognises a repeated delivery by; nil makes a random one.

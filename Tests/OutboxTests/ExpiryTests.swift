@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import ReachabilityCore
+import SessionCore
 import Storage
 import TestSupport
 import Testing
@@ -27,6 +29,58 @@ import Testing
         await outbox.close()
     }
 
+    @Test("What expires while the manager holds it for want of a network is dropped then, and not sent later")
+    func expiryWhileHeld() async throws {
+        let outbox = try await lab.open()
+        var session = SessionConfiguration()
+        session.proxy = ""
+        var queue = RequestQueue.Settings()
+        queue.follows = .provider(NoPath())
+        let manager = URLSessionManager(
+            configuration: session, responseSerializer: HTTPResponseSerializer(), queue: queue)
+        let reasons = EventLog<HoldReason>()
+        let events = manager.events
+        let reader = Task {
+            for await event in events { if case .held(_, let reason) = event { reasons.append(reason) } }
+        }
+        defer { reader.cancel() }
+        // This machine itself is no network, so another one is asked for.
+        let held = try await outbox.enqueue(OutboxRequest(to: "http://192.0.2.1/", lane: "held"))
+        try await outbox.startDelivery(with: manager)
+        #expect(await reasons.wait(forCount: 1).count == 1)
+        try await outbox.on { (engine) throws(OutboxError) in
+            try engine.file.write { (database) throws(StorageError) in
+                _ = try database.run(
+                    "UPDATE entries SET expires = 1 WHERE id = ?", [.integer(held.id.rawValue)])
+            }
+        }
+        try await outbox.flush()
+        try await lab.wait { event -> Bool? in if case .expired(held.id) = event { true } else { nil } }
+        #expect(try await outbox.result(of: held.id)?.outcome == .expired)
+        #expect(try await outbox.counts().waiting == 0)
+        await outbox.close()
+    }
+
+    @Test("However many have expired, none of them is sent, and what comes after them is")
+    func manyExpired() async throws {
+        let outbox = try await lab.open()
+        var requests: [OutboxRequest] = []
+        for number in 0..<2_500 {
+            var request = try lab.request(number)
+            request.expires = Date(timeIntervalSinceNow: -1)
+            requests.append(request)
+        }
+        let receipts = try await outbox.enqueue(requests)
+        let next = try await outbox.enqueue(lab.request(2_500))
+        try await outbox.startDelivery(with: OutboxLab.manager())
+        try await lab.delivered(next.id)
+        #expect(OutboxLab.numbers(try await lab.origin.statistics(lab.account)) == [2_500])
+        #expect(
+            lab.outbox.events.elements.count { if case .expired = $0 { true } else { false } }
+                == receipts.count)
+        await outbox.close()
+    }
+
     @Test("What is on its way does not expire: its answer counts")
     func expiryOnTheWay() async throws {
         let outbox = try await lab.open()
@@ -46,5 +100,20 @@ import Testing
         try await lab.origin.release(gate)
         try await lab.delivered(held.id)
         await outbox.close()
+    }
+}
+
+/// No network at all.
+private struct NoPath: ReachabilityProvider {
+    func currentReachability() -> (status: ReachabilityStatus, path: ReachabilityPath) {
+        (.unreachable, ReachabilityPath(status: .unreachable))
+    }
+
+    func observeReachability(_ observer: @escaping @Sendable (ReachabilityUpdate) -> Void)
+        -> ReachabilityObservation
+    {
+        let (status, path) = currentReachability()
+        observer(ReachabilityUpdate(event: .initial, status: status, previous: nil, path: path))
+        return ReachabilityObservation {}
     }
 }

@@ -159,6 +159,8 @@ public final class SessionTask: Sendable {
     }
     /// The first of ``holdReasons``.
     public var waitingReason: HoldReason? { holdReasons.first }
+    /// Whether its queue holds it, before its start or parked: nothing of it is on its way.
+    package var isHeld: Bool { place.ticket != nil && !place.hold.isEmpty }
     /// What is being sent: differs from the original after an adapter, a redirect or an authentication.
     public var currentRequest: SessionRequest { (record.withLock { $0.current } ?? request).value }
     /// The head of the response, as soon as it has come.
