@@ -148,6 +148,39 @@ struct ServeOutboxTests {
     }
 
     @Test(
+        "who waits for the end of a request waits on while the service is started again",
+        arguments: [SIGTERM, SIGKILL])
+    func restarted(signal: Int32) async throws {
+        let lab = try await ServeLab()
+        let server = try await lab.lab.startOrigin()
+        try await lab.lab.far.ip("link set p0 down")
+        #expect(await lab.notices.comes { $0.contains { $0.hasPrefix("STATUS=unreachable") } })
+        let program = try await lab.lab.near.start(
+            "env", "REACH_SOCKET=\(lab.socket)", BuiltProgram.reach, "send", "http://10.0.0.1:8080/a", "-d",
+            "x",
+            "--wait")
+        #expect(await program.output.wait(forCount: 1) == ["1"])
+        for _ in 0..<1_000 where !lab.service.standardError.contains(" 1 waiting") {
+            lab.service.terminate(signal: SIGUSR1)
+            _ = try await lab.ask("GetStatus")
+        }
+        #expect(lab.service.standardError.contains(" 1 waiting"), "\(lab.service.standardError)")
+        lab.service.terminate(signal: signal)
+        _ = try await lab.service.status()
+        let again = try await lab.lab.near.start(lab.command)
+        #expect(await lab.notices.comes { $0.count { $0.hasPrefix("READY=1") } == 2 })
+        try await lab.lab.far.ip("link set p0 up")
+        #expect(try await program.status() == .exited(0), "\(program.standardError)")
+        #expect(program.output.elements == ["1"])
+        #expect(program.standardError.contains("request 1 is kept, and the service waited for"))
+        #expect(server.output.elements.count { $0.contains("POST /a 1 x") } == 1)
+        again.terminate()
+        #expect(try await again.status() == .exited(0))
+        server.terminate()
+        try await lab.remove()
+    }
+
+    @Test(
         "another user: the history by the socket; no outbox, and of the group no secrets that the service would read",
         .enabled(if: geteuid() == 0, "another user can be played by root alone"))
     func otherUser() async throws {

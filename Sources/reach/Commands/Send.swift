@@ -92,7 +92,7 @@ struct Send: ParsableCommand {
         let settlement = try OutboxOptions.attempt(limit: timeout) { () -> ServiceSettlement? in
             let receipt = try service.enqueue(request)
             if !json { StandardStream.output.write("\(receipt.id)\n") }
-            let settlement = waits ? try service.settlement(of: receipt.id) : nil
+            let settlement = waits ? try await service.settlement(of: receipt.id) : nil
             if json { Self.write(receipt, settlement) }
             return settlement
         }

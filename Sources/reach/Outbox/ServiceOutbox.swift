@@ -32,8 +32,28 @@ struct ServiceOutbox: Sendable {
     }
 
     /// Waits until it has left, or was given up.
-    func settlement(of id: OutboxID) throws -> ServiceSettlement {
-        let reply = try call("WaitOutbox", ["id": .string("\(id)")], until: .max)
+    ///
+    /// The request lies on the disk: where the service ends meanwhile, an update of the package for instance, the next one is waited for.
+    func settlement(of id: OutboxID) async throws -> ServiceSettlement {
+        var isAway = false
+        while true {
+            do {
+                return try settled(id)
+            } catch let absence as Absence {
+                if !isAway {
+                    complain("\(absence.reason); request \(id) is kept, and the service waited for")
+                }
+                isAway = true
+                try await Task.sleep(for: Self.pause)
+            }
+        }
+    }
+
+    /// Between two looks for a service.
+    private static let pause: Duration = .milliseconds(250)
+
+    private func settled(_ id: OutboxID) throws -> ServiceSettlement {
+        let reply = try answer("WaitOutbox", ["id": .string("\(id)")], until: .max)
         return ServiceSettlement(
             outcome: reply["outcome"]?.string ?? "unknown", statusCode: reply["statusCode"]?.int,
             failure: reply["failure"]?.string.flatMap(OutboxFailure.Kind.init(rawValue:)),
@@ -44,26 +64,38 @@ struct ServiceOutbox: Sendable {
     func resume() throws { _ = try call("ResumeOutbox") }
     func flush() throws { _ = try call("FlushOutbox") }
 
-    private func call(_ method: String, _ parameters: [String: JSONValue] = [:], until: Int64? = nil) throws
+    private func call(_ method: String, _ parameters: [String: JSONValue] = [:]) throws -> JSONValue {
+        do {
+            return try answer(method, parameters, until: Reactor.now + Self.patience)
+        } catch let absence as Absence {
+            throw OutboxError(.storage, absence.reason)
+        }
+    }
+
+    /// There is no service at the moment, or it has no outbox yet or any more.
+    private struct Absence: Error {
+        let reason: String
+    }
+
+    private func answer(_ method: String, _ parameters: [String: JSONValue], until limit: Int64) throws
         -> JSONValue
     {
-        let limit = until ?? Reactor.now + Self.patience
         let message: [UInt8]?
         do throws(ServiceError) {
             var client = try VarlinkClient(path: path)
             try client.send(VarlinkCall(ServiceInterface.name + "." + method, parameters), until: limit)
             message = try client.receive(until: limit)
         } catch {
-            throw OutboxError(.storage, error.description)
+            throw Absence(reason: error.description)
         }
         guard let message, let reply = try? JSONValue(parsing: Data(message)) else {
-            throw OutboxError(.storage, "\(path): the service has ended the connection")
+            throw Absence(reason: "\(path): the service has ended the connection")
         }
         if let name = reply["error"]?.string { throw Self.error(name, reply["parameters"], path) }
         return reply["parameters"] ?? .object([:])
     }
 
-    private static func error(_ name: String, _ parameters: JSONValue?, _ path: String) -> OutboxError {
+    private static func error(_ name: String, _ parameters: JSONValue?, _ path: String) -> any Error {
         let reason = parameters?["reason"]?.string ?? parameters?["parameter"]?.string ?? name
         return switch name.split(separator: ".").last ?? "" {
         case "PermissionDenied":
@@ -72,6 +104,7 @@ struct ServiceOutbox: Sendable {
                 "\(path): the service does not let this user use its outbox, or read secrets for it",
                 advice: "ask as root, or set outbox.group in its configuration to a group of yours")
         case "InvalidParameter": OutboxError(.badRequest, "the service does not take “\(reason)” as it is")
+        case "Unavailable": Absence(reason: "\(path): \(reason)")
         case "MethodNotFound": OutboxError(.storage, "\(path): the service is older than this program")
         default: OutboxError(.storage, "\(path): \(reason)")
         }
