@@ -133,6 +133,42 @@ struct ReachabilityStateMachineTests {
         #expect(marbles.updates.last?.event == .status)
     }
 
+    @Test("RS-117 fifty flaps of 150 ms are hidden, then twenty of 800 ms damped, and the last word is wired")
+    func flaps() {
+        var machine = ReachabilityStateMachine(timing: .init())
+        var now = MonotonicInstant(nanoseconds: 0)
+        var told: [ReachabilityStatus] = []
+        func take(_ verdict: ReachabilityStateMachine.Verdict) {
+            if case .publish(let update) = verdict, update.event == .status { told.append(update.status) }
+        }
+        func stay(_ letter: Character, for duration: Duration) {
+            let path = Marbles.path(letter)
+            #expect(machine.observed(.requested, at: now) == .evaluate)
+            take(machine.evaluated(path, at: now))
+            let end = now + duration
+            while let due = machine.nextDeadline, due < end {
+                guard case .evaluate = machine.deadlineReached(at: due) else { break }
+                take(machine.evaluated(path, at: due))
+            }
+            now = end
+        }
+        machine.started()
+        take(machine.evaluated(Marbles.path("e"), at: now))
+        for _ in 0..<50 {
+            stay("x", for: .milliseconds(150))
+            stay("e", for: .milliseconds(150))
+        }
+        #expect(told == [])
+        for _ in 0..<20 {
+            stay("x", for: .milliseconds(800))
+            stay("e", for: .milliseconds(800))
+        }
+        stay("e", for: .seconds(60))
+        #expect(told.count <= 10)
+        #expect(told.last == .wired)
+        #expect(zip(told, told.dropFirst()).allSatisfy { $0 != $1 })
+    }
+
     @Test func damponlyLastsUntilItIsQuiet() {
         var damping = UpDamping(.init())
         var now = MonotonicInstant(nanoseconds: 0)

@@ -49,6 +49,14 @@ struct HostManagerTests {
         kernel.tell([.requested])
         await settled()
         #expect(log.elements == [])
+        // After the first pause it is asked for again; the answer makes one report.
+        #expect(await kernel.asked.wait(forCount: 2).count == 2)
+        #expect(log.elements == [])
+        kernel.resolve(.success(addresses))
+        #expect(await log.wait(forCount: 1) == [.wired])
+        kernel.tell([.requested])
+        await settled()
+        #expect(log.elements == [.wired])
     }
 
     @Test func resolvedNameIsWatched() async {

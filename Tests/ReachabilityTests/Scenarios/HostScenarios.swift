@@ -47,6 +47,18 @@ struct HostScenarios {
         #expect(scenario.path.reason.code == .local)
         try await scenario.near.ip(batch: "link add x0 type veth peer name x1\nlink set x0 up\nlink del x0")
         await scenario.expect([], on: "lo")
+        #expect(scenario.pathUpdates.isEmpty)
+    }
+
+    @Test("RS-085 an address of one of this machine's links, whose cable is pulled")
+    func ownAddress() async throws {
+        let scenario = try await Scenario(.f1, host: "10.0.0.2")
+        await scenario.start(expecting: .wired, on: "lo")
+        #expect(scenario.path.reason.code == .local)
+        try await scenario.far.ip("link set p0 down")
+        try await scenario.near.ip("link show v0") { $0.contains("NO-CARRIER") }
+        await scenario.expect([], on: "lo")
+        #expect(scenario.pathUpdates.isEmpty)
     }
 
     @Test("RS-092 a link-local address follows its own link") func linkLocal() async throws {

@@ -49,7 +49,7 @@ struct PathScenarios {
         #expect(outcome.metrics.last?.isReusedConnection == false)
     }
 
-    @Test("A path that was left serves what runs on it, and nothing else")
+    @Test("RS-128 A path that was left serves what runs on it, and nothing else")
     func left() async throws {
         let paths = try await TwoPaths(size: 1 << 20)
         try await paths.lab.near.ip("route del default via 10.1.0.1")

@@ -26,7 +26,7 @@ struct RequestQueueTests {
         #expect(try await lab.origin.statistics("af225").connections == 1)
     }
 
-    @Test("AF-226 back online, tasks start in order")
+    @Test("AF-226 RS-126 back online, tasks start in order")
     func order() async throws {
         let lab = try await QueueLab(.unreachable) { $0.maximumActiveRequests = 1 }
         let tasks = try (0..<12).map { try lab.task("/get?key=af226&n=\($0)") }
