@@ -72,6 +72,7 @@ final class OutboxEngine {
             version = now
             if file.hasMoved { startWatching() }
             try noticePause()
+            try recall()
             worked([.noticing])
         } catch { tell(error, .noticing) }
         answerWaiters()
@@ -83,6 +84,25 @@ final class OutboxEngine {
             try OutboxTables(database).counts().isPaused
         }
         if machine.pauseChanged(isPaused) { board.send(.paused(isPaused)) }
+    }
+
+    /// Takes back what the manager only holds where it is not to leave any more: delivery is paused, or somebody has removed it.
+    ///
+    /// Nothing of it is on its way; it would leave with the next network, hours later perhaps.
+    func recall() throws(OutboxError) {
+        let held = flights.filter { $0.value.transfer.isHeld }
+        guard !held.isEmpty else { return }
+        let staying: [OutboxID] =
+            machine.isPaused
+            ? []
+            : try file.read { (database) throws(StorageError) in
+                var waiting: [OutboxID] = []
+                for id in held.keys where try OutboxTables(database).entry(id)?.state == .waiting {
+                    waiting.append(id)
+                }
+                return waiting
+            }
+        for (id, flight) in held where !staying.contains(id) { flight.work.cancel() }
     }
 
     /// Says what its files refuse, once.

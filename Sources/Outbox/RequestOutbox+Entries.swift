@@ -96,6 +96,7 @@ extension RequestOutbox {
             }
             engine.bodies.remove(files)
             engine.board.send(.removed(removed))
+            try engine.recall()
             engine.answerWaiters()
             engine.pump()
             return removed
@@ -114,6 +115,7 @@ extension RequestOutbox {
                 _ = try database.run("UPDATE totals SET paused = ?", [SQLValue(isPaused)])
             }
             try engine.noticePause()
+            try engine.recall()
             engine.pump()
         }
     }

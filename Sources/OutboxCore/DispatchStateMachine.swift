@@ -20,7 +20,8 @@ package struct DispatchStateMachine: ~Copyable, Sendable {
     }
 
     private var state = State.idle
-    private var isPaused = false
+    /// What the file says about the pause.
+    package private(set) var isPaused = false
     /// By lane.
     private var flights: [String: Flight] = [:]
     private let limit: Int

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
-import ReachabilityCore
 import SessionCore
 import Storage
 import TestSupport
@@ -100,20 +99,5 @@ import Testing
         try await lab.origin.release(gate)
         try await lab.delivered(held.id)
         await outbox.close()
-    }
-}
-
-/// No network at all.
-private struct NoPath: ReachabilityProvider {
-    func currentReachability() -> (status: ReachabilityStatus, path: ReachabilityPath) {
-        (.unreachable, ReachabilityPath(status: .unreachable))
-    }
-
-    func observeReachability(_ observer: @escaping @Sendable (ReachabilityUpdate) -> Void)
-        -> ReachabilityObservation
-    {
-        let (status, path) = currentReachability()
-        observer(ReachabilityUpdate(event: .initial, status: status, previous: nil, path: path))
-        return ReachabilityObservation {}
     }
 }

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import SessionCore
+import TestSupport
+import Testing
+
+@testable import Outbox
+
+/// Requests that wait in the manager's queue for a network, and are not to leave any more.
+@Suite struct RecallTests {
+    private let lab: OutboxLab
+    private let manager: URLSessionManager
+    private let told = EventLog<String>()
+    private let reader: Task<Void, Never>
+
+    init() throws {
+        lab = try OutboxLab()
+        var session = SessionConfiguration()
+        session.proxy = ""
+        var queue = RequestQueue.Settings()
+        queue.follows = .provider(NoPath())
+        manager = URLSessionManager(
+            configuration: session, responseSerializer: HTTPResponseSerializer(), queue: queue)
+        let (events, told) = (manager.events, told)
+        reader = Task {
+            for await event in events {
+                switch event {
+                case .held: told.append("held")
+                case .completed(let task, _): told.append(task.error?.code == .cancelled ? "taken back" : "?")
+                default: break
+                }
+            }
+        }
+    }
+
+    /// One that waits in the queue; this machine itself is no network, so another one is asked for.
+    private func held(_ outbox: RequestOutbox) async throws -> OutboxID {
+        let receipt = try await outbox.enqueue(OutboxRequest(to: "http://192.0.2.1/"))
+        try await outbox.startDelivery(with: manager)
+        #expect(await told.wait(forCount: 1) == ["held"])
+        return receipt.id
+    }
+
+    @Test(
+        "A pause takes it back, whichever process it comes from; it leaves again with the end of the pause",
+        arguments: [true, false])
+    func pause(isOwn: Bool) async throws {
+        let outbox = try await lab.open()
+        let other = try await isOwn ? outbox : lab.open()
+        let id = try await held(outbox)
+        try await other.pause()
+        #expect(await told.wait(forCount: 2) == ["held", "taken back"])
+        #expect(try await outbox.entry(id)?.attempts == 0)
+        try await other.resume()
+        #expect(await told.wait(forCount: 3) == ["held", "taken back", "held"])
+        reader.cancel()
+        await outbox.close()
+    }
+
+    @Test("Removed, it is taken back, whichever process removes it", arguments: [true, false])
+    func removal(isOwn: Bool) async throws {
+        let outbox = try await lab.open()
+        let other = try await isOwn ? outbox : lab.open()
+        let id = try await held(outbox)
+        #expect(try await other.remove([id]) == [id])
+        #expect(await told.wait(forCount: 2) == ["held", "taken back"])
+        #expect(try await outbox.counts().waiting == 0)
+        reader.cancel()
+        await outbox.close()
+    }
+}
