@@ -19,6 +19,21 @@ struct LinkSurveyTests {
         return [:]
     }
 
+    @Test("what carries a link that lies on another one, beside the one that is preferred")
+    func carrier() {
+        var network = FakeNetwork.wiredAndWiFi
+        for name in ["wlan0", "eth0"] {
+            let lower = network.index(name)
+            let vlan = network.addLink(name + ".5", kind: "vlan", lower: lower)
+            network.addAddress("10.\(lower).0.2/24", to: vlan)
+            network.addRoute("0.0.0.0/0", via: "10.\(lower).0.1", on: vlan, metric: 900)
+        }
+        let reports = Self.survey(network)
+        #expect(reports.values.allSatisfy { $0.isOnline })
+        #expect(reports.filter { $0.value.medium == .vlan }.count == 2)
+        #expect(reports.filter(\.value.isWiFi).keys.sorted() == ["wlan0", "wlan0.5"])
+    }
+
     @Test("the first thing that a link lacks")
     func wants() {
         var network = FakeNetwork.wired

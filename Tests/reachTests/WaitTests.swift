@@ -38,6 +38,19 @@ struct WaitConditionTests {
         #expect(match(CannedReports.unknown, .unreachable, "eth0") == nil)
     }
 
+    @Test("through one interface that is not the preferred one, what carries it counts, and not its own kind")
+    func carrier() {
+        var report = CannedReports.wired
+        for isWiFi in [true, false] {
+            let vlan = LinkReport(
+                name: "vlan5", index: 77, medium: .vlan, isOnline: true,
+                reason: ReachabilityReason(.defaultRoute, sentence: ""), isWiFi: isWiFi)
+            report.links = [vlan]
+            #expect((match(report, .wifi, "vlan5") != nil) == isWiFi)
+            #expect((match(report, .wired, "vlan5") != nil) == !isWiFi)
+        }
+    }
+
     @Test("while a loss is held back nothing holds")
     func grace() {
         var report = CannedReports.wired

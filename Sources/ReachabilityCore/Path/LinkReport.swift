@@ -18,6 +18,8 @@ public struct LinkReport: Sendable, Equatable {
     public var gateway: IPAddress? { content.gateway }
     /// The metric of its own path.
     public var metric: UInt32? { content.metric }
+    /// Whether Wi-Fi carries it, whatever its own kind; not told of tunnels.
+    package var isWiFi: Bool { content.isWiFi }
 
     // By reference: a report goes through many hands as it is, and most are those of the update before.
     private let content: Content
@@ -31,10 +33,11 @@ public struct LinkReport: Sendable, Equatable {
         let addresses: [String]
         let gateway: IPAddress?
         let metric: UInt32?
+        let isWiFi: Bool
 
         init(
             _ name: String, _ index: Int32, _ medium: Medium, _ isOnline: Bool, _ reason: ReachabilityReason,
-            _ addresses: [String], _ gateway: IPAddress?, _ metric: UInt32?
+            _ addresses: [String], _ gateway: IPAddress?, _ metric: UInt32?, _ isWiFi: Bool
         ) {
             self.name = name
             self.index = index
@@ -44,14 +47,16 @@ public struct LinkReport: Sendable, Equatable {
             self.addresses = addresses
             self.gateway = gateway
             self.metric = metric
+            self.isWiFi = isWiFi
         }
     }
 
     package init(
         name: String, index: Int32, medium: Medium, isOnline: Bool, reason: ReachabilityReason,
-        addresses: [String] = [], gateway: IPAddress? = nil, metric: UInt32? = nil
+        addresses: [String] = [], gateway: IPAddress? = nil, metric: UInt32? = nil, isWiFi: Bool? = nil
     ) {
-        content = Content(name, index, medium, isOnline, reason, addresses, gateway, metric)
+        content = Content(
+            name, index, medium, isOnline, reason, addresses, gateway, metric, isWiFi ?? (medium == .wifi))
     }
 
     /// Whether they say the same.
@@ -59,7 +64,7 @@ public struct LinkReport: Sendable, Equatable {
         if a.content === b.content { return true }
         return a.index == b.index && a.isOnline == b.isOnline && a.name == b.name && a.medium == b.medium
             && a.reason == b.reason && a.addresses == b.addresses && a.gateway == b.gateway
-            && a.metric == b.metric
+            && a.metric == b.metric && a.isWiFi == b.isWiFi
     }
 }
 

@@ -104,16 +104,16 @@ package struct LinkSurvey: Sendable {
     private func report(
         on link: LinkState, _ addresses: [InterfaceAddress], _ inquiry: inout Inquiry
     ) throws(Inquiry.Incomplete) -> LinkReport {
-        let medium = try inquiry.carrier(of: link, expensive: []).medium
+        let carrier = try inquiry.carrier(of: link, expensive: [])
         let text = addresses.map { $0.text }
         var failure: PathFailure?
         if try inquiry.usability(of: link) == .usable, link.master == nil {
             switch try ownPath(of: link, addresses, &inquiry) {
             case .success(let own):
                 return LinkReport(
-                    name: link.name, index: link.index, medium: medium, isOnline: true,
+                    name: link.name, index: link.index, medium: carrier.medium, isOnline: true,
                     reason: ReachabilityReason(own.code, interface: link.name, sentence: own.sentence),
-                    addresses: text, gateway: own.gateway, metric: own.metric)
+                    addresses: text, gateway: own.gateway, metric: own.metric, isWiFi: carrier.isWiFi)
             case .failure(let found): failure = found
             }
         }
@@ -124,8 +124,8 @@ package struct LinkSurvey: Sendable {
                 try want(of: link, addresses, &inquiry)
             }
         return LinkReport(
-            name: link.name, index: link.index, medium: medium, isOnline: false, reason: reason,
-            addresses: text)
+            name: link.name, index: link.index, medium: carrier.medium, isOnline: false, reason: reason,
+            addresses: text, isWiFi: carrier.isWiFi)
     }
 
     /// The link's own path to the first destination that it has one to.

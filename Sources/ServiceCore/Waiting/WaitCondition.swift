@@ -27,7 +27,7 @@ package struct WaitCondition: Sendable, Hashable {
         let own = links.first { $0.name == interface }
         let isEgress = path.isOnline && path.interface == interface && status.isReachable
         let isOnline = isEgress || own?.isOnline == true
-        let isWiFi = isEgress ? status == .wifi : own?.medium == .wifi
+        let isWiFi = isEgress ? status == .wifi : own?.isWiFi == true
         let holds =
             switch goal {
             case .reachable: isOnline
