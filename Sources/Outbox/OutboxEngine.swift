@@ -72,9 +72,9 @@ final class OutboxEngine {
             version = now
             if file.hasMoved { startWatching() }
             try noticePause()
-            try recall()
             worked([.noticing])
         } catch { tell(error, .noticing) }
+        recall()
         answerWaiters()
         pump()
     }
@@ -89,20 +89,21 @@ final class OutboxEngine {
     /// Takes back what the manager only holds where it is not to leave any more: delivery is paused, or somebody has removed it.
     ///
     /// Nothing of it is on its way; it would leave with the next network, hours later perhaps.
-    func recall() throws(OutboxError) {
+    func recall() {
         let held = flights.filter { $0.value.transfer.isHeld }
         guard !held.isEmpty else { return }
-        let staying: [OutboxID] =
-            machine.isPaused
-            ? []
-            : try file.read { (database) throws(StorageError) in
-                var waiting: [OutboxID] = []
-                for id in held.keys where try OutboxTables(database).entry(id)?.state == .waiting {
-                    waiting.append(id)
-                }
-                return waiting
+        do throws(OutboxError) {
+            for (id, flight) in held {
+                let stays = machine.isPaused ? false : try isWaiting(id)
+                if !stays { flight.work.cancel() }
             }
-        for (id, flight) in held where !staying.contains(id) { flight.work.cancel() }
+        } catch { tell(error, .noticing) }
+    }
+
+    private func isWaiting(_ id: OutboxID) throws(OutboxError) -> Bool {
+        try file.read { (database) throws(StorageError) in
+            try OutboxTables(database).entry(id)?.state == .waiting
+        }
     }
 
     /// Says what its files refuse, once.

@@ -96,7 +96,7 @@ extension RequestOutbox {
             }
             engine.bodies.remove(files)
             engine.board.send(.removed(removed))
-            try engine.recall()
+            engine.recall()
             engine.answerWaiters()
             engine.pump()
             return removed
@@ -115,7 +115,7 @@ extension RequestOutbox {
                 _ = try database.run("UPDATE totals SET paused = ?", [SQLValue(isPaused)])
             }
             try engine.noticePause()
-            try engine.recall()
+            engine.recall()
             engine.pump()
         }
     }
