@@ -8,7 +8,7 @@ public protocol RedirectHandler: Sendable {
     ///
     /// - Parameters:
     ///   - proposed: what ``RedirectRules`` make of the redirect.
-    ///   - request: what was sent.
+    ///   - request: what was sent; its secrets stay with its origin, also where it is what is answered, with another URL.
     ///   - response: what came: status 301, 302, 303, 307 or 308.
     func redirect(
         to proposed: SessionRequest, from request: SessionRequest, response: SessionResponse

@@ -78,21 +78,24 @@ public struct RedirectRules: Sendable, Equatable {
 
     /// The request that a handler of redirects answered with instead of the proposed one.
     ///
-    /// What the handler sets itself is its own affair. But secrets of the proposal do not come along to another origin.
+    /// What the handler sets itself is its own affair. But secrets of the proposal do not come along to another origin, and neither do
+    /// those of the sent request, which a handler may answer with to keep its method and content.
     ///
+    /// - Parameter sent: the request whose answer is the redirect; nil where nothing of it can be in the handler's answer.
     /// - Throws: ``SessionError/Code/unsupportedURL`` where it leads elsewhere than to http or https.
     public func admitted(
-        _ answer: SessionRequest, proposed: SessionRequest
+        _ answer: SessionRequest, proposed: SessionRequest, sent: SessionRequest? = nil
     ) throws(SessionError) -> SessionRequest {
         guard let origin = Origin(answer.url) else {
             throw SessionError(
                 .unsupportedURL, "the redirect was changed to what is no http or https URL",
                 failingURL: answer.url)
         }
-        guard origin != Origin(proposed.url) else { return answer }
         var answer = answer
-        answer.headerFields.removeAll {
-            sensitiveFields.contains($0.name) && proposed.headerFields[values: $0.name].contains($0.value)
+        for case let source? in [proposed, sent] as [SessionRequest?] where Origin(source.url) != origin {
+            answer.headerFields.removeAll {
+                sensitiveFields.contains($0.name) && source.headerFields[values: $0.name].contains($0.value)
+            }
         }
         return answer
     }

@@ -32,7 +32,8 @@ public protocol SessionDelegate: Sendable {
     ) async throws -> ChallengeDisposition
     /// A redirect is about to be followed.
     ///
-    /// - Returns: what is to be requested: the proposal, something else, or nil to take the redirect itself as the response.
+    /// - Returns: what is to be requested: the proposal, something else, or nil to take the redirect itself as the response. Secrets of
+    ///   the proposal and of the sent request stay with their origins.
     func task(
         _ task: SessionTask, willRedirectTo proposed: SessionRequest, from request: SessionRequest,
         response: SessionResponse

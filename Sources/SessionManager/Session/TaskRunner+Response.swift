@@ -53,7 +53,7 @@ extension TaskRunner: TransferObserver {
         } then: { runner, answer in
             runner.decide(gate) { runner throws(SessionError) in
                 guard let answer else { return try runner.sink(for: head) }
-                runner.next = try rules.admitted(answer, proposed: proposed)
+                runner.next = try rules.admitted(answer, proposed: proposed, sent: request)
                 return DiscardingSink(limit: Self.ballast)
             }
         }

@@ -215,6 +215,30 @@ struct RulesRedirectTests {
         )
     }
 
+    @Test("a handler that goes on with the sent request takes no secrets of it to another origin")
+    func sentRequestElsewhere() throws {
+        let sent = try request(method: .post)
+        let rules = RedirectRules()
+        for location in ["https://b.example/", "/elsewhere"] {
+            let proposed = try follow(302, location, from: sent)
+            // As somebody does who wants the method and the body kept.
+            var answer = sent
+            answer.url = proposed.url
+            let admitted = try rules.admitted(answer, proposed: proposed, sent: sent)
+            #expect(admitted.method == .post && admitted.body != nil)
+            let names = admitted.headerFields.map(\.name.canonicalName)
+            let isHome = location == "/elsewhere"
+            for name in ["authorization", "cookie", "proxy-authorization", "x-api-key"] {
+                #expect(names.contains(name) == isHome, "\(name) \(location)")
+            }
+            #expect(admitted.headerFields[.accept] == "*/*")
+            // What is not of the sent request is the handler's own affair.
+            answer.headerFields[.authorization] = "Bearer for b"
+            let own = try rules.admitted(answer, proposed: proposed, sent: sent)
+            #expect(own.headerFields[.authorization] == "Bearer for b")
+        }
+    }
+
     @Test("what a handler answers: http and https alone, and secrets of the proposal stay")
     func admission() throws {
         let proposed = try request()

@@ -58,15 +58,25 @@ struct RedirectTests {
         #expect(end.json?["args"]?["other"] == "1")
     }
 
-    @Test("credentials stay at home: another origin gets no Authorization and no Cookie")
-    func credentials() async throws {
+    @Test(
+        "credentials stay at home: another origin gets no Authorization and no Cookie, whatever a handler makes of the sent request",
+        arguments: [false, true])
+    func credentials(_ goesOnWithSent: Bool) async throws {
         let lab = try await Lab()
+        var options = TaskOptions()
+        if goesOnWithSent {
+            options.redirectHandler = Redirector.modify { proposed, request, _ in
+                var next = request
+                next.url = proposed.url
+                return next
+            }
+        }
         let elsewhere = lab.origin.url("/headers", at: .http, host: "localhost")
         var request = try lab.request("/redirect-to?url=\(elsewhere)")
         try request.setValue("Basic c2VjcmV0", forField: "Authorization")
         try request.setValue("a=b", forField: "Cookie")
         try request.setValue("kept", forField: "X-Other")
-        let (data, _) = try await lab.manager.data(for: request)
+        let (data, _) = try await lab.manager.data(for: request, options: options)
         let text = String(decoding: data, as: UTF8.self)
         #expect(text.contains("kept"))
         #expect(!text.contains("c2VjcmV0"))
