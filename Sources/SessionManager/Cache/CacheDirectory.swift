@@ -26,7 +26,7 @@ struct CacheDirectory: Sendable {
             let name = withUnsafeBytes(of: item.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
-            if name.hasSuffix(Self.temporarySuffix) {
+            if Self.isTemporary(name) {
                 _ = unlink("\(path)/\(name)")
                 continue
             }
@@ -58,7 +58,16 @@ struct CacheDirectory: Sendable {
     private static let nameSuffix = ".response"
     private static let temporarySuffix = ".part"
 
-    private static func isName(_ name: String) -> Bool {
+    private static func isName(_ name: some StringProtocol) -> Bool {
         name.utf8.count == 16 + nameSuffix.utf8.count && name.hasSuffix(nameSuffix)
+    }
+
+    /// Whether it is one of ``temporary(_:)``: others' partial files may lie here as well.
+    private static func isTemporary(_ name: String) -> Bool {
+        guard name.hasSuffix(temporarySuffix) else { return false }
+        let rest = name.dropLast(temporarySuffix.count)
+        guard let dot = rest.lastIndex(of: "."), isName(rest[..<dot]) else { return false }
+        let number = rest[dot...].dropFirst()
+        return !number.isEmpty && number.utf8.allSatisfy { (0x30...0x39).contains($0) }
     }
 }
