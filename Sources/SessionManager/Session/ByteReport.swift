@@ -3,9 +3,9 @@
 import FoundationEssentials
 import Synchronization
 
-/// Tells a delegate of the bytes of one task: in order, one thing after the other, and off the loop.
+/// Tells a delegate what happens to the bytes of one task: in order, one thing after the other, and off the loop.
 ///
-/// The task holds it only where the delegate wants to hear of bytes.
+/// Of the turns of a download every delegate is told, of the bytes themselves who wants to hear of them.
 final class ByteReport: Sendable {
     private enum News: Sendable {
         case sent(Int64, TransferProgress.Snapshot)
@@ -31,14 +31,20 @@ final class ByteReport: Sendable {
     /// A transfer that is so many bytes ahead of the delegate pauses: 256 KiB, as before the reader of a stream.
     private static let limit = 256 << 10
     private let delegate: any SessionDelegate
+    /// Whether the delegate is told of sent, received and written bytes.
+    let hearsOfBytes: Bool
     private let state = Mutex(State())
 
-    init(_ delegate: any SessionDelegate) { self.delegate = delegate }
+    init(_ delegate: any SessionDelegate, hearsOfBytes: Bool) {
+        self.delegate = delegate
+        self.hearsOfBytes = hearsOfBytes
+    }
 
     // MARK: What happens, on the loop's thread
 
     /// So much of the body has gone by now.
     func sent(_ progress: TransferProgress.Snapshot, of task: SessionTask) {
+        guard hearsOfBytes else { return }
         add(to: task) { state in
             let count = progress.completedBytes - state.sent
             guard count > 0 else { return }

@@ -55,7 +55,7 @@ public final class SessionTask: Sendable {
     public let priority: Float
     /// How far body and content are; counted without a ``TransferProgress`` until somebody asks for one.
     let counters = ByteCounters()
-    /// Tells the delegate of them, where it wants to hear of bytes.
+    /// Tells the delegate of them; nil where there is none.
     let byteReport: ByteReport?
     var plan: TaskPlan { _read { yield boxedPlan.value } }
     let boxedPlan: Boxed<TaskPlan>
@@ -83,12 +83,10 @@ public final class SessionTask: Sendable {
         priority = boxedPlan.value.options.priority
         self.request = request
         record = Mutex(Record())
-        if boxedPlan.value.delegateHearsBytes || boxedPlan.value.monitorsHearBytes {
-            byteReport =
-                boxedPlan.value.delegateHearsBytes ? boxedPlan.value.delegate.map { ByteReport($0) } : nil
+        let hearsOfBytes = boxedPlan.value.delegateHearsBytes
+        byteReport = boxedPlan.value.delegate.map { ByteReport($0, hearsOfBytes: hearsOfBytes) }
+        if hearsOfBytes || boxedPlan.value.monitorsHearBytes {
             counters.isWatched.store(true, ordering: .relaxed)
-        } else {
-            byteReport = nil
         }
         if let handler = plan.options.uploadProgress {
             record.withLock { $0.upload = progress(of: .sent, plan.options.progressQueue, handler) }

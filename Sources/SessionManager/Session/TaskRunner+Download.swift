@@ -104,10 +104,7 @@ extension TaskRunner {
         offset = start
         expected = total.map { $0 - start }
         task.note(bytes: .received, start, of: total)
-        if let report = task.byteReport { return report.resumed(at: start, total: total, of: task) }
-        guard let delegate = task.plan.delegate else { return }
-        let task = task
-        Task { await delegate.task(task, didResumeAt: start, expectedTotal: total) }
+        task.byteReport?.resumed(at: start, total: total, of: task)
     }
 
     /// After a response for missing bytes: whether it was not all of them, and the task asks for the rest or fails.

@@ -84,15 +84,14 @@ extension TaskRunner: TransferObserver {
     func becomeDownload() {
         guard !isDownload else { return }
         isDownload = true
-        if let report = task.byteReport { return report.becameDownload(task) }
-        guard let delegate = task.plan.delegate else { return }
-        let task = task
-        Task { await delegate.taskDidBecomeDownload(task) }
+        task.byteReport?.becameDownload(task)
     }
 
     func finalSink(for head: SessionResponse) throws(SessionError) -> any ContentSink {
         let sink = try quietSink(for: head)
-        guard let report = task.byteReport, !(sink is DiscardingSink) else { return sink }
+        guard let report = task.byteReport, report.hearsOfBytes, !(sink is DiscardingSink) else {
+            return sink
+        }
         let isFile = sink is FileSink
         let progress = TransferProgress.Snapshot(
             completedBytes: offset, totalBytes: expected.map { $0 + offset })

@@ -14,6 +14,8 @@ struct ByteReportTests {
     private enum Call: Equatable {
         case sent(Int64, of: Int64?), received(Data), wrote(Int64, of: Int64?), resumed(Int64, of: Int64?)
         case gotHead, became, finished, completed
+        /// The completion block.
+        case called
     }
 
     /// Notes what it is told.
@@ -185,6 +187,38 @@ struct ByteReportTests {
         #expect(await task.outcome().error == nil)
         let calls = delegate.calls.all.filter { $0 != .completed }
         #expect(calls == [.gotHead, .resumed(1000, of: 5000), .wrote(5000, of: 5000), .finished])
+    }
+
+    @Test(
+        "a delegate that does not ask for bytes is told of a download's turns one after the other all the same"
+    )
+    func turns() async throws {
+        let lab = try await Lab()
+        let folder = try Folder()
+        let delegate = Delegate(hearsOfBytes: false, disposition: .becomeDownload)
+        lab.manager.delegate = delegate
+        let task = try lab.manager.dataTask(with: lab.request("/bytes/10")) { _, _, _ in
+            delegate.calls.note(.called)
+        }
+        task.resume()
+        let path = try #require(await task.outcome().filePath)
+        try FileManager.default.removeItem(atPath: path)
+        while delegate.calls.all.last != .called { await Task.yield() }
+        #expect(delegate.calls.all == [.gotHead, .became, .finished, .completed, .called])
+
+        try Data(OriginContent.bytes(0..<1000)).write(to: URL(filePath: folder("part")))
+        let record = try ResumeRecord(
+            url: lab.request("/range/5000").url, eTag: "\"range-5000-1\"", receivedBytes: 1000,
+            totalBytes: 5000, partialFile: folder("part"))
+        let other = Delegate(hearsOfBytes: false)
+        lab.manager.delegate = other
+        let resumed = try lab.manager.downloadTask(
+            resuming: record, destination: { _, _ in DownloadDestination(folder("file")) }
+        ) { _, _, _ in other.calls.note(.called) }
+        resumed.resume()
+        #expect(await resumed.outcome().error == nil)
+        while other.calls.all.last != .called { await Task.yield() }
+        #expect(other.calls.all == [.gotHead, .resumed(1000, of: 5000), .finished, .completed, .called])
     }
 
     @Test("a delegate that does not ask for it is told nothing of bytes")
