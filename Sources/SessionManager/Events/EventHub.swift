@@ -48,11 +48,14 @@ final class EventHub: Sendable {
     /// Whether anybody listens.
     var isListened: Bool { isWanted.load(ordering: .relaxed) }
 
-    func send(_ event: @autoclosure () -> SessionEvent) {
+    /// - Parameter task: the one that was made to do something; where it has ended since, nothing is sent: nothing follows its end.
+    func send(_ event: @autoclosure () -> SessionEvent, unlessEnded task: SessionTask? = nil) {
         guard isWanted.load(ordering: .relaxed) else { return }
         let event = event()
         // Under the lock, so that all see the same order; listeners only put the event away.
         state.withLock { state in
+            // A task has ended before its end is sent, which waits for this lock.
+            if let task, task.state == .completed { return }
             state.listeners.forEach { $0.hear(event) }
         }
     }

@@ -144,8 +144,8 @@ public final class Session: Sendable {
         if reactor.isCurrent { followHere(task) } else { reactor.perform { task.session.followHere(task) } }
     }
     private func followHere(_ task: SessionTask) { runners.here { $0.followState(of: task) } }
-    func noteResumed(_ task: SessionTask) { events.send(.resumed(task)) }
-    func noteSuspended(_ task: SessionTask) { events.send(.suspended(task)) }
+    func noteResumed(_ task: SessionTask) { events.send(.resumed(task), unlessEnded: task) }
+    func noteSuspended(_ task: SessionTask) { events.send(.suspended(task), unlessEnded: task) }
 
     /// On the loop's own thread at once: the next request of a chain leaves in the same turn.
     private func onLoop(_ body: @escaping @Sendable (RunnerTable) -> Void) {
