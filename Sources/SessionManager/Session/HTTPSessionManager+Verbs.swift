@@ -11,7 +11,8 @@ extension HTTPSessionManager {
     /// - Parameters:
     ///   - parameters: go into the query.
     ///   - options: what the task is to do differently from the others of its manager: progress, lane, network, handlers; nil for nothing.
-    /// - Throws: ``SessionError`` where the request fails, the status or the media type is not acceptable, or the content is no `Value`.
+    /// - Throws: ``SessionError`` where the request fails, the status or the media type is not acceptable (by ``responseSerializer``, where
+    ///   that is one of JSON; else `application/json`, `text/json` and `text/javascript` are), or the content is no `Value`.
     public func get<Value: Decodable & Sendable>(
         _ address: String, parameters: ParameterValue? = nil, headers: [String: String] = [:],
         options: TaskOptions? = nil
@@ -110,6 +111,10 @@ extension HTTPSessionManager {
         // An error's content is seldom a `Value`; the status says more than the decoder's complaint.
         try judge(response, data)
         var serializer = DecodableResponseSerializer<Value>()
+        // Which media types are JSON is the manager's word, too.
+        if let json = responseSerializer as? JSONResponseSerializer {
+            serializer.validation = json.validation
+        }
         serializer.acceptableStatusCodes = nil
         let result = serializer.serialize(data, response: response)
         if let error = result.error { throw error }

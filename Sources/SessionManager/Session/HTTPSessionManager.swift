@@ -109,7 +109,9 @@ public final class HTTPSessionManager: Sendable {
 
     private static func directory(_ text: String) throws(SessionError) -> URL {
         let url = try URL(spoken: text)
-        guard !url.path(percentEncoded: true).isEmpty, !text.hasSuffix("/") else { return url }
-        return try URL(spoken: text + "/")
+        let path = url.path(percentEncoded: true)
+        guard !path.isEmpty, !path.hasSuffix("/") else { return url }
+        let end = text.firstIndex { $0 == "?" || $0 == "#" } ?? text.endIndex
+        return try URL(spoken: "\(text[..<end])/\(text[end...])")
     }
 }
