@@ -61,7 +61,11 @@ struct AssetDownloaderTests {
     @Test("AF-252 what is not to be stored is fetched again")
     func notStored() async throws {
         let lab = try await Lab()
-        let cache = AutoPurgingCache<ImageDescription>(shouldStore: { _, _ in false }) { _ in 1 }
+        let asked = EventLog<String>()
+        let cache = AutoPurgingCache<ImageDescription>(shouldStore: { _, key in
+            asked.append(key.url)
+            return false
+        }) { _ in 1 }
         let downloader = images(lab, cache: cache)
         let request = try lab.request("/image/png?key=af252")
         for _ in 0..<2 {
@@ -70,6 +74,7 @@ struct AssetDownloaderTests {
             #expect(try await box.value.get().response != nil)
         }
         #expect(cache.count == 0)
+        #expect(asked.elements == [request.url.absoluteString, request.url.absoluteString])
         #expect(try await lab.origin.count("af252") == 2)
     }
 
@@ -136,6 +141,12 @@ struct AssetDownloaderTests {
         #expect(calls.elements.count == 8)
         let statistics = try await lab.origin.statistics("af254")
         #expect(statistics.count == 8 && statistics.peak <= 4)
+        let failed = Box<SessionError.Code?>()
+        downloader.download(try lab.request("/", at: .refused)) { result in
+            if case .failure(let error) = result { failed.put(error.code) } else { failed.put(nil) }
+        }
+        #expect(await failed.value == .cannotConnectToHost)
+        #expect(calls.elements.count == 9)
     }
 
     @Test("AF-254 the first come first, or the last", arguments: AssetOrder.allCases)

@@ -79,9 +79,14 @@ struct AuthenticationTests {
         let end = try await lab.run(lab.request("/basic-auth/u/p?key=\(key)"), options: options)
         #expect(end.response?.statusCode == 401)
         #expect(end.error?.code == .badServerResponse)
+        #expect(end.error?.data?.isEmpty == false)
         #expect(try await lab.origin.count(key) == 2)
-        let without = try await lab.run(lab.request("/basic-auth/u/p"))
+        let bare = "no-credentials"
+        let without = try await lab.run(lab.request("/basic-auth/u/p?key=\(bare)"))
         #expect(without.response?.statusCode == 401)
+        #expect(without.error?.code == .badServerResponse)
+        #expect(without.error?.data == end.error?.data)
+        #expect(try await lab.origin.count(bare) == 1)
     }
 
     @Test(

@@ -40,9 +40,26 @@ struct DownloadTests {
         let folder = try Folder()
         let path = folder("a/b/c")
         let request = try lab.request("/bytes/10")
-        await #expect { try await lab.manager.download(request, to: DownloadDestination(path)) } throws: {
-            ($0 as? SessionError)?.code == .cannotMoveFile
+        let events = lab.manager.events
+        let box = Box<Finished>()
+        let task = try lab.manager.downloadTask(
+            with: request, destination: { _, _ in DownloadDestination(path) }
+        ) {
+            box.put(Finished(response: $0, object: $1, error: $2))
         }
+        task.resume()
+        let end = await box.value
+        #expect(end.error?.code == .cannotMoveFile)
+        #expect(end.object == nil)
+        #expect(end.response?.statusCode == 200)
+        #expect(await task.outcome().filePath == nil)
+        for await event in events {
+            guard case .downloadMoveFailed(let failed, let error) = event else { continue }
+            #expect(failed === task)
+            #expect(error.code == .cannotMoveFile && error.message.contains(path))
+            break
+        }
+        #expect(folder.names == [])
         _ = try await lab.manager.download(request, to: DownloadDestination(path, createsDirectories: true))
         #expect(try content(path).count == 10)
     }
@@ -76,8 +93,15 @@ struct DownloadTests {
         let lab = try await Lab()
         let folder = try Folder()
         lab.manager.delegate = Delegate(path: answers ? folder("delegate") : nil)
-        _ = try await lab.manager.download(lab.request("/bytes/10"), to: DownloadDestination(folder("task")))
+        let asked = Diary<String>()
+        let task = try lab.manager.downloadTask(with: lab.request("/bytes/10")) { temporary, _ in
+            asked.note(temporary)
+            return DownloadDestination(folder("task"))
+        }
+        task.resume()
+        #expect(await task.outcome().filePath == folder(answers ? "delegate" : "task"))
         #expect(folder.names == [answers ? "delegate" : "task"])
+        #expect(asked.all.count == (answers ? 0 : 1))
     }
 
     @Test("AF-165 the content of an error is no file: it comes with the error")
@@ -337,11 +361,23 @@ struct DownloadTests {
         let cancelled = try lab.manager.dataTask(with: lab.request("/bytes/10"))
         cancelled.resume()
         #expect(await cancelled.outcome().error?.code == .cancelled)
-        lab.manager.delegate = Delegate(answer: .becomeDownload)
-        let task = try lab.manager.dataTask(with: lab.request("/bytes/200000"))
+        let delegate = Delegate(answer: .becomeDownload)
+        lab.manager.delegate = delegate
+        let (box, whole) = (Box<Finished>(), Box<TransferProgress.Snapshot>())
+        var options = TaskOptions()
+        options.downloadProgress = { if $0.fractionCompleted == 1 { whole.put($0) } }
+        let task = try lab.manager.dataTask(with: lab.request("/bytes/200000"), options: options) {
+            box.put(Finished(response: $0, object: $1, error: $2))
+        }
         task.resume()
-        let path = try #require(await task.outcome().filePath)
+        let end = await box.value
+        #expect(end.error == nil)
+        let path = try #require(end.object as? String)
+        #expect(await task.outcome().filePath == path)
         #expect(try content(path) == OriginContent.bytes(0..<200_000))
         try FileManager.default.removeItem(atPath: path)
+        #expect(delegate.diary.all == ["became"])
+        #expect(await whole.value.completedBytes == 200_000)
+        #expect(box.count == 1)
     }
 }

@@ -22,11 +22,19 @@ struct TaskEventTests {
         }
     }
 
-    @Test("AF-132 AF-133 AF-134 events tell of real changes only, in order")
-    func resumeAndSuspend() async throws {
+    @Test(
+        "AF-132 AF-133 AF-134 events tell of real changes only, in order",
+        arguments: [SessionTask.Kind.data, .upload, .download])
+    func resumeAndSuspend(_ kind: SessionTask.Kind) async throws {
         let lab = try await Lab()
         let events = lab.manager.events
-        let task = try lab.manager.dataTask(with: lab.request("/hold/never"))
+        let task =
+            switch kind {
+            case .upload: try lab.manager.uploadTask(with: lab.request("/hold/never", .post), from: Data([1]))
+            case .download: try lab.manager.downloadTask(with: lab.request("/hold/never"))
+            default: try lab.manager.dataTask(with: lab.request("/hold/never"))
+            }
+        #expect(task.kind == kind)
         task.suspend()
         task.resume()
         task.resume()
@@ -37,6 +45,10 @@ struct TaskEventTests {
         var words: [String] = []
         for await event in events {
             if let word = word(event) { words.append(word) }
+            switch event {
+            case .resumed(let other), .suspended(let other): #expect(other === task)
+            default: break
+            }
             if case .completed(let completed, let completion) = event {
                 #expect(completed === task)
                 #expect(completion.error?.code == .cancelled)
@@ -62,6 +74,55 @@ struct TaskEventTests {
             #expect(completion.error == nil)
             break
         }
+    }
+
+    /// What the completion event tells of a task, and what the block had got before.
+    private func ended(_ lab: Lab, _ make: (@escaping CompletionBlock) throws -> SessionTask) async throws
+        -> (TaskCompletion, Finished?)
+    {
+        let events = lab.manager.events
+        let box = Box<Finished>()
+        let task = try make { box.put(Finished(response: $0, object: $1, error: $2)) }
+        task.resume()
+        for await event in events {
+            if case .completed(let other, let completion) = event, other === task {
+                return (completion, box.first)
+            }
+        }
+        throw LabError("no event of the end")
+    }
+
+    @Test("AF-141 the completion event of a failure has its error and content, that of a download its path")
+    func otherCompletions() async throws {
+        let lab = try await Lab()
+        let (failure, told) = try await ended(lab) {
+            try lab.manager.dataTask(with: lab.request("/json-status/404"), completion: $0)
+        }
+        #expect(told?.error?.code == .badServerResponse)
+        #expect(failure.error?.code == .badServerResponse)
+        #expect((failure.object as? JSONValue)?["e"] == 404)
+        #expect(failure.outcome.error == nil)
+        #expect(failure.outcome.data == Data(#"{"e":404}"#.utf8))
+        #expect(failure.serializer is JSONResponseSerializer)
+
+        let (refusal, toldRefusal) = try await ended(lab) {
+            try lab.manager.dataTask(with: lab.request("/", at: .refused), completion: $0)
+        }
+        #expect(toldRefusal?.error?.code == .cannotConnectToHost)
+        #expect(refusal.error?.code == .cannotConnectToHost && refusal.object == nil)
+        #expect(refusal.outcome.response == nil)
+
+        let folder = try Folder()
+        let (download, toldDownload) = try await ended(lab) {
+            try lab.manager.downloadTask(
+                with: lab.request("/bytes/10"), destination: { _, _ in DownloadDestination(folder("file")) },
+                completion: $0)
+        }
+        #expect(toldDownload?.object as? String == folder("file"))
+        #expect(download.outcome.filePath == folder("file"))
+        #expect(download.object as? String == folder("file"))
+        #expect(download.outcome.data == nil && download.error == nil)
+        #expect(download.outcome.metrics.count == 1)
     }
 
     @Test("AF-142 a session that is invalidated cancels its tasks and tells when the last has ended")
