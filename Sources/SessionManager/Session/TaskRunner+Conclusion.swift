@@ -55,6 +55,7 @@ extension TaskRunner {
 
     func follow(_ next: SessionRequest) {
         task.tell(.redirected(to: next))
+        authentication?.machine.letIn()
         noteRedirect(from: caching?.unconditional(request) ?? request, to: next)
         guard let caching, next.body == nil else { return send(next) }
         turn(to: caching.unconditional(next))

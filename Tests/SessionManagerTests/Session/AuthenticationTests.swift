@@ -103,6 +103,29 @@ struct AuthenticationTests {
         #expect(try await lab.origin.count(key) == 1)
     }
 
+    @Test(
+        "who was let in is let in again where redirects lead elsewhere and back: nothing was refused",
+        arguments: [false, true])
+    func back(_ asksHandler: Bool) async throws {
+        let lab = try await Lab()
+        var options = TaskOptions()
+        let asked = Diary<Int>()
+        if asksHandler {
+            options.challengeHandler = { [right] challenge in
+                asked.note(challenge.previousFailureCount)
+                return .useCredential(right)
+            }
+        } else {
+            options.credential = right
+        }
+        let home = lab.origin.url("/digest-auth/u/p")
+        let elsewhere = lab.origin.url("/redirect-to?url=\(home)", at: .http, host: "localhost")
+        let end = try await lab.run(lab.request("/digest-auth/u/p?url=\(elsewhere)"), options: options)
+        #expect(end.response?.statusCode == 200)
+        #expect(end.response?.url.absoluteString == home)
+        #expect(asked.all == (asksHandler ? [0, 0] : []))
+    }
+
     @Test("what libcurl authenticated with at one origin is not shown to the next")
     func libraryCredentials() async throws {
         let lab = try await Lab()
