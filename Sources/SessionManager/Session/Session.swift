@@ -112,10 +112,11 @@ public final class Session: Sendable {
         return (response?.copied, data?.copied)
     }
 
-    /// Takes no more tasks; `whenEmpty` is called when the last one has ended and everybody has been told.
+    /// Takes no more tasks; `whenEmpty` is called when the last one has ended and everybody has been told, for the first call of this one.
     func invalidate(cancellingTasks: Bool, whenEmpty: @escaping @Sendable () -> Void) {
         let (tasks, isLeft): ([SessionTask], Bool) = state.withLock { state in
-            guard !state.isInvalid else { return ([], false) }
+            // Whoever let the tasks end may cancel them after all; that is told once.
+            guard !state.isInvalid else { return (state.tasks.all, false) }
             state.isInvalid = true
             guard !self.isLeft(by: state) else { return ([], true) }
             state.whenEmpty = whenEmpty

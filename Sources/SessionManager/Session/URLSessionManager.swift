@@ -12,6 +12,8 @@ import Synchronization
 public final class URLSessionManager: Sendable {
     private struct State: ~Copyable {
         var session: Session?
+        /// Those that were replaced, for as long as tasks hold them.
+        var formerSessions: [FormerSession] = []
         var serializer: any ResponseSerializer
         var queue: DeliveryQueue
         var delegate: (any SessionDelegate)?
@@ -29,6 +31,15 @@ public final class URLSessionManager: Sendable {
 
         /// What is agreed for tasks that are told nothing.
         var ordinaryPlan: Boxed<TaskPlan>?
+
+        /// Has the next task get a new session; what runs in this one goes on.
+        mutating func replaceSession() {
+            formerSessions.removeAll { $0.session == nil }
+            if let session = session.take() { formerSessions.append(FormerSession(session: session)) }
+        }
+
+        /// All that may have tasks, the oldest first.
+        var sessions: [Session] { formerSessions.compactMap(\.session) + (session.map { [$0] } ?? []) }
 
         mutating func renewCaching() {
             caching = cache.map { CacheAccess($0, handler: cachedResponseHandler) }
@@ -105,7 +116,9 @@ public final class URLSessionManager: Sendable {
             let hears = newValue?.hearsOfBytes == true
             state.withLock { state in
                 // A connection that one delegate has accepted must not serve tasks of another.
-                if asks || state.serverJudge != nil, state.session?.isInvalid != true { state.session = nil }
+                if asks || state.serverJudge != nil, state.session?.isInvalid != true {
+                    state.replaceSession()
+                }
                 state.delegate = newValue
                 state.delegateHearsBytes = hears
                 state.ordinaryPlan = nil
@@ -124,7 +137,7 @@ public final class URLSessionManager: Sendable {
             state.withLock { state in
                 guard state.policy != newValue else { return }
                 state.policy = newValue
-                if state.session?.isInvalid != true { state.session = nil }
+                if state.session?.isInvalid != true { state.replaceSession() }
             }
         }
     }
@@ -210,13 +223,17 @@ public final class URLSessionManager: Sendable {
     ///     ``SessionError/Code/invalidated``.
     public func invalidate(cancellingTasks: Bool = true, resettingSession: Bool = false) {
         if !resettingSession { _ = try? session }
-        let (session, delegate): (Session?, (any SessionDelegate)?) = state.withLock { state in
-            (resettingSession ? state.session.take() : state.session, state.delegate)
+        let (sessions, delegate): ([Session], (any SessionDelegate)?) = state.withLock { state in
+            let sessions = state.sessions
+            if resettingSession { state.replaceSession() }
+            return (sessions, state.delegate)
         }
-        session?.invalidate(cancellingTasks: cancellingTasks) { [hub, weak session] in
-            guard let session else { return }
-            hub.send(.invalidated(session))
-            if let delegate { Task { await delegate.sessionDidBecomeInvalid(session) } }
+        for session in sessions {
+            session.invalidate(cancellingTasks: cancellingTasks) { [hub, weak session] in
+                guard let session else { return }
+                hub.send(.invalidated(session))
+                if let delegate { Task { await delegate.sessionDidBecomeInvalid(session) } }
+            }
         }
     }
 
@@ -244,8 +261,7 @@ public final class URLSessionManager: Sendable {
     }
 
     private func running(_ isWanted: (SessionTask.Kind) -> Bool) -> [SessionTask] {
-        let session = state.withLock { $0.session }
-        return session?.tasks.filter { isWanted($0.kind) } ?? []
+        state.withLock { $0.sessions }.flatMap { $0.tasks.filter { isWanted($0.kind) } }
     }
 
     /// Changes what further tasks are planned with.
@@ -311,4 +327,9 @@ public final class URLSessionManager: Sendable {
         task.tell(.created)
         return task
     }
+}
+
+/// A session that was replaced by another; the tasks that run in it hold it.
+private struct FormerSession: Sendable {
+    weak let session: Session?
 }

@@ -34,6 +34,54 @@ struct TaskListTests {
         #expect(second.taskDescription == "the second")
     }
 
+    /// A task that ends when somebody ends it, or soon after by itself.
+    private func held(_ lab: Lab) throws -> SessionTask {
+        var request = try lab.request("/hold/never")
+        request.options.timeoutInterval = .seconds(5)
+        let task = try lab.manager.dataTask(with: request)
+        task.resume()
+        return task
+    }
+
+    @Test("tasks that run under a former policy are the manager's still: it lists them, and ends them")
+    func formerPolicy() async throws {
+        let lab = try await Lab()
+        let events = lab.manager.events
+        let old = try lab.manager.session
+        let first = try held(lab)
+        lab.manager.securityPolicy.minimumTLSVersion = .tls1_3
+        let new = try lab.manager.session
+        #expect(new !== old)
+        let second = try held(lab)
+        #expect(lab.manager.tasks.map(\.identifier) == [first, second].map(\.identifier))
+        lab.manager.invalidate()
+        #expect(await first.outcome().error?.code == .cancelled)
+        #expect(await second.outcome().error?.code == .cancelled)
+        var invalid: [Session] = []
+        for await event in events {
+            if case .invalidated(let session) = event { invalid.append(session) }
+            if invalid.count == 2 { break }
+        }
+        #expect(invalid.contains { $0 === old } && invalid.contains { $0 === new })
+        #expect(lab.manager.tasks.isEmpty)
+    }
+
+    @Test("tasks that were to end by themselves can be cancelled after all", arguments: [false, true])
+    func impatience(_ resetsSession: Bool) async throws {
+        let lab = try await Lab()
+        let events = lab.manager.events
+        let session = try lab.manager.session
+        let task = try held(lab)
+        lab.manager.invalidate(cancellingTasks: false, resettingSession: resetsSession)
+        #expect(lab.manager.tasks.map(\.identifier) == [task.identifier])
+        lab.manager.invalidate()
+        #expect(await task.outcome().error?.code == .cancelled)
+        for await event in events {
+            guard case .invalidated(let ended) = event, ended === session else { continue }
+            break
+        }
+    }
+
     @Test("the delegate hears that its session has become invalid, once the last task has ended")
     func invalid() async throws {
         final class Delegate: SessionDelegate {
