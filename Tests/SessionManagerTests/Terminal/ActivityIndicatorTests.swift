@@ -119,13 +119,17 @@ struct ActivityIndicatorTests {
         let binding = TaskBinding { seen.append($0) }
         binding.bind(to: task)
         #expect(await seen.wait(forCount: 1).map(\.isActive) == [false])
+        // How often it waits for its turn meanwhile is the machine's matter.
         task.resume()
-        await seen.wait(forCount: 2)
+        await seen.wait { $0.last?.isActive == true }
         task.suspend()
-        await seen.wait(forCount: 3)
+        await seen.wait { $0.last?.isActive == false }
         task.resume()
-        await seen.wait(forCount: 4)
-        #expect(seen.elements.map(\.isActive) == [false, true, false, true])
+        await seen.wait { $0.last?.isActive == true }
+        let phases = seen.elements.map(\.isActive).reduce(into: [Bool]()) { phases, isActive in
+            if phases.last != isActive { phases.append(isActive) }
+        }
+        #expect(phases == [false, true, false, true])
         // Each dies at another moment.
         for moment in 0..<3 {
             var short: TaskBinding? = TaskBinding { _ in }
@@ -141,7 +145,6 @@ struct ActivityIndicatorTests {
         #expect(await task.outcome().error == nil)
         let end = await seen.wait { $0.last?.isActive == false && $0.count > 4 }
         #expect(end.last?.download.completedBytes == end.last?.download.totalBytes)
-        #expect(seen.elements.allSatisfy { $0.waitingReason == nil || $0.waitingReason == .user })
         // Over already: nothing is shown.
         let late = EventLog<TaskBinding.Moment>()
         let second = TaskBinding { late.append($0) }
