@@ -29,7 +29,8 @@ extension TaskRunner: TransferObserver {
             }
         }
         if answersChallenge(of: head) {
-            // Kept: it is the response where nobody has an answer.
+            // Kept: it is the response where nobody has an answer, and no file of a download where it is none that is wanted.
+            if isDownload { refusedBy = task.plan.validation?(head) }
             return try memorySink()
         }
         return try sink(for: head)

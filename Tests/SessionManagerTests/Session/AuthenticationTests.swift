@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import Glibc
 import HTTPTypes
 import Reachability
 import SessionCore
@@ -87,6 +88,29 @@ struct AuthenticationTests {
         #expect(without.error?.code == .badServerResponse)
         #expect(without.error?.data == end.error?.data)
         #expect(try await lab.origin.count(bare) == 1)
+    }
+
+    @Test("a download that nobody has the credentials for is refused as any other, with the server's words")
+    func refusedDownload() async throws {
+        struct Delegate: SessionDelegate {}
+        let lab = try await Lab()
+        lab.manager.delegate = Delegate()
+        let task = try lab.manager.downloadTask(with: lab.request("/basic-auth/u/p"))
+        task.resume()
+        let end = await task.outcome()
+        #expect(end.response?.statusCode == 401)
+        #expect(end.error?.code == .badServerResponse)
+        #expect(end.filePath == nil)
+        var options = TaskOptions()
+        options.credential = .password(user: "u", password: "wrong")
+        let wrong = try lab.manager.downloadTask(with: lab.request("/basic-auth/u/p"), options: options)
+        wrong.resume()
+        #expect(await wrong.outcome().error?.code == .badServerResponse)
+        options.credential = right
+        let answered = try lab.manager.downloadTask(with: lab.request("/basic-auth/u/p"), options: options)
+        answered.resume()
+        let file = try #require(await answered.outcome().filePath)
+        unlink(file)
     }
 
     @Test(
