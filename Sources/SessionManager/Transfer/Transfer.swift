@@ -182,6 +182,11 @@ extension Transfer {
         lastActivity = clock.now
         if sink == nil, let response, !openSink(response) { return 0 }
         guard let sink, let observer else { return 0 }
+        if let engine = easy?.engine, engine.turn.isOver(before: bytes.count, since: clock.now) {
+            contentIsPaused = true
+            engine.resumeInNextTurn(self)
+            return Int(CCURL_WRITE_PAUSE)
+        }
         if let pace, pace.holdsContent(self) {
             contentIsPaused = true
             return Int(CCURL_WRITE_PAUSE)

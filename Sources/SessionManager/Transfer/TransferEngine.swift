@@ -38,6 +38,8 @@ final class TransferEngine {
     var waiting = 0
     /// When libcurl was called last.
     let clock = LoopClock()
+    /// Ends long calls.
+    var turn = TurnLimit()
     var sweep: TimerID?
     var sweepDeadline = Int64.max
 
@@ -187,6 +189,8 @@ extension TransferEngine {
         outside { engine in
             guard let easy = transfer.easy else { return }
             transfer.resumeBody()
+            // libcurl hands over what it has kept at once.
+            engine.clock.update()
             transfer.lastActivity = engine.clock.now
             engine.inside { _ = ccurl_easy_pause(easy.raw, Int32(CCURL_PAUSE_NONE)) }
         }
