@@ -21,6 +21,17 @@ struct SessionErrorTests {
         #expect(error.failingURL == url)
     }
 
+    @Test("an answer that is no HTTP at all is the server's fault and not the URL's")
+    func strangeAnswer() {
+        let error = SessionError(
+            transport: TransportFailure(curlCode: 1, message: "Received HTTP/0.9 when not allowed"))
+        #expect(error.code == .badServerResponse)
+        #expect(error.message.contains("no HTTP that can be used"))
+        let other = SessionError(
+            transport: TransportFailure(curlCode: 1, message: "Protocol \"https\" not supported"))
+        #expect(other.code == .unsupportedURL)
+    }
+
     @Test("a pinned policy's complaint about a base URL does not tell its password")
     func baseURL() throws {
         let url = try #require(URL(string: "http://me:secret@host/"))

@@ -11,9 +11,11 @@ extension SessionError {
         transport: TransportFailure, verifyResult: Int = 0, isOffline: Bool = false, failingURL: URL? = nil,
         response: SessionResponse? = nil, data: Data? = nil
     ) {
-        let code = Code(
+        var code = Code(
             curlCode: transport.curlCode, osErrno: transport.errno, verifyResult: verifyResult,
             isOffline: isOffline)
+        // libcurl takes an answer without a status line for one of HTTP/0.9, and that for another protocol (CURLE_UNSUPPORTED_PROTOCOL).
+        if code == .unsupportedURL, transport.message.contains("HTTP/0.9") { code = .badServerResponse }
         var text = TransportText(code, curlCode: transport.curlCode)
         if !transport.message.isEmpty { text.message += ": \(Self.oneLine(transport.message))" }
         self.init(
