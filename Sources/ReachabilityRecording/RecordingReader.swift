@@ -49,7 +49,7 @@ package struct RecordingReader: Sendable {
     /// The last item, when no line is left.
     package mutating func finish() throws(RecordingError) -> RecordedItem? {
         guard header != nil else {
-            throw RecordingError(line: lines, problem: "the file ends before the recording begins")
+            throw RecordingError(line: max(1, lines), problem: "the file ends before the recording begins")
         }
         do throws(LineWords.Problem) { return try takeOpen() } catch {
             throw RecordingError(line: lines, problem: error.text)

@@ -242,6 +242,9 @@ struct ProgramTests {
         let garbage = try run("replay", "-", input: "hello\n")
         #expect(garbage.code == 64)
         #expect(garbage.errors.hasPrefix("reach: -: line 1: this is not a recording"))
+        let empty = try run("replay", "/dev/null")
+        #expect(empty.code == 64)
+        #expect(empty.errors == "reach: /dev/null: line 1: the file ends before the recording begins\n")
         #expect(try run("replay", "/nonexistent").code == 64)
         #expect(try run("record", "/nonexistent/file").code == 64)
     }
