@@ -6,6 +6,8 @@ import Outbox
 import TestSupport
 import Testing
 
+@testable import reach
+
 @Suite("reach send and reach queue")
 struct OutboxProgramTests {
     private let origin: TestSupport.Origin
@@ -52,6 +54,25 @@ struct OutboxProgramTests {
         #expect(now.code == 0 && now.text.contains("\"outcome\":\"delivered\",\"statusCode\":200"), "\(now)")
         #expect(try await origin.count(account) == 2)
         #expect(try await reach("queue").text == "the outbox is empty\n")
+    }
+
+    @Test("a secret's file is found from any folder; a time limit says what becomes of the request")
+    func placesAndTimes() async throws {
+        let field = try Value.secret("X-Token: Bearer file:token")
+        #expect(field.key == FileManager.default.currentDirectoryPath + "/token")
+        #expect(try Value.secret("X-Token: file:/etc/token").key == "/etc/token")
+        #expect(try await reach("send", "http://127.0.0.1:1/").text == "1\n")
+        // Long enough for a busy machine to take it.
+        async let text = reach("send", "http://127.0.0.1:1/", "--wait", "--timeout", "5")
+        async let object = reach("send", "http://127.0.0.1:1/", "--wait", "--timeout", "5", "--json")
+        let (late, json) = try await (text, object)
+        let number = String(late.text.dropLast())
+        #expect(late.code == 2 && Int(number) != nil, "\(late)")
+        #expect(
+            late.errors
+                == "reach: not delivered in time, and still in the outbox; 'reach queue show \(number)' has more\n"
+        )
+        #expect(json.code == 2 && json.text.contains("\"outcome\":\"queued\""), "\(json)")
     }
 
     @Test("a refusal is a dead letter, which can be looked at, tried again and removed")

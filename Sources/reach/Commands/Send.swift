@@ -5,6 +5,7 @@ import FoundationEssentials
 import Outbox
 import Reachability
 import ServiceCore
+import Synchronization
 
 /// `reach send`: hands a request over to the outbox.
 struct Send: ParsableCommand {
@@ -56,17 +57,21 @@ struct Send: ParsableCommand {
         if let service = outbox.service { return try hand(request, to: service) }
         let (delivers, waits) = (delivers, waits || delivers)
         let json = json
-        let settlement = try outbox.run(limit: timeout, makes: true) { outbox -> OutboxSettlement? in
-            let receipt = try await outbox.enqueue(request)
-            if !json { StandardStream.output.write("\(receipt.id)\n") }
-            guard waits else {
-                if json { Self.write(receipt, OutboxSettlement?.none) }
-                return nil
+        let taken = Mutex<OutboxReceipt?>(nil)
+        let settlement = try told(taken) {
+            try outbox.run(limit: timeout, makes: true) { outbox -> OutboxSettlement? in
+                let receipt = try await outbox.enqueue(request)
+                taken.withLock { $0 = receipt }
+                if !json { StandardStream.output.write("\(receipt.id)\n") }
+                guard waits else {
+                    if json { Self.write(receipt, OutboxSettlement?.none) }
+                    return nil
+                }
+                if delivers { try await Self.deliver(outbox) }
+                let settlement = try await outbox.settlement(of: receipt.id)
+                if json { Self.write(receipt, settlement) }
+                return settlement
             }
-            if delivers { try await Self.deliver(outbox) }
-            let settlement = try await outbox.settlement(of: receipt.id)
-            if json { Self.write(receipt, settlement) }
-            return settlement
         }
         switch settlement {
         case nil: return
@@ -89,16 +94,38 @@ struct Send: ParsableCommand {
     /// The same by a service, which delivers anyway.
     private func hand(_ request: OutboxRequest, to service: ServiceOutbox) throws {
         let (waits, json) = (waits || delivers, json)
-        let settlement = try OutboxOptions.attempt(limit: timeout) { () -> ServiceSettlement? in
-            let receipt = try service.enqueue(request)
-            if !json { StandardStream.output.write("\(receipt.id)\n") }
-            let settlement = waits ? try await service.settlement(of: receipt.id) : nil
-            if json { Self.write(receipt, settlement) }
-            return settlement
+        let taken = Mutex<OutboxReceipt?>(nil)
+        let settlement = try told(taken) {
+            try OutboxOptions.attempt(limit: timeout) { () -> ServiceSettlement? in
+                let receipt = try service.enqueue(request)
+                taken.withLock { $0 = receipt }
+                if !json { StandardStream.output.write("\(receipt.id)\n") }
+                let settlement = waits ? try await service.settlement(of: receipt.id) : nil
+                if json { Self.write(receipt, settlement) }
+                return settlement
+            }
         }
         guard let settlement, settlement.outcome != "delivered" else { return }
         if !json { complain(settlement.reason ?? "it was \(settlement.outcome), and not delivered") }
         throw settlement.outcome == "dead" ? ExitCode(settlement.failure) : .failure
+    }
+
+    /// Where the time is over while something is waited for, says what has become of the request.
+    private func told<Value>(_ taken: borrowing Mutex<OutboxReceipt?>, _ work: () throws -> Value) throws
+        -> Value
+    {
+        do { return try work() } catch let code as ExitCode where code == .timedOut {
+            let receipt = taken.withLock { $0 }
+            if json, let receipt { Self.write(receipt, OutboxSettlement?.none) }
+            if !json {
+                complain(
+                    receipt.map {
+                        "not delivered in time, and still in the outbox; 'reach queue show \($0.id)' has more"
+                    }
+                        ?? "not taken in time: the outbox did not answer; try again, or allow more time")
+            }
+            throw code
+        }
     }
 
     private static func write(_ receipt: OutboxReceipt, _ settlement: ServiceSettlement?) {

@@ -26,7 +26,7 @@ struct OutboxOptions: ParsableArguments {
         let folder = folder + "/" + OutboxKeeper.folderName
         guard makes || !RequestOutbox.isMissing(at: folder) else {
             complain(
-                "there is no outbox in \(place); the first 'reach send' makes one, and elsewhere it is with --state-directory"
+                "there is no outbox in \(place); the first 'reach send' makes one; --state-directory names another folder"
             )
             throw ExitCode.noInput
         }

@@ -75,7 +75,7 @@ enum OutboxText {
     }
 
     private static func tries(_ entry: OutboxEntry) -> String {
-        entry.attempts == 1 ? "" : " (\(entry.attempts) times)"
+        entry.attempts <= 1 ? "" : " (\(entry.attempts) times)"
     }
 
     private static func padded(_ text: String, _ width: Int) -> String {
