@@ -69,11 +69,15 @@ struct History: ParsableCommand {
     private func timeline(_ from: WallTime, _ to: WallTime) throws(ExitCode) -> HistoryTimeline {
         let path = (givenDirectory ?? ServicePaths.stateDirectory) + "/" + HistoryDatabase.fileName
         guard access(path, R_OK) == 0 else {
-            let reason = String(cString: strerror(errno))
+            let number = errno
             if givenDirectory == nil, let timeline = ServiceHistory.timeline(from: from, to: to) {
                 return timeline
             }
-            complain("\(path): \(reason); 'reach serve' keeps a history, elsewhere with --state-directory")
+            let advice =
+                number == EACCES
+                ? "ask as root or as the service's user; the service itself tells everybody, where it runs"
+                : "'reach serve' keeps a history; --state-directory names another folder"
+            complain("\(path): \(String(cString: strerror(number))); \(advice)")
             throw .noInput
         }
         do throws(StorageError) {
