@@ -47,6 +47,28 @@ struct GetCurlSpellingTests {
         #expect(try Value.rate(text) == number)
     }
 
+    @Test("0 seconds are no limit")
+    func endless() async throws {
+        let lab = try await GetLab()
+        let end = try await lab.get(lab.origin.url("/bytes/10"), "-m", "0", "--connect-timeout", "0")
+        #expect(end.code == 0 && end.output.count == 10, "\(end.errors)")
+    }
+
+    @Test(
+        "what is wrong with a URL is said",
+        arguments: [
+            ("ftp://host/", "only http and https"), ("host/path", "write https://host/path"),
+            ("", "write https://example.com"), ("http://a b/", "%XX"), ("https://ünï.example/", "xn--"),
+            ("http://", "names no host"),
+        ])
+    func strangeURLs(_ text: String, _ advice: String) {
+        #expect {
+            try Value.url(text)
+        } throws: {
+            "\($0)".contains(advice)
+        }
+    }
+
     @Test(
         "speeds that are none",
         arguments: ["", "0", "K", "-1", "1.5M", "9999999999999999999", "8589934592G", "1X"])

@@ -77,6 +77,29 @@ struct GetResumeTests {
         #expect(right.code == 0 && right.output == bytes)
     }
 
+    @Test("what another URL has left is left alone, and not offered to be gone on with")
+    func foreignPart() async throws {
+        let lab = try await GetLab()
+        let cut = lab.origin.faultURL("/fault/cut?n=100000&after=43000&kind=close&times=1&key=get-foreign")
+        #expect(try await lab.get(cut, "-o", "file").code == 6)
+        let end = try await lab.get(lab.origin.url("/json-status/404"), "-o", "file")
+        #expect(end.code == 4 && !end.errors.contains("kept"), "\(end.errors)")
+        #expect(lab.names == ["file.part", "file.part.resume"])
+        // The first one's is still told: how much there is of it, and not of what the server answers now.
+        let late = try await lab.get(cut, "-o", "file", "-m", "0.000001")
+        #expect(late.code == 2, "\(late.errors)")
+        #expect(
+            late.errors.hasSuffix("; 43.0 kB of 100.0 kB kept in file.part, --resume goes on from there\n"))
+    }
+
+    @Test("401 is a refusal: no file, and what the server says")
+    func unauthorized() async throws {
+        let lab = try await GetLab()
+        let end = try await lab.get(lab.origin.url("/basic-auth/u/p"), "-o", "file")
+        #expect(end.code == 4 && end.errors.hasPrefix("reach: 401 unauthorized"), "\(end.errors)")
+        #expect(lab.names.isEmpty)
+    }
+
     @Test("130 on SIGINT: what has come is kept with its record, and gone on with")
     func interrupted() async throws {
         let lab = try await GetLab()

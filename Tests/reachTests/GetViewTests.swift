@@ -27,7 +27,7 @@ struct GetViewTests {
             SessionError(
                 .networkConnectionLost, "the connection to updates.example.com broke",
                 advice: "try again"))
-        (broken.keptFile, broken.keptBytes, broken.total) = ("image.xz.part", 5_345_678, 12_345_678)
+        broken.keep(5_345_678, of: 12_345_678, in: "image.xz.part")
         var wrong = GetReport(url: url, expected: [1])
         wrong.fail(
             SessionError(

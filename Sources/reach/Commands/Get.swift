@@ -8,7 +8,7 @@ import Synchronization
 
 /// `reach get`: fetches one URL, whole or not at all.
 ///
-/// The only subcommand that sends anything; libcurl is loaded here and nowhere else.
+/// libcurl is loaded when the request starts.
 struct Get: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Fetch a URL to a file, whole or not at all, or to standard output.",
@@ -88,7 +88,10 @@ struct Get: ParsableCommand {
             _ = vigil.wait(watchesOutput: false, until: { limit })
         }
         progress.clear()
-        guard var report = box.withLock({ $0 }) else { throw ExitCode.interrupted }
+        guard var report = box.withLock({ $0 }) else {
+            complain("interrupted")
+            throw ExitCode.interrupted
+        }
         if end == .interrupted, report.failure != nil { report.interrupt() }
         try tell(report)
         if let failure = report.failure { throw failure.exitCode }

@@ -40,7 +40,7 @@ struct GetConnectionOptions: ParsableArguments {
     @Option(
         name: [.customShort("m"), .customLong("max-time")],
         help: ArgumentHelp(
-            "Give up when it is not done after so long. (A silence of 60 seconds always ends it.)",
+            "Give up when it is not done after so long; 0 for never. (A silence of 60 seconds always ends it.)",
             valueName: "seconds"),
         transform: Value.seconds)
     var maximumTime: Duration?

@@ -90,11 +90,8 @@ final class GetFiles: SessionDelegate {
         _ = unlink(recordPath)
     }
 
-    /// Keeps what can be gone on with and removes the rest; gives how many bytes are kept, 0 for none.
-    func settle() -> Int64 {
-        let size = partSize
-        if size > 0, access(recordPath, F_OK) == 0 { return size }
-        discard()
-        return 0
+    /// Keeps what can be gone on with and removes the rest.
+    func settle() {
+        if partSize == 0 || access(recordPath, F_OK) != 0 { discard() }
     }
 }

@@ -104,8 +104,9 @@ struct GetContentOptions: ParsableArguments {
             }
         }
         request.options.maximumBytesPerSecond = connection.rate
-        request.options.timeouts.connect = connection.connectTimeout
-        request.options.timeouts.total = connection.maximumTime
+        // As for curl(1), 0 is no limit.
+        request.options.timeouts.connect = connection.connectTimeout.flatMap { $0 == .zero ? nil : $0 }
+        request.options.timeouts.total = connection.maximumTime.flatMap { $0 == .zero ? nil : $0 }
         return request
     }
 

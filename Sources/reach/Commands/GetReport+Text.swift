@@ -21,7 +21,7 @@ extension GetReport {
     func sentence(of failure: Failure) -> String {
         guard let keptFile else { return failure.sentence }
         let part =
-            total.map { "\(AmountText.bytes(keptBytes)) of \(AmountText.bytes($0))" }
+            keptTotal.map { "\(AmountText.bytes(keptBytes)) of \(AmountText.bytes($0))" }
             ?? AmountText.bytes(keptBytes)
         return "\(failure.sentence); \(part) kept in \(keptFile), --resume goes on from there"
     }

@@ -35,8 +35,10 @@ struct GetReport: Sendable {
     var wasComplete = false
     var elapsed: Duration = .zero
     var file: String?
-    var keptFile: String?
-    var keptBytes: Int64 = 0
+    private(set) var keptFile: String?
+    private(set) var keptBytes: Int64 = 0
+    /// How many bytes there are where those are from.
+    private(set) var keptTotal: Int64?
     var hash: [UInt8]?
     var isOnStandardOutput = false
     /// Whether the content did not end with a line feed.
@@ -74,6 +76,11 @@ struct GetReport: Sendable {
         failure = Failure(
             exitCode: ExitCode(error), number: error.code.rawValue,
             sentence: "\(error.message)\(place)\(advice)")
+    }
+
+    /// Notes what has come and stays, to be gone on with.
+    mutating func keep(_ bytes: Int64, of total: Int64?, in file: String) {
+        (keptFile, keptBytes, keptTotal) = (file, bytes, total)
     }
 
     /// A signal was the reason.

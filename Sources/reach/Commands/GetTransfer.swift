@@ -77,8 +77,11 @@ struct GetTransfer: Sendable {
             try files.commit()
             report.file = files.path
         } catch {
-            if error.code == .checksumMismatch { files.discard() } else { report.keptBytes = files.settle() }
-            if report.keptBytes > 0 { report.keptFile = files.part }
+            if error.code == .checksumMismatch { files.discard() } else { files.settle() }
+            // What is there may be of another URL: that is left alone, and cannot be gone on with here.
+            if let kept = files.record(for: self.request.url) {
+                report.keep(kept.receivedBytes, of: kept.totalBytes, in: files.part)
+            }
             throw error
         }
     }

@@ -15,7 +15,15 @@ extension Value {
     /// An address to fetch from.
     static func url(_ text: String) throws -> URL {
         do throws(SessionError) { return try URL(spoken: text) } catch {
-            let advice = text.contains("://") ? "only http and https are spoken" : "write https://\(text)"
+            let start = text.lowercased()
+            let advice =
+                if start.hasPrefix("http://") || start.hasPrefix("https://") {
+                    "it names no host, or has characters that a URL writes as %XX, and a host's name as xn--…"
+                } else if text.contains("://") {
+                    "only http and https are spoken"
+                } else {
+                    "write https://\(text.isEmpty ? "example.com" : text)"
+                }
             throw ValidationError("this is no http or https URL; \(advice).")
         }
     }
