@@ -15,7 +15,25 @@ extension EasyHandle {
         let ordinary = Self.ordinaryFields(transfer)
         if ordinary == nil || ordinary != ordinaryFields { prepareFields(transfer, transfer.request) }
         ordinaryFields = ordinary
+        fitUploadBuffer(transfer.address)
     }
+
+    /// Has libcurl's buffer for uploads hold the whole head.
+    ///
+    /// What the kernel, or TLS, does not take of a head at once goes through that buffer, and what does not fit into it the first
+    /// time is never sent (libcurl 7.88, `readmoredata` in lib/http.c): server and client would wait for each other.
+    private func fitUploadBuffer(_ address: String) {
+        // The address goes out twice with Digest; cookies are at most 8190 bytes (MAX_COOKIE_HEADER_LEN).
+        let head = 2 * address.utf8.count + fieldsLength + (9 << 10)
+        var size = options?.uploadBufferSize ?? 16 << 10
+        while size < head, size < Self.largestUploadBuffer { size *= 4 }
+        guard size != uploadBufferSize else { return }
+        uploadBufferSize = size
+        set(CURLOPT_UPLOAD_BUFFERSIZE, min(size, Self.largestUploadBuffer))
+    }
+
+    /// The most that libcurl takes; heads are at most half as long (DYN_HTTP_REQUEST in lib/dynbuf.h).
+    private static let largestUploadBuffer = 2 << 20
 
     /// Whether a request without header fields of its own wants its content decoded; nil for others.
     private static func ordinaryFields(_ transfer: Transfer) -> Bool? {
@@ -87,7 +105,6 @@ extension EasyHandle {
         set(CURLOPT_CONNECTTIMEOUT_MS, new.connectMilliseconds)
         set(CURLOPT_INTERFACE, new.interface)
         set(CURLOPT_BUFFERSIZE, new.bufferSize)
-        set(CURLOPT_UPLOAD_BUFFERSIZE, new.uploadBufferSize)
         set(CURLOPT_PROXY, new.proxy)
         if old?.credentials != new.credentials { apply(new.credentials) }
         if old?.cookies != new.cookies {
@@ -166,7 +183,8 @@ final class EasyOptions {
         binding = transfer.binding
     }
 
-    /// The least that libcurl takes (CURLOPT_UPLOAD_BUFFERSIZE(3)) where that is enough: with TLS it copies the head of each request there.
+    /// For the body: the least that libcurl takes (CURLOPT_UPLOAD_BUFFERSIZE(3)) where that is enough, since with TLS it copies the head of
+    /// each request there.
     private static func uploadBufferSize(_ bodyLength: Int64) -> Int {
         if bodyLength <= 16 << 10 { 16 << 10 } else if bodyLength <= 128 << 10 { 64 << 10 } else { 256 << 10 }
     }

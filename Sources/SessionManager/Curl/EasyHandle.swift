@@ -21,6 +21,10 @@ final class EasyHandle {
     var options: EasyOptions?
     /// Whether content is to be decoded, where its header fields are those of a request without any of its own; nil where not.
     var ordinaryFields: Bool?
+    /// The length of the lines in ``setHeaderLines(_:)``.
+    private(set) var fieldsLength = 0
+    /// What libcurl has been told last.
+    var uploadBufferSize = 0
     /// The number of the pool in whose DNS cache it has put the addresses of the configuration last.
     var addressedPool = 0
     /// The URL that it has been told.
@@ -120,8 +124,10 @@ final class EasyHandle {
     /// Replaces the header fields: whole lines, `Name: value`, or `Name:` to leave out one of libcurl's own.
     func setHeaderLines(_ lines: (_ append: (String) -> Void) -> Void) {
         let former = fields
+        fieldsLength = 0
         var list: UnsafeMutablePointer<curl_slist>?
         lines { line in
+            fieldsLength += line.utf8.count + 2
             // Without memory the list so far stays valid (curl_slist_append(3)).
             if let longer = line.withCString({ ccurl_list_append(list, $0) }) { list = longer }
         }

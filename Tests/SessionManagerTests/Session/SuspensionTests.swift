@@ -97,12 +97,13 @@ struct SuspensionTests {
         .timeLimit(.minutes(1)))
     func waitingBody() async throws {
         let lab = try await Lab()
-        let source = LateBody()
+        let waiting = Box<@Sendable () -> Void>()
+        let source = LateBody(waiting)
         var request = try lab.request("/", .post, at: .silent, body: .stream(source))
         request.options.timeoutInterval = .milliseconds(300)
         let task = try lab.manager.uploadTask(withStreamedRequest: request)
         task.resume()
-        let callback = await source.waiting.value
+        let callback = await waiting.value
         task.suspend()
         source.isThere.store(true, ordering: .releasing)
         callback()
@@ -116,8 +117,10 @@ private final class LateBody: BodySource {
     let length: Int64? = 5
     let isRewindable = false
     let isThere = Atomic<Bool>(false)
-    /// What its reader is to call.
-    let waiting = Box<@Sendable () -> Void>()
+    /// For what its reader is to call; let go of with that, which holds the task and so this body.
+    let waiting: Mutex<Box<@Sendable () -> Void>?>
+
+    init(_ waiting: Box<@Sendable () -> Void>) { self.waiting = Mutex(waiting) }
 
     func makeReader() -> any BodyReader { Reader(self) }
 
@@ -131,6 +134,8 @@ private final class LateBody: BodySource {
             return .bytes(5)
         }
 
-        func whenReadable(_ callback: @escaping @Sendable () -> Void) { source.waiting.put(callback) }
+        func whenReadable(_ callback: @escaping @Sendable () -> Void) {
+            source.waiting.withLock { $0.take() }?.put(callback)
+        }
     }
 }
