@@ -44,7 +44,15 @@ extension TaskRunner {
             let error = refusal.with(failingURL: request.url, response: response, data: data)
             return complete(TaskOutcome(response: response, data: data, error: error))
         }
+        if let response, answersChallenge(of: response) { handOver(response) }
         complete(TaskOutcome(response: response, data: memory?.data ?? Data(), metrics: metrics))
+    }
+
+    /// A challenge that nobody has answered is the response: who reads a stream gets the content that was kept.
+    private func handOver(_ response: SessionResponse) {
+        guard let stream = task.plan.stream, let data = memory?.data else { return }
+        task.plan.head?.fulfil(.success(response))
+        if !data.isEmpty { _ = data.withUnsafeBytes { stream.put($0) } }
     }
 
     /// Sends the request that follows.

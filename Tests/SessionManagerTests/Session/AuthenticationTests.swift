@@ -113,6 +113,23 @@ struct AuthenticationTests {
         unlink(file)
     }
 
+    @Test("a stream that nobody has the credentials for has the server's words")
+    func refusedStream() async throws {
+        let lab = try await Lab()
+        var plain = Data()
+        let (_, words) = try await lab.manager.stream(for: lab.request("/basic-auth/u/p"))
+        for try await chunk in words { plain += chunk }
+        #expect(!plain.isEmpty)
+        var options = TaskOptions()
+        options.credential = .password(user: "u", password: "wrong")
+        let (response, content) = try await lab.manager.stream(
+            for: lab.request("/basic-auth/u/p"), options: options)
+        #expect(response.statusCode == 401)
+        var refused = Data()
+        for try await chunk in content { refused += chunk }
+        #expect(refused == plain)
+    }
+
     @Test(
         "credentials for one origin are not shown to another that a redirect leads to",
         arguments: ["basic-auth", "digest-auth"])
