@@ -11,9 +11,7 @@ import Synchronization
 /// member may be used from any thread. Tasks keep what they need alive: a manager may be let go of while they run.
 public final class URLSessionManager: Sendable {
     private struct State: ~Copyable {
-        var session: Session?
-        /// Those that were replaced, for as long as tasks hold them.
-        var formerSessions: [FormerSession] = []
+        var sessions = ManagedSessions()
         var serializer: any ResponseSerializer
         var queue: DeliveryQueue
         var delegate: (any SessionDelegate)?
@@ -31,15 +29,6 @@ public final class URLSessionManager: Sendable {
 
         /// What is agreed for tasks that are told nothing.
         var ordinaryPlan: Boxed<TaskPlan>?
-
-        /// Has the next task get a new session; what runs in this one goes on.
-        mutating func replaceSession() {
-            formerSessions.removeAll { $0.session == nil }
-            if let session = session.take() { formerSessions.append(FormerSession(session: session)) }
-        }
-
-        /// All that may have tasks, the oldest first.
-        var sessions: [Session] { formerSessions.compactMap(\.session) + (session.map { [$0] } ?? []) }
 
         mutating func renewCaching() {
             caching = cache.map { CacheAccess($0, handler: cachedResponseHandler) }
@@ -116,8 +105,8 @@ public final class URLSessionManager: Sendable {
             let hears = newValue?.hearsOfBytes == true
             state.withLock { state in
                 // A connection that one delegate has accepted must not serve tasks of another.
-                if asks || state.serverJudge != nil, state.session?.isInvalid != true {
-                    state.replaceSession()
+                if asks || state.serverJudge != nil, state.sessions.current?.isInvalid != true {
+                    state.sessions.renew()
                 }
                 state.delegate = newValue
                 state.delegateHearsBytes = hears
@@ -137,7 +126,7 @@ public final class URLSessionManager: Sendable {
             state.withLock { state in
                 guard state.policy != newValue else { return }
                 state.policy = newValue
-                if state.session?.isInvalid != true { state.replaceSession() }
+                if state.sessions.current?.isInvalid != true { state.sessions.renew() }
             }
         }
     }
@@ -185,11 +174,11 @@ public final class URLSessionManager: Sendable {
         get throws(SessionError) {
             let reactor = try reactor.get()
             return state.withLock { state in
-                if let session = state.session { return session }
+                if let session = state.sessions.current { return session }
                 let session = Session(
                     configuration: configuration, policy: state.policy, serverJudge: state.serverJudge,
                     reactor: reactor, events: hub, queue: queue)
-                state.session = session
+                state.sessions.current = session
                 return session
             }
         }
@@ -224,8 +213,8 @@ public final class URLSessionManager: Sendable {
     public func invalidate(cancellingTasks: Bool = true, resettingSession: Bool = false) {
         if !resettingSession { _ = try? session }
         let (sessions, delegate): ([Session], (any SessionDelegate)?) = state.withLock { state in
-            let sessions = state.sessions
-            if resettingSession { state.replaceSession() }
+            let sessions = state.sessions.all
+            if resettingSession { state.sessions.renew() }
             return (sessions, state.delegate)
         }
         for session in sessions {
@@ -261,7 +250,7 @@ public final class URLSessionManager: Sendable {
     }
 
     private func running(_ isWanted: (SessionTask.Kind) -> Bool) -> [SessionTask] {
-        state.withLock { $0.sessions }.flatMap { $0.tasks.filter { isWanted($0.kind) } }
+        state.withLock { $0.sessions.all }.flatMap { $0.tasks.filter { isWanted($0.kind) } }
     }
 
     /// Changes what further tasks are planned with.
@@ -327,9 +316,4 @@ public final class URLSessionManager: Sendable {
         task.tell(.created)
         return task
     }
-}
-
-/// A session that was replaced by another; the tasks that run in it hold it.
-private struct FormerSession: Sendable {
-    weak let session: Session?
 }
