@@ -81,10 +81,10 @@ public struct RedirectRules: Sendable, Equatable {
     /// What the handler sets itself is its own affair. But secrets of the proposal do not come along to another origin, and neither do
     /// those of the sent request, which a handler may answer with to keep its method and content.
     ///
-    /// - Parameter sent: the request whose answer is the redirect; nil where nothing of it can be in the handler's answer.
+    /// - Parameter sent: the request whose answer is the redirect.
     /// - Throws: ``SessionError/Code/unsupportedURL`` where it leads elsewhere than to http or https.
     public func admitted(
-        _ answer: SessionRequest, proposed: SessionRequest, sent: SessionRequest? = nil
+        _ answer: SessionRequest, proposed: SessionRequest, sent: SessionRequest
     ) throws(SessionError) -> SessionRequest {
         guard let origin = Origin(answer.url) else {
             throw SessionError(
@@ -92,7 +92,7 @@ public struct RedirectRules: Sendable, Equatable {
                 failingURL: answer.url)
         }
         var answer = answer
-        for case let source? in [proposed, sent] as [SessionRequest?] where Origin(source.url) != origin {
+        for source in [proposed, sent] where Origin(source.url) != origin {
             answer.headerFields.removeAll {
                 sensitiveFields.contains($0.name) && source.headerFields[values: $0.name].contains($0.value)
             }

@@ -245,15 +245,15 @@ struct RulesRedirectTests {
         let rules = RedirectRules()
         var answer = proposed
         answer.url = try #require(URL(string: "file:///etc/passwd"))
-        #expect { try rules.admitted(answer, proposed: proposed) } throws: {
+        #expect { try rules.admitted(answer, proposed: proposed, sent: proposed) } throws: {
             ($0 as? SessionError)?.code == .unsupportedURL
         }
         answer.url = try #require(URL(string: "https://b.example/"))
         answer.headerFields[.authorization] = "Bearer for b"
-        let admitted = try rules.admitted(answer, proposed: proposed)
+        let admitted = try rules.admitted(answer, proposed: proposed, sent: proposed)
         #expect(admitted.headerFields[.authorization] == "Bearer for b")
         #expect(admitted.headerFields[.cookie] == nil)
         answer.url = proposed.url
-        #expect(try rules.admitted(answer, proposed: proposed).headerFields[.cookie] == "a=1")
+        #expect(try rules.admitted(answer, proposed: proposed, sent: proposed).headerFields[.cookie] == "a=1")
     }
 }
