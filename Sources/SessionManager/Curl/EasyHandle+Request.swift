@@ -25,7 +25,7 @@ extension EasyHandle {
     private func fitUploadBuffer(_ address: String) {
         // The address goes out twice with Digest; cookies are at most 8190 bytes (MAX_COOKIE_HEADER_LEN).
         let head = 2 * address.utf8.count + fieldsLength + (9 << 10)
-        var size = options?.uploadBufferSize ?? 16 << 10
+        var size = options?.bodyBufferSize ?? 16 << 10
         while size < head, size < Self.largestUploadBuffer { size *= 4 }
         guard size != uploadBufferSize else { return }
         uploadBufferSize = size
@@ -145,7 +145,7 @@ final class EasyOptions {
     let interface: String?
     let cookies: Bool
     let bufferSize: Int
-    let uploadBufferSize: Int
+    let bodyBufferSize: Int
     let proxy: String?
     let credentials: LibraryCredentials?
     /// What of it comes from the request and from the address alone.
@@ -174,7 +174,7 @@ final class EasyOptions {
         // Big buffers only where they pay: every running transfer has its own.
         let most = options.maximumBytesPerSecond.map(TransferPace.piece) ?? .max
         bufferSize = min(most, transfer.isBulk ? 256 << 10 : 16 << 10)
-        uploadBufferSize = Self.uploadBufferSize(hasBody ? transfer.body.length ?? .max : 0)
+        bodyBufferSize = Self.bodyBufferSize(hasBody ? transfer.body.length ?? .max : 0)
         proxy = configuration.proxy
         credentials = transfer.credentials
         source = request.sharedOptions
@@ -183,9 +183,9 @@ final class EasyOptions {
         binding = transfer.binding
     }
 
-    /// For the body: the least that libcurl takes (CURLOPT_UPLOAD_BUFFERSIZE(3)) where that is enough, since with TLS it copies the head of
+    /// What libcurl's buffer for uploads has to hold of a body: the least that libcurl takes (CURLOPT_UPLOAD_BUFFERSIZE(3)) where that is enough, since with TLS it copies the head of
     /// each request there.
-    private static func uploadBufferSize(_ bodyLength: Int64) -> Int {
+    private static func bodyBufferSize(_ bodyLength: Int64) -> Int {
         if bodyLength <= 16 << 10 { 16 << 10 } else if bodyLength <= 128 << 10 { 64 << 10 } else { 256 << 10 }
     }
 
@@ -202,7 +202,7 @@ extension EasyOptions: Equatable {
     /// Whether all is the same: what is not compared comes from what is, and from the configuration.
     static func == (one: EasyOptions, other: EasyOptions) -> Bool {
         one.method == other.method && one.hasBody == other.hasBody
-            && one.uploadBufferSize == other.uploadBufferSize && one.credentials == other.credentials
+            && one.bodyBufferSize == other.bodyBufferSize && one.credentials == other.credentials
             && one.source.equals(other.source) && one.isSecure == other.isSecure && one.isBulk == other.isBulk
             && one.binding == other.binding
     }
