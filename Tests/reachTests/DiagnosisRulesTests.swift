@@ -199,7 +199,7 @@ struct DiagnosisRulesTests {
         #expect(DiagnosisRules.mayBePortal(refused))
         #expect(!DiagnosisRules.mayBePortal(login) && !DiagnosisRules.mayBePortal(exchange(.silent)))
         #expect(DiagnosisRules.mayBePortal(exchange(.failed("the server closed the connection"))))
-        #expect(DiagnosisRules.portal(login, url: url)?.explainsEarlier == true)
+        #expect(DiagnosisRules.portal(login, url: url)?.isPortal == true)
         #expect(DiagnosisRules.portal(exchange(.answered(status: 200, location: nil)), url: url) == nil)
         #expect(
             DiagnosisRules.answer(refused, url: url, inTheClear: login).sentence
@@ -276,7 +276,8 @@ struct DiagnosisRulesTests {
         #expect(Diagnosis(findings: [.good(.path, "p"), .skipped(.ipv6, "s")]).cause == nil)
         // What lets nothing else through comes before what it does not let through.
         diagnosis.findings = [.failed(.ipv4, "refused", try: ""), .failed(.answer, "a", try: "")]
-        diagnosis.findings[1].explainsEarlier = true
+        #expect(diagnosis.cause?.check == .ipv4)
+        diagnosis.findings[1].isPortal = true
         #expect(diagnosis.cause?.check == .answer)
     }
 

@@ -74,6 +74,19 @@ struct DoctorTrustTests {
         )
     }
 
+    private func expectPortal(
+        _ end: (status: TestSupport.ExitStatus, text: String, requests: [String]),
+        _ sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(end.status == .exited(1), sourceLocation: sourceLocation)
+        #expect(
+            end.text.contains("\ncause: origin.test sends to login.hotel.example: a captive portal\n"),
+            "\(end.text)", sourceLocation: sourceLocation)
+        #expect(
+            end.requests.count == 1 && end.requests[0].hasPrefix("clear GET / "), "\(end.requests)",
+            sourceLocation: sourceLocation)
+    }
+
     @Test("A good certificate: nothing is asked twice")
     func good() async throws {
         let end = try await doctor(.leaf)
@@ -129,12 +142,7 @@ struct DoctorTrustTests {
         #expect(!alone.text.contains("captive portal"), "\(alone.text)")
         #expect(!alone.text.contains(" clock "), "\(alone.text)")
         let portal = try await doctor(certificate, portal: "http://login.hotel.example/?u=1")
-        #expect(portal.status == .exited(1))
-        #expect(
-            portal.text.contains("\ncause: origin.test sends to login.hotel.example: a captive portal\n"),
-            "\(portal.text)")
-        #expect(
-            portal.requests.count == 1 && portal.requests[0].hasPrefix("clear GET / "), "\(portal.requests)")
+        expectPortal(portal)
     }
 
     @Test("A portal that shuts the port of TLS is the cause, and not the server that refuses")
@@ -143,11 +151,6 @@ struct DoctorTrustTests {
         #expect(alone.status == .exited(1))
         #expect(alone.text.contains("\ncause: 10.0.0.1:443 refuses the connection\n"), "\(alone.text)")
         let portal = try await doctor(.leaf, portal: "http://login.hotel.example/?u=1", isShut: true)
-        #expect(portal.status == .exited(1))
-        #expect(
-            portal.text.contains("\ncause: origin.test sends to login.hotel.example: a captive portal\n"),
-            "\(portal.text)")
-        #expect(
-            portal.requests.count == 1 && portal.requests[0].hasPrefix("clear GET / "), "\(portal.requests)")
+        expectPortal(portal)
     }
 }

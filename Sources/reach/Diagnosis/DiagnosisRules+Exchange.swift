@@ -102,7 +102,7 @@ extension DiagnosisRules {
     private static func portal(_ sentence: String) -> Finding {
         Finding(
             check: .answer, verdict: .failed, sentence: "\(sentence): a captive portal",
-            advice: "sign in with a browser on this network, or use another network", explainsEarlier: true)
+            advice: "sign in with a browser on this network, or use another network", isPortal: true)
     }
 
     /// The host of a redirect that leads away from the site; nil within it.

@@ -17,8 +17,11 @@ struct Finding: Sendable, Equatable {
     let sentence: String
     /// What to try; where nothing is wrong, mostly empty, else what that does not say.
     var advice = ""
-    /// Whether it explains what has failed before it as well: a captive portal lets nothing else through.
-    var explainsEarlier = false
+    /// Whether it is a captive portal, which lets nothing else through.
+    var isPortal = false
+    /// Whether it is behind what has failed before it: a wrong clock behind a certificate that is not valid, lost packets behind an answer
+    /// that does not come, a captive portal behind connections that are refused.
+    var explainsEarlier: Bool { isPortal || check == .clock || check == .packets }
 
     static func good(_ check: Check, _ sentence: String) -> Finding {
         Finding(check: check, verdict: .good, sentence: sentence)
@@ -41,18 +44,11 @@ struct Finding: Sendable, Equatable {
 struct Diagnosis: Sendable, Equatable {
     var findings: [Finding] = []
 
-    /// The cause: the first thing that failed, since what comes after it rests upon it; else the first doubt.
-    ///
-    /// A wrong clock is behind a certificate that is not valid, lost packets behind an answer that does not come, and a captive portal
-    /// behind connections that are refused.
+    /// The cause: what explains the others; else the first thing that failed, since what comes after it rests upon it; else the first doubt.
     var cause: Finding? {
         let failed = findings.filter { $0.verdict == .failed }
-        if let first = failed.first {
-            if let portal = failed.first(where: \.explainsEarlier) { return portal }
-            guard first.check == .answer else { return first }
-            return failed.first { $0.check == .clock || $0.check == .packets } ?? first
-        }
-        return findings.first { $0.verdict == .doubtful }
+        return failed.first(where: \.explainsEarlier) ?? failed.first
+            ?? findings.first { $0.verdict == .doubtful }
     }
 
     /// What is good as far as can be seen, and might not be.
