@@ -57,12 +57,10 @@ struct Send: ParsableCommand {
         if let service = outbox.service { return try hand(request, to: service) }
         let (delivers, waits) = (delivers, waits || delivers)
         let json = json
-        let taken = Mutex<OutboxReceipt?>(nil)
-        let settlement = try told(taken) {
+        let settlement = try told { took in
             try outbox.run(limit: timeout, makes: true) { outbox -> OutboxSettlement? in
                 let receipt = try await outbox.enqueue(request)
-                taken.withLock { $0 = receipt }
-                if !json { StandardStream.output.write("\(receipt.id)\n") }
+                took(receipt)
                 guard waits else {
                     if json { Self.write(receipt, OutboxSettlement?.none) }
                     return nil
@@ -94,12 +92,10 @@ struct Send: ParsableCommand {
     /// The same by a service, which delivers anyway.
     private func hand(_ request: OutboxRequest, to service: ServiceOutbox) throws {
         let (waits, json) = (waits || delivers, json)
-        let taken = Mutex<OutboxReceipt?>(nil)
-        let settlement = try told(taken) {
+        let settlement = try told { took in
             try OutboxOptions.attempt(limit: timeout) { () -> ServiceSettlement? in
                 let receipt = try service.enqueue(request)
-                taken.withLock { $0 = receipt }
-                if !json { StandardStream.output.write("\(receipt.id)\n") }
+                took(receipt)
                 let settlement = waits ? try await service.settlement(of: receipt.id) : nil
                 if json { Self.write(receipt, settlement) }
                 return settlement
@@ -110,12 +106,21 @@ struct Send: ParsableCommand {
         throw settlement.outcome == "dead" ? ExitCode(settlement.failure) : .failure
     }
 
-    /// Where the time is over while something is waited for, says what has become of the request.
-    private func told<Value>(_ taken: borrowing Mutex<OutboxReceipt?>, _ work: () throws -> Value) throws
-        -> Value
-    {
-        do { return try work() } catch let code as ExitCode where code == .timedOut {
-            let receipt = taken.withLock { $0 }
+    /// Says the number of a request that the outbox has taken, and what has become of it where the time is over before its end.
+    ///
+    /// - Parameter work: calls what it is given when the outbox has taken the request.
+    private func told<Value>(
+        _ work: (_ took: @escaping @Sendable (OutboxReceipt) -> Void) throws -> Value
+    ) throws -> Value {
+        let json = json
+        let taken = Taken()
+        do {
+            return try work { receipt in
+                taken.receipt.withLock { $0 = receipt }
+                if !json { StandardStream.output.write("\(receipt.id)\n") }
+            }
+        } catch let code as ExitCode where code == .timedOut {
+            let receipt = taken.receipt.withLock { $0 }
             if json, let receipt { Self.write(receipt, OutboxSettlement?.none) }
             if !json {
                 complain(
@@ -126,6 +131,11 @@ struct Send: ParsableCommand {
             }
             throw code
         }
+    }
+
+    /// What the outbox has taken.
+    private final class Taken: Sendable {
+        let receipt = Mutex<OutboxReceipt?>(nil)
     }
 
     private static func write(_ receipt: OutboxReceipt, _ settlement: ServiceSettlement?) {
