@@ -31,17 +31,8 @@ import Testing
     @Test("What expires while the manager holds it for want of a network is dropped then, and not sent later")
     func expiryWhileHeld() async throws {
         let outbox = try await lab.open()
-        var session = SessionConfiguration()
-        session.proxy = ""
-        var queue = RequestQueue.Settings()
-        queue.follows = .provider(NoPath())
-        let manager = URLSessionManager(
-            configuration: session, responseSerializer: HTTPResponseSerializer(), queue: queue)
-        let reasons = EventLog<HoldReason>()
-        let events = manager.events
-        let reader = Task {
-            for await event in events { if case .held(_, let reason) = event { reasons.append(reason) } }
-        }
+        let manager = OutboxLab.manager(following: .provider(NoPath()))
+        let (reasons, reader) = OutboxLab.holdReasons(of: manager)
         defer { reader.cancel() }
         // This machine itself is no network, so another one is asked for.
         let held = try await outbox.enqueue(OutboxRequest(to: "http://192.0.2.1/", lane: "held"))

@@ -17,17 +17,8 @@ import Testing
     @Test("A request that wants another network than there is waits, and holds up no other")
     func networkCondition() async throws {
         let outbox = try await lab.open { $0.maximumDeliveries = 1 }
-        var session = SessionConfiguration()
-        session.proxy = ""
-        var queue = RequestQueue.Settings()
-        queue.follows = .provider(ExpensivePath())
-        let manager = URLSessionManager(
-            configuration: session, responseSerializer: HTTPResponseSerializer(), queue: queue)
-        let reasons = EventLog<HoldReason>()
-        let events = manager.events
-        let reader = Task {
-            for await event in events { if case .held(_, let reason) = event { reasons.append(reason) } }
-        }
+        let manager = OutboxLab.manager(following: .provider(ExpensivePath()))
+        let (reasons, reader) = OutboxLab.holdReasons(of: manager)
         defer { reader.cancel() }
         // This machine itself is no network, so another one is asked for, and nothing is sent.
         var cheap = try OutboxRequest(to: "http://192.0.2.1/", lane: "cheap")

@@ -27,13 +27,25 @@ final class OutboxLab: Sendable {
     }
 
     /// One whose connections lead to the test origin.
-    static func manager() -> URLSessionManager {
+    /// - Parameter network: what its queue follows.
+    static func manager(following network: NetworkSource = .nobody) -> URLSessionManager {
         var configuration = SessionConfiguration()
         configuration.proxy = ""
         var queue = RequestQueue.Settings()
-        queue.follows = .nobody
+        queue.follows = network
         return URLSessionManager(
             configuration: configuration, responseSerializer: HTTPResponseSerializer(), queue: queue)
+    }
+
+    /// Why the tasks of a manager are held, until the reader is cancelled.
+    static func holdReasons(of manager: URLSessionManager) -> (
+        EventLog<HoldReason>, reader: Task<Void, Never>
+    ) {
+        let (reasons, events) = (EventLog<HoldReason>(), manager.events)
+        let reader = Task {
+            for await event in events { if case .held(_, let reason) = event { reasons.append(reason) } }
+        }
+        return (reasons, reader)
     }
 
     /// Waits for an event.

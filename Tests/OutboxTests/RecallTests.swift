@@ -16,12 +16,7 @@ import Testing
 
     init() throws {
         lab = try OutboxLab()
-        var session = SessionConfiguration()
-        session.proxy = ""
-        var queue = RequestQueue.Settings()
-        queue.follows = .provider(NoPath())
-        manager = URLSessionManager(
-            configuration: session, responseSerializer: HTTPResponseSerializer(), queue: queue)
+        manager = OutboxLab.manager(following: .provider(NoPath()))
         let (events, told) = (manager.events, told)
         reader = Task {
             for await event in events {

@@ -9,49 +9,36 @@ import Testing
 
 /// Starting and stopping the manager, from whatever thread, and where that fails.
 struct ManagerLifecycleTests {
-    private let reactor: Reactor
-    private let kernel: FakeKernel
+    private let lab: ManagerLab
     private let log = EventLog<ReachabilityStatus>()
 
-    init() throws {
-        reactor = try Reactor(name: "lifecycle-test")
-        kernel = FakeKernel(.wired, reactor: reactor)
-    }
-
-    private func manager(_ subject: MonitorSubject = .general) -> ReachabilityManager {
-        var configuration = ReachabilityConfiguration()
-        configuration.timing.evaluationInterval = .zero
-        configuration.timing.lossGrace = .zero
-        return kernel.manager(subject, configuration)
-    }
-
-    private func unplug() { kernel.change { $0.setCarrier($0.index("eth0"), false) } }
+    init() throws { lab = try ManagerLab() }
 
     @Test func startingTwiceReportsOnce() async {
-        let manager = manager()
+        let manager = lab.manager()
         manager.setStatusChangeBlock { [log] in log.append($0) }
         manager.startMonitoring()
         manager.startMonitoring()
-        unplug()
+        lab.unplug()
         #expect(await log.wait(forCount: 2) == [.wired, .unreachable])
     }
 
     @Test func nothingIsCalledAfterStopAndARestartReportsAfresh() async {
-        let manager = manager()
+        let manager = lab.manager()
         manager.setStatusChangeBlock { [log] in log.append($0) }
         manager.startMonitoring()
         await log.wait(forCount: 1)
         manager.stopMonitoring()
         #expect(manager.status == .unknown)
         #expect(manager.path.reason.code == .notMonitoring)
-        #expect(!kernel.isListening)
-        unplug()
+        #expect(!lab.kernel.isListening)
+        lab.unplug()
         manager.startMonitoring()
         #expect(await log.wait(forCount: 2) == [.wired, .unreachable])
     }
 
     @Test func stopWaitsForTheBlockUnderWay() async {
-        let manager = manager()
+        let manager = lab.manager()
         let gate = EventLog<Bool>()
         let running = Mutex(false)
         manager.setStatusChangeBlock { _ in
@@ -70,8 +57,8 @@ struct ManagerLifecycleTests {
     @Test("without a loop nothing is watched, and the next start tries again")
     func startsAgainAfterAFailure() async {
         let hasDescriptors = Mutex(false)
-        var environment = kernel.environment
-        environment.reactor = { [reactor] () throws(ReachabilityError) -> Reactor in
+        var environment = lab.kernel.environment
+        environment.reactor = { [reactor = lab.reactor] () throws(ReachabilityError) -> Reactor in
             if hasDescriptors.withLock({ $0 }) { return reactor }
             throw ReachabilityError(.outOfResources, errno: 24, context: "no descriptor left", advice: "")
         }
@@ -93,8 +80,8 @@ struct ManagerLifecycleTests {
     func stopWhileStarting() async {
         let manager = Mutex<ReachabilityManager?>(nil)
         let hasStopped = Mutex(false)
-        var environment = kernel.environment
-        environment.reactor = { [reactor] in
+        var environment = lab.kernel.environment
+        environment.reactor = { [reactor = lab.reactor] in
             // As if another thread came in between.
             if !hasStopped.withLock({ stopped in
                 defer { stopped = true }
@@ -107,30 +94,26 @@ struct ManagerLifecycleTests {
         let made = ReachabilityManager(.general, .init(), .own, environment)
         manager.withLock { $0 = made }
         made.startMonitoring()
-        await settled()
+        await lab.settled()
         #expect(!made.isMonitoring)
         #expect(made.status == .unknown)
-        #expect(!kernel.isListening)
+        #expect(!lab.kernel.isListening)
         made.startMonitoring()
         #expect(made.status == .wired)
         made.stopMonitoring()
-        #expect(!kernel.isListening)
+        #expect(!lab.kernel.isListening)
         manager.withLock { $0 = nil }
     }
 
     @Test("a monitor that was stopped before its start comes up never starts")
     func stopBeforeStart() {
         let monitor = MonitorHandle(
-            subject: .general, configuration: .init(), environment: kernel.environment, reactor: reactor,
+            subject: .general, configuration: .init(), environment: lab.kernel.environment,
+            reactor: lab.reactor,
             outlet: MonitorOutlet(publish: { _ in }, refresh: { _ in }, note: { _, _, _ in }))
         monitor.stop()
         monitor.startAndWait()
-        #expect(!kernel.isListening)
+        #expect(!lab.kernel.isListening)
         monitor.stop()
-    }
-
-    private func settled() async {
-        kernel.tell([.requested])
-        try? await reactor.result(of: {})
     }
 }

@@ -9,27 +9,13 @@ import Testing
 
 /// The manager on a kernel in memory: who is told what, in which order, on which thread.
 struct ManagerTests {
-    private let reactor: Reactor
-    private let kernel: FakeKernel
+    private let lab: ManagerLab
     private let log = EventLog<ReachabilityStatus>()
 
-    init() throws {
-        reactor = try Reactor(name: "manager-test")
-        kernel = FakeKernel(.wired, reactor: reactor)
-    }
-
-    private func manager(_ subject: MonitorSubject = .general) -> ReachabilityManager {
-        var configuration = ReachabilityConfiguration()
-        configuration.timing.evaluationInterval = .zero
-        configuration.timing.lossGrace = .zero
-        return kernel.manager(subject, configuration)
-    }
-
-    private func unplug() { kernel.change { $0.setCarrier($0.index("eth0"), false) } }
-    private func plug() { kernel.change { $0.setCarrier($0.index("eth0"), true) } }
+    init() throws { lab = try ManagerLab() }
 
     @Test func statusIsKnownWhenStartReturns() {
-        let manager = manager()
+        let manager = lab.manager()
         #expect(manager.status == .unknown)
         #expect(!manager.isReachable && !manager.isMonitoring)
         manager.startMonitoring()
@@ -42,42 +28,42 @@ struct ManagerTests {
     }
 
     @Test func blockIsCalledOnceAndThenOnlyWithAnotherStatus() async {
-        let manager = manager()
+        let manager = lab.manager()
         manager.setStatusChangeBlock { [log] in log.append($0) }
         manager.startMonitoring()
         await log.wait(forCount: 1)
-        kernel.change { $0.addRoute("0.0.0.0/0", via: "192.0.2.9", on: $0.index("eth0"), metric: 5) }
-        unplug()
+        lab.kernel.change { $0.addRoute("0.0.0.0/0", via: "192.0.2.9", on: $0.index("eth0"), metric: 5) }
+        lab.unplug()
         #expect(await log.wait(forCount: 2) == [.wired, .unreachable])
-        plug()
+        lab.plug()
         #expect(await log.wait(forCount: 3) == [.wired, .unreachable, .wired])
     }
 
     @Test func blockSetLateGetsThePresentStatus() async {
-        let manager = manager()
+        let manager = lab.manager()
         manager.startMonitoring()
         manager.setStatusChangeBlock { [log] in log.append($0) }
         #expect(await log.wait(forCount: 1) == [.wired])
     }
 
     @Test func newBlockReplacesTheOldOne() async {
-        let manager = manager()
+        let manager = lab.manager()
         let old = EventLog<ReachabilityStatus>()
         manager.setStatusChangeBlock { old.append($0) }
         manager.startMonitoring()
         await old.wait(forCount: 1)
         manager.setStatusChangeBlock { [log] in log.append($0) }
-        unplug()
+        lab.unplug()
         #expect(await log.wait(forCount: 2) == [.wired, .unreachable])
         #expect(old.elements == [.wired])
         manager.setStatusChangeBlock(nil)
-        plug()
-        await settled()
+        lab.plug()
+        await lab.settled()
         #expect(log.elements == [.wired, .unreachable])
     }
 
     @Test("RS-008 a subscriber removes itself inside its callback") func removesItself() async {
-        let manager = manager()
+        let manager = lab.manager()
         let holder = Mutex<ReachabilityObservation?>(nil)
         let calls = EventLog<ReachabilityUpdate.Event>()
         let observation = manager.observeReachability { update in
@@ -88,14 +74,14 @@ struct ManagerTests {
         let other = manager.observeReachability { [log] in log.append($0.status) }
         manager.startMonitoring()
         await calls.wait(forCount: 1)
-        unplug()
+        lab.unplug()
         await log.wait(forCount: 2)
         #expect(calls.elements == [.initial])
         other.cancel()
     }
 
     @Test("RS-009 a callback calls start, stop and status") func callsBack() async {
-        let manager = manager()
+        let manager = lab.manager()
         let calls = EventLog<ReachabilityStatus>()
         manager.setStatusChangeBlock { [weak manager] status in
             guard let manager else { return }
@@ -109,25 +95,25 @@ struct ManagerTests {
         }
         manager.startMonitoring()
         #expect(await calls.wait(forCount: 2) == [.wired, .wired])
-        unplug()
+        lab.unplug()
         #expect(await calls.wait(forCount: 3) == [.wired, .wired, .unreachable])
     }
 
     @Test("RS-010 a route added between joining the groups and the first look") func raceAtStart() async {
-        kernel.changeSilently { $0.removeRoutes("0.0.0.0/0") }
-        kernel.whenOpened { kernel in
+        lab.kernel.changeSilently { $0.removeRoutes("0.0.0.0/0") }
+        lab.kernel.whenOpened { kernel in
             kernel.change { $0.addRoute("0.0.0.0/0", via: "192.0.2.1", on: $0.index("eth0")) }
         }
-        let manager = manager()
+        let manager = lab.manager()
         manager.setStatusChangeBlock { [log] in log.append($0) }
         manager.startMonitoring()
-        await settled()
-        unplug()
+        await lab.settled()
+        lab.unplug()
         #expect(await log.wait(forCount: 2) == [.wired, .unreachable])
     }
 
     @Test("RB-19 a blocked observer keeps nobody waiting and gets the newest") func blockedObserver() async {
-        let manager = manager()
+        let manager = lab.manager()
         let (entered, leave) = (EventLog<Bool>(), ConditionLock(false))
         manager.setStatusChangeBlock { [log] status in
             entered.append(true)
@@ -137,11 +123,11 @@ struct ManagerTests {
         manager.startMonitoring()
         await entered.wait(forCount: 1)
         for _ in 0..<200 {
-            unplug()
-            plug()
+            lab.unplug()
+            lab.plug()
         }
-        unplug()
-        await settled()
+        lab.unplug()
+        await lab.settled()
         #expect(manager.status == .unreachable, "the loop goes on")
         leave.withLock { $0 = true }
         let seen = await log.wait { $0.last == .unreachable }
@@ -154,8 +140,8 @@ struct ManagerTests {
         var configuration = ReachabilityConfiguration()
         configuration.timing.evaluationInterval = .zero
         configuration.timing.lossGrace = .seconds(3600)
-        kernel.changeSilently { $0.removeRoutes("0.0.0.0/0") }
-        let manager = kernel.manager(.general, configuration)
+        lab.kernel.changeSilently { $0.removeRoutes("0.0.0.0/0") }
+        let manager = lab.kernel.manager(.general, configuration)
         let (entered, leave) = (EventLog<Bool>(), ConditionLock(false))
         manager.setStatusChangeBlock { [log] status in
             entered.append(true)
@@ -164,14 +150,14 @@ struct ManagerTests {
         }
         manager.startMonitoring()
         await entered.wait(forCount: 1)
-        kernel.change { $0.addRoute("0.0.0.0/0", via: "192.0.2.1", on: $0.index("eth0")) }
-        await settled()
+        lab.kernel.change { $0.addRoute("0.0.0.0/0", via: "192.0.2.1", on: $0.index("eth0")) }
+        await lab.settled()
         for _ in 0..<40 {
             // Each is looked at by itself, so that each is an update.
-            unplug()
-            await settled()
-            plug()
-            await settled()
+            lab.unplug()
+            await lab.settled()
+            lab.plug()
+            await lab.settled()
         }
         #expect(manager.status == .wired)
         leave.withLock { $0 = true }
@@ -188,28 +174,28 @@ struct ManagerTests {
         var configuration = ReachabilityConfiguration()
         configuration.timing.lossGrace = .zero
         configuration.timing.safetyInterval = .milliseconds(1)
-        let manager = kernel.manager(.general, configuration)
+        let manager = lab.kernel.manager(.general, configuration)
         manager.setStatusChangeBlock { [log] in log.append($0) }
         manager.startMonitoring()
-        kernel.changeSilently { $0.removeRoutes("0.0.0.0/0") }
+        lab.kernel.changeSilently { $0.removeRoutes("0.0.0.0/0") }
         #expect(await log.wait(forCount: 2) == [.wired, .unreachable])
-        await settled()
+        await lab.settled()
         #expect(manager.counters.resyncs == 0)
-        kernel.tell([.overrun])
-        await settled()
+        lab.kernel.tell([.overrun])
+        await lab.settled()
         #expect(manager.counters.overruns == 1)
         #expect(manager.counters.resyncs == 1)
     }
 
     @Test func anyNumberOfObserversInOrder() async {
-        let manager = manager()
+        let manager = lab.manager()
         let logs = (0..<20).map { _ in EventLog<ReachabilityUpdate>() }
         let observations = logs.map { log in manager.observeReachability { log.append($0) } }
         manager.startMonitoring()
         for log in logs { await log.wait(forCount: 1) }
-        unplug()
+        lab.unplug()
         for log in logs { await log.wait(forCount: 2) }
-        plug()
+        lab.plug()
         for log in logs {
             let seen = await log.wait(forCount: 3)
             #expect(seen.map(\.event) == [.initial, .status, .status])
@@ -219,33 +205,33 @@ struct ManagerTests {
     }
 
     @Test func sequencesKeepTheNewest() async {
-        let manager = manager()
+        let manager = lab.manager()
         manager.startMonitoring()
         let statuses = manager.statuses
         var iterator = statuses.makeAsyncIterator()
         #expect(await iterator.next() == .wired)
-        unplug()
-        plug()
-        unplug()
-        await settled()
+        lab.unplug()
+        lab.plug()
+        lab.unplug()
+        await lab.settled()
         #expect(await iterator.next() == .unreachable)
-        plug()
+        lab.plug()
         #expect(await iterator.next() == .wired)
     }
 
     @Test func sequencesEndWithTheManager() async {
-        var manager: ReachabilityManager? = manager()
+        var manager: ReachabilityManager? = lab.manager()
         manager?.startMonitoring()
         let updates = manager?.pathUpdates
         manager = nil
         var count = 0
         if let updates { for await _ in updates { count += 1 } }
         #expect(count <= 1)
-        #expect(!kernel.isListening)
+        #expect(!lab.kernel.isListening)
     }
 
     @Test func worksAsAnyProvider() async {
-        let provider: any ReachabilityProvider = manager()
+        let provider: any ReachabilityProvider = lab.manager()
         (provider as? ReachabilityManager)?.startMonitoring()
         #expect(provider.currentReachability().status == .wired)
         let observation = provider.observeReachability({ [log] in log.append($0.status) })
@@ -254,20 +240,20 @@ struct ManagerTests {
     }
 
     @Test("RS-129 a request that failed has the kernel asked at once") func reevaluates() async {
-        let manager = manager()
+        let manager = lab.manager()
         manager.setStatusChangeBlock { [log] in log.append($0) }
         manager.startMonitoring()
         await log.wait(forCount: 1)
-        kernel.changeSilently { $0.removeRoutes("0.0.0.0/0") }
+        lab.kernel.changeSilently { $0.removeRoutes("0.0.0.0/0") }
         manager.reevaluate()
         #expect(await log.wait(forCount: 2) == [.wired, .unreachable])
     }
 
     @Test("RB-16 without multicast groups the kernel is asked now and then, and the failure is named")
     func withoutEvents() {
-        kernel.refuseEvents(
+        lab.kernel.refuseEvents(
             ReachabilityError(.netlinkRefused, errno: 1, context: "groups refused", advice: ""))
-        let manager = manager()
+        let manager = lab.manager()
         manager.startMonitoring()
         #expect(manager.status == .wired)
         #expect(manager.failure?.code == .netlinkRefused)
@@ -277,16 +263,16 @@ struct ManagerTests {
     @Test("RB-13 what the kernel refuses is told once, and again after a new start") func limitations() async
     {
         let told = EventLog<MonitorLimitations>()
-        let manager = manager()
-        kernel.limit(.unfiltered)
+        let manager = lab.manager()
+        lab.kernel.limit(.unfiltered)
         manager.setLimitationBlock { told.append($0) }
         manager.startMonitoring()
         #expect(manager.limitations == .unfiltered)
-        unplug()
-        plug()
-        kernel.limit([.unfiltered, .partialEvents])
-        unplug()
-        await settled()
+        lab.unplug()
+        lab.plug()
+        lab.kernel.limit([.unfiltered, .partialEvents])
+        lab.unplug()
+        await lab.settled()
         #expect(await told.wait(forCount: 2) == [.unfiltered, .partialEvents])
         #expect(manager.limitations == [.unfiltered, .partialEvents])
         let late = EventLog<MonitorLimitations>()
@@ -302,21 +288,21 @@ struct ManagerTests {
     @Test("RB-16 where the kernel refuses everything the status is unknown, with the reason") func refused()
         async
     {
-        kernel.refuse(
+        lab.kernel.refuse(
             ReachabilityError(.netlinkRefused, errno: 1, context: "netlink refused", advice: "try this"))
-        let manager = manager()
+        let manager = lab.manager()
         manager.setStatusChangeBlock { [log] in log.append($0) }
         manager.startMonitoring()
         #expect(await log.wait(forCount: 1) == [.unknown])
         #expect(manager.path.reason.sentence == "netlink refused; try this")
-        kernel.refuse(nil)
+        lab.kernel.refuse(nil)
         manager.reevaluate()
         #expect(await log.wait(forCount: 2) == [.unknown, .wired])
     }
 
     @Test func deliversOnACustomQueue() async {
         let submitted = EventLog<Bool>()
-        let manager = kernel.manager(
+        let manager = lab.kernel.manager(
             queue: .custom { work in
                 submitted.append(true)
                 work()
@@ -325,11 +311,5 @@ struct ManagerTests {
         manager.startMonitoring()
         await log.wait(forCount: 1)
         #expect(submitted.elements.count == 1)
-    }
-
-    /// Everything the loop was given so far is done, and the kernel has been asked after it.
-    private func settled() async {
-        kernel.tell([.requested])
-        try? await reactor.result(of: {})
     }
 }

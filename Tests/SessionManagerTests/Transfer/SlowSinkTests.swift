@@ -23,7 +23,7 @@ struct SlowSinkTests {
             taken += bytes.count
             isFull = taken > Self.limit
             if isFull { throw SessionError(.cannotWriteToFile, "full") }
-            usleep(10_000)
+            usleep(10_000)  // what makes the disk slow
             return .taken
         }
     }

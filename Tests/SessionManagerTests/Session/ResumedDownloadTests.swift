@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import HTTPTypes
+import Reachability
+import SessionCore
+import SessionManager
+import TestSupport
+import Testing
+
+/// Downloads that go on where an earlier one has ended.
+struct ResumedDownloadTests {
+    private func content(_ path: String) throws -> [UInt8] {
+        Array(try Data(contentsOf: URL(filePath: path)))
+    }
+
+    @Test("AF-166 a download that was cut is gone on with: nothing comes twice, the whole is right")
+    func resumed() async throws {
+        struct Delegate: SessionDelegate {
+            let resumed: Box<[Int64?]>
+            func task(_ task: SessionTask, didResumeAt offset: Int64, expectedTotal: Int64?) async {
+                resumed.put([offset, expectedTotal])
+            }
+        }
+        let lab = try await Lab()
+        let folder = try Folder()
+        let resumed = Box<[Int64?]>()
+        lab.manager.delegate = Delegate(resumed: resumed)
+        var options = TaskOptions()
+        options.keepsPartialFile = true
+        options.partialFile = folder("part")
+        let request = try lab.request(
+            "/fault/cut?n=400000&after=150000&times=1&kind=close&key=resumed", at: .direct)
+        let cut = try lab.manager.downloadTask(with: request, options: options)
+        cut.resume()
+        let outcome = await cut.outcome()
+        #expect(outcome.error?.code == .networkConnectionLost)
+        let record = try #require(outcome.resumeRecord)
+        #expect(record.receivedBytes == 150_000)
+        #expect(record.totalBytes == 400_000)
+        #expect(try content(folder("part")) == OriginContent.bytes(0..<150_000))
+        #expect(resumed.count == 0)
+
+        let again = try lab.manager.downloadTask(
+            resuming: ResumeRecord(encoded: record.encoded()),
+            destination: { _, _ in DownloadDestination(folder("file")) })
+        again.resume()
+        let end = await again.outcome()
+        #expect(end.error == nil)
+        #expect(again.currentRequest.headerFields[.range] == "bytes=150000-")
+        #expect(again.currentRequest.headerFields[.ifRange] == "\"cut-400000-1\"")
+        #expect(end.response?.statusCode == 206)
+        #expect(end.response?.value(forField: "Content-Range") == "bytes 150000-399999/400000")
+        #expect(await resumed.value == [150_000, 400_000])
+        #expect(try content(folder("file")) == OriginContent.bytes(0..<400_000))
+        #expect(try await lab.origin.statistics("resumed").count == 2)
+    }
+
+    @Test("AF-168 what is no record of a download is an error, and leaves no task")
+    func garbage() async throws {
+        let lab = try await Lab()
+        let good = try ResumeRecord(
+            url: lab.request("/range/5000?key=garbage-record").url, eTag: "\"range-5000-1\"",
+            receivedBytes: 10, totalBytes: 5000, partialFile: "/nonexistent/part")
+        for garbage in [Data(), Data([0, 0xFF, 0x80]), Data("{}".utf8), try good.encoded().dropLast(9)] {
+            #expect {
+                try lab.manager.downloadTask(resuming: ResumeRecord(encoded: garbage))
+            } throws: {
+                ($0 as? SessionError)?.code == .badResumeRecord
+            }
+        }
+        #expect(lab.manager.tasks.isEmpty)
+        let task = try lab.manager.downloadTask(resuming: good)
+        task.resume()
+        #expect(await task.outcome().error != nil)
+        #expect(lab.manager.tasks.isEmpty)
+    }
+
+    @Test("a file that changed meanwhile is fetched anew")
+    func changed() async throws {
+        let lab = try await Lab()
+        let folder = try Folder()
+        try Data(OriginContent.bytes(0..<1000)).write(to: URL(filePath: folder("part")))
+        let record = try ResumeRecord(
+            url: lab.request("/range/5000?v=2").url, eTag: "\"range-5000-1\"", receivedBytes: 1000,
+            totalBytes: 5000, partialFile: folder("part"))
+        let task = try lab.manager.downloadTask(
+            resuming: record, destination: { _, _ in DownloadDestination(folder("file")) })
+        task.resume()
+        let end = await task.outcome()
+        #expect(end.error == nil)
+        #expect(end.response?.statusCode == 200)
+        #expect(try content(folder("file")) == OriginContent.bytes(0..<5000, version: 2))
+        // It was written where the part of the former file was.
+        #expect(folder.names == ["file"])
+    }
+
+    @Test(
+        "what cannot be gone on with is written anew where it was: with a weak tag, with nothing, for a server without ranges or with a wrong answer",
+        arguments: ["weak", "nothing", "ranges=0", "lie"])
+    func anew(_ kind: String) async throws {
+        let lab = try await Lab()
+        let folder = try Folder()
+        let count = kind == "nothing" ? 0 : 1000
+        if count > 0 { try Data(OriginContent.bytes(0..<count)).write(to: URL(filePath: folder("part"))) }
+        let address =
+            kind == "lie"
+            ? lab.origin.faultURL("/fault/range?n=5000&lie=start")
+            : lab.origin.url("/range/5000?\(kind == "weak" ? "weak=1" : kind)")
+        let tag = kind == "lie" ? "\"lie-1\"" : "\"range-5000-1\""
+        let record = try ResumeRecord(
+            url: SessionRequest(address).url, eTag: kind == "weak" ? "W/\(tag)" : tag,
+            receivedBytes: Int64(count), totalBytes: 5000, partialFile: folder("part"))
+        let task = try lab.manager.downloadTask(resuming: record)
+        task.resume()
+        let end = await task.outcome()
+        #expect(end.error == nil)
+        #expect(end.filePath == folder("part"))
+        #expect(try content(folder("part")) == OriginContent.bytes(0..<5000))
+        #expect(folder.names == ["part"])
+    }
+
+    @Test("a download that was begun anew and cut is tried again from its beginning")
+    func anewAgain() async throws {
+        let lab = try await Lab()
+        let folder = try Folder()
+        try Data(OriginContent.bytes(0..<1000)).write(to: URL(filePath: folder("part")))
+        let record = try ResumeRecord(
+            url: SessionRequest(
+                lab.origin.faultURL("/fault/cut?n=50000&after=9000&times=1&v=2&key=anew-again")
+            ).url, eTag: "\"cut-50000-1\"", receivedBytes: 1000, totalBytes: 50_000,
+            partialFile: folder("part"))
+        var policy = RetryPolicy()
+        policy.scale = 0.001
+        var options = TaskOptions()
+        options.interceptor = policy
+        let task = try lab.manager.downloadTask(resuming: record, options: options)
+        task.resume()
+        let end = await task.outcome()
+        #expect(end.error == nil)
+        #expect(task.currentRequest.headerFields[.range] == nil)
+        #expect(try content(folder("part")) == OriginContent.bytes(0..<50_000, version: 2))
+        #expect(try await lab.origin.count("anew-again") == 2)
+    }
+
+    private func rest(
+        _ lab: Lab, _ folder: Folder, _ kind: String, total: Int64?
+    ) throws -> (ResumeRecord, TaskOptions) {
+        try Data(OriginContent.bytes(0..<10_000)).write(to: URL(filePath: folder("part")))
+        let url = lab.origin.faultURL("/fault/range?n=100000&lie=\(kind)&key=rest-\(kind)")
+        var options = TaskOptions()
+        options.keepsPartialFile = true
+        return (
+            try ResumeRecord(
+                url: SessionRequest(url).url, eTag: "\"lie-1\"", receivedBytes: 10_000, totalBytes: total,
+                partialFile: folder("part")), options
+        )
+    }
+
+    @Test(
+        "a server that answers with less than was asked for is asked for the rest, until nothing is missing",
+        arguments: [("few", 3), ("unsure", 4), ("broken", 4)])
+    func less(_ kind: String, _ requests: Int) async throws {
+        let (lab, folder) = (try await Lab(), try Folder())
+        let (record, options) = try rest(lab, folder, kind, total: kind == "unsure" ? nil : 100_000)
+        let task = try lab.manager.downloadTask(
+            resuming: record, options: options, destination: { _, _ in DownloadDestination(folder("file")) })
+        task.resume()
+        #expect(await task.outcome().error == nil)
+        #expect(folder.names == ["file"])
+        #expect(try content(folder("file")) == OriginContent.bytes(0..<100_000))
+        #expect(task.downloadProgress.completedBytes == 100_000)
+        #expect(try await lab.origin.count("rest-\(kind)") == requests)
+    }
+
+    @Test(
+        "a server that sends nothing of what it announces, or more, is no server to go on with",
+        arguments: [("nothing", true), ("much", false)])
+    func moreOrNothing(_ kind: String, _ isKept: Bool) async throws {
+        let (lab, folder) = (try await Lab(), try Folder())
+        let (record, options) = try rest(lab, folder, kind, total: 100_000)
+        let task = try lab.manager.downloadTask(
+            resuming: record, options: options, destination: { _, _ in DownloadDestination(folder("file")) })
+        task.resume()
+        let end = await task.outcome()
+        #expect(end.error?.code == .badServerResponse)
+        #expect(end.resumeRecord == (isKept ? record : nil))
+        // What the record tells of is there in either case.
+        #expect(try content(folder("part")).starts(with: OriginContent.bytes(0..<10_000)))
+        #expect(folder.names == ["part"])
+        #expect(try await lab.origin.count("rest-\(kind)") == 1)
+    }
+
+    @Test("a part is no whole: what nobody asked a part of is an error, and leaves no file")
+    func unaskedPart() async throws {
+        let (lab, folder) = (try await Lab(), try Folder())
+        let task = try lab.manager.downloadTask(
+            with: SessionRequest(lab.origin.faultURL("/fault/range?n=100000&lie=unasked")),
+            destination: { _, _ in DownloadDestination(folder("file")) })
+        task.resume()
+        let end = await task.outcome()
+        #expect(end.error?.code == .badServerResponse)
+        #expect(end.filePath == nil)
+        #expect(folder.names == [])
+    }
+
+    @Test("a partial file shorter than its record is refused")
+    func shortPartialFile() async throws {
+        let lab = try await Lab()
+        let folder = try Folder()
+        try Data([1, 2, 3]).write(to: URL(filePath: folder("part")))
+        let record = try ResumeRecord(
+            url: lab.request("/range/5000").url, eTag: "\"range-5000-1\"", receivedBytes: 1000,
+            totalBytes: 5000, partialFile: folder("part"))
+        let task = try lab.manager.downloadTask(resuming: record)
+        task.resume()
+        #expect(await task.outcome().error?.code == .badResumeRecord)
+    }
+
+    @Test(
+        "AF-168 a record that counts more than there is, or than there can be, is refused before anything is sent",
+        arguments: [Int64.max, 1 << 40])
+    func absurdCount(_ count: Int64) async throws {
+        let lab = try await Lab()
+        let folder = try Folder()
+        try Data([1, 2, 3]).write(to: URL(filePath: folder("part")))
+        let key = "absurd-count-\(count)"
+        let text = """
+            {"version":1,"url":"\(lab.origin.url("/basic-auth/u/p?key=\(key)"))","method":"GET",
+            "eTag":"\\"x\\"","receivedBytes":\(count),"partialFile":"\(folder("part"))"}
+            """
+        var options = TaskOptions()
+        options.challengeHandler = { _ in .performDefaultHandling }
+        do {
+            let task = try lab.manager.downloadTask(
+                resuming: ResumeRecord(encoded: Data(text.utf8)), options: options)
+            task.resume()
+            #expect(await task.outcome().error?.code == .badResumeRecord)
+        } catch {
+            #expect(error.code == .badResumeRecord)
+        }
+        #expect(try await lab.origin.count(key) == 0)
+        #expect(try content(folder("part")) == [1, 2, 3])
+    }
+}
