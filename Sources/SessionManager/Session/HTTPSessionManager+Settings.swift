@@ -5,7 +5,7 @@ public import Reachability
 public import SessionCore
 
 extension HTTPSessionManager {
-    /// What a manager is made of and can be written down: no blocks, no queue, no delegate, no interceptor, no cache.
+    /// What a manager is made of and can be written down: no blocks, no queue, no delegate, no interceptor, no cache, no decoder.
     public struct Settings: Sendable {
         /// What relative addresses are resolved against; nil where addresses are absolute.
         public var baseURL: String?
@@ -47,12 +47,13 @@ extension HTTPSessionManager {
 
     /// Another manager with the same ``settings-swift.property``; it has connections and a session of its own.
     ///
-    /// It uses the same ``URLSessionManager/cache``. Delegate, interceptor, handlers and completion queue are not copied.
+    /// It uses the same ``URLSessionManager/cache`` and ``decoder``. Delegate, interceptor, handlers and completion queue are not copied.
     ///
     /// - Throws: nothing for the settings of a manager that could be made.
     public func copy() throws(SessionError) -> HTTPSessionManager {
         let copy = try HTTPSessionManager(settings: settings)
         copy.session.cache = session.cache
+        copy.decoder = decoder
         return copy
     }
 }

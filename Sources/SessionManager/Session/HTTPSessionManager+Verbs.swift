@@ -6,13 +6,13 @@ public import SessionCore
 
 // One call, one answer. Decoding happens in the caller's task.
 extension HTTPSessionManager {
-    /// GETs a value: `let user: User = try await api.get("users/1")`.
+    /// GETs a value: `let user: User = try await api.get("users/1")`; ``decoder`` reads it.
     ///
     /// - Parameters:
     ///   - parameters: go into the query.
     ///   - options: what the task is to do differently from the others of its manager: progress, lane, network, handlers; nil for nothing.
     /// - Throws: ``SessionError`` where the request fails, the status or the media type is not acceptable (by ``responseSerializer``, where
-    ///   that is one of JSON; else `application/json`, `text/json` and `text/javascript` are), or the content is no `Value`.
+    ///   that is one of JSON or property lists; else `application/json`, `text/json` and `text/javascript` are), or the content is no `Value`.
     public func get<Value: Decodable & Sendable>(
         _ address: String, parameters: ParameterValue? = nil, headers: [String: String] = [:],
         options: TaskOptions? = nil
@@ -110,10 +110,12 @@ extension HTTPSessionManager {
         let (data, response) = try await session.data(for: request, options: options)
         // An error's content is seldom a `Value`; the status says more than the decoder's complaint.
         try judge(response, data)
-        var serializer = DecodableResponseSerializer<Value>()
-        // Which media types are JSON is the manager's word, too.
-        if let json = responseSerializer as? JSONResponseSerializer {
-            serializer.validation = json.validation
+        var serializer = DecodableResponseSerializer<Value>(decoder: decoder)
+        // Which media types are of the format is the manager's word, too.
+        switch responseSerializer {
+        case let json as JSONResponseSerializer: serializer.validation = json.validation
+        case let list as PropertyListResponseSerializer: serializer.validation = list.validation
+        default: break
         }
         serializer.acceptableStatusCodes = nil
         let result = serializer.serialize(data, response: response)

@@ -14,6 +14,7 @@ import Synchronization
 public final class HTTPSessionManager: Sendable {
     private struct State: ~Copyable {
         var requestSerializer: any RequestSerializer = HTTPRequestSerializer()
+        var decoder: any ContentDecoder = JSONDecoder()
     }
 
     /// What relative addresses are resolved against; its path ends with a slash where it has one.
@@ -72,6 +73,15 @@ public final class HTTPSessionManager: Sendable {
     public var responseSerializer: any ResponseSerializer {
         get { session.responseSerializer }
         set { session.responseSerializer = newValue }
+    }
+
+    /// Reads the values of the calls that return one, `let user: User = try await api.get("users/1")`; a plain `JSONDecoder` at first.
+    ///
+    /// Set one up for the dates and keys of the service, and hand it over when it is ready: tasks use it from any thread, several at once.
+    /// With a ``PropertyListContentDecoder``, ``responseSerializer`` has to be one of property lists, for their media types.
+    public var decoder: any ContentDecoder {
+        get { state.withLock { $0.decoder } }
+        set { state.withLock { $0.decoder = newValue } }
     }
 
     /// Where the blocks of the tasks that are made from now on are called.
