@@ -67,6 +67,22 @@ struct PathChecksTests {
         #expect(path.reason.sentence == "eth0 has carrier and a route, but no address to send from")
     }
 
+    /// With IPv6 alone and addresses of one's own choice, each time a link comes up: the kernel would send from ::1.
+    @Test("while every address is tentative, loopback's is none to send from")
+    func addressOfLoopbackIsNoSource() {
+        var network = FakeNetwork()
+        let eth0 = network.addLink("eth0")
+        network.addAddress("::1/128", to: 1)
+        network.addAddress("2001:db8::2/64", to: eth0, flags: .tentative)
+        network.addRoute("::/0", via: "2001:db8::1", on: eth0, metric: 1024)
+        let path = network.evaluate(.general)
+        #expect(!path.isOnline)
+        #expect(path.reason.code == .noAddress)
+        #expect(network.evaluate(.host("2001:db8:9::1")).reason.code == .noAddress)
+        network.addresses[1].flags = []
+        #expect(network.evaluate(.general).source?.description == "2001:db8::2")
+    }
+
     @Test func linkLocalSourceIsEnoughForALinkLocalDestination() {
         var network = FakeNetwork()
         let eth0 = network.addLink("eth0")

@@ -137,7 +137,8 @@ package struct FakeNetwork: Sendable {
         if destination.family == .ipv4 || destination.isLinkLocal {
             return (own.first ?? wide.first)?.address
         }
-        return (own.first { !$0.address.isLinkLocal } ?? wide.first ?? own.first)?.address
+        // That of loopback is better than none, for the kernel.
+        return (own.first { !$0.address.isLinkLocal } ?? wide.first ?? own.first ?? usable.first)?.address
     }
 
     private func route(_ lookup: RouteLookup) -> KernelAnswer {

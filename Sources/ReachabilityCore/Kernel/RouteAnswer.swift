@@ -73,4 +73,10 @@ package struct RouteAnswer: Sendable, Equatable {
         self.expires = expires
         self.nexthop = nexthop
     }
+
+    /// The source address, where others can answer to it.
+    ///
+    /// While every IPv6 address of the link is tentative, the kernel falls back to ::1, which no address check holds up
+    /// (ipv6_dev_get_saddr(), net/ipv6/addrconf.c): what is sent from there is dropped by the first who gets it.
+    package var sender: IPAddress? { source.flatMap { $0.isLoopback ? nil : $0 } }
 }

@@ -142,7 +142,7 @@ package struct LinkSurvey: Sendable {
             }
             guard let entry = try? inquiry.route(lookup.entry).get(), entry.kind == .unicast,
                 let plain = try? inquiry.route(lookup).get(),
-                let source = plain.source, !source.isLinkLocal || address.isLinkLocal
+                let source = plain.sender, !source.isLinkLocal || address.isLinkLocal
             else { continue }
             if case .tunnel = link.role,
                 case .none = try evaluator.underlay(of: link, to: address, entry: entry, &inquiry)
@@ -164,7 +164,7 @@ package struct LinkSurvey: Sendable {
         of link: LinkState, to address: IPAddress, _ inquiry: inout Inquiry
     ) throws(Inquiry.Incomplete) -> FamilyPath? {
         guard let route = try? inquiry.route(evaluator.lookup(address)).get(), route.interface == link.index,
-            let source = route.source, !source.isLinkLocal || address.isLinkLocal
+            let source = route.sender, !source.isLinkLocal || address.isLinkLocal
         else {
             try inquiry.require(.route(evaluator.lookup(address)))
             return nil

@@ -36,7 +36,7 @@ extension PathEvaluator {
             }
             guard let entry = try? inquiry.route(plain.entry).get(),
                 entry.kind == .unicast, best.map({ entry.metric < $0.metric }) ?? true,
-                let source = (try? inquiry.route(plain).get())?.source,
+                let source = (try? inquiry.route(plain).get())?.sender,
                 !source.isLinkLocal || destination.isLinkLocal,
                 try inquiry.usability(of: link) == .usable
             else { continue }

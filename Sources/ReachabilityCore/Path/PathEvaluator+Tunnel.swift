@@ -64,7 +64,7 @@ extension PathEvaluator {
         // Through itself it goes round in circles; another tunnel has to be looked at like this one.
         if index == tunnel.index { return Underlay.none }
         if case .tunnel = link.role { return nil }
-        guard route.source != nil else { return Underlay.none }
+        guard route.sender != nil else { return Underlay.none }
         if try inquiry.usability(of: link) == .usable { return .link(link) }
         return try usableLeg(of: entry, &inquiry).map { .link($0.link) } ?? Underlay.none
     }

@@ -212,7 +212,7 @@ package struct PathEvaluator: Sendable {
             return .success(path)
         }
         guard !link.isLoopback else { return .failure(PathFailure(.noRoute, link: nil)) }
-        guard let source = route.source else { return .failure(PathFailure(.noAddress, link: link)) }
+        guard let source = route.sender else { return .failure(PathFailure(.noAddress, link: link)) }
         if source.isLinkLocal, !destination.address.isLinkLocal {
             return .failure(PathFailure(.linkLocalOnly, link: link))
         }
@@ -242,7 +242,7 @@ package struct PathEvaluator: Sendable {
             path.gateway = leg.gateway
             var own = lookup
             own.interface = leg.link.index
-            path.source = (try? inquiry.route(own).get())?.source ?? start.source
+            path.source = (try? inquiry.route(own).get())?.sender ?? start.source
             try inquiry.require(.route(own))
         }
         return try underneath(path, by: lookup, entry: entry, &inquiry)
