@@ -202,17 +202,3 @@ final class OutboxFile {
         return try body(database)
     }
 }
-
-/// Which file it is, whatever its name.
-struct FileIdentity: Equatable {
-    private var device: UInt64 = 0
-    private var number: UInt64 = 0
-
-    init(_ path: String) {
-        var status = stat()
-        guard lstat(path, &status) == 0 else { return }
-        (device, number) = (UInt64(status.st_dev), UInt64(status.st_ino))
-    }
-
-    var isMissing: Bool { number == 0 }
-}

@@ -22,11 +22,17 @@ final class HistoryWriter {
     private let path: String
     private let settings: ServiceConfiguration.History
     private var database: HistoryDatabase?
+    /// The file that is open.
+    private var identity: FileIdentity?
     private var lock: HistoryLock?
     private var run: Int64 = 0
     private var sincePrune = pruneInterval
     /// The file was found damaged at work.
     private var isSuspect = false
+    /// What was written last: a run that begins later than the service begins with how things are.
+    private var last: HistoryRecord?
+    /// Whether something was written of the run.
+    private var hasBegun = false
 
     init(path: String, _ settings: ServiceConfiguration.History) {
         self.path = path
@@ -73,12 +79,13 @@ final class HistoryWriter {
     ) throws(StorageError) {
         let database = try open(at: records.first?.wall ?? wall, boot: records.first?.boot ?? boot, &outcome)
         try database.append(
-            records.map { record in
+            (hasBegun ? records : [last].compactMap(\.self) + records).map { record in
                 var record = record
                 record.run = run
                 return record
             })
         outcome.hasStored = true
+        (hasBegun, last) = (true, records.last ?? last)
         if records.isEmpty || isEnd { try database.beat(run, at: wall, boot: boot, isEnd: isEnd) }
         sincePrune += records.count
         if sincePrune >= Self.pruneInterval {
@@ -95,7 +102,13 @@ final class HistoryWriter {
     private func open(at wall: WallTime, boot: Int64, _ outcome: inout Outcome) throws(StorageError)
         -> HistoryDatabase
     {
-        if let database { return database }
+        if let database {
+            guard FileIdentity(path) != identity else { return database }
+            // Somebody has emptied the folder, or put another in its place: nobody would read what goes to the file of before.
+            outcome.notes.append("the file was taken away; a new one is begun")
+            self.database = nil
+            lock = nil
+        }
         if lock == nil { lock = HistoryLock(beside: path) }
         let new = try HistoryDatabase(path, now: wall, isSuspect: isSuspect)
         isSuspect = false
@@ -103,7 +116,7 @@ final class HistoryWriter {
             outcome.notes.append("the file was damaged; it is kept as \(aside), and a new one was begun")
         }
         run = try new.beginRun(at: wall, boot: boot)
-        database = new
+        (database, identity, hasBegun) = (new, FileIdentity(path), false)
         return new
     }
 }

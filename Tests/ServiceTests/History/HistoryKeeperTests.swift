@@ -107,6 +107,26 @@ struct HistoryKeeperTests {
         #expect(try await keeper.tally { $0.historySkipped } == 0)
     }
 
+    @Test("a file that is taken away is begun anew, with how things are")
+    func takenAway() async throws {
+        let keeper = try await keeper()
+        try await keeper.tell(.at(1, .wired, event: .initial))
+        for _ in 0..<3 {
+            try await keeper.files.result {}
+            try await keeper.loop.result {}
+        }
+        for name in keeper.folder.names { #expect(unlink(keeper.folder(name)) == 0) }
+        try await keeper.tell(.at(2, .unreachable, was: .wired))
+        #expect(
+            await keeper.log.wait(forCount: 1) == [
+                "warning: history: the file was taken away; a new one is begun"
+            ])
+        #expect(HistoryLock.isHeld(beside: keeper.folder(HistoryDatabase.fileName)))
+        await keeper.stop()
+        #expect(try read(keeper.folder).changes.map(\.status) == [.wired, .unreachable])
+        #expect(keeper.log.elements.count == 1)
+    }
+
     @Test("what could not be written is written at the end, or counted as dropped", arguments: [true, false])
     func written(isPossible: Bool) async throws {
         let folder = try ScratchFolder("reach-history")
