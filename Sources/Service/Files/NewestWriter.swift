@@ -5,7 +5,8 @@ package import EventLoop
 /// Writes the newest of what it is given into a file, on the thread for files.
 ///
 /// While one content is being written, the newest one waits and takes the place of those before it: a disk that is slower
-/// than the network makes the file late, and nothing grows. To be used on the loop's thread.
+/// than the network makes the file late, and nothing grows. What a disk refuses, a full one for instance, is tried again until it is
+/// written, and what stood there before is taken away: nobody is to believe it. To be used on the loop's thread.
 package final class NewestWriter {
     private let file: AtomicFile
     private let files: Reactor
@@ -15,6 +16,11 @@ package final class NewestWriter {
     private var isWriting = false
     private var isFailing = false
     private var ends: [() -> Void] = []
+    private var retry: TimerID?
+    /// Until the next try, in nanoseconds.
+    private var pause = NewestWriter.firstPause
+    private static let firstPause: Int64 = 1_000_000_000
+    private static let longestPause: Int64 = 60_000_000_000
     /// Contents that were replaced before they were written.
     package private(set) var skipped: UInt64 = 0
 
@@ -36,15 +42,17 @@ package final class NewestWriter {
     private func next() {
         guard !isWriting, let bytes = waiting else { return }
         waiting = nil
+        cancelRetry()
         isWriting = true
         let (file, bound) = (file, LoopBound(self, to: loop))
         files.perform {
             let problem = file.write(bytes)
-            bound.perform { $0.ended(problem) }
+            if problem != nil { file.remove() }
+            bound.perform { $0.ended(problem, bytes) }
         }
     }
 
-    private func ended(_ problem: String?) {
+    private func ended(_ problem: String?, _ bytes: [UInt8]) {
         isWriting = false
         if let problem {
             // Once, not at each change.
@@ -55,13 +63,29 @@ package final class NewestWriter {
         isFailing = problem != nil
         next()
         guard !isWriting else { return }
+        if isFailing, ends.isEmpty { tryLater(bytes) } else { pause = Self.firstPause }
         let ends = ends
         self.ends = []
         for end in ends { end() }
     }
 
-    /// Calls back when everything is written.
+    private func tryLater(_ bytes: [UInt8]) {
+        waiting = bytes
+        retry = loop.schedule(at: Reactor.now + pause) { [weak self] in
+            self?.retry = nil
+            self?.next()
+        }
+        pause = min(pause * 2, Self.longestPause)
+    }
+
+    private func cancelRetry() {
+        if let retry { loop.cancel(retry) }
+        retry = nil
+    }
+
+    /// Calls back when everything is written, but for what the disk refuses.
     package func finish(_ done: @escaping () -> Void) {
+        cancelRetry()
         if isWriting { ends.append(done) } else { done() }
     }
 

@@ -61,6 +61,29 @@ struct StatusFileTests {
         await bench.stop()
     }
 
+    @Test(
+        "what is refused is tried again without another change; meanwhile nothing says what is true no more")
+    func triedAgain() async throws {
+        let bench = try await ServiceBench { folder, files, _ in
+            StatusFile(directory: folder.path, files: files)
+        }
+        try await bench.tell(.at(1, .wired))
+        try await bench.files.result {}
+        try await bench.loop.result {}
+        #expect(bench.folder.names == ["status.json"])
+        // A folder in the place of the passing file refuses root as well.
+        #expect(mkdir(bench.folder(".status.json.new"), 0o700) == 0)
+        try await bench.tell(.at(2, .unreachable, was: .wired))
+        _ = await bench.log.wait(forCount: 1)
+        #expect(bench.folder.names == [".status.json.new"])
+        #expect(rmdir(bench.folder(".status.json.new")) == 0)
+        let lines = await bench.log.wait(forCount: 2)
+        #expect(lines.last?.hasSuffix("can be written again") == true)
+        #expect(content(bench.folder("status.json")).contains("\"status\":\"unreachable\""))
+        await bench.stop()
+        #expect(bench.folder.names == [])
+    }
+
     @Test("what an earlier process left half-written is in nobody's way")
     func leftOver() throws {
         let folder = try ScratchFolder("reach-files")
