@@ -15,7 +15,6 @@ package final class Service {
     private var begun: [any ServiceComponent] = []
     private var phase = Phase.idle
     private var observation: ReachabilityObservation?
-    private var age = StatusAge()
     private var ends: [() -> Void] = []
     private var stopTimer: TimerID?
     /// What is in force, as far as it can change.
@@ -75,9 +74,10 @@ package final class Service {
     private func take(_ update: ReachabilityUpdate) {
         guard phase == .running else { return }
         let wall = context.wallClock()
-        age.observe(update, at: wall)
+        context.age.observe(update, at: wall, boot: context.bootClock())
+        context.correctAge()
         var change = CommittedChange(
-            update, since: age.since, wall: wall, instant: MonotonicInstant(nanoseconds: Reactor.now))
+            update, since: context.age.since, wall: wall, instant: MonotonicInstant(nanoseconds: Reactor.now))
         change.internet = context.internet
         if change.event == .status { context.statusChanges += 1 }
         context.current = change

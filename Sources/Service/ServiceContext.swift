@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CLinux
 package import EventLoop
 package import Reachability
 package import ReachabilityCore
@@ -18,8 +19,23 @@ package final class ServiceContext {
     package let log: (LogPriority, String) -> Void
     /// Reads the wall clock.
     package let wallClock: () -> WallTime
+    /// Reads the clock that is never set (CLOCK_BOOTTIME), in nanoseconds.
+    package let bootClock: () -> Int64
     /// The newest change; nil before the first report.
-    package internal(set) var current: CommittedChange?
+    ///
+    /// Since when the status is so follows a wall clock that was set meanwhile.
+    package internal(set) var current: CommittedChange? {
+        get {
+            guard var change = newest else { return nil }
+            correctAge()
+            change.since = age.since
+            return change
+        }
+        set { newest = newValue }
+    }
+    private var newest: CommittedChange?
+    /// Since when the status is what it is.
+    var age = StatusAge()
     /// How often the status has changed since the start.
     package internal(set) var statusChanges: UInt64 = 0
     /// What is behind the path; nil where nobody is asked.
@@ -27,17 +43,26 @@ package final class ServiceContext {
     /// Gets what was found behind the path; set by the service.
     var internetFound: ((InternetState?) -> Void)?
 
+    /// Whether the wall clock was set since the status began, or since this was asked last.
+    @discardableResult
+    func correctAge() -> Bool {
+        guard age.since != nil else { return false }
+        return age.correct(at: wallClock(), boot: bootClock())
+    }
+
     /// Something was found out about what is behind the path; nil where nobody is asked any more.
     package func tell(internet: InternetState?) { internetFound?(internet) }
 
     package init(
         reactor: Reactor, manager: ReachabilityManager, stateDirectory: String,
-        log: @escaping (LogPriority, String) -> Void, wallClock: @escaping () -> WallTime = WallTime.now
+        log: @escaping (LogPriority, String) -> Void, wallClock: @escaping () -> WallTime = WallTime.now,
+        bootClock: @escaping () -> Int64 = clinux_boot_nanoseconds
     ) {
         self.reactor = reactor
         self.manager = manager
         self.stateDirectory = stateDirectory
         self.log = log
         self.wallClock = wallClock
+        self.bootClock = bootClock
     }
 }

@@ -8,7 +8,7 @@ package struct CommittedChange: Sendable, Equatable {
     /// What the monitor said: kind of change, status, status before, path with its reason and generation, and the links.
     package let update: ReachabilityUpdate
     /// Since when the status is what it is; nil where the service did not see it begin.
-    package let since: WallTime?
+    package var since: WallTime?
     /// When the change was committed, on the wall clock.
     package let wall: WallTime
     /// The same on the clock that never jumps.

@@ -12,6 +12,10 @@ package final class StatusFile: ServiceComponent {
     private let path: String
     private let files: Reactor
     private var writer: NewestWriter?
+    private var context: ServiceContext?
+    private var hook: HookID?
+    /// Since when the status is what it is, as the file says.
+    private var since: WallTime?
 
     package init(directory: String, files: Reactor) {
         path = directory + "/status.json"
@@ -23,11 +27,20 @@ package final class StatusFile: ServiceComponent {
         writer = NewestWriter(path, loop: context.reactor, files: files) {
             log(.warning, "status file: \($0)")
         }
+        self.context = context
+        hook = context.reactor.beforeWait { [weak self] in self?.followClock() }
+    }
+
+    /// Says anew since when it is so, where the wall clock was set: the loop wakes up for that.
+    private func followClock() {
+        guard since != nil, let change = context?.current, change.since != since else { return }
+        statusChanged(change)
     }
 
     package func internetChanged(_ change: CommittedChange) { statusChanged(change) }
 
     package func statusChanged(_ change: CommittedChange) {
+        since = change.since
         var line = TextLine()
         ReportJSON.write(change.state, to: &line)
         writer?.write(line.bytes)
@@ -36,6 +49,8 @@ package final class StatusFile: ServiceComponent {
     package var stateLine: String? { writer.map { "\(path), \($0.skipped) changes left out" } }
 
     package func stop(_ done: @escaping () -> Void) {
+        if let hook { context?.reactor.removeHook(hook) }
+        context = nil
         guard let writer else { return done() }
         writer.remove(done)
     }

@@ -59,6 +59,10 @@ package struct Report: Sendable, Equatable {
 /// Remembers since when the status is what it is.
 package struct StatusAge: Sendable {
     package private(set) var since: WallTime?
+    /// What the clock that is never set showed then (CLOCK_BOOTTIME), in nanoseconds; nil where nobody has said.
+    private var boot: Int64?
+    /// Who sets a clock sets it by more: what is less comes of reading one clock after the other.
+    private static let slack: Duration = .seconds(1)
 
     package init() {}
 
@@ -68,11 +72,24 @@ package struct StatusAge: Sendable {
     /// Takes an update in.
     ///
     /// The first one tells how things are, not since when.
-    package mutating func observe(_ update: ReachabilityUpdate, at wall: WallTime) {
+    package mutating func observe(_ update: ReachabilityUpdate, at wall: WallTime, boot: Int64? = nil) {
         switch update.event {
-        case .initial: since = nil
-        case .status: since = wall
+        case .initial: (since, self.boot) = (nil, nil)
+        case .status: (since, self.boot) = (wall, boot)
         case .path: break
         }
+    }
+
+    /// Moves it where the wall clock was set meanwhile: a device without a clock of its own starts in 1970.
+    ///
+    /// - Returns: whether it was moved.
+    @discardableResult
+    package mutating func correct(at wall: WallTime, boot now: Int64) -> Bool {
+        guard let since, let boot else { return false }
+        let moved = wall.moved(by: boot &- now)
+        let distance = moved.time(since: since)
+        guard distance >= Self.slack || distance <= .zero - Self.slack else { return false }
+        self.since = moved
+        return true
     }
 }
