@@ -12,19 +12,24 @@ enum ServiceHistory {
     /// Reading a long history from a slow disk takes its time.
     private static let patience: Int64 = 30_000_000_000
 
-    /// Nil where no service answers.
+    /// Nil where no service answers; after a moment a person is told who is being waited for.
     static func timeline(from: WallTime, to: WallTime) -> HistoryTimeline? {
-        let limit = Reactor.now + patience
-        let message: [UInt8]?
-        do throws(ServiceError) {
-            var client = try VarlinkClient(path: ServicePaths.socketHere)
-            let parameters: [String: JSONValue] = ["since": .string(from.text), "limit": 10_000]
-            try client.send(VarlinkCall(ServiceInterface.name + ".GetHistory", parameters), until: limit)
-            message = try client.receive(until: limit)
-        } catch { return nil }
+        let note = WaitingNote("waiting for the service at \(ServicePaths.socketHere)")
+        let message = message(from)
+        note.end()
         guard let message, let reply = try? JSONValue(parsing: Data(message)), reply["error"] == nil,
             let periods = reply["parameters"]?["periods"]?.array
         else { return nil }
         return HistoryTimeline(periods: periods.compactMap { HistoryPeriod($0) }, from: from, to: to)
+    }
+
+    private static func message(_ from: WallTime) -> [UInt8]? {
+        let limit = Reactor.now + patience
+        do throws(ServiceError) {
+            var client = try VarlinkClient(path: ServicePaths.socketHere)
+            let parameters: [String: JSONValue] = ["since": .string(from.text), "limit": 10_000]
+            try client.send(VarlinkCall(ServiceInterface.name + ".GetHistory", parameters), until: limit)
+            return try client.receive(until: limit)
+        } catch { return nil }
     }
 }

@@ -27,8 +27,7 @@ struct Status: ParsableCommand {
         let vigil = probe.url == nil ? nil : Vigil()
         var report: Report
         do {
-            let found = try ReachabilityManager.check(
-                host: subject.host?.text, configuration: subject.configuration())
+            let found = try look()
             report = Report(
                 status: found.status, path: found.path, links: found.links, host: subject.host?.text,
                 steps: explains ? found.steps : nil)
@@ -43,6 +42,19 @@ struct Status: ParsableCommand {
         }
         try print(report)
         throw ExitCode(report.status)
+    }
+
+    /// Asks the kernel; for a host that has a name, after its addresses, which may take as long as resolv.conf(5) says.
+    private func look() throws(ReachabilityError) -> NetworkReport {
+        let host = subject.host
+        func check() throws(ReachabilityError) -> NetworkReport {
+            try ReachabilityManager.check(host: host?.text, configuration: subject.configuration())
+        }
+        guard let host, host.family == nil else { return try check() }
+        let note = WaitingNote("looking up \(host.text)")
+        let found = Result { () throws(ReachabilityError) in try check() }
+        note.end()
+        return try found.get()
     }
 
     /// Asks once what is behind the path.
