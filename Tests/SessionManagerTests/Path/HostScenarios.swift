@@ -60,10 +60,18 @@ struct HostScenarios {
         // Nobody holds it back: so it runs into what a queue that has not heard of the loss yet runs into.
         let manager = FollowingManager(.nobody, in: near).manager
         #expect(await (try task(manager, "/quick?1")).outcome().error == nil)
-        try await paths.cut(.linkDown)
-        let request = try task(manager, "/quick?2")
-        try await near.ip("link set a0 up")
-        #expect(await request.outcome().error == nil)
+        while true {
+            try await paths.cut(.linkDown)
+            let begin = ContinuousClock.now
+            let request = try task(manager, "/quick?2")
+            try await near.ip("link set a0 up")
+            // Nobody waits for longer than two seconds: where a busy machine takes that long for the command, it proves nothing.
+            let isInstant = ContinuousClock.now - begin < .seconds(1)
+            let error = await request.outcome().error
+            guard isInstant || error == nil else { continue }
+            #expect(error == nil)
+            break
+        }
         _ = try await paths.requests(2)
         manager.invalidate()
     }
