@@ -41,6 +41,7 @@ extension OutboxEngine {
                 events = []
                 files = []
                 let tables = OutboxTables(database)
+                try tables.follow(.now)
                 for landing in landings {
                     if let event = try settle(landing, tables, &files) { events.append(event) }
                 }

@@ -32,6 +32,8 @@ final class OutboxEngine {
     private var watch: ChangeWatch?
     private var version: Int64 = 0
     private var timer: TimerID?
+    /// When the machine was started by the clock that has dated the entries, as far as this process knows.
+    private var start: Int64?
     /// Who waits for an entry to leave.
     var waiters: [SettlementWaiter] = []
     /// Who waits for the last flight to come back.
@@ -124,6 +126,7 @@ final class OutboxEngine {
     func pump(now: Int64 = WallClock.now) {
         guard machine.isRunning, !isClosed else { return }
         do throws(OutboxError) {
+            try followClock()
             let mayExpireMore = try dropExpired(now: now)
             for condition in NetworkCondition.allCases {
                 while try dispatch(condition, now: now) > 0, machine.room(condition) > 0 {}
@@ -138,6 +141,14 @@ final class OutboxEngine {
             tell(error, .choosing)
             wake(after: 1_000)
         }
+    }
+
+    /// Has the times in the file follow a clock that was set.
+    private func followClock() throws(OutboxError) {
+        let clock = ClockReading.now
+        guard start.map({ abs(clock.start - $0) >= ClockReading.slack }) ?? true else { return }
+        try file.write { (database) throws(StorageError) in try OutboxTables(database).follow(clock) }
+        start = clock.start
     }
 
     private func dispatch(_ condition: NetworkCondition, now: Int64) throws(OutboxError) -> Int {

@@ -48,5 +48,11 @@ extension Schema {
                 one INTEGER PRIMARY KEY CHECK (one = 1), entries INTEGER NOT NULL, bytes INTEGER NOT NULL,
                 body INTEGER NOT NULL, policy TEXT NOT NULL) STRICT
             """,
+            // Which start of the machine the entries from `first` on were taken after, and when that was by the clock that has dated them.
+            """
+            CREATE TABLE clock (
+                one INTEGER PRIMARY KEY CHECK (one = 1), boot TEXT NOT NULL, start INTEGER NOT NULL,
+                first INTEGER NOT NULL) STRICT
+            """,
         ])
 }

@@ -147,11 +147,12 @@ public final class RequestOutbox: Sendable {
             guard !engine.isClosed else { throw OutboxError(.closed, "the outbox was closed") }
             try engine.file.add { (database) throws(StorageError) in
                 results = []
-                let now = WallClock.now
+                let clock = ClockReading.now
+                try OutboxTables(database).follow(clock)
                 for group in groups {
                     try database.run("SAVEPOINT arrival")
                     let result = try OutboxTables(database).take(
-                        group.requests, limits: limits, bodies: bodies, now: now)
+                        group.requests, limits: limits, bodies: bodies, now: clock.wall)
                     if case .failure = result { try database.run("ROLLBACK TO arrival") }
                     try database.run("RELEASE arrival")
                     results.append(result)

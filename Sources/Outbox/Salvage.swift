@@ -66,6 +66,9 @@ struct Salvage {
         if let limits = try? old.first("SELECT * FROM limits", [], { $0.row }) {
             _ = try? insert(limits, "limits", new)
         }
+        if let clock = try? old.first("SELECT * FROM clock", [], { $0.row }) {
+            _ = try? insert(clock, "clock", new)
+        }
         let paused = (try? old.integer("SELECT paused FROM totals")) ?? 0
         try new.run("UPDATE totals SET paused = ?", [.integer(paused == 0 ? 0 : 1)])
         let last = (try? old.integer("SELECT seq FROM sqlite_sequence WHERE name = 'entries'")) ?? 0

@@ -34,7 +34,8 @@ public struct OutboxRequest: Sendable {
     ///
     /// What is on its way then is waited for; what waits for a network is not.
     ///
-    /// By the device's clock: one that starts in 1970 lets nothing expire until it is set.
+    /// By the device's clock. Where that is set later, this moves with it, so that an hour stays an hour on a device that starts in 1970;
+    /// not so where it is more than a year away, which makes it a date, nor after the machine was started again.
     public var expires: Date?
     /// What the server recognises a repeated delivery by; nil makes a random one.
     ///

@@ -29,12 +29,13 @@ import Testing
     func firstVersion() async throws {
         let receipts = try await fill(5, size: 10)
         try Database(database).execute(
-            "ALTER TABLE entries DROP COLUMN refusals; DROP TABLE limits; PRAGMA user_version = 1")
+            "ALTER TABLE entries DROP COLUMN refusals; DROP TABLE limits; DROP TABLE clock; PRAGMA user_version = 1"
+        )
         let outbox = try await lab.open()
         #expect(try await outbox.entries().map(\.idempotencyKey) == receipts.map(\.idempotencyKey))
         try await outbox.enqueue(OutboxRequest(to: url))
         await outbox.close()
-        #expect(try Database(database).integer("PRAGMA user_version") == 3)
+        #expect(try Database(database).integer("PRAGMA user_version") == 4)
         #expect(lab.events.elements.allSatisfy { if case .damaged = $0 { false } else { true } })
     }
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Storage
+
+// A clock that is set while requests wait.
+extension OutboxTables {
+    /// Moves the times of what was taken since the machine was started by as much as its clock was set meanwhile.
+    ///
+    /// A device without a battery for its clock starts in 1970, or when it was switched off, and is told the time by the network: just
+    /// when its requests could leave, they would all expire. What was taken before the machine was started stays as it is, since nobody
+    /// knows how long it was off; and so does what expires more than a year after it was taken: that is a date and no length of time.
+    func follow(_ clock: ClockReading) throws(StorageError) {
+        guard !clock.boot.isEmpty else { return }
+        let kept = try database.first("SELECT boot, start, first FROM clock") {
+            (boot: $0.text(0), start: $0.int64(1), first: $0.int64(2))
+        }
+        guard let kept, kept.boot == clock.boot else {
+            return try database.query(
+                """
+                INSERT OR REPLACE INTO clock VALUES
+                (1, ?, ?, (SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'entries'))
+                """, [.text(clock.boot), .integer(clock.start)]
+            ) { _ in true }
+        }
+        let step = clock.start - kept.start
+        guard abs(step) >= ClockReading.slack else { return }
+        let values: [SQLValue] = [.integer(step), .integer(kept.first)]
+        try database.run(
+            """
+            UPDATE entries SET created = created + ?1, next = CASE next WHEN 0 THEN 0 ELSE max(next + ?1, 1) END,
+            expires = CASE WHEN expires - created <= \(Self.year) THEN expires + ?1 ELSE expires END WHERE id >= ?2
+            """, values)
+        try database.run(
+            "UPDATE lanes SET next = max(next + ?1, 1) WHERE next > 0 AND head >= ?2", values)
+        try database.run("UPDATE clock SET start = ?", [.integer(clock.start)])
+    }
+
+    /// In milliseconds.
+    private static let year: Int64 = 366 * 86_400_000
+}
