@@ -56,7 +56,18 @@ struct WaitConditionTests {
         var report = CannedReports.wired
         report.path.isOnline = false
         report.path.instantStatus = .unreachable
-        for goal in WaitCondition.Goal.allCases { #expect(match(report, goal) == nil) }
+        report.links = [CannedReports.wlan0]
+        for goal in WaitCondition.Goal.allCases {
+            #expect(match(report, goal) == nil)
+            for name in ["eth0", "wlan0"] { #expect(match(report, goal, name) == nil) }
+        }
+        report.status = .unreachable
+        #expect(match(report, .unreachable, "eth0") == "eth0")
+        // Another link has taken over at once: then nothing is held back.
+        report.status = .wifi
+        report.path.isOnline = true
+        report.path.interface = "wlan0"
+        #expect(match(report, .unreachable, "eth0") == "eth0")
     }
 }
 

@@ -21,7 +21,7 @@ package struct WaitCondition: Sendable, Hashable {
     /// Whether it holds.
     ///
     /// - Returns: The interface through which it holds ("" for none); nil where it does not. While a loss is held back
-    ///   from the status, the path is not usable and nothing but the loss holds.
+    ///   from the status, nothing holds: neither is there a path, nor is it settled that there is none.
     package func match(status: ReachabilityStatus, path: ReachabilityPath, links: [LinkReport]) -> String? {
         guard let interface else { return matchAnywhere(status, path) }
         let own = links.first { $0.name == interface }
@@ -31,7 +31,7 @@ package struct WaitCondition: Sendable, Hashable {
         let holds =
             switch goal {
             case .reachable: isOnline
-            case .unreachable: !isOnline && status != .unknown
+            case .unreachable: !isOnline && (status == .unreachable || status.isReachable && path.isOnline)
             case .wifi: isOnline && isWiFi
             case .wired: isOnline && !isWiFi
             }

@@ -90,7 +90,10 @@ struct Wait: ParsableCommand {
         guard let report = try? ReachabilityManager.check(host: host, configuration: configuration) else {
             return
         }
-        watch.observe(status: report.status, path: report.path, links: report.links)
+        // The links are as they are at this instant; what the status is, the manager says, who holds a loss back for a moment.
+        let known = watch.latest
+        watch.observe(
+            status: known?.status ?? report.status, path: known?.path ?? report.path, links: report.links)
     }
 
     private func reportMet(_ report: Report) {
