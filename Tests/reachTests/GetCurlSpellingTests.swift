@@ -47,6 +47,19 @@ struct GetCurlSpellingTests {
         #expect(try Value.rate(text) == number)
     }
 
+    @Test("a proxy that nobody can go through is wrong usage; its password is not repeated")
+    func proxies() async throws {
+        let lab = try await GetLab()
+        let url = lab.origin.url("/bytes/10")
+        for proxy in ["nonsense://me:secret@127.0.0.1:1", "http://me:secret@", "me:secret@127.0.0.1:99999"] {
+            let end = try await lab.get(url, "-x", proxy)
+            #expect(end.code == 64, "\(end.errors)")
+            #expect(end.errors.contains("the proxy of --proxy cannot be used"), "\(end.errors)")
+            #expect(end.errors.contains("socks5h://HOST:PORT") && !end.errors.contains("secret"))
+        }
+        #expect(try await lab.get(url, "-x", "").code == 0)
+    }
+
     @Test("0 seconds are no limit")
     func endless() async throws {
         let lab = try await GetLab()

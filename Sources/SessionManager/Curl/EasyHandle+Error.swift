@@ -8,8 +8,8 @@ extension EasyHandle {
     /// libcurl's result as an error of the session.
     func error(_ code: CURLcode, _ transfer: Transfer, _ tls: TLSSettings) -> SessionError {
         let failure = TransportFailure(
-            curlCode: Int32(code.rawValue), message: message(for: code), errno: Int32(long(CURLINFO_OS_ERRNO))
-        )
+            curlCode: Int32(code.rawValue), message: Self.withoutProxy(message(for: code)),
+            errno: Int32(long(CURLINFO_OS_ERRNO)))
         let url = transfer.request.url
         if let error = proxyError(failure, transfer) { return error }
         let error =
@@ -18,10 +18,22 @@ extension EasyHandle {
         return error.with(response: transfer.response)
     }
 
+    /// libcurl's words without the address of a proxy that it refuses, which it quotes with the password.
+    private static func withoutProxy(_ message: String) -> String {
+        guard message.hasPrefix("Unsupported proxy") else { return message }
+        return message.split(separator: " ").prefix(3).joined(separator: " ")
+    }
+
     /// Where it is the proxy that failed, or refused.
     private func proxyError(_ failure: TransportFailure, _ transfer: Transfer) -> SessionError? {
         let url = transfer.request.url
         guard transfer.response == nil, let proxy = engine.proxy(for: url) else { return nil }
+        let source = proxy.variable ?? "the configuration"
+        if let fault = proxy.fault {
+            return SessionError(
+                .cannotConnectToHost, "the proxy that \(source) names cannot be used: \(fault)",
+                advice: "write it as \(ProxyChoice.spelling)", failingURL: url, transport: failure)
+        }
         if let refusal = transfer.tunnelRefusal {
             let status = "status \(refusal.statusCode ?? 0)"
             return refusal.statusCode == 407
@@ -36,7 +48,6 @@ extension EasyHandle {
         guard failure.curlCode == CURLE_COULDNT_CONNECT.rawValue else { return nil }
         let code = SessionError.Code(curlCode: failure.curlCode, osErrno: failure.errno)
         guard code == .cannotConnectToHost else { return nil }
-        let source = proxy.variable ?? "the configuration"
         return SessionError(
             code, "the proxy \(proxy.place) cannot be connected to: \(failure.message)",
             advice: "start the proxy, or correct \(source), which names it", failingURL: url,

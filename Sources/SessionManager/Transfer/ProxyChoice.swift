@@ -14,6 +14,8 @@ package struct ProxyChoice: Sendable, Equatable {
     package let port: Int
     /// Whether it is spoken to by HTTP, with or without TLS; otherwise by SOCKS.
     package let speaksHTTP: Bool
+    /// Why libcurl would refuse it, as the end of a sentence; nil where it would not.
+    package let fault: String?
 
     /// As it is written in sentences, `192.0.2.1:3128` or `[2001:db8::1]:3128`.
     package var place: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
@@ -23,7 +25,11 @@ package struct ProxyChoice: Sendable, Equatable {
         self.host = host
         self.port = port
         self.speaksHTTP = speaksHTTP
+        fault = nil
     }
+
+    /// How proxies are written, for advice.
+    package static let spelling = "http://HOST:PORT, https://HOST:PORT or socks5h://HOST:PORT"
 }
 
 extension ProxyChoice {
@@ -73,6 +79,9 @@ extension ProxyChoice {
         return nil
     }
 
+    /// Those that libcurl understands (CURLOPT_PROXY(3)).
+    private static let schemes = ["http", "https", "socks", "socks4", "socks4a", "socks5", "socks5h"]
+
     /// - Parameter text: `[scheme://][user:password@]host[:port][/]`.
     private init(variable: String?, text: String) {
         self.variable = variable
@@ -82,20 +91,33 @@ extension ProxyChoice {
             scheme = rest[..<mark.lowerBound]
             rest = rest[mark.upperBound...]
         }
-        speaksHTTP = scheme.lowercased().hasPrefix("http")
+        let kind = scheme.lowercased()
+        speaksHTTP = kind.hasPrefix("http")
         rest = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         if let at = rest.lastIndex(of: "@") { rest = rest[rest.index(after: at)...] }
-        let standard = scheme.lowercased() == "https" ? 443 : 1080
+        let standard = kind == "https" ? 443 : 1080
+        let digits: Substring
         if rest.first == "[", let end = rest.firstIndex(of: "]") {
             host = String(rest[rest.index(after: rest.startIndex)..<end])
-            port = Int(rest[rest.index(after: end)...].dropFirst()) ?? standard
+            digits = rest[rest.index(after: end)...].dropFirst()
         } else if let colon = rest.lastIndex(of: ":") {
             host = String(rest[..<colon])
-            port = Int(rest[rest.index(after: colon)...]) ?? standard
+            digits = rest[rest.index(after: colon)...]
         } else {
             host = String(rest)
-            port = standard
+            digits = ""
         }
+        port = Int(digits) ?? standard
+        fault =
+            if !Self.schemes.contains(kind) {
+                "\(TextQuote(String(scheme))) is no kind of proxy"
+            } else if host.isEmpty || host.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) {
+                "it names no host"
+            } else if !digits.isEmpty, UInt16(digits) == nil {
+                "its port is impossible"
+            } else {
+                nil
+            }
     }
 
     /// Whether `no_proxy` names the host: itself, a domain that it is in, a range of addresses, or everything.

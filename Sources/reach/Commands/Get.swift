@@ -54,6 +54,7 @@ struct Get: ParsableCommand {
 
     func validate() throws {
         try content.validate(url)
+        try connection.validateProxy(for: url)
         if !connection.pins.isEmpty, url.scheme?.lowercased() != "https" {
             throw ValidationError("--pin protects nothing over plain http; use an https URL.")
         }

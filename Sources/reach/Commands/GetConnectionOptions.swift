@@ -66,6 +66,15 @@ struct GetConnectionOptions: ParsableArguments {
         }
     }
 
+    /// Refuses a proxy that nobody can go through; its address may have a password and is not repeated.
+    func validateProxy(for url: URL) throws {
+        let choice = ProxyChoice(for: url, configured: proxy, environment: ProxyChoice.environment())
+        guard let choice, let fault = choice.fault else { return }
+        throw ValidationError(
+            "the proxy of \(choice.variable ?? "--proxy") cannot be used: \(fault); write \(ProxyChoice.spelling)."
+        )
+    }
+
     /// All pins.
     var pins: Set<PublicKeyPin> { pinSets.reduce(into: []) { $0.formUnion($1) } }
 

@@ -120,6 +120,21 @@ struct ProxiedTaskTests {
         #expect(asked.count == 2)
     }
 
+    @Test(
+        "an address that is none of a proxy is what the error names, without its password",
+        arguments: [
+            "nonsense://me:secret@127.0.0.1:1", "http://me:secret@", "http://me:secret@127.0.0.1:99999",
+            "http://me:secret@a b:3",
+        ], ["http", "https"])
+    func strangeAddress(_ address: String, _ scheme: String) async throws {
+        let lab = try await Lab { $0.proxy = address }
+        let error = try #require(try await lab.run(SessionRequest("\(scheme)://no.such.test/")).error)
+        #expect(error.code == .cannotConnectToHost)
+        #expect(error.description.contains("the configuration names cannot be used"))
+        #expect(error.advice.contains("socks5h://HOST:PORT"))
+        #expect(!"\(error) \(error.transport.map { "\($0)" } ?? "")".contains("secret"))
+    }
+
     @Test("a proxy that is not there, or does not get through, is what the error names")
     func dead() async throws {
         let end = try await seen(try await lab(.refused))

@@ -45,6 +45,30 @@ struct ProxyChoiceTests {
     }
 
     @Test(
+        "what libcurl would refuse",
+        arguments: [
+            ("nonsense://h:1", #""nonsense" is no kind of proxy"#), ("http://", "it names no host"),
+            ("me:secret@", "it names no host"), ("http://a b:3", "it names no host"),
+            ("h:65536", "its port is impossible"), ("h:x", "its port is impossible"),
+        ])
+    func fault(_ text: String, _ fault: String) throws {
+        let url = try #require(URL(string: "http://x/"))
+        #expect(ProxyChoice(for: url, configured: text, environment: [:])?.fault == fault)
+    }
+
+    @Test(
+        "what libcurl takes",
+        arguments: [
+            "h", "h:1/", "HTTP://h:1", "https://me:secret@h", "socks://h", "socks4://h:1", "socks4a://h:1",
+            "socks5://[::1]:1", "socks5h://[fe80::1%25eth0]:1", "h:",
+        ])
+    func noFault(_ text: String) throws {
+        let url = try #require(URL(string: "http://x/"))
+        let choice = try #require(ProxyChoice(for: url, configured: text, environment: [:]))
+        #expect(choice.fault == nil)
+    }
+
+    @Test(
         "host and port",
         arguments: [
             ("proxy", "proxy 1080"), ("proxy:3128", "proxy 3128"), ("http://proxy:3128/", "proxy 3128"),
