@@ -53,6 +53,26 @@ struct GetProgramTests {
         #expect(directory.code == 74 && directory.errors == "reach: . is a directory; name a file in it\n")
     }
 
+    @Test("what stands in the place of FILE.part is named, with what to do about it")
+    func partInTheWay() async throws {
+        let lab = try await GetLab()
+        try FileManager.default.createDirectory(
+            atPath: "\(lab.folder)/file.part", withIntermediateDirectories: true)
+        let directory = try await lab.get(lab.origin.url("/bytes/10"), "-o", "file")
+        #expect(directory.code == 74)
+        #expect(
+            directory.errors
+                == "reach: cannot create file.part: Is a directory; move it away, or choose another name\n"
+        )
+        #expect(symlink("elsewhere", "\(lab.folder)/linked.part") == 0)
+        let link = try await lab.get(lab.origin.url("/bytes/10"), "-o", "linked")
+        #expect(link.code == 74 && link.errors.contains("symbolic links are not followed"), "\(link.errors)")
+        #expect(mkfifo("\(lab.folder)/piped.part", 0o600) == 0)
+        let pipe = try await lab.get(lab.origin.url("/bytes/10"), "-o", "piped")
+        #expect(pipe.code == 74 && pipe.errors.contains("cannot create piped.part"), "\(pipe.errors)")
+        #expect(lab.names == ["file.part", "linked.part", "piped.part"])
+    }
+
     @Test("method, data and header fields as curl spells them")
     func request() async throws {
         let lab = try await GetLab()

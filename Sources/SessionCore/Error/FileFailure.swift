@@ -35,6 +35,8 @@ package enum FileFailure {
         case EACCES, EPERM: "check the permissions of the file and of its directory"
         case ENOSPC, EDQUOT: "free some space; nothing that was there before has been changed"
         case EROFS: "the file system is mounted read-only: choose another place"
+        case EISDIR: "move it away, or choose another name"
+        case ELOOP: "symbolic links are not followed there: remove it, or choose another name"
         case EEXIST: "remove it first, or ask for it to be replaced"
         case EMFILE, ENFILE: "too many files are open: raise the limit (ulimit -n) or transfer less at once"
         default: ""

@@ -21,7 +21,8 @@ final class GetFiles: SessionDelegate {
 
     /// Makes sure that nobody else writes the same file.
     func begin() throws(SessionError) {
-        let number = open(part, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o666)
+        // A pipe that nobody reads would be waited for.
+        let number = open(part, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
         guard number >= 0 else { throw FileFailure.cannotCreate(part, errno) }
         lock.withLock { $0 = OwnedDescriptor(adopting: number) }
         // File systems without locks (ENOLCK, EOPNOTSUPP) are used without.
