@@ -21,10 +21,14 @@ struct SessionErrorTests {
         #expect(error.failingURL == url)
     }
 
-    @Test("an answer that is no HTTP at all is the server's fault and not the URL's")
-    func strangeAnswer() {
-        let error = SessionError(
-            transport: TransportFailure(curlCode: 1, message: "Received HTTP/0.9 when not allowed"))
+    @Test(
+        "an answer that is no HTTP at all is the server's fault and not the URL's",
+        arguments: [
+            "Received HTTP/0.9 when not allowed", "Unsupported HTTP version in response",
+            "Unsupported HTTP version (3.7) in response", "Unsupported response code in HTTP response",
+        ])
+    func strangeAnswer(_ message: String) {
+        let error = SessionError(transport: TransportFailure(curlCode: 1, message: message))
         #expect(error.code == .badServerResponse)
         #expect(error.message.contains("no HTTP that can be used"))
         let other = SessionError(

@@ -14,8 +14,13 @@ extension SessionError {
         var code = Code(
             curlCode: transport.curlCode, osErrno: transport.errno, verifyResult: verifyResult,
             isOffline: isOffline)
-        // libcurl takes an answer without a status line for one of HTTP/0.9, and that for another protocol (CURLE_UNSUPPORTED_PROTOCOL).
-        if code == .unsupportedURL, transport.message.contains("HTTP/0.9") { code = .badServerResponse }
+        // libcurl takes an answer without a status line for one of HTTP/0.9, and that, as versions and statuses which it does not know
+        // ("… in response", "… in HTTP response"), for another protocol (CURLE_UNSUPPORTED_PROTOCOL).
+        if code == .unsupportedURL,
+            transport.message.contains("HTTP/0.9") || transport.message.hasSuffix("response")
+        {
+            code = .badServerResponse
+        }
         var text = TransportText(code, curlCode: transport.curlCode)
         if !transport.message.isEmpty { text.message += ": \(Self.oneLine(transport.message))" }
         self.init(

@@ -37,7 +37,7 @@ public struct RedirectRules: Sendable, Equatable {
         guard let status = response.statusCode, [301, 302, 303, 307, 308].contains(status) else {
             return .notARedirect
         }
-        let locations = response.values(forField: "location")
+        let locations = response.locations
         guard let location = locations.first else { return .notARedirect }
         func failure(
             _ code: SessionError.Code, _ message: String, advice: String = ""
@@ -121,6 +121,23 @@ public struct RedirectRules: Sendable, Equatable {
         if origin != former { next.dropWhatIsForItsOrigin(sensitiveFields) }
         if former?.isSecure == true, !origin.isSecure { next.headerFields[.referer] = nil }
         return next
+    }
+}
+
+extension SessionResponse {
+    /// The values of `Location`; where one is no UTF-8, its bytes beyond ASCII are written as `%XX`, as browsers do.
+    fileprivate var locations: [String] {
+        var locations: [String] = []
+        forEachField { name, value in
+            guard name.equalsIgnoringCase("location".utf8) else { return }
+            locations.append(
+                String(validating: value, as: UTF8.self)
+                    ?? value.reduce(into: "") { text, byte in
+                        let digits = String(byte, radix: 16, uppercase: true)
+                        text += byte < 0x80 ? String(UnicodeScalar(byte)) : "%\(digits)"
+                    })
+        }
+        return locations
     }
 }
 

@@ -45,11 +45,12 @@ extension SessionResponse {
         return type.isEmpty ? nil : type
     }
 
-    /// The length of the content on the wire, as the server says; nil where it does not, or nonsense.
+    /// The length of the content on the wire, as the server says; nil where it does not, or nonsense, and beside `Transfer-Encoding`
+    /// (RFC 9112 §6.3).
     public var contentLength: Int64? {
-        guard let text = value(forField: "content-length"), let length = Int64(text), length >= 0 else {
-            return nil
-        }
+        guard let text = value(forField: "content-length"), let length = Int64(text), length >= 0,
+            value(forField: "transfer-encoding") == nil
+        else { return nil }
         return length
     }
 

@@ -15,8 +15,9 @@ final class DecodingSink: ContentSink {
     private var waiting = 0
     /// How many of the next bytes were decoded already: libcurl brings those again that were not taken.
     private var known = 0
-    /// Decoded bytes that the target has taken.
-    private(set) var count: Int64 = 0
+    /// Bytes of the content that its target has taken, decoded as often as it was encoded.
+    var count: Int64 { (target as? DecodingSink)?.count ?? taken }
+    private var taken: Int64 = 0
 
     /// More layers than this are an attack.
     private static let mostLayers = 5
@@ -96,7 +97,7 @@ final class DecodingSink: ContentSink {
             try target.take(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: buffer[..<waiting])))
                 == .taken
         else { return false }
-        count += Int64(waiting)
+        taken += Int64(waiting)
         waiting = 0
         return true
     }

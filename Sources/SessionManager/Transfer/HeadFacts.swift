@@ -4,8 +4,11 @@ import SessionCore
 
 /// What a transfer itself needs to know of the header fields, picked up as the lines come.
 struct HeadFacts {
-    /// `Content-Length`; nil where it is missing or nonsense.
-    private(set) var length: Int64?
+    /// `Content-Length`; nil where it is missing or nonsense, and beside `Transfer-Encoding`, where it says nothing about the content
+    /// (RFC 9112 §6.3).
+    var length: Int64? { hasTransferCoding ? nil : named }
+    private var named: Int64?
+    private var hasTransferCoding = false
     /// What makes the head unusable: lengths that contradict each other or are no numbers (RFC 9110 §8.6).
     ///
     /// libcurl takes some of them for something, and two readers of one connection would see different responses.
@@ -18,14 +21,17 @@ struct HeadFacts {
     private(set) var hasLocation = false
 
     mutating func note(_ line: UnsafeRawBufferPointer) {
-        // "C" and "L" in either case begin all the names that matter.
-        guard let first = line.first, first | 0x20 == 0x63 || first | 0x20 == 0x6C else { return }
+        // "C", "L" and "T" in either case begin all the names that matter.
+        guard let first = line.first, first | 0x20 == 0x63 || first | 0x20 == 0x6C || first | 0x20 == 0x74
+        else { return }
         if let value = Self.value(line, "content-length") {
             note(length: value)
         } else if let value = Self.value(line, "content-encoding") {
             note(codings: value)
         } else if Self.value(line, "location") != nil {
             hasLocation = true
+        } else if Self.value(line, "transfer-encoding") != nil {
+            hasTransferCoding = true
         }
     }
 
@@ -46,11 +52,11 @@ struct HeadFacts {
                 fault = "its Content-Length is no number"
                 return
             }
-            if let length, length != number {
-                fault = "it names two lengths, \(length) and \(number)"
+            if let named, named != number {
+                fault = "it names two lengths, \(named) and \(number)"
                 return
             }
-            length = number
+            named = number
             start = index + 1
         }
     }

@@ -18,6 +18,7 @@ CHUNKED = b"Transfer-Encoding: chunked"
 GZIP = b"Content-Encoding: gzip"
 PLAIN = b'{"key":"value"}' * 100
 PACKED = gzip.compress(PLAIN, mtime=0)
+TWICE = gzip.compress(PACKED, mtime=0)
 DEFLATED = zlib.compress(PLAIN)
 BROTLI = brotli(PLAIN)
 
@@ -43,6 +44,8 @@ REPLIES = {
     "conflicting-length": reply(TEXT, FIVE, b"Content-Length: 4", body=b"hello"),
     "listed-length": reply(TEXT, b"Content-Length: 5, 4", body=b"hello"),
     "length-and-chunked": reply(TEXT, FIVE, CHUNKED, body=b"3\r\nabc\r\n0\r\n\r\n"),
+    "no-length-and-chunked": reply(
+        JSON, GZIP, b"Content-Length: 0", CHUNKED, body=b"%x\r\n%b\r\n0\r\n\r\n" % (len(PACKED), PACKED)),
     "short-length": reply(TEXT, b"Content-Length: 3", body=b"hello"),
     "long-length": reply(TEXT, b"Content-Length: 6", body=b"hello"),
     # Chunks (RFC 9112 §7.1).
@@ -72,6 +75,7 @@ REPLIES = {
     "garbage-status": b"HTTP/1.1 abc What\r\n\r\n",
     "garbage-version": b"HTTP/x.y 200 OK\r\nContent-Length: 5\r\n\r\nhello",
     "future-version": b"HTTP/9.9 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+    "low-status": b"HTTP/1.1 099 What\r\nContent-Length: 5\r\n\r\nhello",
     "short-status": b"HTTP/1.1 20 OK\r\nContent-Length: 5\r\n\r\nhello",
     "long-status": b"HTTP/1.1 2000 OK\r\nContent-Length: 5\r\n\r\nhello",
     "status-999": reply(TEXT, FIVE, body=b"hello", status=b"999 Beyond"),
@@ -100,6 +104,7 @@ REPLIES = {
     "truncated-brotli": reply(JSON, b"Content-Encoding: br", length(BROTLI[:-2]), body=BROTLI[:-2]),
     "empty-gzip": reply(JSON, GZIP, b"Content-Length: 0"),
     "two-members": reply(JSON, GZIP, length(PACKED * 2), body=PACKED * 2),
+    "packed-twice": reply(JSON, b"Content-Encoding: gzip, gzip", length(TWICE), body=TWICE),
     "bad-gzip": reply(JSON, GZIP, FIVE, body=b"hello"),
     "truncated-gzip": reply(JSON, GZIP, length(PACKED[:-20]), body=PACKED[:-20]),
     "wrong-sum-gzip": reply(JSON, GZIP, length(PACKED), body=PACKED[:-8] + b"\0\0\0\0" + PACKED[-4:]),
@@ -110,6 +115,7 @@ REPLIES = {
     "no-location": moved(),
     "empty-location": moved(b""),
     "two-locations": moved(b"/get", b"/html"),
+    "latin-location": moved(b"/anything/gr\xfc\xdfe?k=\xe9"),
     "garbage-location": moved(b"ht!tp://[::z]:99999/\x01"),
     "file-location": moved(b"file:///etc/passwd"),
     "ftp-location": moved(b"ftp://127.0.0.1/x"),

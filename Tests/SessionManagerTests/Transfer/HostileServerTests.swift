@@ -101,11 +101,40 @@ struct HostileServerTests {
 
     @Test(
         "packed content of nothing, of several members, and with something behind it",
-        arguments: [("empty-gzip", 0), ("two-members", 200), ("gzip-and-more", 100)])
+        arguments: [("empty-gzip", 0), ("two-members", 200), ("gzip-and-more", 100), ("packed-twice", 100)])
     func unusuallyPacked(_ path: String, _ count: Int) async throws {
-        let end = try await outcome(path)
+        let lab = try await Lab()
+        let task = try lab.manager.dataTask(with: SessionRequest(lab.origin.faultURL("/fault/\(path)")))
+        task.resume()
+        let end = await task.outcome()
+        let content = Data(String(repeating: #"{"key":"value"}"#, count: count).utf8)
         #expect(end.error == nil)
-        #expect(end.data == Data(String(repeating: #"{"key":"value"}"#, count: count).utf8))
+        #expect(end.data == content)
+        #expect(task.downloadProgress.completedBytes == content.count)
+    }
+
+    @Test(
+        "a length beside chunks says nothing",
+        arguments: [("length-and-chunked", 3), ("no-length-and-chunked", 1500)])
+    func lengthBesideChunks(_ path: String, _ count: Int) async throws {
+        let lab = try await Lab()
+        let task = try lab.manager.downloadTask(
+            with: SessionRequest(lab.origin.faultURL("/fault/\(path)")))
+        task.resume()
+        let end = await task.outcome()
+        #expect(end.error == nil && end.response?.contentLength == nil)
+        let content = try Data(contentsOf: URL(filePath: #require(end.filePath)))
+        try FileManager.default.removeItem(atPath: #require(end.filePath))
+        #expect(content.count == count && (content.first == 0x61 || content.first == 0x7B))
+        #expect(task.downloadProgress.completedBytes == count)
+        #expect(task.downloadProgress.totalBytes.map { $0 == count } ?? true)
+    }
+
+    @Test("a redirect to what is no UTF-8 leads to those bytes")
+    func latinLocation() async throws {
+        let lab = try await Lab()
+        let end = try await lab.run(SessionRequest(lab.origin.faultURL("/fault/latin-location")))
+        #expect(end.response?.url.absoluteString.hasSuffix("/anything/gr%FC%DFe?k=%E9") == true)
     }
 
     @Test(
@@ -173,6 +202,14 @@ struct HostileServerTests {
         arguments: ["garbage", "http-0.9", "garbage-version", "garbage-status"])
     func noHTTP(_ path: String) async throws {
         #expect(try await outcome(path).error != nil)
+    }
+
+    @Test(
+        "a version or a status that nobody knows is the server's fault",
+        arguments: ["future-version", "low-status"])
+    func strangeStatusLine(_ path: String) async throws {
+        let error = try #require(try await outcome(path).error)
+        #expect(error.code == .badServerResponse && !error.description.contains("use http or https"))
     }
 
     @Test(
