@@ -7,7 +7,7 @@ import HTTPTypes
 public struct CacheEntry: Sendable, Equatable {
     /// What it is stored under: the URL without fragment, user and password.
     public let key: String
-    /// The stored response, without the fields that belong to a connection and without cookies.
+    /// The stored response, without the fields that belong to a connection, without cookies, and without user and password in its URL.
     public let response: SessionResponse
     /// When the request was sent, by the wall clock, in whole seconds.
     public let requestDate: Date
@@ -116,7 +116,8 @@ public struct CacheEntry: Sendable, Equatable {
         return max(hash, 1)
     }
 
-    /// Without what belongs to the connection (RFC 9111 §3.1), and without cookies, which the session keeps itself.
+    /// Without what belongs to the connection (RFC 9111 §3.1), without cookies, which the session keeps itself, and without the user and the
+    /// password of the URL.
     private static func storable(_ response: SessionResponse) -> SessionResponse {
         var fields = response.headerFields
         let named = fields.filter { $0.name.canonicalName == "connection" }
@@ -124,7 +125,7 @@ public struct CacheEntry: Sendable, Equatable {
         let dropped = Self.unstored.union(named)
         fields.removeAll { dropped.contains($0.name.canonicalName) }
         return SessionResponse(
-            url: response.url, statusCode: response.statusCode, version: response.version,
+            url: response.url.withoutUser, statusCode: response.statusCode, version: response.version,
             headerFields: fields)
     }
 

@@ -213,12 +213,12 @@ package enum CacheRules {
 }
 
 extension CacheEntry {
-    /// The stored response as it is handed out: with how old it is (RFC 9111 §5.1).
-    package func response(at now: Date) -> SessionResponse {
+    /// The stored response as it is handed out: with how old it is (RFC 9111 §5.1), at the URL that was asked for.
+    package func response(to request: SessionRequest, at now: Date) -> SessionResponse {
         var fields = response.headerFields
         fields[.age] = "\(min(max(CacheFreshness(self, at: now).age, 0), 1 << 31))"
         return SessionResponse(
-            url: response.url, statusCode: response.statusCode, version: response.version,
+            url: request.url, statusCode: response.statusCode, version: response.version,
             headerFields: fields)
     }
 }

@@ -27,6 +27,12 @@ extension URL {
         return reference?.text ?? host(percentEncoded: true) ?? ""
     }
 
+    /// The same place without user and password.
+    package var withoutUser: URL {
+        guard user(percentEncoded: true) != nil || password(percentEncoded: true) != nil else { return self }
+        return URL(string: textWithoutUser, encodingInvalidCharacters: false) ?? self
+    }
+
     /// With the user and password of `former` where it has none of its own and leads to the same origin.
     package func inheritingUser(from former: URL) -> URL {
         guard user == nil, let name = former.user(percentEncoded: true), let here = Origin(self),

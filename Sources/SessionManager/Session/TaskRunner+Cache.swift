@@ -31,7 +31,7 @@ extension TaskRunner {
         switch (CacheRules.decide(request, entry: stored?.entry, at: now), stored) {
         case (.use(let confirming), let stored?):
             if confirming != nil { confirmMeanwhile() }
-            deliver(stored, stored.entry.response(at: now))
+            deliver(stored, stored.entry.response(to: request, at: now))
         case (.revalidate(let conditional, let mayUseStale), let stored?):
             caching?.stored = stored
             caching?.mayUseStale = mayUseStale
@@ -67,8 +67,8 @@ extension TaskRunner {
             } else {
                 caching.access.cache.remove(keys: [stored.entry.key])
             }
-            deliver(stored, entry.response(at: now))
-        case .useStale: deliver(stored, stored.entry.response(at: now))
+            deliver(stored, entry.response(to: request, at: now))
+        case .useStale: deliver(stored, stored.entry.response(to: request, at: now))
         case .reload:
             request = caching.unconditional(request)
             caching.stored = nil
@@ -80,7 +80,7 @@ extension TaskRunner {
             guard let error = end.error, caching.mayUseStale, transfer?.response == nil,
                 TaskCache.isOutage(error)
             else { return false }
-            deliver(stored, stored.entry.response(at: now))
+            deliver(stored, stored.entry.response(to: request, at: now))
         }
         return true
     }

@@ -106,15 +106,3 @@ struct GetReport: Sendable {
             decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 }
-
-extension URL {
-    /// Without user and password, for eyes and logs.
-    fileprivate var withoutUser: URL {
-        guard user != nil || password != nil,
-            var parts = URLComponents(url: self, resolvingAgainstBaseURL: false)
-        else { return self }
-        parts.user = nil
-        parts.password = nil
-        return parts.url ?? self
-    }
-}

@@ -43,6 +43,14 @@ private final class FakeDisk: Sendable {
     }
 }
 
+extension SessionResponse {
+    fileprivate func with(age: Int) -> SessionResponse {
+        var fields = headerFields
+        fields[.age] = "\(age)"
+        return SessionResponse(url: url, statusCode: statusCode, version: version, headerFields: fields)
+    }
+}
+
 struct DiskResponseCacheTests {
     private let start = Date(timeIntervalSince1970: 784_111_777)
 
@@ -85,6 +93,27 @@ struct DiskResponseCacheTests {
         var status = stat()
         #expect(lstat(folder.file(folder.names[0]), &status) == 0)
         #expect(status.st_mode & 0o777 == 0o600)
+    }
+
+    @Test("user and password of a URL are not in the file, and nobody gets them with the response")
+    func userInURL() async throws {
+        let folder = try CacheFolder()
+        let cache = cache(folder)
+        let request = try SessionRequest("http://ann:s3cret@h/a?b#c")
+        let response = SessionResponse(
+            url: request.url, statusCode: 200, headerFields: [.eTag: "\"1\"", .cacheControl: "max-age=60"])
+        let entry = CacheEntry(
+            request: request, response: response, requestDate: start, responseDate: start, contentLength: 1)
+        cache.store(StoredResponse(entry: entry, data: Data("x".utf8)))
+        await cache.flush()
+        let file = try Data(contentsOf: URL(filePath: folder.file(folder.names[0])))
+        for secret in ["ann", "s3cret"] { #expect(file.firstRange(of: Data(secret.utf8)) == nil) }
+        let other = try SessionRequest("http://ben@h/a?b")
+        let found = try #require(await cache.lookup(other))
+        #expect(found.entry.response.url.absoluteString == "http://h/a?b#c")
+        // Who may have it gets it under the URL that was asked for, as from the network.
+        #expect(found.entry.response(to: other, at: start).url == other.url)
+        #expect(found.entry.response(to: request, at: start) == response.with(age: 0))
     }
 
     @Test("an empty content, and a new head for a content that stays")
