@@ -23,6 +23,12 @@ package struct TrustHost: Sendable, Equatable {
         isAddress = parts.count == 4 && parts.allSatisfy { UInt8($0) != nil && !$0.hasPrefix("+") }
     }
 
+    /// Whether it is an address, or libcurl may take it for one in another of the spellings of inet_aton(3): `127.1`, `0x7f000001`.
+    private var mayBeAddress: Bool {
+        let last = text.split(separator: ".").last ?? ""
+        return isAddress || last.hasPrefix("0x") || last.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    }
+
     /// The host of a proxy's URL; nil for a text that is none.
     package init?(proxy text: String) {
         guard let host = URL(string: text)?.host(), !host.isEmpty else { return nil }
@@ -35,7 +41,7 @@ package struct TrustHost: Sendable, Equatable {
     package static func ofHandshake(sentName: String?, host: TrustHost, proxy: TrustHost?) -> Handshake {
         let peer = sentName.map { TrustHost($0) }
         guard let proxy, proxy != host else { return .server(peer ?? host) }
-        let isProxy = peer.map { $0 == proxy } ?? (proxy.isAddress && !host.isAddress)
+        let isProxy = peer.map { $0 == proxy } ?? (proxy.isAddress && !host.mayBeAddress)
         return isProxy ? .proxy : .server(peer ?? host)
     }
 

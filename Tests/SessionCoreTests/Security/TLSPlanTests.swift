@@ -145,6 +145,11 @@ struct TLSPlanTests {
             of(nil, byAddress, TrustHost("192.0.2.2")) == .server(byAddress),
             "could be either: judged by the policy")
         #expect(of("server.example", server, server) == .server(server))
+        // libcurl takes them for addresses, to which no name is sent (inet_aton(3)).
+        for text in ["2130706433", "0x7f000001", "127.1", "0177.0.0.0x1", "127.0.0.1."] {
+            let host = TrustHost(text)
+            #expect(of(nil, host, byAddress) == .server(host), "\(text)")
+        }
     }
 
     @Test(
