@@ -65,7 +65,8 @@ package struct PrometheusText: ~Copyable, Sendable {
         line.append(literal: "\n")
     }
 
-    // In values of labels a backslash, a quotation mark and a line feed have to be escaped.
+    // In values of labels a backslash, a quotation mark and a line feed have to be escaped. Names of interfaces are others' choice, and who
+    // looks at the text does so on a terminal.
     private static func escaped(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
@@ -73,6 +74,7 @@ package struct PrometheusText: ~Copyable, Sendable {
             case "\\": result.append(contentsOf: "\\\\".unicodeScalars)
             case "\"": result.append(contentsOf: "\\\"".unicodeScalars)
             case "\n": result.append(contentsOf: "\\n".unicodeScalars)
+            case _ where SafeText.steers(scalar.value): result.append("\u{FFFD}")
             default: result.append(scalar)
             }
         }

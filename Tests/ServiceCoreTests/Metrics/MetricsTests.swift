@@ -46,6 +46,15 @@ struct MetricsTests {
         #expect(text.contains("\nreach_outbox_delivering 0\n"))
     }
 
+    @Test("a name that would steer the terminal of who looks at it does not")
+    func hostileName() {
+        var metrics = ServiceMetrics()
+        metrics.interface = "w\u{1B}[31m\u{202E}\"\\"
+        let text = String(decoding: metrics.text, as: UTF8.self)
+        #expect(
+            text.contains("reach_path_info{interface=\"w\u{FFFD}[31m\u{FFFD}\\\"\\\\\",medium"), "\(text)")
+    }
+
     @Test("what is not there is not told")
     func absent() {
         let text = String(decoding: ServiceMetrics().text, as: UTF8.self)
