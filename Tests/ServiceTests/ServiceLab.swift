@@ -23,7 +23,8 @@ final class ServiceLab: Sendable {
 
     init(
         _ network: FakeNetwork = .wired, limits: VarlinkLimits = .init(),
-        environment: [String: String] = [:], isOwner: (@Sendable (PeerCredentials) -> Bool)? = nil
+        environment: [String: String] = [:], isOwner: (@Sendable (PeerCredentials) -> Bool)? = nil,
+        parts: (@Sendable () -> [any ServiceComponent])? = nil
     ) async throws {
         var template = Array("\(TemporaryFolder.path)/serve.XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw LabError("mkdtemp", errno: errno) }
@@ -37,6 +38,7 @@ final class ServiceLab: Sendable {
         var plan = ServicePlan(socket: socket, stateDirectory: folder, outboxGroup: nil, version: "1.2.3")
         plan.limits = limits
         if let isOwner { plan.isOwner = isOwner }
+        if let parts { plan.parts = parts }
         plan.configuration.timing.lossGrace = .zero
         plan.configuration.timing.evaluationInterval = .zero
         let manager = ServiceManager(environment: { environment[$0] }, process: getpid())

@@ -216,6 +216,35 @@ struct VarlinkAbuseTests {
         await lab.stop()
     }
 
+    @Test("long answers that nobody reads are bounded for all together, the owners apart")
+    func unreadAnswers() async throws {
+        var limits = VarlinkLimits()
+        limits.publicUnread = 1 << 20
+        let isOwner = Flag()
+        let lab = try await ServiceLab(limits: limits, isOwner: { _ in isOwner.isSet }) { [LongHistory()] }
+        func deaf() throws -> Box {
+            let client = try Box(lab.client())
+            try client.send("GetHistory")
+            // Who asks later is answered later.
+            for _ in 0..<2 { try expectService(lab) }
+            return client
+        }
+        var clients = [try deaf(), try deaf()]
+        let last = try Box(lab.client())
+        try last.send("GetHistory")
+        #expect(try last.reply()?["error"] == "io.reach.Reachability.LimitReached")
+        isOwner.set()
+        try last.send("GetHistory")
+        #expect(try last.reply()?["parameters"]?["text"]?.string?.count == LongHistory.length)
+        isOwner.unset()
+        #expect(try clients[0].reply()?["error"] == nil)
+        clients = []
+        while await !lab.stateLines.contains(where: { $0.contains("1 clients") }) {}
+        try last.send("GetHistory")
+        #expect(try last.reply()?["error"] == nil)
+        await lab.stop()
+    }
+
     @Test("subscriptions are counted")
     func subscriptions() async throws {
         var limits = VarlinkLimits()
@@ -249,9 +278,22 @@ private final class Box {
     func call(_ method: String) throws -> JSONValue { try caller.call(method) }
 }
 
-/// A thing that happens once, told to another thread.
+/// A history whose periods fill more than a socket takes.
+private final class LongHistory: ServiceComponent, HistoryAnswering {
+    static let length = 1 << 20
+    let name = "history"
+
+    func start(_ context: ServiceContext) throws(ServiceError) {}
+
+    func answerHistory(since: WallTime?, limit: Int, _ answer: @escaping (VarlinkReply) -> Void) {
+        answer(VarlinkReply(["text": .string(String(repeating: "x", count: Self.length))]))
+    }
+}
+
+/// Whether something holds, told to another thread.
 private final class Flag: Sendable {
     private let value = Atomic(false)
     var isSet: Bool { value.load(ordering: .relaxed) }
     func set() { value.store(true, ordering: .relaxed) }
+    func unset() { value.store(false, ordering: .relaxed) }
 }

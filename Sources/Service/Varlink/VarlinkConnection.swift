@@ -53,6 +53,9 @@ final class VarlinkConnection {
         }
     }
 
+    /// The bytes that the client has not read yet.
+    var unread: Int { outgoing.count }
+
     /// Whether it is a subscription.
     var isMonitoring: Bool { machine.isMonitoring }
 

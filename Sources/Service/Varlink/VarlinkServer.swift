@@ -211,9 +211,16 @@ package final class VarlinkServer: ServiceComponent {
                 self?.subscriptions.remove(connection.id)
                 connection.answer($0)
             }
+        case .history where !isOwner(connection.peer) && publicUnread > limits.publicUnread:
+            connection.answer(.limit("others have not read their answers yet"))
         default:
             desk.answer(request) { [weak connection] in connection?.answer($0) }
         }
+    }
+
+    /// What those who are not the owners have not read yet.
+    private var publicUnread: Int {
+        connections.values.reduce(0) { isOwner($1.peer) ? $0 : $0 + $1.unread }
     }
 
     /// Lets a connection watch or wait, or answers that it may not.

@@ -24,6 +24,8 @@ package struct VarlinkLimits: Sendable, Equatable {
     package var reservedSubscriptions = 32
     /// So many bytes may lie unread before no more of a connection's calls are answered, and its subscription skips changes.
     package var unread = 64 << 10
+    /// So many bytes may lie unread by everybody else together before no more of them get long answers.
+    package var publicUnread = 8 << 20
     /// How long a begun message may take.
     package var messageTime: Duration = .seconds(10)
     /// How long a reader may stand still while something lies unread.
