@@ -28,7 +28,7 @@ struct PreparedEntry: Sendable {
 
     init(_ request: OutboxRequest, bodies: BodyFolder, largest: Int64) throws(OutboxError) {
         guard request.url.isSpoken else {
-            throw OutboxError(.badRequest, "\(request.url.absoluteString) is no http or https URL")
+            throw OutboxError(.badRequest, "\(request.url.textWithoutUser) is no http or https URL")
         }
         lane = request.lane
         guard !lane.isEmpty, lane.utf8.count <= 200, !lane.unicodeScalars.contains(where: { $0.value < 0x20 })

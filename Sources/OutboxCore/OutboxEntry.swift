@@ -23,7 +23,7 @@ public struct OutboxEntry: Sendable, Equatable {
     public let priority: Int
     /// As `POST`.
     public let method: String
-    /// Where it goes.
+    /// Where it goes, with the user and the password where the URL has them.
     public let url: String
     /// Which networks it may use.
     public let networkCondition: NetworkCondition
@@ -41,6 +41,11 @@ public struct OutboxEntry: Sendable, Equatable {
     public let nextAttempt: Date?
     /// Why the last try failed; nil before the first.
     public let failure: OutboxFailure?
+
+    /// ``url`` without user and password: for lists.
+    package var shownURL: String {
+        URL(string: url, encodingInvalidCharacters: false)?.textWithoutUser ?? url
+    }
 
     package init(
         id: OutboxID, state: State, lane: String, priority: Int, method: String, url: String,

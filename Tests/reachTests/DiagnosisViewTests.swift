@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import Reachability
 import ServiceCore
 import SessionManager
@@ -77,6 +78,18 @@ struct DiagnosisViewTests {
     func golden(diagnosis: String, style: String) throws {
         let style = try #require(Self.styles.first { $0.name == style })
         try Golden.check(try text(diagnosis, style.style), "doctor-\(diagnosis)-\(style.name).txt")
+    }
+
+    @Test("user and password of the URL are shown nowhere")
+    func userInURL() throws {
+        let url = try #require(URL(string: "https://ann:s3cret@api.example.com/a"))
+        let findings = [DiagnosisRules.answer(ExchangeObservation(outcome: .failed("broken")), url: url)]
+        var line = TextLine()
+        DiagnosisPrinter.writeJSON(Diagnosis(findings: findings), url, to: &line)
+        #expect(
+            line.text.hasPrefix(#"{"schema":1,"url":"https://api.example.com/a","findings":[{"#),
+            "\(line.text)")
+        #expect(!line.text.contains("s3cret") && !line.text.contains("ann"))
     }
 
     @Test("no line is wider than the terminal", arguments: diagnoses.map(\.name), [40, 60, 80])

@@ -15,12 +15,12 @@ struct OutboxViewTests {
 
     private func entry(
         _ id: Int64, _ state: OutboxEntry.State = .waiting, lane: String = "default", attempts: Int = 0,
-        next: Date? = nil, _ failure: OutboxFailure? = nil
+        next: Date? = nil, url: String = "https://api.example.com/samples", _ failure: OutboxFailure? = nil
     ) -> OutboxEntry {
         OutboxEntry(
             id: OutboxID(rawValue: id), state: state, lane: lane, priority: 1, method: "POST",
-            url: "https://api.example.com/samples", networkCondition: .wifiOrWired, idempotencyKey: "k-\(id)",
-            bodySize: 1_234, created: moment, expires: id == 1 ? moment + 3_600 : nil, attempts: attempts,
+            url: url, networkCondition: .wifiOrWired, idempotencyKey: "k-\(id)", bodySize: 1_234,
+            created: moment, expires: id == 1 ? moment + 3_600 : nil, attempts: attempts,
             nextAttempt: next, failure: failure)
     }
 
@@ -78,6 +78,20 @@ struct OutboxViewTests {
             .left(OutboxResult(id: receipt.id, outcome: .delivered, statusCode: 201, date: moment)), to: &line
         )
         try Golden.check(line.text, "queue.json")
+    }
+
+    @Test("user and password of a URL are shown nowhere")
+    func userInURL() throws {
+        let secret = entry(1, url: "https://ann:s3cret@api.example.com/samples?a=b")
+        let style = Style(hasColor: false, isUnicode: true, width: nil)
+        let url = "POST https://api.example.com/samples?a=b\n"
+        #expect(OutboxText.list(counts, [secret], now: WallTime(moment), style).contains(url))
+        #expect(OutboxText.show(secret, nil, style).contains(url))
+        var line = TextLine()
+        OutboxJSON.write(counts, [secret], to: &line)
+        OutboxJSON.write(secret, nil, to: &line)
+        #expect(line.text.split(separator: "\"url\":\"https://api.example.com/samples?a=b\"").count == 3)
+        #expect(!line.text.contains("s3cret") && !line.text.contains("ann"))
     }
 
     @Test("exit codes of what was not delivered")

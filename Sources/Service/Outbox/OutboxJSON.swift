@@ -37,7 +37,8 @@ extension OutboxEntry {
     /// As the type `Entry` of the interface.
     var json: JSONValue {
         [
-            "id": .string("\(id)"), "lane": .string(lane), "method": .string(method), "url": .string(url),
+            "id": .string("\(id)"), "lane": .string(lane), "method": .string(method),
+            "url": .string(shownURL),
             "state": .string(state.rawValue), "created": .string(Self.text(created)),
             "expires": expires.map { .string(Self.text($0)) } ?? .null,
             "idempotencyKey": .string(idempotencyKey), "attempts": .integer(Int64(attempts)),

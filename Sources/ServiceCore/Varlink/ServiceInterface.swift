@@ -32,7 +32,8 @@ package enum ServiceInterface {
         # A header field whose value is looked up when it is sent: source is env or file, key a variable or a path.
         type Secret (name: string, prefix: ?string, source: string, key: string)
 
-        # A request of the outbox: state is one of waiting, dead; who is dead is sent again only when somebody asks for it.
+        # A request of the outbox: state is one of waiting, dead; who is dead is sent again only when somebody asks for it. The url
+        # is told without user and password.
         type Entry (
           id: string,
           lane: string,

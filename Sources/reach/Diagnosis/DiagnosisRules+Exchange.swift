@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import ServiceCore
+import SessionManager
 
 // What the server's answer means, or that none came.
 extension DiagnosisRules {
@@ -32,7 +33,7 @@ extension DiagnosisRules {
         case .libraryMissing(let words):
             return .skipped(.answer, words)
         case .brokenTLS(let words), .failed(let words):
-            return .failed(.answer, words, try: "see reach get -o /dev/null \(url.absoluteString)")
+            return .failed(.answer, words, try: "see reach get -o /dev/null \(url.textWithoutUser)")
         }
     }
 

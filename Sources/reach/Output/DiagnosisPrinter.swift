@@ -3,6 +3,7 @@
 import FoundationEssentials
 import Reachability
 import ServiceCore
+import SessionManager
 
 /// Prints findings as they come, and the cause at the end; or one object of JSON at the end.
 struct DiagnosisPrinter {
@@ -74,7 +75,7 @@ struct DiagnosisPrinter {
 
     static func writeJSON(_ diagnosis: Diagnosis, _ url: URL?, to line: inout TextLine) {
         line.append(literal: "{\"schema\":1,\"url\":")
-        line.append(json: url?.absoluteString)
+        line.append(json: url?.textWithoutUser)
         line.append(literal: ",\"findings\":")
         line.append(json: diagnosis.findings) { write($1, to: &$0) }
         line.append(literal: ",\"cause\":")

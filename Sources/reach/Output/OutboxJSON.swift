@@ -89,7 +89,7 @@ enum OutboxJSON {
         line.append(literal: ",\"method\":")
         line.append(json: entry.method)
         line.append(literal: ",\"url\":")
-        line.append(json: entry.url)
+        line.append(json: entry.shownURL)
         line.append(literal: ",\"network\":")
         line.append(json: entry.networkCondition.rawValue)
         line.append(literal: ",\"idempotencyKey\":")

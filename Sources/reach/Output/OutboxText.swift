@@ -20,7 +20,7 @@ enum OutboxText {
             let lane = padded(entry.lane, laneWidth)
             var pieces: [Style.Piece] = [
                 ("  \(id)  \(lane)  ", .plain), (padded(entry.state.rawValue, 7), tone(entry)),
-                ("  \(entry.method) \(entry.url)", .plain),
+                ("  \(entry.method) \(entry.shownURL)", .plain),
             ]
             if let failure = entry.failure { pieces.append((": \(failure.message)\(tries(entry))", .minor)) }
             text += style.line(pieces, indent: idWidth + 4) + "\n"
@@ -37,7 +37,8 @@ enum OutboxText {
 
     static func show(_ entry: OutboxEntry, _ reply: OutboxReply?, _ style: Style) -> String {
         var rows: [(String, String)] = [
-            ("entry", "\(entry.id), \(entry.state.rawValue)"), ("request", "\(entry.method) \(entry.url)"),
+            ("entry", "\(entry.id), \(entry.state.rawValue)"),
+            ("request", "\(entry.method) \(entry.shownURL)"),
             ("lane", "\(entry.lane), priority \(entry.priority)"),
             ("network", entry.networkCondition.description), ("key", entry.idempotencyKey),
             ("content", AmountText.bytes(entry.bodySize)), ("taken", OutboxJSON.text(entry.created)),
