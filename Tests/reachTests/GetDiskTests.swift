@@ -41,6 +41,48 @@ struct GetDiskTests {
         #expect(!end.errors.contains("old.part\n"), "\(end.errors)")
     }
 
+    @Test("a file that only its owner may read stays so when it is replaced; no other rights are taken over")
+    func rights() async throws {
+        let lab = try await GetLab()
+        func mode(_ name: String) -> mode_t {
+            var status = stat()
+            return stat("\(lab.folder)/\(name)", &status) == 0 ? status.st_mode & 0o777 : 0
+        }
+        for (former, expected) in [(0o600, 0o600), (0o400, 0o600), (0o640, 0o640), (0o777, 0o644)]
+            as [(mode_t, mode_t)]
+        {
+            try lab.write([1], "file")
+            // As an earlier try has left it.
+            try lab.write([1], "file.part")
+            #expect(chmod("\(lab.folder)/file", former) == 0 && chmod("\(lab.folder)/file.part", 0o644) == 0)
+            let url = lab.origin.url("/bytes/10")
+            #expect(try await lab.shell("umask 022; exec \"$@\"", [url, "-o", "file"]).code == 0)
+            #expect(mode("file") == expected, "\(String(former, radix: 8))")
+            #expect(lab.content("file")?.count == 10)
+        }
+    }
+
+    @Test(
+        "root replaces nothing that a stranger's link in a folder for everybody leads to",
+        .enabled(if: geteuid() == 0, "another user can be played by root alone"))
+    func strangersLink() async throws {
+        let lab = try await GetLab()
+        try lab.write([1], "real")
+        let folder = "\(lab.folder)/everybody"
+        #expect(mkdir(folder, 0o755) == 0 && chmod(folder, 0o1777) == 0)
+        for (name, owner) in [("strangers", 65534), ("own", 0)] as [(String, uid_t)] {
+            #expect(symlink("../real", "\(folder)/\(name)") == 0)
+            #expect(lchown("\(folder)/\(name)", owner, 0) == 0)
+        }
+        let refused = try await lab.get(lab.origin.url("/bytes/10"), "-o", "everybody/strangers")
+        #expect(
+            refused.code == 74 && refused.errors.contains("everybody/strangers is a link"),
+            "\(refused.errors)")
+        #expect(lab.content("real") == [1])
+        #expect(try await lab.get(lab.origin.url("/bytes/10"), "-o", "everybody/own").code == 0)
+        #expect(lab.content("real")?.count == 10)
+    }
+
     @Test("a full disk: what can be gone on with is kept, and goes on once there is room")
     func goingOn() async throws {
         let lab = try await GetLab()

@@ -36,6 +36,22 @@ struct GetResumeTests {
         #expect(try await lab.origin.count("get-cut") == 2)
     }
 
+    @Test("the record is for this user alone: a URL may hold a password or a signature")
+    func recordRights() async throws {
+        let lab = try await GetLab()
+        let url = lab.origin.faultURL("/fault/cut?n=100000&after=43000&kind=close&times=1&key=get-rights")
+            .replacing("://", with: "://ann:s3cret@")
+        #expect(try await lab.shell("umask 022; exec \"$@\"", [url, "-o", "file"]).code == 6)
+        let modes = ["file.part", "file.part.resume"].map { name in
+            var status = stat()
+            return stat("\(lab.folder)/\(name)", &status) == 0 ? status.st_mode & 0o777 : 0
+        }
+        #expect(modes == [0o644, 0o600])
+        let rest = try await lab.get(url, "-o", "file", "--resume")
+        #expect(rest.errors.hasSuffix("(resumed at 43 %)\n"), "\(rest.errors)")
+        #expect(lab.content("file") == OriginContent.bytes(0..<100_000))
+    }
+
     @Test("a file that has changed on the server is fetched anew")
     func changed() async throws {
         let lab = try await GetLab()

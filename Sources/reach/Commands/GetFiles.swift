@@ -21,16 +21,29 @@ final class GetFiles: SessionDelegate {
 
     /// Makes sure that nobody else writes the same file.
     func begin() throws(SessionError) {
+        let rights = rights
         // A pipe that nobody reads would be waited for.
-        let number = open(part, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
+        let number = open(part, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, rights)
         guard number >= 0 else { throw FileFailure.cannotCreate(part, errno) }
         lock.withLock { $0 = OwnedDescriptor(adopting: number) }
+        var status = stat()
+        if fstat(number, &status) == 0, status.st_mode & 0o666 & ~rights != 0 {
+            _ = fchmod(number, status.st_mode & rights)
+        }
         // File systems without locks (ENOLCK, EOPNOTSUPP) are used without.
         if flock(number, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
             throw SessionError(
                 .cannotCreateFile, "\(path) is being fetched by another process",
                 advice: "wait for it, or choose another name")
         }
+    }
+
+    /// What others may do with the file, as far as the umask lets them: no more than with that of this user which is replaced.
+    private var rights: mode_t {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid()
+        else { return 0o666 }
+        return 0o600 | status.st_mode & 0o066
     }
 
     /// The bytes that have come so far.
@@ -64,11 +77,29 @@ final class GetFiles: SessionDelegate {
                 request: request, response: response, receivedBytes: 0, totalBytes: response.contentLength,
                 partialFile: part), let text = try? record.encoded()
         {
-            try? text.write(to: URL(filePath: recordPath), options: .atomic)
+            write(record: text)
         } else {
             _ = unlink(recordPath)
         }
         return .allow
+    }
+
+    /// Puts the record in its place, for this user alone: a URL may hold a password or a signature.
+    ///
+    /// Without it there is nothing to go on from, and nothing else is lost.
+    private func write(record text: Data) {
+        let temporary = "\(recordPath).new"
+        _ = unlink(temporary)
+        let number = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard number >= 0 else {
+            _ = unlink(recordPath)
+            return
+        }
+        let file = OwnedDescriptor(adopting: number)
+        let isWritten = StandardStream(descriptor: file.number).write(Array(text)) == .written
+        if isWritten, rename(temporary, recordPath) == 0 { return }
+        _ = unlink(temporary)
+        _ = unlink(recordPath)
     }
 
     /// Puts the complete file in its place.

@@ -15,7 +15,12 @@ enum GetTarget: Sendable {
     init(file name: String) throws(ExitCode) {
         var path = name
         var status = stat()
-        if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, let real = realpath(path, nil) {
+        let isLink = lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+        if isLink, Self.isStrangers(path, status) {
+            complain("\(name) is a link that somebody else has put there; name another file, or remove it")
+            throw .inputOutput
+        }
+        if isLink, let real = realpath(path, nil) {
             // The file behind a link is replaced, not the link.
             path = String(cString: real)
             free(real)
@@ -37,6 +42,17 @@ enum GetTarget: Sendable {
             }
             self = .stream(StandardStream(descriptor: descriptor), name: name)
         }
+    }
+
+    /// Whether a link was put into a folder for everybody by somebody else: what it leads to would be replaced with this user's rights.
+    ///
+    /// The kernel does not follow such links either (protected_symlinks, proc_sys_fs(5)); here it is only looked where they lead.
+    private static func isStrangers(_ link: String, _ status: stat) -> Bool {
+        let end = link.lastIndex(of: "/")
+        var folder = stat()
+        guard stat(end.map { String(link[...$0]) } ?? ".", &folder) == 0 else { return true }
+        let isForEverybody = folder.st_mode & 0o1002 == 0o1002
+        return isForEverybody && status.st_uid != geteuid() && status.st_uid != folder.st_uid
     }
 
     /// Whether the content can be seen on standard output.
