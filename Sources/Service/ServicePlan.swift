@@ -93,10 +93,13 @@ package struct ServicePlan: Sendable {
     }
 
     private func makeStateDirectory() throws(ServiceError) {
-        if mkdir(stateDirectory, 0o700) == 0 || errno == EEXIST, access(stateDirectory, W_OK | X_OK) == 0 {
-            return
-        }
-        throw ServiceError(
-            "\(stateDirectory): \(String(cString: strerror(errno))); give another place by --state-directory")
+        let advice = "give another place by --state-directory"
+        var status = stat()
+        guard mkdir(stateDirectory, 0o700) == 0 || errno == EEXIST,
+            access(stateDirectory, W_OK | X_OK) == 0, stat(stateDirectory, &status) == 0
+        else { throw ServiceError("\(stateDirectory): \(String(cString: strerror(errno))); \(advice)") }
+        let refusal = StateDirectoryRules.refusal(
+            owner: status.st_uid, mode: status.st_mode, user: geteuid())
+        if let refusal { throw ServiceError("\(stateDirectory) \(refusal), or \(advice)") }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
@@ -163,6 +164,45 @@ struct ServeTests {
         #expect(try await ask("--reuid", "65534", "--regid", "65534", "--clear-groups") == denied)
         #expect(
             try await ask("--reuid", "65534", "--regid", "65534", "--groups", "54321") == allowed)
+        #expect(try await lab.stop() == .exited(0))
+    }
+
+    @Test(
+        "what a stranger may have put into the state directory is not delivered: the service does not start",
+        .enabled(if: geteuid() == 0, "another user can be played by root alone"))
+    func strangersState() async throws {
+        let lab = try await NetworkLab(.f0)
+        let folder = try ScratchFolder("reach-state")
+        func serve(_ name: String, mode: mode_t, owner: uid_t = 0) async throws -> ProgramResult {
+            #expect(mkdir(folder(name), 0o700) == 0 && chmod(folder(name), mode) == 0)
+            #expect(chown(folder(name), owner, 0) == 0)
+            // Not for ever where it starts all the same.
+            return try await lab.near.reactor.run([
+                "timeout", "--preserve-status", "20", BuiltProgram.reach, "serve", "--socket",
+                folder("socket"), "--state-directory", folder(name),
+            ])
+        }
+        let others = try await serve("others", mode: 0o755, owner: 65534)
+        #expect(others.status == .exited(1))
+        #expect(others.errors.contains("\(folder("others")) belongs to user 65534"), "\(others.errors)")
+        let open = try await serve("open", mode: 0o777)
+        #expect(open.status == .exited(1))
+        #expect(open.errors.contains("\(folder("open")) may be written by everybody"), "\(open.errors)")
+        #expect(access(folder("open") + "/outbox", F_OK) != 0)
+    }
+
+    @Test("what the service has inherited stays with it: hooks have their output open, and nothing else")
+    func inheritedDescriptors() async throws {
+        let folder = try ScratchFolder("reach-hooks")
+        let hook =
+            "#!/bin/sh\nfor n in 3 9 250; do [ -e /proc/self/fd/$n ] && echo inherited $n; done; echo looked\n"
+        #expect(FileManager.default.createFile(atPath: folder("a"), contents: Data(hook.utf8)))
+        #expect(chmod(folder("a"), 0o755) == 0)
+        let lab = try await ServeLab(
+            wrapper: ["bash", "-c", "exec 2>&1 3</dev/zero 9</dev/zero 250</dev/zero; exec \"$@\"", "bash"],
+            options: ["--hooks-directory", folder.path])
+        #expect(await lab.service.output.comes { $0.contains { $0.hasSuffix("hook a: looked") } })
+        #expect(!lab.service.output.elements.joined().contains("inherited"), "\(lab.service.output.elements)")
         #expect(try await lab.stop() == .exited(0))
     }
 

@@ -99,6 +99,11 @@ static inline int clinux_pidfd_open(int process) { return (int)syscall(SYS_pidfd
 static inline int clinux_pidfd_send_signal(int descriptor, int signal) {
     return (int)syscall(SYS_pidfd_send_signal, descriptor, signal, (void *)0, 0);
 }
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+// Marks all descriptors from the first on close-on-exec (close_range(2), CLOSE_RANGE_CLOEXEC, Linux 5.11).
+static inline int clinux_close_on_exec_from(unsigned first) { return (int)syscall(SYS_close_range, first, ~0u, 4u); }
 // A pipe whose ends are close-on-exec from the start.
 static inline int clinux_pipe(int ends[2]) { return (int)syscall(SYS_pipe2, ends, O_CLOEXEC); }
 // Has a child begin in an open directory (posix_spawn_file_actions_addfchdir_np, glibc 2.29).

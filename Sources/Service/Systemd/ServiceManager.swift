@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 import Glibc
 
 /// What systemd, or another manager of services, has handed to this process by its environment.
@@ -46,8 +47,22 @@ package struct ServiceManager: Sendable {
         for name in [
             "NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES",
         ] { unsetenv(name) }
-        for socket in manager.sockets { _ = fcntl(socket.descriptor, F_SETFD, FD_CLOEXEC) }
+        keepDescriptors()
         return manager
+    }
+
+    /// Has no program that is started from here inherit what this one has inherited, the sockets among it.
+    private static func keepDescriptors() {
+        guard clinux_close_on_exec_from(UInt32(first)) != 0 else { return }
+        // Before Linux 5.11 one by one, as proc(5) names them.
+        guard let names = opendir("/proc/self/fd") else { return }
+        defer { closedir(names) }
+        while let entry = readdir(names) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if let number = Int32(name), number >= first { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }
+        }
     }
 
     /// The descriptor of this name; else, where names are not told or are others, the first one when `isMain`.
