@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whose state directory the service uses: what lies in it decides what is sent, and which files are read for that.
+/// From whose state directory requests are sent: what lies in it decides which ones, and which files are read for their secrets.
 package enum StateDirectoryRules {
     /// Why a directory that is there is not used; nil where it is.
     ///
@@ -9,11 +9,11 @@ package enum StateDirectoryRules {
     /// - Parameters:
     ///   - owner: Whose it is (stat(2)).
     ///   - mode: Its permission bits.
-    ///   - user: The user that the service runs as.
+    ///   - user: The user who would send.
     package static func refusal(owner: UInt32, mode: UInt32, user: UInt32) -> String? {
         if owner != 0, owner != user {
             return
-                "belongs to user \(owner), whose requests would be sent with the rights of this service; run it as that user"
+                "belongs to user \(owner), whose requests would be sent with the rights of user \(user); do it as user \(owner)"
         }
         return mode & 0o002 == 0 ? nil : "may be written by everybody (chmod o-w)"
     }

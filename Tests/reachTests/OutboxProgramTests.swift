@@ -170,6 +170,20 @@ struct OutboxProgramTests {
         #expect(full.code == 74 && full.errors.contains("has 2 entries already"), "\(full)")
     }
 
+    @Test(
+        "what waits in a stranger's outbox is not delivered with root's rights; it may be looked at and added to",
+        .enabled(if: geteuid() == 0, "another user can be played by root alone"))
+    func strangersOutbox() async throws {
+        #expect(mkdir(folder("state"), 0o700) == 0 && chown(folder("state"), 65534, 65534) == 0)
+        let url = origin.url("/post?key=\(account)")
+        let now = try await reach("send", url, "--now", "--timeout", "60")
+        #expect(now.code == 64 && now.text == "", "\(now)")
+        #expect(now.errors.contains("\(folder("state")) belongs to user 65534"), "\(now)")
+        #expect(try await reach("send", url).text == "1\n")
+        #expect(try await reach("queue").text.hasPrefix("1 waiting"))
+        #expect(try await origin.count(account) == 0)
+    }
+
     @Test("what cannot be taken says why")
     func refusals() async throws {
         for arguments in [

@@ -57,6 +57,10 @@ struct Send: ParsableCommand {
         if let service = outbox.service { return try hand(request, to: service) }
         let (delivers, waits) = (delivers, waits || delivers)
         let json = json
+        if delivers, let refusal = outbox.deliveryRefusal {
+            complain(refusal)
+            throw ExitCode.usage
+        }
         let settlement = try told { took in
             try outbox.run(limit: timeout, makes: true) { outbox -> OutboxSettlement? in
                 let receipt = try await outbox.enqueue(request)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Glibc
 import Outbox
 import Reachability
 import Service
@@ -18,6 +19,15 @@ struct OutboxOptions: ParsableArguments {
 
     /// The service that has the outbox; nil where none runs, or where the files are named.
     var service: ServiceOutbox? { folder == nil ? ServiceOutbox(at: ServicePaths.socketHere) : nil }
+
+    /// Why what waits in the folder is not sent by this user; nil where it may be, and where there is no such folder.
+    var deliveryRefusal: String? {
+        let folder = folder ?? ServicePaths.stateDirectory
+        var status = stat()
+        guard stat(folder, &status) == 0 else { return nil }
+        return StateDirectoryRules.refusal(owner: status.st_uid, mode: status.st_mode, user: geteuid())
+            .map { "\(folder) \($0), or leave out --now" }
+    }
 
     /// Opens the file itself, where a service would look for it.
     private static func open(_ folder: String, makes: Bool) async throws -> RequestOutbox {
