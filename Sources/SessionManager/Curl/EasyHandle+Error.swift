@@ -12,6 +12,13 @@ extension EasyHandle {
             errno: Int32(long(CURLINFO_OS_ERRNO)))
         let url = transfer.request.url
         if let error = proxyError(failure, transfer) { return error }
+        if isAboutHead(failure, transfer) {
+            return SessionError(
+                .badServerResponse,
+                "the server sends more of header fields than libcurl takes: \(failure.message)",
+                advice: "the server, or a proxy before it, is broken or hostile", failingURL: url,
+                response: transfer.response, transport: failure)
+        }
         let error =
             tls.error(failure, raw, url: url, evaluator: transfer.evaluator)
             ?? SessionError(transport: failure, failingURL: url)
@@ -23,6 +30,20 @@ extension EasyHandle {
         guard message.hasPrefix("Unsupported proxy") else { return message }
         return message.split(separator: " ").prefix(3).joined(separator: " ")
     }
+
+    /// Whether the heads together, or one line, were longer than libcurl takes: 300 KiB, and 100 KiB (CURL_MAX_HTTP_HEADER, curl.h).
+    ///
+    /// Such a line is a lack of memory to it, before 8.7, and later CURLE_TOO_LARGE (lib/dynbuf.c).
+    private func isAboutHead(_ failure: TransportFailure, _ transfer: Transfer) -> Bool {
+        if failure.message.hasPrefix("Too large response headers") { return true }
+        guard failure.curlCode == CURLE_OUT_OF_MEMORY.rawValue || failure.curlCode == Self.tooLarge else {
+            return false
+        }
+        return transfer.response == nil && offset(CURLINFO_STARTTRANSFER_TIME_T) > 0
+    }
+
+    /// CURLE_TOO_LARGE, which headers before 8.6 do not have.
+    private static let tooLarge = 100
 
     /// Where it is the proxy that failed, or refused.
     private func proxyError(_ failure: TransportFailure, _ transfer: Transfer) -> SessionError? {

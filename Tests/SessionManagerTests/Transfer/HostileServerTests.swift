@@ -48,6 +48,14 @@ struct HostileServerTests {
     }
 
     @Test(
+        "what is too long of heads is the server's fault, no lack of memory and no lost connection",
+        arguments: ["long-header?n=1048576", "long-header?n=110000", "storm?n=100000&code=103"])
+    func longHeads(_ path: String) async throws {
+        let error = try #require(try await outcome(path).error)
+        #expect(error.code == .badServerResponse && error.advice.contains("hostile"), "\(error)")
+    }
+
+    @Test(
         "lengths that lie or contradict each other are errors",
         arguments: [
             "negative-length", "text-length", "conflicting-length", "hexadecimal-length", "huge-length",
