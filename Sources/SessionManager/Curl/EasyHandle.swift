@@ -139,9 +139,13 @@ final class EasyHandle {
 
     // MARK: What libcurl knows about the transfer
 
-    /// Whether the head that comes is the proxy's, about the tunnel; the server has not been heard of yet.
+    /// Whether the head that comes is the proxy's, about the tunnel: the server has not been heard of yet, or libcurl has made another
+    /// connection since for a further round of its own, as with Digest.
     fileprivate var isTunnelling: Bool {
-        engine.mayHaveProxy && transfer?.isSecure == true && long(CURLINFO_RESPONSE_CODE) == 0
+        guard engine.mayHaveProxy, let transfer, transfer.isSecure else { return false }
+        if long(CURLINFO_RESPONSE_CODE) == 0 { return true }
+        return long(CURLINFO_NUM_CONNECTS) > transfer.tunnelledConnects
+            && engine.proxy(for: transfer.request.url)?.speaksHTTP == true
     }
 
     func long(_ info: CURLINFO) -> Int {

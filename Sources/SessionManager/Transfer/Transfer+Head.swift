@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CCurl
 import Glibc
 import SessionCore
 
@@ -41,6 +42,7 @@ extension Transfer {
         guard let (version, status, fields) = parts(of: bytes, sentBy: "proxy") else { return false }
         guard status >= 300 else {
             tunnelRefusal = nil
+            tunnelledConnects = easy?.long(CURLINFO_NUM_CONNECTS) ?? 0
             return true
         }
         tunnelRefusal = SessionResponse(

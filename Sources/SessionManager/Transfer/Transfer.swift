@@ -38,6 +38,8 @@ final class Transfer {
     var response: SessionResponse?
     /// What the proxy has said instead of making the tunnel; never to be taken for the server's word.
     var tunnelRefusal: SessionResponse?
+    /// How many connections had been made for it when a proxy made the last tunnel.
+    var tunnelledConnects = 0
     /// The version that was spoken, once it is known; apart, since it is asked for with each transfer.
     var version: HTTPVersion?
     /// What a callback found wrong; says more than libcurl's code for an aborted callback.

@@ -45,7 +45,10 @@ async def do_hidden_basic_auth(request):
 
 
 async def do_digest_auth(request):
-    """/digest-auth/u/p?algorithm=MD5: RFC 7616 with `auth`; MD5 or SHA-256. With `url` it then leads there, as /redirect-to does."""
+    """/digest-auth/u/p?algorithm=MD5: RFC 7616 with `auth`; MD5 or SHA-256. With `url` it then leads there, as /redirect-to does.
+
+    With `stale` the first right answer of a key was made with a nonce that holds no more.
+    """
     user, password = request.words[1:3]
     algorithm = request.argument("algorithm", "MD5")
 
@@ -54,16 +57,20 @@ async def do_digest_auth(request):
 
     scheme, _, rest = (request.header("Authorization") or "").partition(" ")
     answer = {name.strip(): value for name, value in parameters(";" + rest.replace(",", ";")).items()}
+    stale = "FALSE"
     if scheme.lower() == "digest":
         secret = digest(f"{user}:{REALM}:{password}")
         told = digest(f"{request.method}:{request.target}")
         fields = [answer.get(name, "") for name in ("nonce", "nc", "cnonce", "qop")]
         if answer.get("username") == user and answer.get("response") == digest(":".join([secret, *fields, told])):
-            if request.argument("url"):
-                return away(request)
-            return Response.json({"authenticated": True, "user": user})
+            values = request.application.ledger.account(request.key).values
+            if not request.argument("stale") or values.get("stale"):
+                if request.argument("url"):
+                    return away(request)
+                return Response.json({"authenticated": True, "user": user})
+            values["stale"] = stale = "TRUE"
     challenge = f'Digest realm="{REALM}", qop="auth", nonce="{secrets.token_hex(16)}", opaque="origin", ' \
-        f'algorithm={algorithm}, stale=FALSE'
+        f'algorithm={algorithm}, stale={stale}'
     return refused(headers=[("WWW-Authenticate", challenge)])
 
 

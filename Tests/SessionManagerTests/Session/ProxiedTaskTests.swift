@@ -120,6 +120,33 @@ struct ProxiedTaskTests {
         #expect(asked.count == 2)
     }
 
+    @Test("a tunnel that is made anew for a further round of Digest is no answer of the server")
+    func tunnelMadeAnew() async throws {
+        struct Heads: SessionDelegate {
+            let seen = Diary<String?>()
+            func task(_ task: SessionTask, didReceive response: SessionResponse) async -> ResponseDisposition
+            {
+                seen.note(response.mimeType)
+                return .allow
+            }
+        }
+        let (lab, heads, folder) = (try await lab(.proxy), Heads(), try Folder())
+        lab.manager.delegate = heads
+        var request = try lab.request("/digest-auth/u/p?stale=1&key=tunnel-made-anew", at: .https)
+        try request.setValue("close", forField: "Connection")
+        var options = TaskOptions()
+        options.credential = .password(user: "u", password: "p")
+        options.partialFile = folder("part")
+        let task = try lab.manager.downloadTask(with: request, options: options)
+        task.resume()
+        let end = await task.outcome()
+        #expect(end.error == nil && end.response?.statusCode == 200)
+        #expect(heads.seen.all == ["application/json"])
+        #expect(try await lab.origin.count("tunnel-made-anew") == 3)
+        let content = try Data(contentsOf: URL(filePath: folder("part")))
+        #expect(String(decoding: content, as: UTF8.self).contains("authenticated"))
+    }
+
     @Test(
         "an address that is none of a proxy is what the error names, without its password",
         arguments: [
