@@ -27,6 +27,10 @@ final class HistoryWriter {
     private var lock: HistoryLock?
     private var run: Int64 = 0
     private var sincePrune = pruneInterval
+    /// Until when what is old is kept all the same, by the clock that is never set; nil where its age can be believed.
+    private var doubtEnd: Int64?
+    /// A clock that is wrong at the start is set by then, where anybody sets it.
+    private static let doubt: Int64 = 3_600_000_000_000
     /// The file was found damaged at work.
     private var isSuspect = false
     /// What was written last: a run that begins later than the service begins with how things are.
@@ -88,16 +92,20 @@ final class HistoryWriter {
         (hasBegun, last) = (true, records.last ?? last)
         if records.isEmpty || isEnd { try database.beat(run, at: wall, boot: boot, isEnd: isEnd) }
         sincePrune += records.count
+        if let doubtEnd, boot >= doubtEnd { (self.doubtEnd, sincePrune) = (nil, Self.pruneInterval) }
         if sincePrune >= Self.pruneInterval {
             sincePrune = 0
+            let limit = oldest(at: wall)
             try database.prune(
-                before: wall.moved(by: -settings.keep.inNanoseconds), keeping: settings.entries)
+                before: doubtEnd == nil ? limit : .init(nanoseconds: .min), keeping: settings.entries)
         }
         if isEnd {
             self.database = nil
             lock = nil
         }
     }
+
+    private func oldest(at wall: WallTime) -> WallTime { wall.moved(by: -settings.keep.inNanoseconds) }
 
     private func open(at wall: WallTime, boot: Int64, _ outcome: inout Outcome) throws(StorageError)
         -> HistoryDatabase
@@ -115,6 +123,9 @@ final class HistoryWriter {
         if let aside = new.setAside {
             outcome.notes.append("the file was damaged; it is kept as \(aside), and a new one was begun")
         }
+        // All of it would go. The machine may have been off for so long; or its clock is wrong, and will be set soon.
+        let last = try new.lastRun()?.seen
+        doubtEnd = last.map { $0 < oldest(at: wall) } == true ? boot &+ Self.doubt : nil
         run = try new.beginRun(at: wall, boot: boot)
         (database, identity, hasBegun) = (new, FileIdentity(path), false)
         return new
