@@ -43,11 +43,10 @@ package final class ServiceContext {
     /// Gets what was found behind the path; set by the service.
     var internetFound: ((InternetState?) -> Void)?
 
-    /// Whether the wall clock was set since the status began, or since this was asked last.
-    @discardableResult
-    func correctAge() -> Bool {
-        guard age.since != nil else { return false }
-        return age.correct(at: wallClock(), boot: bootClock())
+    /// Has since when the status is so follow a wall clock that was set.
+    func correctAge() {
+        guard age.since != nil else { return }
+        age.correct(at: wallClock(), boot: bootClock())
     }
 
     /// Something was found out about what is behind the path; nil where nobody is asked any more.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
+package import Glibc
 
 /// A file that is replaced as a whole: who reads it sees the old content or the new one, never a part.
 ///
@@ -8,25 +8,27 @@ import Glibc
 package struct AtomicFile: Sendable {
     package let path: String
     private let temporary: String
+    private let mode: mode_t
 
-    package init(_ path: String) {
+    /// - Parameter mode: who may do what with it, whatever the umask of the process is; readable for everyone unless said.
+    package init(_ path: String, mode: mode_t = 0o644) {
         self.path = path
+        self.mode = mode
         let slash = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
         // Collectors of files look at the end of the name, so that must be another one.
         temporary = "\(path[..<slash]).\(path[slash...]).new"
     }
 
-    /// Writes the content, readable for everyone.
+    /// Writes the content.
     ///
     /// - Returns: What failed; nil where nothing did.
     package func write(_ bytes: [UInt8]) -> String? {
         // What an earlier process left half-written.
         unlink(temporary)
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
         guard descriptor >= 0 else { return failure("cannot be made") }
         defer { close(descriptor) }
-        // Whatever the umask of the service is.
-        fchmod(descriptor, 0o644)
+        fchmod(descriptor, mode)
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }

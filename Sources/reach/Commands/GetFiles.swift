@@ -3,6 +3,7 @@
 import EventLoop
 import FoundationEssentials
 import Glibc
+import Service
 import SessionManager
 import Synchronization
 
@@ -88,18 +89,7 @@ final class GetFiles: SessionDelegate {
     ///
     /// Without it there is nothing to go on from, and nothing else is lost.
     private func write(record text: Data) {
-        let temporary = "\(recordPath).new"
-        _ = unlink(temporary)
-        let number = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard number >= 0 else {
-            _ = unlink(recordPath)
-            return
-        }
-        let file = OwnedDescriptor(adopting: number)
-        let isWritten = StandardStream(descriptor: file.number).write(Array(text)) == .written
-        if isWritten, rename(temporary, recordPath) == 0 { return }
-        _ = unlink(temporary)
-        _ = unlink(recordPath)
+        if AtomicFile(recordPath, mode: 0o600).write(Array(text)) != nil { _ = unlink(recordPath) }
     }
 
     /// Puts the complete file in its place.
