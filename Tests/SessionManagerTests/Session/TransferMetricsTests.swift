@@ -32,8 +32,10 @@ struct TransferMetricsTests {
         #expect(metrics.nameLookup < metrics.connect)
         #expect(metrics.connect < metrics.secureConnection)
         #expect(metrics.secureConnection <= metrics.requestStart)
-        // The server has answered that much later.
-        #expect(metrics.requestStart + wait <= metrics.firstByte)
+        // The server has answered that much after it could have been asked. When the request began is noted by
+        // the client beside the sending: on a busy machine a little later than the server has it.
+        #expect(metrics.secureConnection + wait <= metrics.firstByte)
+        #expect(metrics.requestStart + wait / 2 <= metrics.firstByte)
         #expect(metrics.firstByte <= metrics.total)
         #expect(metrics.total <= elapsed)
         #expect(metrics.bytesSent == Int64(body?.count ?? 0))
