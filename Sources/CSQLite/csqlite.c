@@ -20,7 +20,7 @@ __attribute__((used, aligned(4), section(".note.dlopen"))) static const struct {
 
 // sqlite3.h: what is bound is copied (SQLITE_TRANSIENT), flags of sqlite3_open_v2 and sqlite3_prepare_v3.
 #define TRANSIENT ((void (*)(void *)) - 1)
-enum { OPEN_READONLY = 1, OPEN_READWRITE = 2, OPEN_CREATE = 4, OPEN_NOMUTEX = 0x8000, PREPARE_PERSISTENT = 1 };
+enum { OPEN_READONLY = 1, OPEN_READWRITE = 2, OPEN_URI = 0x40, OPEN_NOMUTEX = 0x8000, PREPARE_PERSISTENT = 1 };
 
 typedef int row_callback(void *, int, char **, char **);
 
@@ -96,9 +96,9 @@ csqlite_load_result csqlite_load(void) {
 const char *csqlite_load_message(void) { return message; }
 const char *csqlite_version(void) { return lib.libversion(); }
 
-int csqlite_open(const char *path, bool writes, bool creates, sqlite3 **database) {
-    int flags = OPEN_NOMUTEX | (writes ? OPEN_READWRITE : OPEN_READONLY) | (creates ? OPEN_CREATE : 0);
-    int code = lib.open_v2(path, database, flags, NULL);
+int csqlite_open(const char *name, bool writes, bool is_uri, sqlite3 **database) {
+    int flags = OPEN_NOMUTEX | (writes ? OPEN_READWRITE : OPEN_READONLY) | (is_uri ? OPEN_URI : 0);
+    int code = lib.open_v2(name, database, flags, NULL);
     if (*database) lib.extended_result_codes(*database, 1);
     return code;
 }

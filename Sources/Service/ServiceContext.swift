@@ -13,8 +13,8 @@ package final class ServiceContext {
     package let reactor: Reactor
     /// The monitor whose changes are passed on: its counters and limitations are for metrics.
     package let manager: ReachabilityManager
-    /// Where what has to last is kept; exists.
-    package let stateDirectory: String
+    /// Where what has to last is kept.
+    package let stateDirectory: StateDirectory
     /// Writes a line of the log.
     package let log: (LogPriority, String) -> Void
     /// Reads the wall clock.
@@ -59,7 +59,7 @@ package final class ServiceContext {
     ) {
         self.reactor = reactor
         self.manager = manager
-        self.stateDirectory = stateDirectory
+        self.stateDirectory = StateDirectory(stateDirectory)
         self.log = log
         self.wallClock = wallClock
         self.bootClock = bootClock

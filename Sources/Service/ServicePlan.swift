@@ -41,7 +41,7 @@ package struct ServicePlan: Sendable {
     package func run(
         _ manager: ServiceManager, log: @escaping @Sendable (LogPriority, String) -> Void
     ) throws(ServiceError) {
-        try makeStateDirectory()
+        try prepareStateDirectory()
         let reactor: Reactor
         do throws(ReactorError) { reactor = try Reactor.shared } catch { throw ServiceError("\(error)") }
         try ServiceRun.run(on: reactor) { () throws(ServiceError) in
@@ -92,14 +92,12 @@ package struct ServicePlan: Sendable {
             reread: reread)
     }
 
-    private func makeStateDirectory() throws(ServiceError) {
-        let advice = "give another place by --state-directory"
-        var status = stat()
-        guard mkdir(stateDirectory, 0o700) == 0 || errno == EEXIST,
-            access(stateDirectory, W_OK | X_OK) == 0, stat(stateDirectory, &status) == 0
-        else { throw ServiceError("\(stateDirectory): \(String(cString: strerror(errno))); \(advice)") }
-        let refusal = StateDirectoryRules.refusal(
-            owner: status.st_uid, mode: status.st_mode, user: geteuid())
-        if let refusal { throw ServiceError("\(stateDirectory) \(refusal), or \(advice)") }
+    /// A disk that cannot be written keeps nobody from watching the network: the parts that want to write try again.
+    private func prepareStateDirectory() throws(ServiceError) {
+        do throws(StateDirectory.Problem) { try StateDirectory(stateDirectory).prepare() } catch {
+            guard error.isOfDisk else {
+                throw ServiceError("\(error), or give another place by --state-directory")
+            }
+        }
     }
 }

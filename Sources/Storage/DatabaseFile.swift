@@ -31,6 +31,29 @@ package enum DatabaseFile {
         try syncFolder(of: path)
     }
 
+    /// What SQLite opens a file by that nobody can change at this time, since its file system is mounted read-only (statvfs(3)); nil for
+    /// every other one.
+    ///
+    /// SQLite wants to make an index of the log of changes even for reading, which it cannot there. A log that was left behind has to be
+    /// read, and then its index is there as well.
+    static func frozen(_ path: String) -> String? {
+        var system = statvfs()
+        guard statvfs(path, &system) == 0, Int(system.f_flag) & Int(ST_RDONLY) != 0 else { return nil }
+        var log = stat()
+        guard stat(path + companions[0], &log) != 0 || log.st_size == 0 else { return nil }
+        // What means something in a URI (RFC 3986 §2.2) is escaped.
+        var uri = Array("file:".utf8)
+        for byte in path.utf8 {
+            switch byte {
+            case UInt8(ascii: "%"): uri += "%25".utf8
+            case UInt8(ascii: "?"): uri += "%3f".utf8
+            case UInt8(ascii: "#"): uri += "%23".utf8
+            default: uri.append(byte)
+            }
+        }
+        return String(decoding: uri, as: UTF8.self) + "?immutable=1"
+    }
+
     /// Has the names in the folder of a file on the disk (fsync(2)).
     package static func syncFolder(of path: String) throws(StorageError) {
         let folder = PrivateFile.folder(of: path)

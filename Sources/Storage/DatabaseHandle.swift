@@ -14,7 +14,8 @@ final class DatabaseHandle {
                 path: path)
         }
         var pointer: OpaquePointer?
-        let code = csqlite_open(path, writes, false, &pointer)
+        let uri = writes ? nil : DatabaseFile.frozen(path)
+        let code = csqlite_open(uri ?? path, writes, uri != nil, &pointer)
         guard let pointer else { throw StorageError(.outOfMemory, "no memory for a connection", path: path) }
         self.pointer = pointer
         self.path = path

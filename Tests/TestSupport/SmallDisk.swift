@@ -4,19 +4,18 @@ import CLinux
 import EventLoop
 import FoundationEssentials
 import Glibc
-import TestSupport
 
 /// A file system in memory that is soon full, in a mount namespace of which only its own thread is a member.
 ///
 /// A suite that needs one is marked like one with a ``NetworkLab``: it takes the same privilege.
-final class SmallDisk: Sendable {
-    /// Its root, for every thread of this process.
-    let path: String
+package final class SmallDisk: Sendable {
+    /// Its root, for every thread of this process and for what it starts; whoever likes may write there.
+    package let path: String
     private let mountPoint: String
     private let reactor: Reactor
 
     /// Mounts one that holds so many bytes.
-    init(bytes: Int) async throws {
+    package init(bytes: Int) async throws {
         let reactor = try Reactor(name: "small-disk")
         var template = Array("\(TemporaryFolder.path)/reach-disk-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw LabError("mkdtemp", errno: errno) }
@@ -30,6 +29,12 @@ final class SmallDisk: Sendable {
             mountPoint,
         ])
         guard end.status == .exited(0) else { throw LabError("no file system can be mounted: \(end.errors)") }
+    }
+
+    /// Has it mounted so that nobody can write, as the kernel does after an error of the disk; or so that one can again.
+    package func setReadOnly(_ isReadOnly: Bool) async throws {
+        let end = try await reactor.run(["mount", "-o", "remount,\(isReadOnly ? "ro" : "rw")", mountPoint])
+        guard end.status == .exited(0) else { throw LabError("it cannot be mounted anew: \(end.errors)") }
     }
 
     deinit {

@@ -21,10 +21,11 @@ final class ServeLab: Sendable {
     ///
     /// - Parameters:
     ///   - environment: more variables, as `NAME=value`.
+    ///   - state: its state directory; one of its own where that is nil.
     ///   - wrapper: what starts the program, instead of it being started directly.
     init(
         _ fixture: NetworkLab.Fixture = .f1, environment: [String] = [], wrapper: [String] = [],
-        options: [String] = []
+        state: String? = nil, options: [String] = []
     ) async throws {
         lab = try await NetworkLab(fixture)
         var template = Array("\(TemporaryFolder.path)/serve.XXXXXX".utf8CString)
@@ -37,7 +38,8 @@ final class ServeLab: Sendable {
         notify = try await lab.near.perform { try Self.listen(path, reactor, notices) }
         command =
             ["env", "NOTIFY_SOCKET=\(path)"] + environment + wrapper + [
-                BuiltProgram.reach, "serve", "--socket", socket, "--state-directory", folder + "/state",
+                BuiltProgram.reach, "serve", "--socket", socket, "--state-directory",
+                state ?? folder + "/state",
             ] + options
         service = try await lab.near.start(command)
         guard await notices.comes({ $0.contains { $0.hasPrefix("READY=1") } }) else {

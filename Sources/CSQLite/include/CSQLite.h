@@ -48,8 +48,9 @@ const char *csqlite_load_message(void);
 // As `3.40.1`.
 const char *csqlite_version(void);
 
-// Opens or creates the file, for one thread at a time (SQLITE_OPEN_NOMUTEX); extended result codes are on.
-int csqlite_open(const char *path, bool writes, bool creates, sqlite3 **database);
+// Opens a file that is there, by its path or by a URI (sqlite.org/uri.html), for one thread at a time (SQLITE_OPEN_NOMUTEX); extended
+// result codes are on.
+int csqlite_open(const char *name, bool writes, bool is_uri, sqlite3 **database);
 int csqlite_close(sqlite3 *database);
 int csqlite_busy_timeout(sqlite3 *database, int milliseconds);
 int csqlite_exec(sqlite3 *database, const char *sql);

@@ -43,7 +43,7 @@ package final class HistoryKeeper: ServiceComponent {
     package func start(_ context: ServiceContext) throws(ServiceError) {
         self.context = context
         writer = LoopBound(
-            HistoryWriter(path: context.stateDirectory + "/" + HistoryDatabase.fileName, settings), to: files)
+            HistoryWriter(in: context.stateDirectory, settings), to: files)
         lastWrite = Reactor.now
         write([])
         hook = context.reactor.beforeWait { [weak self] in self?.beat() }

@@ -19,6 +19,7 @@ final class HistoryWriter {
     /// After so many changes what is old is looked for.
     private static let pruneInterval = 256
 
+    private let directory: StateDirectory
     private let path: String
     private let settings: ServiceConfiguration.History
     private var database: HistoryDatabase?
@@ -38,14 +39,19 @@ final class HistoryWriter {
     /// Whether something was written of the run.
     private var hasBegun = false
 
-    init(path: String, _ settings: ServiceConfiguration.History) {
-        self.path = path
+    init(in directory: StateDirectory, _ settings: ServiceConfiguration.History) {
+        self.directory = directory
+        path = directory.path + "/" + HistoryDatabase.fileName
         self.settings = settings
     }
 
     /// Writes changes, or a sign of life where there are none.
     func write(_ records: [HistoryRecord], at wall: WallTime, boot: Int64, isEnd: Bool) -> Outcome {
         var outcome = Outcome()
+        do throws(StateDirectory.Problem) { try directory.prepare() } catch {
+            outcome.problem = error.description
+            return outcome
+        }
         do throws(StorageError) {
             try store(records, at: wall, boot: boot, isEnd: isEnd, &outcome)
         } catch {

@@ -19,7 +19,7 @@ struct DeliveryStart: Sendable {
     let open: RequestOutbox?
     /// What it delivered with before; nil for a new one.
     let manager: URLSessionManager?
-    let folder: String
+    let directory: StateDirectory
     let configuration: OutboxConfiguration
     let monitor: ReachabilityManager
     let keeper: LoopBound<OutboxKeeper>
@@ -37,7 +37,8 @@ struct DeliveryStart: Sendable {
 
     private func outbox() async throws -> RequestOutbox {
         if let open { return open }
-        let keeper = keeper
+        try directory.prepare()
+        let (folder, keeper) = (directory.path + "/" + OutboxKeeper.folderName, keeper)
         return try await RequestOutbox(at: folder, configuration: configuration) { event in
             keeper.perform { $0.happened(event) }
         }

@@ -94,7 +94,7 @@ package final class OutboxKeeper: ServiceComponent, OutboxAnswering {
         let open: RequestOutbox? = if case .open(let outbox) = phase { outbox } else { nil }
         let here = LoopBound(self, to: context.reactor)
         let start = DeliveryStart(
-            open: open, manager: manager, folder: context.stateDirectory + "/" + Self.folderName,
+            open: open, manager: manager, directory: context.stateDirectory,
             configuration: configuration, monitor: context.manager, keeper: here)
         Self.run(start, here, on: executor)
     }

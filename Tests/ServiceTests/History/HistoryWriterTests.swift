@@ -13,6 +13,7 @@ struct HistoryWriterTests {
     private static let hour: Int64 = 3_600_000_000_000
     private let folder: ScratchFolder
     private var path: String { folder(HistoryDatabase.fileName) }
+    private var directory: StateDirectory { StateDirectory(folder.path) }
 
     init() throws { folder = try ScratchFolder("reach-writer") }
 
@@ -26,7 +27,7 @@ struct HistoryWriterTests {
 
     /// A run of ten changes at a day, with its end.
     private func run(_ day: Int64) {
-        let writer = HistoryWriter(path: path, ServiceConfiguration.History())
+        let writer = HistoryWriter(in: directory, ServiceConfiguration.History())
         let wall = day * Self.day
         let outcome = writer.write(
             (0..<10).map { record(wall + $0, $0) }, at: WallTime(nanoseconds: wall + 10), boot: 10,
@@ -41,7 +42,7 @@ struct HistoryWriterTests {
         for day in 20_000..<20_003 as Range<Int64> { run(day) }
         #expect(try count() == 30)
         let wrong = 38_000 * Self.day
-        let writer = HistoryWriter(path: path, ServiceConfiguration.History())
+        let writer = HistoryWriter(in: directory, ServiceConfiguration.History())
         _ = writer.write([record(wrong, 0)], at: WallTime(nanoseconds: wrong), boot: 0, isEnd: false)
         #expect(try count() == 31)
         // Set, and still running after the hour.
@@ -58,7 +59,7 @@ struct HistoryWriterTests {
     func old() throws {
         run(20_000)
         let late = 20_200 * Self.day
-        let writer = HistoryWriter(path: path, ServiceConfiguration.History())
+        let writer = HistoryWriter(in: directory, ServiceConfiguration.History())
         _ = writer.write([record(late, 0)], at: WallTime(nanoseconds: late), boot: 0, isEnd: false)
         #expect(try count() == 11)
         let wall = WallTime(nanoseconds: late + Self.hour)
