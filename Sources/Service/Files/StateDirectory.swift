@@ -8,8 +8,9 @@ package struct StateDirectory: Sendable {
     /// Why it is of no use.
     package struct Problem: Error, CustomStringConvertible {
         package let description: String
-        /// Whether the disk is behind it, which may be full or mounted read-only for a while: a service watches the network all the
-        /// same. Everything else a person has to decide.
+        /// Whether the disk is behind it, which may be full or mounted read-only for a while: a service watches the network all the same.
+        ///
+        /// Everything else a person has to decide.
         package let isOfDisk: Bool
     }
 
