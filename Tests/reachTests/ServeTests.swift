@@ -191,29 +191,6 @@ struct ServeTests {
         #expect(access(folder("open") + "/outbox", F_OK) != 0)
     }
 
-    @Test(
-        "a state directory that is mounted read-only: the network is watched, and the log says what is not kept",
-        arguments: [true, false])
-    func readOnlyState(exists: Bool) async throws {
-        let disk = try await SmallDisk(bytes: 1 << 20)
-        let state = disk.path + "/state"
-        if exists { #expect(mkdir(state, 0o700) == 0) }
-        try await disk.setReadOnly(true)
-        let lab = try await ServeLab(state: state)
-        #expect(try await lab.ask("GetStatus").contains(#""status": "wired""#))
-        try await lab.lab.far.ip("link set p0 down")
-        #expect(await lab.notices.comes({ $0.contains { $0.hasPrefix("STATUS=unreachable: v0") } }))
-        let sent = try await lab.lab.near.reactor.run([
-            "env", "REACH_SOCKET=\(lab.socket)", BuiltProgram.reach, "send", "http://10.0.0.1/",
-        ])
-        #expect(sent.status != .exited(0))
-        #expect(sent.errors.contains("\(state): Read-only file system; mount it"), "\(sent.errors)")
-        #expect(try await lab.stop() == .exited(0))
-        let log = lab.service.standardError
-        #expect(log.contains("error: history: \(state): Read-only file system"), "\(log)")
-        #expect(log.contains("error: outbox: \(state): Read-only file system"), "\(log)")
-    }
-
     @Test("what the service has inherited stays with it: hooks have their output open, and nothing else")
     func inheritedDescriptors() async throws {
         let folder = try ScratchFolder("reach-hooks")

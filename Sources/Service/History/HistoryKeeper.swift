@@ -42,8 +42,7 @@ package final class HistoryKeeper: ServiceComponent {
 
     package func start(_ context: ServiceContext) throws(ServiceError) {
         self.context = context
-        writer = LoopBound(
-            HistoryWriter(in: context.stateDirectory, settings), to: files)
+        writer = LoopBound(HistoryWriter(in: context.stateDirectory, settings), to: files)
         lastWrite = Reactor.now
         write([])
         hook = context.reactor.beforeWait { [weak self] in self?.beat() }
