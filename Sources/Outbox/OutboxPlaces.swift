@@ -21,7 +21,7 @@ struct OutboxPlaces: Sendable {
     var bodies: String { folder + "/outbox.bodies" }
     func body(_ name: String) -> String { bodies + "/" + name }
     /// What was damaged.
-    var damaged: DamagedCopies { DamagedCopies(in: folder) }
+    var damaged: DamagedCopies { DamagedCopies(of: folder + "/outbox") }
 
     /// Whether there is no database, nor one that was to take its place.
     var isMissing: Bool {

@@ -31,13 +31,13 @@ package final class HistoryDatabase {
     /// Where a damaged file was put; nil where the file was sound.
     package private(set) var setAside: String?
 
-    /// Opens it for writing; a damaged one is set aside under another name, and a new one begun.
+    /// Opens it for writing; a damaged one is set aside under another name, with the last few before it, and a new one begun.
     ///
     /// - Parameter isSuspect: whether the file was found damaged at work: then all of it is looked at, which takes longer.
-    package init(_ path: String, now: WallTime, isSuspect: Bool = false) throws(StorageError) {
+    package init(_ path: String, isSuspect: Bool = false) throws(StorageError) {
         do throws(StorageError) { database = try Self.open(path, isSuspect) } catch {
             guard error.kind.isDamage else { throw error }
-            setAside = try Self.setAside(path, now)
+            setAside = try Self.setAside(path)
             database = try Self.open(path, false)
         }
     }
@@ -55,10 +55,13 @@ package final class HistoryDatabase {
         return database
     }
 
-    private static func setAside(_ path: String, _ now: WallTime) throws(StorageError) -> String {
-        let target = "\(path).damaged-\(now.nanoseconds / 1_000_000_000)"
-        guard rename(path, target) == 0 else { throw DatabaseFile.failure("cannot be set aside", path) }
+    private static func setAside(_ path: String) throws(StorageError) -> String {
+        let copies = DamagedCopies(of: path)
+        let target = copies.next
+        // The log first: the file is what tells which number is free, so after an interruption both get the same one.
         for companion in DatabaseFile.companions { rename(path + companion, target + companion) }
+        guard rename(path, target) == 0 else { throw DatabaseFile.failure("cannot be set aside", path) }
+        copies.trim()
         return target
     }
 

@@ -124,7 +124,7 @@ final class HistoryWriter {
             lock = nil
         }
         if lock == nil { lock = HistoryLock(beside: path) }
-        let new = try HistoryDatabase(path, now: wall, isSuspect: isSuspect)
+        let new = try HistoryDatabase(path, isSuspect: isSuspect)
         isSuspect = false
         if let aside = new.setAside {
             outcome.notes.append("the file was damaged; it is kept as \(aside), and a new one was begun")

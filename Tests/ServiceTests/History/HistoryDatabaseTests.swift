@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EventLoop
+import Glibc
 import ReachabilityCore
 import Service
 import ServiceCore
@@ -16,7 +17,7 @@ struct HistoryDatabaseTests {
 
     init() throws {
         folder = try ScratchFolder("reach-history")
-        database = try HistoryDatabase(folder(HistoryDatabase.fileName), now: Self.wall(0))
+        database = try HistoryDatabase(folder(HistoryDatabase.fileName))
     }
 
     private static func wall(_ second: Int64) -> WallTime { WallTime(seconds: second) }
@@ -196,6 +197,20 @@ struct HistoryDatabaseTests {
         #expect(folder.names.contains { $0.hasPrefix("history.sqlite.damaged-") })
     }
 
+    @Test("of the damaged files that were set aside the last few are kept")
+    func damagedCopies() throws {
+        let path = folder("other.sqlite")
+        for round in 1...5 {
+            let file = try OwnedDescriptor("open", open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600))
+            let garbage = [UInt8](repeating: 0x5A, count: 8192)
+            #expect(write(file.number, garbage, garbage.count) == garbage.count)
+            #expect(try HistoryDatabase(path).setAside == "\(path).damaged-\(round)")
+        }
+        #expect(
+            folder.names.filter { $0.hasPrefix("other.sqlite.damaged-") }.sorted()
+                == (3...5).map { "other.sqlite.damaged-\($0)" })
+    }
+
     @Test("a file of the first version loses the index that nobody asks, and nothing else")
     func firstVersion() throws {
         try run(at: Self.today)
@@ -212,7 +227,7 @@ struct HistoryDatabaseTests {
             try database.run(
                 "INSERT INTO changes VALUES (1, 1, 0, 0, 1, 2, 1, NULL, NULL, 1, '', '')")
         }
-        #expect(try HistoryDatabase(old, now: Self.wall(0)).count() == 1)
+        #expect(try HistoryDatabase(old).count() == 1)
         let names = try Database(old).all("SELECT name FROM sqlite_schema WHERE type = 'index'") {
             $0.text(0)
         }

@@ -179,7 +179,7 @@ struct HistoryKeeperTests {
     func pruned() throws {
         let folder = try ScratchFolder("reach-history")
         func wall(_ second: Int64) -> WallTime { WallTime(nanoseconds: second * 1_000_000_000) }
-        let database = try HistoryDatabase(folder(HistoryDatabase.fileName), now: wall(0))
+        let database = try HistoryDatabase(folder(HistoryDatabase.fileName))
         for run in 1...3 as ClosedRange<Int64> {
             #expect(try database.beginRun(at: wall(run * 100), boot: run * 100_000_000_000) == run)
             try database.append(
@@ -205,7 +205,7 @@ struct HistoryKeeperTests {
     func period() throws {
         let folder = try ScratchFolder("reach-history")
         func wall(_ second: Int64) -> WallTime { WallTime(nanoseconds: second * 1_000_000_000) }
-        let database = try HistoryDatabase(folder(HistoryDatabase.fileName), now: wall(0))
+        let database = try HistoryDatabase(folder(HistoryDatabase.fileName))
         for run in 1...2 as ClosedRange<Int64> {
             _ = try database.beginRun(at: wall(run * 100), boot: run * 100_000_000_000)
             try database.append(
