@@ -11,7 +11,10 @@ import Glibc
 package final class SmallDisk: Sendable {
     /// Its root, for every thread of this process and for what it starts; whoever likes may write there.
     package let path: String
-    private let mountPoint: String
+    /// Its root as programs know it that were started through ``entering``; SQLite takes no path through proc(5).
+    package let mountPoint: String
+    /// What comes before a command that is to see it.
+    package let entering: [String]
     private let reactor: Reactor
 
     /// Mounts one that holds so many bytes.
@@ -22,7 +25,9 @@ package final class SmallDisk: Sendable {
         mountPoint = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         self.reactor = reactor
         // What a thread sees is under its own folder there (proc_pid_root(5)).
-        path = "/proc/\(try await reactor.result { try Self.enterNamespace() })/root\(mountPoint)"
+        let thread = "/proc/\(try await reactor.result { try Self.enterNamespace() })"
+        path = thread + "/root\(mountPoint)"
+        entering = ["nsenter", "--mount=\(thread)/ns/mnt", "--"]
         let end = try await reactor.run([
             "sh", "-c", "mount --make-rprivate / && exec mount -t tmpfs -o size=$0,mode=777 none $1",
             "\(bytes)",

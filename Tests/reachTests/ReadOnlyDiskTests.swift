@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EventLoop
 import Glibc
 import TestSupport
 import Testing
@@ -11,37 +12,52 @@ import Testing
 struct ReadOnlyDiskTests {
     @Test(
         "the service watches, keeps what it can when the disk can be written again, and its history is read without that",
-        arguments: ["TERM", "KILL"])
-    func life(signal: String) async throws {
-        let (lab, folder) = (try await NetworkLab(.f1), try ScratchFolder("reach-read-only"))
-        // Nobody answers at that port. A polling loop ends with the time-out around all of it.
-        let script = """
-            mount -t tmpfs none /mnt && mkdir -m 700 /mnt/state && mount -o remount,ro /mnt || exit 99
-            "$0" serve --socket "$1/socket" --state-directory /mnt/state 2>"$1/log" & service=$!
-            export REACH_SOCKET=$1/socket
-            until [ -S "$REACH_SOCKET" ]; do sleep 0.02; done
-            "$0" status || exit 1
-            "$0" send http://10.0.0.1:9/ && exit 2
-            mount -o remount,rw /mnt
-            until "$0" send http://10.0.0.1:9/ 2>/dev/null; do sleep 0.05; done
-            ip link set v0 down
-            "$0" wait --for unreachable --timeout 30 || exit 3
-            until "$0" history --json --state-directory /mnt/state | grep -q '"unreachable"'; do sleep 0.05; done
-            kill -\(signal) $service
-            wait $service
-            mount -o remount,ro /mnt || exit 4
-            cat "$1/log" >&2
-            "$0" history --json --state-directory /mnt/state
-            """
-        let end = try await lab.near.reactor.run([
-            "timeout", "60", "unshare", "--mount", "sh", "-c", script, BuiltProgram.reach, folder.path,
-        ])
-        #expect(end.status == .exited(0), "\(end.text)\(end.errors)")
-        #expect(end.errors.contains("/mnt/state: Read-only file system; mount it"), "\(end.errors)")
-        #expect(end.errors.contains("notice: history: changes are kept again"), "\(end.errors)")
+        arguments: [SIGTERM, SIGKILL])
+    func life(signal: Int32) async throws {
+        let disk = try await SmallDisk(bytes: 16 << 20)
+        let state = disk.mountPoint + "/state"
+        #expect(mkdir(disk.path + "/state", 0o700) == 0)
+        try await disk.setReadOnly(true)
+        // The log comes by lines, so that they can be waited for.
+        let lab = try await ServeLab(
+            wrapper: disk.entering + ["sh", "-c", "exec \"$@\" 2>&1", "sh"], state: state)
+        func hasLogged(_ line: String) async -> Bool {
+            await lab.service.output.comes { $0.contains { $0.contains(line) } }
+        }
+        // Nobody answers at that port.
+        func send() async throws -> ProgramResult {
+            try await lab.lab.near.reactor.run([
+                "env", "REACH_SOCKET=\(lab.socket)", BuiltProgram.reach, "send", "http://10.0.0.1:9/",
+            ])
+        }
+        let refused = try await send()
+        #expect(refused.status != .exited(0))
+        #expect(refused.errors.contains("\(state): Read-only file system; mount it"), "\(refused.errors)")
+        #expect(await hasLogged("error: history: \(state): Read-only file system"))
+
+        try await disk.setReadOnly(false)
+        #expect(await hasLogged("notice: outbox: requests are delivered again"))
+        let taken = try await send()
+        #expect(taken.status == .exited(0), "\(taken.errors)")
+        try await lab.lab.far.ip("link set p0 down")
+        #expect(await hasLogged("notice: history: changes are kept again"))
+        #expect(await lab.notices.comes({ $0.contains { $0.hasPrefix("STATUS=unreachable: v0") } }))
+        // The thread that writes answers when it has written.
+        #expect(try await lab.ask("GetHistory").contains("unreachable"))
+
+        lab.service.terminate(signal: signal)
+        #expect(
+            try await lab.service.status() == (signal == SIGTERM ? .exited(0) : .killed(signal: signal)))
+        try await disk.setReadOnly(true)
+        let told = try await lab.lab.near.reactor.run(
+            disk.entering + [BuiltProgram.reach, "history", "--json", "--state-directory", state])
+        #expect(told.status == .exited(0), "\(told.errors)")
         // The first status came while nothing could be written.
-        let told = try #require(end.text.split(separator: #""changes":["#).last)
-        #expect(told.contains(#""status":"wired""#) && told.contains(#""status":"unreachable""#), "\(told)")
+        let changes = try #require(told.text.split(separator: #""changes":["#).last)
+        #expect(
+            changes.contains(#""status":"wired""#) && changes.contains(#""status":"unreachable""#),
+            "\(changes)")
+        try await lab.remove()
     }
 
     @Test(
