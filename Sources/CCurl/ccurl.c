@@ -3,6 +3,7 @@
 #include "CCurl.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,30 +41,29 @@ static struct {
     FUNCTIONS(MEMBER)
 } lib;
 
-static ccurl_load_result result;
-static char message[512];
+static _Thread_local char message[512];
 
-static void load(void) {
+static ccurl_load_result load(void) {
     // Never closed: libcurl and the libraries below it leave handlers and threads' data behind.
     void *handle = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
         snprintf(message, sizeof message, "%s", dlerror());
-        result = CCURL_NOT_FOUND;
-        return;
+        // The loader tells the cause in words alone.
+        bool is_short = strstr(message, strerror(EMFILE)) || strstr(message, strerror(ENFILE)) ||
+                        strstr(message, strerror(ENOMEM));
+        return is_short ? CCURL_NO_RESOURCES : CCURL_NOT_FOUND;
     }
 #define RESOLVE(name)                                                                                              \
     lib.name = (__typeof__(&name))dlsym(handle, #name);                                                            \
     if (!lib.name) {                                                                                               \
         snprintf(message, sizeof message, "libcurl.so.4 has no " #name);                                           \
-        result = CCURL_SYMBOL_MISSING;                                                                             \
-        return;                                                                                                    \
+        return CCURL_SYMBOL_MISSING;                                                                               \
     }
     FUNCTIONS(RESOLVE)
     const curl_version_info_data *version = lib.curl_version_info(CURLVERSION_NOW);
     if (version->version_num < CCURL_MINIMUM_VERSION) {
         snprintf(message, sizeof message, "libcurl %s is older than 7.88", version->version);
-        result = CCURL_TOO_OLD;
-        return;
+        return CCURL_TOO_OLD;
     }
     // Where libcurl uses OpenSSL: it has to be asked before anything else is done with it that nothing be torn down at exit(3), while a loop's
     // thread may still be in it (OPENSSL_INIT_NO_ATEXIT, OPENSSL_init_crypto(3)).
@@ -73,16 +73,20 @@ static void load(void) {
     CURLcode code = lib.curl_global_init_mem(CURL_GLOBAL_DEFAULT, ccurl_malloc, ccurl_free, realloc, strdup, ccurl_calloc);
     if (code != CURLE_OK) {
         snprintf(message, sizeof message, "curl_global_init_mem: %s", lib.curl_easy_strerror(code));
-        result = CCURL_INIT_FAILED;
-        return;
+        return CCURL_INIT_FAILED;
     }
-    result = CCURL_LOADED;
+    return CCURL_LOADED;
 }
 
 ccurl_load_result ccurl_load(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, load);
-    return result;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static ccurl_load_result result = CCURL_NOT_FOUND;
+    pthread_mutex_lock(&lock);
+    // Descriptors may have been short for a moment, or the library be installed meanwhile.
+    if (result != CCURL_LOADED) result = load();
+    ccurl_load_result outcome = result;
+    pthread_mutex_unlock(&lock);
+    return outcome;
 }
 
 const char *ccurl_load_message(void) { return message; }

@@ -3,8 +3,10 @@
 #include "CSQLite.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 // Readable by packaging tools, as in CCurl (ELF .note.dlopen, UAPI specifications).
 #define DLOPEN_NOTE                                                                                                 \
@@ -33,6 +35,7 @@ typedef int row_callback(void *, int, char **, char **);
     X(busy_timeout, int, (sqlite3 *, int))                                                                         \
     X(exec, int, (sqlite3 *, const char *, row_callback *, void *, char **))                                       \
     X(extended_errcode, int, (sqlite3 *))                                                                          \
+    X(system_errno, int, (sqlite3 *))                                                                              \
     X(errmsg, const char *, (sqlite3 *))                                                                           \
     X(errstr, const char *, (int))                                                                                 \
     X(get_autocommit, int, (sqlite3 *))                                                                            \
@@ -63,34 +66,40 @@ static struct {
     FUNCTIONS(MEMBER)
 } lib;
 
-static csqlite_load_result result;
-static char message[512];
+static _Thread_local char message[512];
 
-static void load(void) {
+static csqlite_load_result load(void) {
     void *handle = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
         snprintf(message, sizeof message, "%s", dlerror());
-        result = CSQLITE_NOT_FOUND;
-        return;
+        // The loader tells the cause in words alone.
+        bool is_short = strstr(message, strerror(EMFILE)) || strstr(message, strerror(ENFILE)) ||
+                        strstr(message, strerror(ENOMEM));
+        return is_short ? CSQLITE_NO_RESOURCES : CSQLITE_NOT_FOUND;
     }
 #define RESOLVE(name, type, arguments)                                                                             \
     lib.name = (type(*) arguments)dlsym(handle, "sqlite3_" #name);                                                 \
     if (!lib.name) {                                                                                               \
         snprintf(message, sizeof message, "libsqlite3.so.0 has no sqlite3_" #name);                                \
-        result = CSQLITE_SYMBOL_MISSING;                                                                           \
-        return;                                                                                                    \
+        return CSQLITE_SYMBOL_MISSING;                                                                             \
     }
     FUNCTIONS(RESOLVE)
     if (lib.libversion_number() < CSQLITE_MINIMUM_VERSION) {
         snprintf(message, sizeof message, "SQLite %s is older than 3.40", lib.libversion());
-        result = CSQLITE_TOO_OLD;
+        return CSQLITE_TOO_OLD;
     }
+    return CSQLITE_LOADED;
 }
 
 csqlite_load_result csqlite_load(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, load);
-    return result;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static csqlite_load_result result = CSQLITE_NOT_FOUND;
+    pthread_mutex_lock(&lock);
+    // Descriptors may have been short for a moment, or the library be installed meanwhile.
+    if (result != CSQLITE_LOADED) result = load();
+    csqlite_load_result outcome = result;
+    pthread_mutex_unlock(&lock);
+    return outcome;
 }
 
 const char *csqlite_load_message(void) { return message; }
@@ -106,6 +115,7 @@ int csqlite_close(sqlite3 *database) { return lib.close_v2(database); }
 int csqlite_busy_timeout(sqlite3 *database, int milliseconds) { return lib.busy_timeout(database, milliseconds); }
 int csqlite_exec(sqlite3 *database, const char *sql) { return lib.exec(database, sql, NULL, NULL, NULL); }
 int csqlite_extended_code(sqlite3 *database) { return lib.extended_errcode(database); }
+int csqlite_system_errno(sqlite3 *database) { return lib.system_errno(database); }
 const char *csqlite_message(sqlite3 *database) { return lib.errmsg(database); }
 const char *csqlite_code_text(int code) { return lib.errstr(code); }
 bool csqlite_is_in_transaction(sqlite3 *database) { return !lib.get_autocommit(database); }

@@ -61,9 +61,7 @@ public final class RequestOutbox: Sendable {
         bounds = Mutex(configuration.limits)
         bodies = BodyFolder(places: OutboxPlaces(folder: folder))
         do throws(ReactorError) { reactor = try Reactor(name: "reach-outbox") } catch {
-            throw OutboxError(
-                .storage, "no thread for the outbox can be started: \(error)",
-                advice: "raise the limits of files and threads")
+            throw OutboxError(.storage, "no thread for the outbox can be started: \(error)")
         }
         if let onEvent { _ = board.listen(onEvent) }
         let (reactor, board) = (reactor, board)

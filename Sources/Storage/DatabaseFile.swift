@@ -75,6 +75,7 @@ package enum DatabaseFile {
             case EROFS: .readOnly
             case EIO: .inputOutput
             case ENOMEM: .outOfMemory
+            case EMFILE, ENFILE: .outOfResources
             default: .cannotOpen
             }
         return StorageError(kind, "\(what): \(String(cString: strerror(number)))", path: path)

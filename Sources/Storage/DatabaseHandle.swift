@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CSQLite
+import Glibc
 
 /// SQLite's connection, closed when the last statement of it has gone.
 final class DatabaseHandle {
@@ -8,10 +9,11 @@ final class DatabaseHandle {
     let path: String
 
     init(opening path: String, writes: Bool) throws(StorageError) {
-        guard csqlite_load() == CSQLITE_LOADED else {
+        let library = csqlite_load()
+        guard library == CSQLITE_LOADED else {
+            let reason = "SQLite cannot be used: \(String(cString: csqlite_load_message()))"
             throw StorageError(
-                .missingLibrary, "SQLite cannot be used: \(String(cString: csqlite_load_message()))",
-                path: path)
+                library == CSQLITE_NO_RESOURCES ? .outOfResources : .missingLibrary, reason, path: path)
         }
         var pointer: OpaquePointer?
         let uri = writes ? nil : DatabaseFile.frozen(path)
@@ -31,6 +33,11 @@ final class DatabaseHandle {
         guard extended & 0xFF == code & 0xFF else {
             return StorageError(code: code, String(cString: csqlite_code_text(code)), path: path)
         }
-        return StorageError(code: extended, String(cString: csqlite_message(pointer)), path: path)
+        let message = String(cString: csqlite_message(pointer))
+        let cause = csqlite_system_errno(pointer)
+        if Int(extended & 0xFF) == CSQLITE_CANTOPEN, cause == EMFILE || cause == ENFILE {
+            return StorageError(.outOfResources, code: extended, message, path: path)
+        }
+        return StorageError(code: extended, message, path: path)
     }
 }

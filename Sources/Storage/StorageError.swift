@@ -20,6 +20,8 @@ package struct StorageError: Error, Sendable, Equatable, CustomStringConvertible
         /// Reading or writing failed (EIO and its like).
         case inputOutput
         case outOfMemory
+        /// No descriptor was left.
+        case outOfResources
         /// A rule of the schema forbids it.
         case constraint
         /// A newer version of the program has written it, or another program.
@@ -69,6 +71,7 @@ package struct StorageError: Error, Sendable, Equatable, CustomStringConvertible
         case .cannotOpen: "check that the folder exists and that this user may write there"
         case .inputOutput: "check the disk and the kernel's log (dmesg)"
         case .outOfMemory: "free some memory"
+        case .outOfResources: "raise the limit of open files (ulimit -n, LimitNOFILE=) or free memory"
         case .unknownSchema: "use the newer version of the program, or another folder"
         case .constraint, .other: ""
         }

@@ -21,11 +21,12 @@ typedef enum {
     CCURL_SYMBOL_MISSING = 2,  // a libcurl without a function that is needed
     CCURL_TOO_OLD = 3,
     CCURL_INIT_FAILED = 4,     // curl_global_init refused
+    CCURL_NO_RESOURCES = 5,    // it may well be there: descriptors or memory were short
 } ccurl_load_result;
 
-// Finds libcurl and initialises it, once for the process; later calls return the first result. From any thread.
+// Finds libcurl and initialises it, once for the process, and again where that has failed. From any thread.
 ccurl_load_result ccurl_load(void);
-// What the loader or libcurl said about a failure; empty after success. Valid for ever.
+// What the loader or libcurl said when this thread's last call failed.
 const char *_Nonnull ccurl_load_message(void);
 
 // libcurl's memory (curl_global_init_mem(3)), by malloc(3): of the large blocks that each request takes and gives back, a few are kept.

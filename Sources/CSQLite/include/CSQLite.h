@@ -39,11 +39,18 @@ enum {
 // Column types (sqlite.org/c3ref/c_blob.html).
 enum { CSQLITE_INTEGER = 1, CSQLITE_FLOAT = 2, CSQLITE_TEXT = 3, CSQLITE_BLOB = 4, CSQLITE_NULL = 5 };
 
-typedef enum { CSQLITE_LOADED = 0, CSQLITE_NOT_FOUND, CSQLITE_SYMBOL_MISSING, CSQLITE_TOO_OLD } csqlite_load_result;
+typedef enum {
+    CSQLITE_LOADED = 0,
+    CSQLITE_NOT_FOUND,
+    // It may well be there: descriptors or memory were short.
+    CSQLITE_NO_RESOURCES,
+    CSQLITE_SYMBOL_MISSING,
+    CSQLITE_TOO_OLD
+} csqlite_load_result;
 
-// Finds SQLite, once for the process; any thread may call it.
+// Finds SQLite, once for the process, and again where that has failed; any thread may call it.
 csqlite_load_result csqlite_load(void);
-// Why it is not there.
+// Why this thread's last call has failed.
 const char *csqlite_load_message(void);
 // As `3.40.1`.
 const char *csqlite_version(void);
@@ -55,6 +62,8 @@ int csqlite_close(sqlite3 *database);
 int csqlite_busy_timeout(sqlite3 *database, int milliseconds);
 int csqlite_exec(sqlite3 *database, const char *sql);
 int csqlite_extended_code(sqlite3 *database);
+// The errno(3) behind the last failure to open or to read or write (sqlite.org/c3ref/system_errno.html).
+int csqlite_system_errno(sqlite3 *database);
 const char *csqlite_message(sqlite3 *database);
 const char *csqlite_code_text(int code);
 bool csqlite_is_in_transaction(sqlite3 *database);

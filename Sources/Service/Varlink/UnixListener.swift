@@ -117,7 +117,9 @@ package final class UnixListener {
             "another service answers at \(path); stop it first, or give another place by --socket")
     }
 
+    /// A failure of the system, with `errno` as it is.
     private static func error(_ what: String, _ advice: String = "") -> ServiceError {
-        ServiceError("\(what): \(String(cString: strerror(errno)))\(advice)")
+        let failure = ReactorError(what, errno: errno)
+        return ServiceError("\(failure)\(failure.errno == EMFILE ? "" : advice)")
     }
 }

@@ -20,7 +20,7 @@ package struct CurlLibrary: Sendable {
     /// knows the length, nobody notices.
     package let sendsBodiesByHTTP2: Bool
 
-    /// Finds libcurl and initialises it, once for the process.
+    /// Finds libcurl and initialises it, once for the process, and again where that has failed.
     package static func load() throws(SessionError) -> CurlLibrary {
         switch ccurl_load() {
         case CCURL_LOADED: return CurlLibrary(ccurl_version().pointee)
@@ -28,14 +28,19 @@ package struct CurlLibrary: Sendable {
             throw missing("install libcurl 7.88 or newer")
         case CCURL_INIT_FAILED:
             throw missing("there may be no memory left, or the TLS library is damaged")
+        case CCURL_NO_RESOURCES:
+            throw missing(
+                "raise the limit of open files (ulimit -n, LimitNOFILE=) or free memory", .outOfResources)
         default:
             throw missing("install libcurl, on Debian: apt install libcurl4")
         }
     }
 
-    private static func missing(_ advice: String) -> SessionError {
+    private static func missing(
+        _ advice: String, _ code: SessionError.Code = .missingLibrary
+    ) -> SessionError {
         SessionError(
-            .missingLibrary, "libcurl cannot be used: \(String(cString: ccurl_load_message()))",
+            code, "libcurl cannot be used: \(String(cString: ccurl_load_message()))",
             advice: advice)
     }
 
