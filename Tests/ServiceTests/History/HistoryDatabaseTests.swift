@@ -201,7 +201,8 @@ struct HistoryDatabaseTests {
     func damagedCopies() throws {
         let path = folder("other.sqlite")
         for round in 1...5 {
-            let file = try OwnedDescriptor("open", open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600))
+            let file = try OwnedDescriptor(
+                "open", open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600))
             let garbage = [UInt8](repeating: 0x5A, count: 8192)
             #expect(write(file.number, garbage, garbage.count) == garbage.count)
             #expect(try HistoryDatabase(path).setAside == "\(path).damaged-\(round)")
