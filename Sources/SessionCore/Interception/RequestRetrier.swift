@@ -14,9 +14,9 @@ public enum RetryDecision: Sendable {
 
 /// Decides whether a request that failed is sent again.
 public protocol RequestRetrier: Sendable {
-    /// The decision; asked after failures of adapters, transfer and validation, not after cancelling.
+    /// The decision; asked after failures of adapters, transfer, validation and serialization, not after cancelling.
     ///
-    /// Content is decoded when the task has ended; what a serializer cannot read is not tried again.
+    /// Content that nobody wants as an object (a stream, a file, plain data) is not serialized, and so no reason to be asked.
     ///
     /// - Parameters:
     ///   - request: what another try sends: as the adapters have made it, from before any redirect.

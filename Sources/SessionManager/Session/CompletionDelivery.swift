@@ -55,9 +55,9 @@ final class CompletionDelivery: Sendable {
 
     private func call(
         _ task: SessionTask, _ outcome: TaskOutcome, _ response: SessionResponse?,
-        _ result: ((any Sendable)?, SessionError?)
+        _ result: SerializedContent
     ) {
-        let (object, error) = result
+        let (object, error) = (result.value, result.error)
         task.block?(response, object, error)
         group?.leave()
         task.session.events.send(
@@ -69,24 +69,24 @@ final class CompletionDelivery: Sendable {
 
     private func result(
         of task: SessionTask, _ outcome: TaskOutcome, _ response: SessionResponse?, _ data: Data?
-    ) -> ((any Sendable)?, SessionError?) {
-        let result: ((any Sendable)?, SessionError?) =
-            if let error = outcome.error {
-                (nil, error)
-            } else if let path = outcome.filePath {
-                (path, nil)
-            } else {
-                Self.serialize(data, response, serializer)
-            }
-        if outcome.error == nil, outcome.filePath == nil { task.tell(.serialized(result.1)) }
-        task.tell(.completed(result.1))
+    ) -> SerializedContent {
+        let result: SerializedContent
+        if let error = outcome.error {
+            result = SerializedContent(nil, error: error)
+        } else if let path = outcome.filePath {
+            result = SerializedContent(path)
+        } else if let serialized = outcome.serialized {
+            result = serialized
+        } else {
+            result = serializer.content(data, of: response)
+            task.tell(.serialized(result.error))
+        }
+        task.tell(.completed(result.error))
         return result
     }
 
-    private static func serialize<Serializer: ResponseSerializer>(
-        _ data: Data?, _ response: SessionResponse?, _ serializer: Serializer
-    ) -> ((any Sendable)?, SessionError?) {
-        let result = serializer.serialize(data, response: response)
-        return (result.value, result.error)
+    /// What the block gets of the content.
+    func content(_ data: Data, of response: SessionResponse) -> SerializedContent {
+        serializer.content(data, of: response)
     }
 }

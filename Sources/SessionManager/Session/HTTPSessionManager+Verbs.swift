@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import HTTPTypes
 public import SessionCore
 
-// One call, one answer. Decoding happens in the caller's task.
+// One call, one answer.
 extension HTTPSessionManager {
     /// GETs a value: `let user: User = try await api.get("users/1")`; ``decoder`` reads it.
     ///
@@ -107,24 +107,9 @@ extension HTTPSessionManager {
     func value<Value: Decodable & Sendable>(
         of request: SessionRequest, _ options: TaskOptions?
     ) async throws(SessionError) -> Value {
-        let (data, response) = try await session.data(for: request, options: options)
-        // An error's content is seldom a `Value`; the status says more than the decoder's complaint.
-        try judge(response, data)
-        var serializer = DecodableResponseSerializer<Value>(decoder: decoder)
-        // Which media types are of the format is the manager's word, too.
-        switch responseSerializer {
-        case let json as JSONResponseSerializer: serializer.validation = json.validation
-        case let list as PropertyListResponseSerializer: serializer.validation = list.validation
-        default: break
-        }
-        serializer.acceptableStatusCodes = nil
-        let result = serializer.serialize(data, response: response)
-        if let error = result.error { throw error }
-        guard let value = result.value else {
-            throw SessionError(
-                .cannotParseResponse, "the response has no content, and a \(Value.self) was expected",
-                advice: "use data(_:_:parameters:headers:options:) where there may be none",
-                domain: .responseSerialization, failingURL: request.url, response: response, data: data)
+        let serializer = AnswerSerializer<Value>(responseSerializer, decoder)
+        guard let value = try await session.object(for: request, using: serializer, options: options) else {
+            throw AnswerSerializer<Value>.missing(failingURL: request.url)
         }
         return value
     }

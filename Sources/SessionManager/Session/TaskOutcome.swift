@@ -11,6 +11,8 @@ public struct TaskOutcome: Sendable {
         var filePath: String?
         var resumeRecord: ResumeRecord?
         var error: SessionError?
+        /// What was made of the content already.
+        var serialized: Boxed<SerializedContent>?
         /// As they were handed on: who does not ask for them has no copies made.
         var metrics: [Boxed<TransferMetrics>]
     }
@@ -51,13 +53,18 @@ public struct TaskOutcome: Sendable {
         set { change { $0.metrics = newValue.map { Boxed($0) } } }
     }
 
+    /// What was made of the content before the task ended; nil where nothing was.
+    var serialized: SerializedContent? { boxed.value.serialized?.value }
+
     init(
         response: SessionResponse? = nil, data: Data? = nil, filePath: String? = nil,
-        error: SessionError? = nil,
+        error: SessionError? = nil, serialized: Boxed<SerializedContent>? = nil,
         metrics: [Boxed<TransferMetrics>] = []
     ) {
         boxed = Boxed(
-            Contents(response: response, data: data, filePath: filePath, error: error, metrics: metrics))
+            Contents(
+                response: response, data: data, filePath: filePath, error: error, serialized: serialized,
+                metrics: metrics))
     }
 
     /// Has the metrics of all exchanges, as they were measured.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import Reachability
 import SessionCore
 
@@ -17,6 +18,8 @@ struct TaskPlan: Sendable {
     }
     /// Judges a head before a download's content is written, and whether a response is a failure that may be tried again.
     var validation: (@Sendable (SessionResponse) -> SessionError?)?
+    /// Makes of the content what is wanted, where a retrier may hear that it cannot be done.
+    var serialization: (@Sendable (Data, SessionResponse) -> SerializedContent)?
     /// Where a download goes; nil leaves it where it was received.
     var destination: (@Sendable (_ temporaryPath: String, SessionResponse) -> DownloadDestination?)?
     /// Goes on with an earlier download.

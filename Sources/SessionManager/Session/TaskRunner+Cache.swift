@@ -12,11 +12,12 @@ extension TaskRunner {
         transfer = nil
         caching = task.plan.cache.map { TaskCache($0) }
         let policy = options.cachePolicy
+        let mayLoad = policy != .returnCacheDataDontLoad
         guard let caching, task.plan.stream == nil, request.method == .get,
-            policy != .reloadIgnoringLocalCacheData
+            policy != .reloadIgnoringLocalCacheData, !(wantsAnother && mayLoad)
         else {
             // The network must not be asked, whether there is a cache or not.
-            return policy == .returnCacheDataDontLoad ? decide(nil) : exchange()
+            return mayLoad ? exchange() : decide(nil)
         }
         let (cache, request) = (caching.access.cache, request)
         ask {
@@ -127,11 +128,13 @@ extension TaskRunner {
     }
 
     /// Stores the response of the last exchange, where it may be stored, and settles the task.
-    func store(_ response: SessionResponse, _ caching: TaskCache) {
+    func store(
+        _ response: SessionResponse, _ caching: TaskCache, _ serialized: Boxed<SerializedContent>?
+    ) {
         let asked = caching.unconditional(request)
         if asked.method == .head { note(head: response, of: asked, caching) }
         guard !caching.isServed, asked.method == .get, task.plan.stream == nil else {
-            return settle(response)
+            return settle(response, serialized)
         }
         let cache = caching.access.cache
         let count = file?.count ?? Int64(memory?.data.count ?? 0)
@@ -140,7 +143,7 @@ extension TaskRunner {
             CacheRules.isStorable(asked, response, at: caching.responseDate)
         else {
             if caching.isReplaced { cache.remove(keys: [CacheEntry.key(for: asked.url)]) }
-            return settle(response)
+            return settle(response, serialized)
         }
         let (requestDate, responseDate) = (caching.requestDate, caching.responseDate)
         let store: @Sendable (CachedResponse?) -> Void = { kept in
@@ -154,7 +157,7 @@ extension TaskRunner {
         let (path, handler) = (file?.path, caching.access.handler)
         guard path != nil || handler != nil else {
             store(CachedResponse(response, data: memory?.data ?? Data()))
-            return settle(response)
+            return settle(response, serialized)
         }
         let data = memory?.data
         ask {
@@ -164,7 +167,7 @@ extension TaskRunner {
             let proposed = CachedResponse(response, data: content)
             store(handler == nil ? proposed : await handler?.store(proposed, for: asked))
         } then: { runner, _ in
-            runner.settle(response)
+            runner.settle(response, serialized)
         }
     }
 

@@ -29,15 +29,25 @@ extension TaskRunner {
     /// Completes the task with the response of this exchange, unless it is tried again.
     func finish(_ response: SessionResponse?) {
         if let response, goesOnForRest(response) { return }
-        if let response, retries(response, otherwise: { $0.storeAndSettle(response) }) { return }
+        if let response {
+            if retries(response, otherwise: { $0.storeAndSettle(response) }) { return }
+            if serializes(response, then: { $0.storeAndSettle(response, $1) }) { return }
+        }
         storeAndSettle(response)
     }
 
-    private func storeAndSettle(_ response: SessionResponse?) {
-        if let caching, let response { store(response, caching) } else { settle(response) }
+    private func storeAndSettle(
+        _ response: SessionResponse?, _ serialized: Boxed<SerializedContent>? = nil
+    ) {
+        if let caching, let response {
+            store(response, caching, serialized)
+        } else {
+            settle(response, serialized)
+        }
     }
 
-    func settle(_ response: SessionResponse?) {
+    /// - Parameter serialized: what was made of the content already; nil where nothing was.
+    func settle(_ response: SessionResponse?, _ serialized: Boxed<SerializedContent>?) {
         if let file, let response { return finishDownload(file, response) }
         if isDownload, let refusal = refusedBy {
             let data = memory?.data
@@ -45,7 +55,9 @@ extension TaskRunner {
             return complete(TaskOutcome(response: response, data: data, error: error))
         }
         if let response, answersChallenge(of: response) { handOver(response) }
-        complete(TaskOutcome(response: response, data: memory?.data ?? Data(), metrics: metrics))
+        complete(
+            TaskOutcome(
+                response: response, data: memory?.data ?? Data(), serialized: serialized, metrics: metrics))
     }
 
     /// A challenge that nobody has answered is the response: who reads a stream gets the content that was kept.

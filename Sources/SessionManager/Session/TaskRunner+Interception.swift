@@ -95,6 +95,31 @@ extension TaskRunner {
         return true
     }
 
+    /// The content of an acceptable response, where there is an interceptor and something is to be made of it: if that cannot be done,
+    /// the retriers are asked.
+    ///
+    /// - Returns: false where it is for whoever waits for the end.
+    func serializes(
+        _ response: SessionResponse, then: @escaping (TaskRunner, Boxed<SerializedContent>) -> Void
+    ) -> Bool {
+        guard let interceptor = task.plan.interceptor, !isDownload else { return false }
+        let serialization = task.plan.serialization
+        guard let completion = task.plan.completion, serialization != nil || task.block != nil else {
+            return false
+        }
+        let data = memory?.data ?? Data()
+        ask {
+            Boxed(serialization?(data, response) ?? completion.content(data, of: response))
+        } then: { runner, serialized in
+            let error = serialized.value.error
+            runner.task.tell(.serialized(error))
+            guard let error else { return then(runner, serialized) }
+            runner.wantsAnother = runner.caching?.isServed == true
+            runner.consult(interceptor, error) { then($0, serialized) }
+        }
+        return true
+    }
+
     private func tryAgain() {
         // Both: the delegate may have given another body for the one that was read.
         guard askedFor.body?.isRewindable != false, task.originalRequest.body?.isRewindable != false else {

@@ -68,6 +68,8 @@ final class TaskRunner {
     var authentication: TaskAuthentication?
     /// Made when the session's delegate is first asked about a server.
     var serverTrust: TaskServerTrust?
+    /// What is stored could not be decoded.
+    var wantsAnother = false
     /// Nil where there is no response cache.
     var caching: TaskCache?
 

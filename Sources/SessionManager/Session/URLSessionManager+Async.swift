@@ -28,7 +28,7 @@ extension URLSessionManager {
 
     /// Sends a request and makes an object of the response.
     ///
-    /// Decoding happens in the caller's task and holds up no transfer.
+    /// Decoding holds up no transfer. Where there is an interceptor, its retriers hear of content that cannot be decoded.
     ///
     /// - Parameter options: what the task is to do differently from the others of its manager; nil for nothing.
     /// - Returns: nil where an acceptable response has no content.
@@ -36,10 +36,26 @@ extension URLSessionManager {
     public func object<Serializer: ResponseSerializer>(
         for request: SessionRequest, using serializer: Serializer, options: TaskOptions? = nil
     ) async throws(SessionError) -> Serializer.Value? {
-        let (data, response) = try await data(for: request, options: options)
-        let result = serializer.serialize(data, response: response)
+        let plan = plan(options, decodingBy: serializer)
+        let task = try task(request, request.body == nil ? .data : .upload, plan)
+        let (data, response) = try await task.content()
+        let result =
+            task.knownOutcome.serialized.map {
+                SerializedResponse($0.value as? Serializer.Value, error: $0.error)
+            } ?? serializer.serialize(data, response: response)
         if let error = result.error { throw error }
         return result.value
+    }
+
+    /// The plan of a task whose content is wanted as an object.
+    private func plan(
+        _ options: TaskOptions?, decodingBy serializer: some ResponseSerializer
+    ) -> Boxed<TaskPlan> {
+        let plan = plan(options)
+        guard plan.value.interceptor != nil else { return plan }
+        var decoding = plan.value
+        decoding.serialization = { serializer.content($0, of: $1) }
+        return Boxed(decoding)
     }
 
     /// Sends a request and returns the head of the response as soon as it has come, with the content as it comes.
