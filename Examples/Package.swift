@@ -13,6 +13,7 @@ let package = Package(
     name: "Examples",
     dependencies: [.package(name: "reach", path: "..")],
     targets: [
+        .executableTarget(name: "quick-start", dependencies: [sessionManager]),
         .executableTarget(name: "first-steps", dependencies: [reachability]),
         .executableTarget(name: "status-led", dependencies: [reachability]),
         .executableTarget(name: "wait-and-run", dependencies: [reachability]),
