@@ -98,21 +98,12 @@ struct PropertyListResponseTests {
     }
 
     @Test(
-        "the text format",
-        arguments: [
-            (
-                "{ a = b; \"c d\" = (1, <0f bd>,); /* x */ e = { }; } // end",
-                PropertyListValue.dictionary([
-                    "a": .string("b"), "c d": .array([.string("1"), .data(Data([0x0F, 0xBD]))]),
-                    "e": .dictionary([:]),
-                ])
-            ),
-            ("()", .array([])), ("word", .string("word")), ("'a\\n\\U00fc\\101'", .string("a\nüA")),
-            ("<00>", .data(Data([0]))),
-            ("/* strings */ \"a\" = \"b\";\nc;", .dictionary(["a": .string("b"), "c": .string("c")])),
-        ])
-    func openStep(_ text: String, _ value: PropertyListValue) throws {
-        #expect(try PropertyListValue(parsing: Data(text: text)) == value)
+        "the text format of NeXTSTEP is refused", arguments: ["{ a = b; }", "()", "<00>", "\"a\" = \"b\";"])
+    func openStep(_ text: String) {
+        #expect(throws: PropertyListParseError.self) { _ = try PropertyListValue(parsing: Data(text: text)) }
+        #expect(throws: PropertyListParseError.self) {
+            try PropertyListContentDecoder().decode([String: String].self, from: Data(text: text))
+        }
     }
 
     @Test(
@@ -129,20 +120,18 @@ struct PropertyListResponseTests {
             "<!DOCTYPE plist [<!ENTITY x 'y'>]><plist><string>&x;</string></plist>", "<string a=\"", "<!-- ",
             "<array><key>a</key></array>",
             "<dict><key>a</key><key>b</key></dict>", "<integer>18446744073709551616</integer>",
-            "(", "(a", "{a=b}", "{a;}", "{(=b;}", "<0>", "<0x>", "\"a", "'\\", "a b", "/* ", "'\\377'",
-            "'\\UD800'", ")", "",
-            " ", "bplist", "bplist00",
+            "<0>", "a b", "", " ", "bplist", "bplist00",
         ])
     func malformed(_ text: String) {
         #expect(throws: PropertyListParseError.self) { _ = try PropertyListValue(parsing: Data(text: text)) }
     }
 
-    @Test(
-        "512 levels are read, 513 and a million are refused",
-        arguments: [("<array>", "</array>"), ("(", ")")])
-    func depth(_ opening: String, _ closing: String) throws {
+    @Test("512 levels are read, 513 and a million are refused")
+    func depth() throws {
         func nested(_ levels: Int) -> Data {
-            Data(text: String(repeating: opening, count: levels) + String(repeating: closing, count: levels))
+            Data(
+                text: String(repeating: "<array>", count: levels)
+                    + String(repeating: "</array>", count: levels))
         }
         #expect(throws: Never.self) { try PropertyListValue(parsing: nested(512)) }
         for levels in [513, 1_000_000] {

@@ -12,7 +12,7 @@ public enum PropertyListValue: Sendable, Equatable {
     case unsigned(UInt64)
     /// A number.
     case real(Double)
-    /// Text; in the OpenStep format numbers are text as well.
+    /// Text.
     case string(String)
     /// A point in time.
     case date(Date)
@@ -25,7 +25,7 @@ public enum PropertyListValue: Sendable, Equatable {
     /// Values by name.
     case dictionary([String: PropertyListValue])
 
-    /// Reads a document of any format.
+    /// Reads a document of either format.
     ///
     /// At most 512 arrays and dictionaries may be nested; in the binary format an object may stand in many places, and all places
     /// together may not be more than ten million.
@@ -45,9 +45,6 @@ public enum PropertyListValue: Sendable, Equatable {
                 throw PropertyListParseError(error.reason, at: 0)
             }
             self = try parser.parse(text.span)
-        case .openStep:
-            var parser = OpenStepPropertyListParser()
-            self = try parser.parse(data.span)
         }
     }
 
@@ -57,30 +54,9 @@ public enum PropertyListValue: Sendable, Equatable {
         case xml
         /// The binary format that begins with `bplist`.
         case binary
-        /// The text format of NeXTSTEP: `{ key = "value"; list = (1, 2); }`, and files of strings: `key = "value";`.
-        case openStep
 
-        /// The format that these bytes seem to have.
-        public init(of data: Data) {
-            let bytes = data.span
-            if bytes.holds("bplist", at: 0) {
-                self = .binary
-                return
-            }
-            // UTF-16 and UTF-32 have a mark or a zero byte among the first.
-            var isWide = bytes.count >= 2 && bytes[0] ^ bytes[1] == 1 && bytes[0] | bytes[1] == 0xFF
-            for index in 0..<min(4, bytes.count) where bytes[index] == 0 { isWide = true }
-            var start = bytes.unsigned(at: 0, size: 3) == 0xEFBBBF ? 3 : 0
-            while start < bytes.count, bytes[start].isBlank { start += 1 }
-            guard !isWide, start < bytes.count, bytes[start] == UInt8(ascii: "<") else {
-                self = isWide ? .xml : .openStep
-                return
-            }
-            // `<0fbd 77>` is bytes in the text format.
-            var end = start + 1
-            while end < bytes.count, bytes[end].hexDigit != nil || bytes[end].isBlank { end += 1 }
-            self = end < bytes.count && bytes[end] == UInt8(ascii: ">") ? .openStep : .xml
-        }
+        /// The format of a document: binary where it begins with `bplist`, otherwise XML.
+        public init(of data: Data) { self = data.span.holds("bplist", at: 0) ? .binary : .xml }
     }
 }
 

@@ -10,9 +10,9 @@ public protocol ContentDecoder: Sendable {
 
 extension JSONDecoder: ContentDecoder {}
 
-/// Reads property lists of all formats into types of yours.
+/// Decodes XML and binary property lists into `Decodable` types.
 ///
-/// Nesting is checked first: `PropertyListDecoder` alone would exhaust the stack over a document of a few hundred kilobytes.
+/// The nesting is checked first, because `PropertyListDecoder` alone exhausts the stack with a deeply nested document of a few hundred kilobytes.
 public struct PropertyListContentDecoder: ContentDecoder {
     /// A decoder.
     public init() {}

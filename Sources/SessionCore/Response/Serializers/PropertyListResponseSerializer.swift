@@ -2,7 +2,7 @@
 
 public import FoundationEssentials
 
-/// Reads property lists, whichever of their formats they have, into a ``PropertyListValue``.
+/// Reads XML and binary property lists into a ``PropertyListValue``.
 ///
 /// No content is no object and no error.
 public struct PropertyListResponseSerializer: ValidatingResponseSerializer, Equatable, Codable {
