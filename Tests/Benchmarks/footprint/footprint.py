@@ -29,7 +29,7 @@ def stripped(path):
 def size(report, programs, _namespaces, _scale):
     bars = [('`reach`', BAR_REACH), ('monitor-only program', BAR_MONITOR)]
     sizes = [stripped(path) for path in programs]
-    report.section('Sizes', 'Stripped, with the Swift runtime inside (packaging/device-flags).', ['program', 'bytes'],
+    report.section('Sizes', 'Stripped, with the Swift runtime inside (packaging/device/flags --smallest).', ['program', 'bytes'],
                    [[title, number(bytes, 0)] for (title, _), bytes in zip(bars, sizes)])
     for (title, bar), bytes in zip(bars, sizes):
         report.bar('size', f'{title}: size', bytes and bytes / 1e6, bar, 'MB')

@@ -34,7 +34,7 @@ def build_swift(package, product, build, scratch=None):
     manifest = os.path.join(package, 'Package.swift')
     if not os.path.exists(manifest):
         return None
-    flags = subprocess.check_output([os.path.join(PROJECT, 'packaging', 'device-flags')], text=True).splitlines()
+    flags = subprocess.check_output([os.path.join(PROJECT, 'packaging', 'device', 'flags'), '--smallest'], text=True).splitlines()
     command = ['nice', 'swift', 'build', '-c', 'release', *flags, '--package-path', package, *(['--scratch-path', scratch] if scratch else [])]
     if build:
         # SwiftPM sees a source file that is new in a package beside this one when it reads the manifest again, and not before.
