@@ -76,7 +76,7 @@ struct UnderlayTests {
         "FLD-001 what is set apart and has no route either carries nothing; what is refused as well cannot tell"
     )
     func refusal() {
-        let marked = RuleExemptions(marks: [51820])
+        let marked = RuleExemptions(marks: [51820], refusing: [.ipv4])
         #expect(Self.switched(marked, Self.noRoute).evaluate(.general).reason.code == .tunnelWithoutUnderlay)
         for network in [
             Self.switched(marked, Self.refused), Self.switched(RuleExemptions(refusing: [.ipv4])),

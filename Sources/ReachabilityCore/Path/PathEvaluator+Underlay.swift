@@ -86,7 +86,9 @@ extension PathEvaluator {
             lookups += exemptions.users.map { RouteLookup(destination: address, user: $0) }
         }
         try inquiry.require(lookups.flatMap { [.route($0), .route($0.entry)] })
-        var result: Way = exemptions.refusing.contains(destination.family) ? .refused : .none
+        // Where nothing is set apart, a rule that refuses is all there is to know.
+        let isRefused = lookups.isEmpty && exemptions.refusing.contains(destination.family)
+        var result: Way = isRefused ? .refused : .none
         var isComplete = true
         for lookup in lookups {
             // All are followed even where answers are missing: then all can ask at once.
