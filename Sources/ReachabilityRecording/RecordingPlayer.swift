@@ -99,12 +99,35 @@ package struct RecordingPlayer: ~Copyable, Sendable {
         return Moment(update: told, wall: WallTime(nanoseconds: now.nanoseconds &+ wallOffset))
     }
 
-    /// A snapshot of a time when nobody asked for the addresses where IPv6 has no route: there were none to send from.
+    /// A snapshot of an older program, with what that one did not ask.
     private static func completed(_ snapshot: Snapshot, for evaluator: PathEvaluator) -> Snapshot {
-        guard case .needs([.addresses]) = evaluator.evaluate(snapshot) else { return snapshot }
-        var snapshot = snapshot
-        snapshot.add(.addresses, .addresses([]))
+        var completed = snapshot
+        // An answer may lead to one more question, but not to many.
+        for _ in 0..<8 {
+            guard case .needs(let questions) = evaluator.evaluate(completed) else { return completed }
+            for question in questions {
+                guard let answer = unasked(question, in: snapshot) else { return snapshot }
+                completed.add(question, answer)
+            }
+        }
         return snapshot
+    }
+
+    /// The answer that comes to what an older program concluded without the question; nil where each program asked it.
+    private static func unasked(_ question: KernelQuestion, in snapshot: Snapshot) -> KernelAnswer? {
+        switch question {
+        // Where IPv6 has no route: there were none to send from.
+        case .addresses: .addresses([])
+        // What carries a tunnel was looked for on live links alone, without marks.
+        case .exemptions: .exemptions(RuleExemptions())
+        case .route(let lookup) where lookup.interface != 0 && snapshot[.links] != nil:
+            .failure(KernelRefusal.networkUnreachable)
+        // A port was a way out like others, whatever it is a port of, and whatever the other ports are.
+        case .link(let index) where snapshot.links.contains { $0.master == index },
+            .wireless(let index) where snapshot.links.contains { $0.index == index && $0.master != nil }:
+            .failure(KernelRefusal.noDevice)
+        default: nil
+        }
     }
 
     /// The path to the watched host, where its name has no address yet; nil while nothing can be said.
@@ -115,4 +138,17 @@ package struct RecordingPlayer: ~Copyable, Sendable {
 
     /// The steps of the last evaluation, for people.
     package func explained() -> [EvaluationStep] { (evaluator ?? general).explain(snapshot) }
+}
+
+extension Snapshot {
+    /// All links that answers tell of.
+    fileprivate var links: [LinkState] {
+        entries.flatMap { entry -> [LinkState] in
+            switch entry.answer {
+            case .link(let link): [link]
+            case .links(let links): links
+            default: []
+            }
+        }
+    }
 }

@@ -84,6 +84,7 @@ extension LineWords {
         case "ports": question = .ports(master: try own.required("master", try own.number("master")))
         case "addresses": question = .addresses
         case "wireless": question = .wireless(try own.index())
+        case "exemptions": question = .exemptions
         case "device":
             question = .device(
                 try own.index(), name: LinkName(try own.required("name", try own.text("name"))))
@@ -118,9 +119,23 @@ extension LineWords {
                     DeviceFacts(
                         type: try text("type"), hasPhy80211: flag("phy80211"),
                         hasWirelessExtensions: flag("wext"), isRadioBlocked: flag("blocked"))))
+        case "exemptions": return .single(.exemptions(try exemptions()))
         case "failure": return .single(.failure(try required("errno", try number("errno"))))
         default: throw Problem("there is no answer '\(Self.shown(word))'")
         }
+    }
+
+    private mutating func exemptions() throws(Problem) -> RuleExemptions {
+        var exemptions = RuleExemptions()
+        for part in try parts("marks") { exemptions.add(mark: try Self.number(part, "marks")) }
+        for part in try parts("users") { exemptions.add(user: try Self.number(part, "users")) }
+        for part in try parts("to") { exemptions.add(destination: try Self.address(part)) }
+        for part in try parts("refusing") { exemptions.add(refusing: try family(part)) }
+        return exemptions
+    }
+
+    private mutating func parts(_ key: String) throws(Problem) -> [Substring] {
+        try value(key)?.split(separator: ",") ?? []
     }
 
     private static func hardwareAddress(_ word: Substring) throws(Problem) -> [UInt8] {

@@ -33,6 +33,7 @@ extension TextLine {
             append("device")
             key("index", index)
             key("name", escaped: name.text)
+        case .exemptions: append("exemptions")
         }
     }
 
@@ -67,9 +68,26 @@ extension TextLine {
             flag("phy80211", facts.hasPhy80211)
             flag("wext", facts.hasWirelessExtensions)
             flag("blocked", facts.isRadioBlocked)
+        case .exemptions(let exemptions): append(exemptions)
         case .failure(let number):
             append("failure")
             key("errno", number)
+        }
+    }
+
+    private mutating func append(_ exemptions: RuleExemptions) {
+        append("exemptions")
+        func part<Element>(_ word: String, _ elements: [Element], _ write: (inout TextLine, Element) -> Void)
+        {
+            guard !elements.isEmpty else { return }
+            append(" \(word)=")
+            list(elements, write)
+        }
+        part("marks", exemptions.marks) { $0.append($1) }
+        part("users", exemptions.users) { $0.append($1) }
+        part("to", exemptions.destinations) { $0.append($1) }
+        part("refusing", IPAddress.Family.allCases.filter(exemptions.refusing.contains)) {
+            $0.append($1.rawValue)
         }
     }
 

@@ -200,6 +200,8 @@ struct PathChecksTests {
         let linkLocal = Self.beside { network, b in
             network.addresses.removeAll { $0.interface == b }
             network.addAddress("169.254.2.2/16", to: b)
+            network.removeRoutes("0.0.0.0/0", metric: 300)
+            network.addRoute("0.0.0.0/0", on: b, metric: 300)
         }
         #expect(linkLocal == nil)
     }

@@ -45,6 +45,7 @@ struct PathHistoryTests {
         "name": { $0.interface = "lan" },
         "tunnel": { $0.isTunnel = true }, "online": { $0.isOnline = false },
         "generation": { $0.generation = 9 },
+        "reason code": { $0.reason = ReachabilityReason(.hostRoute, sentence: $0.reason.sentence) },
     ]
 
     @Test(arguments: Self.told.keys.sorted()) func differenceIsTold(field: String) throws {

@@ -99,4 +99,112 @@ struct PortsTests {
         }
         #expect(missing.count == 1)
     }
+
+    // MARK: - Guests beside an uplink
+
+    @Test(
+        "FLD-003 a guest's port is no way out beside a port that leads out",
+        arguments: [(nil, 1), ("bond", 1), ("macvlan", 1), ("vlan", 1), ("vxlan", 1)] as [(String?, UInt16)])
+    func guestBesideUplink(kind: String?, type: UInt16) {
+        for guest in ["veth", "tun", "netkit"] {
+            var (network, bridge) = Self.bridged()
+            let uplink = network.addLink("uplink", kind: kind, hardwareType: type, master: bridge)
+            if kind == "bond" { network.addLink("eth0", master: uplink) }
+            network.addLink("guest", kind: guest, master: bridge)
+            #expect(network.evaluate(.general).instantStatus == .wired)
+            network.setCarrier(uplink, false)
+            #expect(network.evaluate(.general).reason.code == .noPorts, "\(guest)")
+            // What lies upon the bridge goes with it.
+            let vlan = network.addLink("br0.5", kind: "vlan", lower: bridge)
+            network.addAddress("10.5.0.2/24", to: vlan)
+            network.addRoute("0.0.0.0/0", via: "10.5.0.1", on: vlan, metric: 0)
+            network.removeRoutes("0.0.0.0/0", metric: 0)
+            network.addRoute("0.0.0.0/0", via: "10.5.0.1", on: vlan, metric: 1)
+            #expect(network.evaluate(.general).reason.code == .noPorts)
+            network.change(uplink) { $0.flags = [] }
+            #expect(network.evaluate(.general).reason.code == .noPorts, "switched off is as dead")
+        }
+    }
+
+    @Test("FLD-003 a bridge of guests alone, or beside an access point, is as usable as they are")
+    func guestsAlone() {
+        var (network, bridge) = Self.bridged()
+        let guest = network.addLink("guest", kind: "veth", master: bridge)
+        #expect(network.evaluate(.general).instantStatus == .wired)
+        let radio = network.addLink("wlan0", master: bridge)
+        network.wireless[radio] = WirelessState(mode: 3)
+        #expect(network.evaluate(.general).instantStatus == .wired)
+        network.addLink("dummy0", kind: "dummy", master: bridge)
+        #expect(network.evaluate(.general).instantStatus == .wired)
+        network.setCarrier(guest, false)
+        #expect(network.evaluate(.general).reason.code == .noPorts)
+    }
+
+    @Test("FLD-003 every port of a bond is an uplink") func bondOfCables() {
+        for kind in ["bond", "team"] {
+            var (network, bond) = Self.bridged()
+            network.change(bond) { $0.kind = kind }
+            let dead = network.addLink("eth0", master: bond)
+            network.addLink("v0", kind: "veth", master: bond)
+            network.setCarrier(dead, false)
+            #expect(network.evaluate(.general).instantStatus == .wired)
+        }
+    }
+
+    // MARK: - A port as the way out
+
+    @Test(
+        "FLD-004 nothing comes back to a port of a bridge, bond or team; it does to one of a VRF",
+        arguments: [
+            ("bridge", false), ("bond", false), ("team", false), ("openvswitch", false), (nil, false),
+            ("vrf", true), ("batadv", true),
+        ] as [(String?, Bool)])
+    func portAsEgress(kind: String?, isPath: Bool) {
+        for (own, route, gateway, host) in [
+            ("192.0.2.2/24", "0.0.0.0/0", "192.0.2.1", "192.0.2.9"),
+            ("2001:db8::2/64", "::/0", "2001:db8::1", "2001:db8::9"),
+        ] {
+            var network = FakeNetwork()
+            let eth0 = network.addLink("eth0")
+            network.addAddress(own, to: eth0)
+            network.addRoute(route, via: gateway, on: eth0)
+            let master = network.addLink("above", kind: kind)
+            network.change(eth0) { $0.master = master }
+            let path = network.evaluate(.general)
+            #expect(path.isOnline == isPath)
+            #expect(network.evaluate(.host(host)).isOnline == isPath)
+            #expect(Self.report(network, on: "eth0")?.isOnline == isPath)
+            guard !isPath else { continue }
+            #expect(path.reason.code == .bridgePort)
+            #expect(
+                path.reason.sentence
+                    == "eth0 is a port of above, where all answers arrive: above needs the address and the route"
+            )
+            let other = network.addLink("eth1")
+            network.addAddress(own.replacing("::2", with: ":1::2").replacing(".2.2", with: ".3.2"), to: other)
+            network.addRoute(route, via: gateway, on: other, metric: 500)
+            #expect(network.evaluate(.general).alternative == "eth1")
+        }
+    }
+
+    @Test("FLD-004 a VLAN upon a port gets its frames before the bridge does") func vlanUponAPort() {
+        var network = FakeNetwork()
+        let bridge = network.addLink("br0", kind: "bridge")
+        let vlan = network.addLink("eth0.5", kind: "vlan", lower: network.addLink("eth0", master: bridge))
+        network.addAddress("192.0.2.2/24", to: vlan)
+        network.addRoute("0.0.0.0/0", via: "192.0.2.1", on: vlan)
+        #expect(network.evaluate(.general).instantStatus == .wired)
+    }
+
+    private static func report(_ network: FakeNetwork, on name: String) -> LinkReport? {
+        var snapshot = Snapshot()
+        for _ in 0..<40 {
+            switch LinkSurvey(evaluator: .general).survey(snapshot) {
+            case .reports(let reports): return reports.first { $0.name == name }
+            case .needs(let questions):
+                for question in questions { snapshot.add(question, network.answer(question)) }
+            }
+        }
+        return nil
+    }
 }

@@ -184,6 +184,28 @@ struct ReachabilityStateMachineTests {
         #expect(try #require(armed) == start + .milliseconds(1250))
     }
 
+    @Test("FLD-069 another reason is a path update: it is no status, and prolongs no grace")
+    func otherReason() {
+        var machine = ReachabilityStateMachine(timing: .init())
+        func events(_ code: ReachabilityReason.Code, _ milliseconds: Int64) -> ReachabilityUpdate.Event? {
+            var path = Marbles.path("x")
+            path.reason = ReachabilityReason(code, sentence: "the words of the reason")
+            let now = MonotonicInstant(nanoseconds: 1_000_000 * milliseconds)
+            guard case .publish(let update) = machine.evaluated(path, at: now) else { return nil }
+            #expect(update.path.reason.code == code)
+            return update.event
+        }
+        machine.started()
+        _ = machine.evaluated(Marbles.path("e"), at: MonotonicInstant(nanoseconds: 0))
+        #expect(events(.linkDown, 100) == .path)
+        #expect(events(.noRoute, 300) == .path)
+        #expect(events(.noRoute, 599) == nil)
+        #expect(events(.noRoute, 600) == .status)
+        #expect(events(.blackhole, 700) == .path)
+        #expect(events(.prohibited, 800) == .path)
+        #expect(events(.prohibited, 900) == nil)
+    }
+
     @Test("RB-16 where the kernel never answers the first report is unknown")
     func unknownWhereMonitoringIsImpossible() {
         var machine = ReachabilityStateMachine(timing: .init())

@@ -101,7 +101,7 @@ struct RecordingGenerator {
     }
 
     mutating func question() -> KernelQuestion {
-        switch below(8) {
+        switch below(9) {
         case 0:
             .route(
                 RouteLookup(
@@ -113,12 +113,13 @@ struct RecordingGenerator {
         case 4: .ports(master: number())
         case 5: .addresses
         case 6: .wireless(number())
-        default: .device(number(), name: LinkName(text()))
+        case 7: .device(number(), name: LinkName(text()))
+        default: .exemptions
         }
     }
 
     mutating func answer() -> KernelAnswer {
-        switch below(7) {
+        switch below(8) {
         case 0: .route(route())
         case 1: .link(link())
         case 2: .links((0..<below(4)).map { _ in link() })
@@ -135,6 +136,12 @@ struct RecordingGenerator {
                 DeviceFacts(
                     type: maybe { $0.text() }, hasPhy80211: flag(), hasWirelessExtensions: flag(),
                     isRadioBlocked: flag()))
+        case 6:
+            .exemptions(
+                RuleExemptions(
+                    marks: (0..<below(4)).map { _ in number() }, users: (0..<below(3)).map { _ in number() },
+                    destinations: (0..<below(3)).map { _ in address() },
+                    refusing: Set(IPAddress.Family.allCases.filter { _ in flag() })))
         default: .failure(number())
         }
     }

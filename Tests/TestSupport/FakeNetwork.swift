@@ -27,6 +27,11 @@ package struct FakeNetwork: Sendable {
     /// Whether the kernel knows RTM_F_FIB_MATCH; IPv4 alone needs it.
     package var tellsEntries = true
 
+    /// What it answers whatever its tables say.
+    package var fixed: [KernelQuestion: KernelAnswer] = [:]
+    /// What its policy rules set apart.
+    package var exemptions = RuleExemptions()
+
     package init() {
         links = [
             LinkState(
@@ -100,7 +105,8 @@ package struct FakeNetwork: Sendable {
     // MARK: - Answers
 
     package func answer(_ question: KernelQuestion) -> KernelAnswer {
-        switch question {
+        if let answer = fixed[question] { return answer }
+        return switch question {
         case .route(let lookup): route(lookup)
         case .link(let index): link { $0.index == index }
         case .linkNamed(let name): link { $0.name == name.text }
@@ -109,6 +115,7 @@ package struct FakeNetwork: Sendable {
         case .addresses: .addresses(addresses)
         case .wireless(let index): wireless[index].map { .wireless($0) } ?? .failure(KernelRefusal.noDevice)
         case .device(let index, _): .device(devices[index] ?? DeviceFacts())
+        case .exemptions: .exemptions(exemptions)
         }
     }
 

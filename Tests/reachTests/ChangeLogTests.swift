@@ -91,6 +91,28 @@ struct ChangeLogTests {
         #expect(text.split(separator: "\n").allSatisfy { SafeText.width(String($0)) <= width })
     }
 
+    @Test("FLD-069 where only the reason is another one, its sentence is the line")
+    func otherReason() {
+        var log = ChangeLog(lossGrace: .milliseconds(500))
+        let wired = CannedReports.wired
+        log.remember(wired.path)
+        let online = update(.path, wired, previous: .wired) {
+            $0.reason = ReachabilityReason(
+                .hostRoute, interface: "eth0", sentence: "route to the host on eth0")
+        }
+        #expect(
+            log.line(online, time: "12:03:04.123", Style()) == "12:03:04.123 path  route to the host on eth0")
+        log.remember(update(.status, wired, status: .unreachable, previous: .wired, offline).path)
+        let offline = update(.path, wired, status: .unreachable, previous: .unreachable) { path in
+            offline(&path)
+            path.reason = ReachabilityReason(
+                .prohibited, sentence: "a route or rule of type prohibit refuses it")
+        }
+        #expect(
+            log.line(offline, time: "12:03:04.123", Style())
+                == "12:03:04.123 a route or rule of type prohibit refuses it")
+    }
+
     @Test("an interface that was deleted is said to be gone, however its absence is known")
     func gone() {
         func lines(isPresent: (@Sendable (String) -> Bool)?, links: [LinkReport]) -> [String] {

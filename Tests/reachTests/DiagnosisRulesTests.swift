@@ -227,6 +227,8 @@ struct DiagnosisRulesTests {
                 .unreachableRoute,
                 "somebody has forbidden it on this machine: ip rule; ip route show type unreachable"
             ),
+            (.bridgePort, "move addresses and routes of eth0 to the bridge or bond above it"),
+            (.dropped, "remove the route through eth0"),
             (.tunnelWithoutUnderlay, "bring up a network beneath eth0, or take the tunnel down"),
             (.unresolved, "see reach status --explain"), (.notMonitoring, "see reach status --explain"),
             (.kernelRefused, "see reach status --explain"),

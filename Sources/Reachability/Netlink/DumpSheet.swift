@@ -9,6 +9,7 @@ package struct DumpSheet {
     private let sequence: UInt32
     private var links: [LinkState] = []
     private var addresses: [InterfaceAddress] = []
+    private var exemptions = RuleExemptions()
     private var failure: Int32 = 0
     /// Whether the end has come.
     package private(set) var isComplete = false
@@ -27,6 +28,7 @@ package struct DumpSheet {
     package var answer: KernelAnswer {
         if failure != 0 { return .failure(failure) }
         if case .addresses = question { return .addresses(addresses) }
+        if case .exemptions = question { return .exemptions(exemptions) }
         return .links(links)
     }
 
@@ -58,6 +60,8 @@ package struct DumpSheet {
         case RTM_NEWADDR:
             guard let address = InterfaceAddress(message.body, in: bytes) else { return false }
             addresses.append(address)
+        case RTM_NEWRULE where question == .exemptions:
+            return exemptions.enter(message.body, in: bytes)
         default: break
         }
         return true

@@ -88,6 +88,7 @@ package final class KernelQuery: KernelQuerying {
             answer = dump
         case .wireless(let index): answer = wireless.state(of: index)
         case .device(let index, let name): answer = .device(probe.facts(of: index, name: name.text))
+        case .exemptions: answer = try channel.dump(question).0
         case .route, .link, .linkNamed: answer = try channel.answers(to: [question])[0]
         }
         memory.remember(question, answer)

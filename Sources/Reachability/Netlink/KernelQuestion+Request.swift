@@ -38,6 +38,12 @@ extension KernelQuestion {
             request.append(UInt64(0))
             request.end()
         case .wireless, .device: break
+        case .exemptions:
+            request.begin(UInt16(RTM_GETRULE), flags: NLM_F_DUMP, sequence: sequence)
+            // `struct fib_rule_hdr` of zeros: the rules of every family.
+            request.append(UInt64(0))
+            request.append(UInt32(0))
+            request.end()
         }
     }
 

@@ -84,6 +84,8 @@ private struct LastingAnswers: ~Copyable {
         case .link, .linkNamed, .links, .ports, .device: links[question]
         case .addresses: addresses
         case .wireless: wireless[question]
+        // Asked only where nothing else tells what carries a tunnel.
+        case .exemptions: nil
         }
     }
 
@@ -110,6 +112,7 @@ private struct LastingAnswers: ~Copyable {
         case .wireless:
             // That an interface is no Wi-Fi lasts; the state of one that is does not.
             if case .failure = answer, Self.isLasting(answer) { wireless.set(question, answer) }
+        case .exemptions: break
         }
     }
 

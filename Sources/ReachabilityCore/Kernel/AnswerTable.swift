@@ -100,6 +100,7 @@ extension KernelQuestion {
         case .addresses: 6
         case .wireless(let index): UInt64(truncatingIfNeeded: index) &* 8 ^ 7
         case .device(let index, _): UInt64(truncatingIfNeeded: index) &* 8 ^ 15 << 56
+        case .exemptions: 22
         }
     }
 }

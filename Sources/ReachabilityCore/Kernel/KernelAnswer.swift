@@ -9,6 +9,7 @@ package enum KernelAnswer: Sendable, Equatable {
     case addresses([InterfaceAddress])
     indirect case wireless(WirelessState)
     indirect case device(DeviceFacts)
+    indirect case exemptions(RuleExemptions)
     /// The kernel refused, with this errno(3): ENETUNREACH, ENODEV, EACCES …
     case failure(Int32)
 }

@@ -20,6 +20,8 @@ package enum KernelQuestion: Sendable, Hashable {
     case wireless(Int32)
     /// What the device says of itself outside netlink (sysfs, WEXT, rfkill).
     case device(Int32, name: LinkName)
+    /// What the policy rules set apart from the rest.
+    case exemptions
 }
 
 /// A route lookup (RTM_GETROUTE without NLM_F_DUMP).

@@ -80,3 +80,13 @@ package struct RouteAnswer: Sendable, Equatable {
     /// (ipv6_dev_get_saddr(), net/ipv6/addrconf.c): what is sent from there is dropped by the first who gets it.
     package var sender: IPAddress? { source.flatMap { $0.isLoopback ? nil : $0 } }
 }
+
+extension IPAddress {
+    /// Whether what is sent from this source to `destination` gets no further than the link.
+    ///
+    /// A router does not forward link-local sources (RFC 4291 §2.5.6, RFC 3927 §2.7). Where a route names a gateway for one of IPv4,
+    /// that gateway translates it: guests of clouds and microVMs are set up like that.
+    func staysOnLink(to destination: IPAddress, gateway: IPAddress?) -> Bool {
+        isLinkLocal && !destination.isLinkLocal && (family == .ipv6 || gateway == nil)
+    }
+}

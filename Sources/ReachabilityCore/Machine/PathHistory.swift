@@ -49,7 +49,7 @@ package struct PathHistory: Sendable {
 extension ReachabilityPath {
     /// Whether observers are told of the difference.
     ///
-    /// Wording, signal strength and metric alone are not worth a call.
+    /// Wording, signal strength and metric alone are not worth a call; another reason code is.
     package func differs(from other: ReachabilityPath) -> Bool {
         isOnline != other.isOnline || interface != other.interface || interfaceIndex != other.interfaceIndex
             || medium != other.medium || source != other.source || gateway != other.gateway
@@ -57,5 +57,6 @@ extension ReachabilityPath {
             || underlay != other.underlay
             || isExpensive != other.isExpensive || isPartial != other.isPartial || ssid != other.ssid
             || alternative != other.alternative || generation != other.generation
+            || reason.code != other.reason.code
     }
 }

@@ -67,6 +67,7 @@ extension Inquiry {
         case .aggregate(let medium):
             guard depth < MediumRules.maximumDepth else { return Carrier(medium: medium) }
             return try carrierOfPorts(of: link, expensive: expensive, depth: depth).seen(as: medium)
+        case .sink: return Carrier(medium: .virtual)
         case .device: return try carrierOfDevice(link)
         }
     }
@@ -90,6 +91,7 @@ extension Inquiry {
         for port in try ports(of: link.index) where port.hasUsableState {
             // Cables to guests and containers do not lead out.
             if case .standalone(.virtual) = port.role { continue }
+            if case .sink = port.role { continue }
             // All ports are visited even where answers are missing: then all can ask at once.
             guard let usability = try? usability(of: port, depth: depth + 1),
                 let carrier = try? carrier(of: port, expensive: expensive, depth: depth + 1)

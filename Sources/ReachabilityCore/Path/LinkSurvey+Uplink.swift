@@ -15,7 +15,7 @@ extension LinkSurvey {
             return link.flags.contains(.up) ? 1 : 0
         }
         var ranked: [(link: LinkState, direction: Direction, progress: Int)] = []
-        for link in links where !link.isLoopback && link.master == nil {
+        for link in links where !link.isLoopback && link.master == nil && link.role != .sink {
             ranked.append((link, Direction(of: link, among: links), progress(link)))
         }
         if ranked.contains(where: { $0.direction != .inwards }) {
@@ -41,12 +41,19 @@ extension LinkSurvey {
             switch link.role {
             case .device, .stacked: self = .hardware
             case .aggregate:
-                self = links.contains { $0.master == link.index && $0.kind == nil } ? .hardware : .inwards
+                // A bond has ports that lead out, or none that do anything; a bridge may have guests alone.
+                let leadsOut = links.contains { port in
+                    switch port.role {
+                    case .device, .stacked, .aggregate(.bond): port.master == link.index
+                    default: false
+                    }
+                }
+                self = leadsOut ? .hardware : .inwards
             // In a container the way out is one of these.
             case .standalone(.virtual):
                 self = link.kind == "veth" || link.kind == "netkit" ? .virtual : .inwards
             case .standalone: self = .hardware
-            case .tunnel: self = .inwards
+            case .tunnel, .sink: self = .inwards
             }
         }
     }

@@ -107,7 +107,7 @@ package struct LinkSurvey: Sendable {
         let carrier = try inquiry.carrier(of: link, expensive: [])
         let text = addresses.map { $0.text }
         var failure: PathFailure?
-        if try inquiry.usability(of: link) == .usable, link.master == nil {
+        if try inquiry.egressUsability(of: link) == .usable {
             switch try ownPath(of: link, addresses, &inquiry) {
             case .success(let own):
                 return LinkReport(
@@ -142,7 +142,8 @@ package struct LinkSurvey: Sendable {
             }
             guard let entry = try? inquiry.route(lookup.entry).get(), entry.kind == .unicast,
                 let plain = try? inquiry.route(lookup).get(),
-                let source = plain.sender, !source.isLinkLocal || address.isLinkLocal
+                let source = plain.sender,
+                !source.staysOnLink(to: address, gateway: plain.gateway ?? entry.gateway)
             else { continue }
             if case .tunnel = link.role,
                 case .none = try evaluator.underlay(of: link, to: address, entry: entry, &inquiry)
@@ -164,7 +165,7 @@ package struct LinkSurvey: Sendable {
         of link: LinkState, to address: IPAddress, _ inquiry: inout Inquiry
     ) throws(Inquiry.Incomplete) -> FamilyPath? {
         guard let route = try? inquiry.route(evaluator.lookup(address)).get(), route.interface == link.index,
-            let source = route.sender, !source.isLinkLocal || address.isLinkLocal
+            let source = route.sender, !source.staysOnLink(to: address, gateway: route.gateway)
         else {
             try inquiry.require(.route(evaluator.lookup(address)))
             return nil
@@ -227,7 +228,7 @@ package struct LinkSurvey: Sendable {
     ) throws(Inquiry.Incomplete) -> Source? {
         func serves(_ own: InterfaceAddress) -> Bool {
             own.address.family == address.family && !own.address.isLoopback
-                && (!own.address.isLinkLocal || address.isLinkLocal)
+                && (own.address.family == .ipv4 || !own.address.isLinkLocal || address.isLinkLocal)
         }
         if addresses.contains(where: serves) { return .own }
         return try inquiry.addresses().contains(where: serves) ? .another : nil

@@ -15,6 +15,12 @@ package enum LinkUsability: Sendable, Equatable {
     case noPorts
     /// Stacked upon a bridge or bond of this name, which is without a usable port.
     case noPortsBelow(String)
+    /// A link of a kind that drops everything.
+    case sink
+    /// Stacked upon a link of this name, which drops everything.
+    case sinkBelow(String)
+    /// A port of the link of this name, which takes over all that comes back.
+    case port(of: String)
     /// A radio that is not a client of a network.
     case wrongMode(String)
     /// A radio switched off by rfkill.
@@ -30,6 +36,11 @@ package enum LinkUsability: Sendable, Equatable {
         case .notOperational: "\(name): not operational"
         case .noPorts: "\(name): none of its ports is usable"
         case .noPortsBelow(let lower): "\(name): it lies on \(lower), none of whose ports is usable"
+        case .sink: "\(name) drops everything that is sent through it"
+        case .sinkBelow(let lower):
+            "\(name): it lies on \(lower), which drops everything that is sent through it"
+        case .port(let master):
+            "\(name) is a port of \(master), where all answers arrive: \(master) needs the address and the route"
         case .wrongMode(let mode): "\(name): is in \(mode) mode, not a client of a network"
         case .radioBlocked: "\(name): rfkill-blocked"
         }
@@ -39,6 +50,8 @@ package enum LinkUsability: Sendable, Equatable {
     package var code: ReachabilityReason.Code {
         switch self {
         case .noPorts, .noPortsBelow: .noPorts
+        case .sink, .sinkBelow: .dropped
+        case .port: .bridgePort
         default: .linkDown
         }
     }
@@ -54,6 +67,9 @@ extension LinkState {
             && (operationalState == .up || operationalState == .unknown)
     }
 
+    /// Whether the link is a cable to a guest or container on this machine, seen among the ports of a bridge.
+    fileprivate var isGuestCable: Bool { role == .standalone(.virtual) }
+
     /// What flags and operational state say.
     package var stateUsability: LinkUsability {
         if hasUsableState { return .usable }
@@ -65,6 +81,21 @@ extension LinkState {
 }
 
 extension Inquiry {
+    /// Whether packets can leave through `link`, and whether what comes back arrives there as well.
+    package mutating func egressUsability(of link: LinkState) throws(Incomplete) -> LinkUsability {
+        let own = try usability(of: link)
+        guard own == .usable, let above = try master(of: link), MediumRules.takesOver(above) else {
+            return own
+        }
+        return .port(of: above.name)
+    }
+
+    private mutating func master(of link: LinkState) throws(Incomplete) -> LinkState? {
+        guard let master = link.master else { return nil }
+        if case .links(let links) = known(.links) { return links.first { $0.index == master } }
+        return try self.link(master)
+    }
+
     /// Whether packets can leave through `link`, its ports and its radio included.
     package mutating func usability(of link: LinkState, depth: Int = 0) throws(Incomplete) -> LinkUsability {
         let state = link.stateUsability
@@ -78,11 +109,13 @@ extension Inquiry {
             return .wrongMode(wireless.modeName)
         case .device:
             return try device(link).isRadioBlocked ? .radioBlocked : state
+        case .sink where state == .usable: return .sink
         default: return state
         }
     }
 
-    /// A stacked link takes over its lower link's carrier, but a bridge that never had a port has one (RS-096).
+    /// A stacked link takes over its lower link's carrier, but a bridge that never had a port has one (RS-096), and so has a
+    /// link that drops everything.
     private mutating func usabilityBelow(_ link: LinkState, depth: Int) throws(Incomplete) -> LinkUsability {
         guard !link.lowerIsElsewhere, let lower = link.lower, lower != link.index,
             let below = try self.link(lower)
@@ -90,6 +123,8 @@ extension Inquiry {
         switch try usability(of: below, depth: depth + 1) {
         case .noPorts: return .noPortsBelow(below.name)
         case .noPortsBelow(let name): return .noPortsBelow(name)
+        case .sink: return .sinkBelow(below.name)
+        case .sinkBelow(let name): return .sinkBelow(name)
         default: return .usable
         }
     }
@@ -103,20 +138,47 @@ extension Inquiry {
             return concluded
         }
         portsUsability[place] = .some(nil)
+        let conclusion: LinkUsability =
+            try hasUsablePort(among: try ports(of: link.index), of: link, depth: depth) ? .usable : .noPorts
+        portsUsability[place] = conclusion
+        return conclusion
+    }
+
+    /// Whether one of the ports leads to where the master is meant to lead.
+    ///
+    /// Every port of a bond is an uplink. In a bridge a cable to a guest is one only where there is nothing else, as in a
+    /// container: otherwise what goes through it stays on this machine, whatever has become of the uplink.
+    private mutating func hasUsablePort(
+        among ports: [LinkState], of master: LinkState, depth: Int
+    ) throws(Incomplete) -> Bool {
+        let isBridge = master.role == .aggregate(.bridge)
+        if try hasUsablePort(among: isBridge ? ports.filter { !$0.isGuestCable } : ports, depth: depth) {
+            return true
+        }
+        guard isBridge, try hasUsablePort(among: ports.filter(\.isGuestCable), depth: depth) else {
+            return false
+        }
+        let others = ports.filter { !$0.isGuestCable && $0.role != .sink }
+        // An access point leads to its stations, which are guests as well.
+        let devices = others.filter { $0.role == .device }
+        guard devices.count == others.count else { return false }
+        try require(devices.map { .wireless($0.index) })
+        for device in devices where try wireless(device.index)?.isUplink ?? true { return false }
+        return true
+    }
+
+    /// Whether one of the ports is usable.
+    private mutating func hasUsablePort(among ports: [LinkState], depth: Int) throws(Incomplete) -> Bool {
         var isComplete = true
-        for port in try ports(of: link.index) where port.hasUsableState {
+        for port in ports where port.hasUsableState {
             // All ports are visited even where answers are missing: then all can ask at once.
             guard let usability = try? usability(of: port, depth: depth + 1) else {
                 isComplete = false
                 continue
             }
-            if usability == .usable {
-                portsUsability[place] = .usable
-                return .usable
-            }
+            if usability == .usable { return true }
         }
         guard isComplete else { throw Incomplete() }
-        portsUsability[place] = .noPorts
-        return .noPorts
+        return false
     }
 }

@@ -12,10 +12,14 @@ package enum MediumRules {
         case aggregate(Medium)
         /// Virtual and on its own: nothing lies underneath.
         case standalone(Medium)
+        /// Drops every packet that is sent through it: made for addresses, captures or other protocols.
+        case sink
         /// Hardware, or a kind unknown here: the device itself has to be asked.
         case device
     }
 
+    /// ARPHRD_CAN, ARPHRD_NETLINK and ARPHRD_VSOCKMON (linux/if_arp.h): no IP gets through these.
+    private static let withoutIP: Set<UInt16> = [280, 824, 826]
     /// ARPHRD_PPP, ARPHRD_RAWIP and ARPHRD_NONE (linux/if_arp.h).
     private static let pointToPointProtocol: UInt16 = 512
     private static let rawIP: UInt16 = 519
@@ -24,6 +28,7 @@ package enum MediumRules {
     /// The role of a link, from its kind; ``LinkState/role`` keeps it.
     static func role(of link: LinkState) -> Role {
         if link.isLoopback { return .standalone(.loopback) }
+        if withoutIP.contains(link.hardwareType) { return .sink }
         switch link.kind {
         case "wireguard", "ipip", "gre", "gretap", "erspan", "ip6gre", "ip6gretap", "ip6erspan", "sit",
             "ip6tnl",
@@ -37,8 +42,9 @@ package enum MediumRules {
         case "bridge": return .aggregate(.bridge)
         case "bond", "team": return .aggregate(.bond)
         // IFLA_LINK of a veth is its other end, not what carries it.
-        case "veth", "dummy", "ifb", "netkit", "nlmon", "vcan", "vxcan", "vrf", "netdevsim":
-            return .standalone(.virtual)
+        case "veth", "netkit", "vrf", "netdevsim": return .standalone(.virtual)
+        // dummy_xmit() and ifb_xmit() (drivers/net) free what comes from the stack: ifb passes on only what tc redirects to it.
+        case "dummy", "ifb", "nlmon", "vsockmon", "vcan", "vxcan": return .sink
         case "rmnet", "wwan": return .standalone(.cellular)
         case "ppp": return .standalone(.other)
         default:
@@ -46,6 +52,18 @@ package enum MediumRules {
             // PPP runs over serial modems and over Ethernet (PPPoE) alike.
             if link.hardwareType == pointToPointProtocol { return .standalone(.other) }
             return .device
+        }
+    }
+
+    /// Whether `master` takes over everything that arrives at its ports, so that nothing comes back to a port itself.
+    ///
+    /// Ports of a bridge, bond or team, of Open vSwitch and of a failover pair (no kind: netvsc, net_failover) have an rx_handler
+    /// (net/core/dev.c). A VRF and batman-adv leave a port its own packets.
+    static func takesOver(_ master: LinkState) -> Bool {
+        switch master.role {
+        case .aggregate: true
+        case .device: master.kind == nil || master.kind == "openvswitch"
+        default: false
         }
     }
 

@@ -36,8 +36,8 @@ extension PathEvaluator {
             }
             guard let entry = try? inquiry.route(plain.entry).get(),
                 entry.kind == .unicast, best.map({ entry.metric < $0.metric }) ?? true,
-                let source = (try? inquiry.route(plain).get())?.sender,
-                !source.isLinkLocal || destination.isLinkLocal,
+                let route = try? inquiry.route(plain).get(), let source = route.sender,
+                !source.staysOnLink(to: destination, gateway: route.gateway ?? entry.gateway),
                 try inquiry.usability(of: link) == .usable
             else { continue }
             best = (link, entry.metric)

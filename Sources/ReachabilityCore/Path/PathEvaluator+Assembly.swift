@@ -104,7 +104,11 @@ extension PathEvaluator {
         try inquiry.require(.links, .addresses)
         let survey = LinkSurvey(evaluator: self)
         guard let link = try survey.nearestUplink(&inquiry) else {
-            return ReachabilityReason(.noRoute, sentence: "there is no network interface but loopback")
+            let others = try inquiry.links().filter { $0.role == .sink }.map(\.name)
+            let addition =
+                others.isEmpty ? "" : " and what drops everything (\(others.joined(separator: ", ")))"
+            return ReachabilityReason(
+                .noRoute, sentence: "there is no network interface but loopback" + addition)
         }
         let addresses = try inquiry.addresses().filter { $0.interface == link.index }
         return try survey.want(of: link, addresses, &inquiry)

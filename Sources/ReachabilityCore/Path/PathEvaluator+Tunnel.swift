@@ -25,21 +25,36 @@ extension PathEvaluator {
         if let remote = tunnel.remote, let carrier = try carrier(of: tunnel, to: remote, &inquiry) {
             return carrier
         }
-        if let own = try ownPath(to: destination, besides: tunnel, &inquiry) { return .link(own) }
+        for address in Self.outside(destination) {
+            switch try ownWay(to: address, besides: tunnel, &inquiry) {
+            case .usable(let link): return .link(link)
+            case .dead: return .none
+            case .refused, .none: continue
+            }
+        }
         let links = try inquiry.links()
         let outward = links.filter { link in
             if case .tunnel = link.role { return false }
-            return !link.isLoopback && link.master == nil && link.leadsOut(among: links)
+            return link.isUnbridged && link.leadsOut(among: links)
         }
         guard !outward.isEmpty else {
             return .untold(
                 "no other interface here leads out: another network namespace carries it", likely: nil)
         }
-        // The halves of the address space lie beside a default route, and so does a table of the tunnel's own. A route in
-        // the main table may have taken the place of what was there, and left the other end alone a route.
-        guard let entry, entry.table == RouteAnswer.mainTable, entry.prefixLength != 1,
-            let likely = try usableLink(among: outward, &inquiry)
-        else { return .none }
+        let way = try exemptWay(to: destination, besides: tunnel, &inquiry)
+        var isRefused = false
+        switch way {
+        case .usable(let link): return .link(link)
+        case .dead: return .none
+        case .refused: isRefused = true
+        case .none: break
+        }
+        // Halves of the address space and longer prefixes lie beside a default route, and so does a table of the tunnel's own. A
+        // default in the main table may have taken the place of what was there, and left the other end alone a route.
+        let isReplacement = entry.map { $0.table == RouteAnswer.mainTable && $0.prefixLength == 0 } ?? false
+        guard isRefused || isReplacement, let likely = try usableLink(among: outward, &inquiry) else {
+            return .none
+        }
         return .untold(
             "\(likely.name) is up and has an address, but no route that shows it", likely: likely)
     }
@@ -55,6 +70,12 @@ extension PathEvaluator {
         inquiry.concludedElsewhere()
         let plain = try inquiry.sending(unbound)
         try inquiry.require(.route(plain), .route(plain.entry))
+        if plain.interface == 0, case .failure(let refusal) = try inquiry.route(plain),
+            PathFailure(refusal: refusal).code != .noRoute
+        {
+            // A kill switch, which the tunnel's own packets pass by their mark, most likely.
+            return nil
+        }
         guard case .success(let route) = try inquiry.route(plain),
             case .success(let entry) = try inquiry.route(plain.entry)
         else { return Underlay.none }
@@ -65,7 +86,7 @@ extension PathEvaluator {
         if index == tunnel.index { return Underlay.none }
         if case .tunnel = link.role { return nil }
         guard route.sender != nil else { return Underlay.none }
-        if try inquiry.usability(of: link) == .usable { return .link(link) }
+        if try inquiry.egressUsability(of: link) == .usable { return .link(link) }
         return try usableLeg(of: entry, &inquiry).map { .link($0.link) } ?? Underlay.none
     }
 

@@ -213,7 +213,7 @@ package struct PathEvaluator: Sendable {
         }
         guard !link.isLoopback else { return .failure(PathFailure(.noRoute, link: nil)) }
         guard let source = route.sender else { return .failure(PathFailure(.noAddress, link: link)) }
-        if source.isLinkLocal, !destination.address.isLinkLocal {
+        if source.staysOnLink(to: destination.address, gateway: route.gateway) {
             return .failure(PathFailure(.linkLocalOnly, link: link))
         }
         // To anywhere, an untold prefix counts as a default route: the sentinels have no routes of their own.
@@ -228,7 +228,7 @@ package struct PathEvaluator: Sendable {
     ) throws(Inquiry.Incomplete) -> Result<FamilyPath, PathFailure> {
         let path = start
         let link = path.link
-        let usability = try inquiry.usability(of: link)
+        let usability = try inquiry.egressUsability(of: link)
         let isDecided = usability != .usable && entry?.legs.isEmpty != false
         inquiry.note(
             EvaluationStep(
@@ -262,7 +262,7 @@ package struct PathEvaluator: Sendable {
         for leg in legs {
             guard let link = try inquiry.link(leg.interface) else { continue }
             // All legs are visited even where answers are missing: then all can ask at once.
-            guard let usability = try? inquiry.usability(of: link) else {
+            guard let usability = try? inquiry.egressUsability(of: link) else {
                 isComplete = false
                 continue
             }

@@ -49,7 +49,7 @@ package final class PathFailure: Error {
         case .unreachableRoute: 1
         case .linkLocalOnly: 2
         case .noAddress: 3
-        case .prohibited, .blackhole: 4
+        case .prohibited, .blackhole, .dropped: 4
         case .tunnelWithoutUnderlay: 5
         default: 6
         }
@@ -57,15 +57,15 @@ package final class PathFailure: Error {
 
     /// Whether another interface may be used in its place.
     ///
-    /// Only where the kernel's choice is dead by accident: a refusing route is somebody's decision, and a dead
-    /// tunnel must not be bypassed, or private traffic would leave unprotected.
+    /// Only where the kernel's choice is dead by accident: a refusing route, and one into a link that drops everything, are
+    /// decisions, and a dead tunnel must not be bypassed, or private traffic would leave unprotected.
     package var allowsAlternative: Bool {
-        guard let link, code == .linkDown || code == .noPorts || code == .noAddress || code == .linkLocalOnly
-        else {
-            return false
-        }
+        guard let link else { return false }
         if case .tunnel = link.role { return false }
-        return true
+        return switch code {
+        case .linkDown, .noPorts, .bridgePort, .noAddress, .linkLocalOnly: true
+        default: false
+        }
     }
 
     /// What follows, in words for `--explain`.
@@ -73,7 +73,7 @@ package final class PathFailure: Error {
         if let detail { return detail }
         let name = link?.name ?? ""
         switch code {
-        case .linkDown, .noPorts: return usability.sentence(name)
+        case .linkDown, .noPorts, .bridgePort, .dropped: return usability.sentence(name)
         case .noAddress: return "\(name) has no address to send from"
         case .linkLocalOnly: return "\(name) has only a link-local address to send from"
         case .prohibited: return "a route or rule of type prohibit refuses it"

@@ -34,8 +34,8 @@ public struct ReachabilityPath: Sendable, Equatable {
     public package(set) var isTunnel: Bool = false
     /// Whether nobody could say what carries the tunnel, so that it counts without a check.
     ///
-    /// It lies in another network namespace; or the tunnel has taken the place of the default route beneath it; or the kernel is
-    /// older than Linux 4.13, which does not tell.
+    /// It lies in another network namespace; or the tunnel has taken the place of the default route beneath it; or a rule refuses
+    /// every way that is looked up; or the kernel is older than Linux 4.13, which does not tell.
     public package(set) var isTunnelUnchecked: Bool = false
     /// The interface that carries the tunnel.
     public package(set) var underlay: String?

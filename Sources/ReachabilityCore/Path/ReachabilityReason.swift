@@ -22,7 +22,7 @@ public struct ReachabilityReason: Sendable, Hashable, CustomStringConvertible {
         /// No route leads there, though nothing else is wrong with the interface that is nearest to being of use.
         ///
         /// Where that one is switched off or has no address, its code is the reason. Without an interface: there is none but
-        /// loopback, or the one of the host's zone does not exist.
+        /// loopback and such as drop everything, or the one of the host's zone does not exist.
         public static let noRoute = Code(rawValue: "noRoute")
         /// The route's interface has no address to send from.
         public static let noAddress = Code(rawValue: "noAddress")
@@ -32,6 +32,10 @@ public struct ReachabilityReason: Sendable, Hashable, CustomStringConvertible {
         public static let linkDown = Code(rawValue: "linkDown")
         /// The route's bridge or bond has no usable port.
         public static let noPorts = Code(rawValue: "noPorts")
+        /// The route's interface is a port of a bridge, bond or team: what comes back arrives at that one.
+        public static let bridgePort = Code(rawValue: "bridgePort")
+        /// The route's interface drops everything that is sent through it (dummy, ifb).
+        public static let dropped = Code(rawValue: "dropped")
         /// A route of type `prohibit` refuses it.
         public static let prohibited = Code(rawValue: "prohibited")
         /// A route of type `blackhole` swallows it.

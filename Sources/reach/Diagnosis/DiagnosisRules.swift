@@ -31,6 +31,12 @@ enum DiagnosisRules {
             return "look whether the network adapter is plugged in and its driver is loaded (ip link; dmesg)"
         case .noRoute:
             return "look whether DHCP or router advertisements bring a gateway, or add a default route"
+        case .bridgePort:
+            return
+                "move addresses and routes of \(link) to the bridge or bond above it, or take it out (ip link set \(link) nomaster)"
+        case .dropped:
+            return
+                "remove the route through \(link), or let a better one lead elsewhere (ip route; ip route del default dev \(link))"
         case .noPorts: return "look at the ports of \(link): at least one needs carrier"
         case .prohibited, .blackhole, .unreachableRoute:
             return

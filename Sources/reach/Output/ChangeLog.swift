@@ -66,6 +66,9 @@ struct ChangeLog: Sendable {
         }
         let changes = changes(to: path)
         guard !changes.isEmpty else {
+            if path.generation == before.generation {
+                return [("path", .strong), ("  " + path.reason.sentence, .plain)]
+            }
             return [
                 ("\(name): connections made before are worthless (generation \(path.generation))", .plain)
             ]
