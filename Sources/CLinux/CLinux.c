@@ -61,3 +61,22 @@ int clinux_next_icmp_error(int descriptor, struct clinux_icmp_error *error) {
     }
     return 0;
 }
+
+enum clinux_load_failure clinux_load_failure(const char *message) {
+    if (strstr(message, strerror(EMFILE)) || strstr(message, strerror(ENFILE))) return CLINUX_DESCRIPTORS_SHORT;
+    // glibc's words where mmap(2) or malloc(3) fails (elf/dl-load.c, dl-map-segments.h, dl-minimal.c), mostly without an errno.
+    static const char *const shortages[] = {
+        "failed to map segment", "cannot map zero-fill pages", "cannot change memory protections",
+        "cannot allocate", "cannot create shared object descriptor", "cannot create cache",
+        "out of memory", "Out of memory",
+    };
+    if (strstr(message, strerror(ENOMEM))) return CLINUX_MEMORY_SHORT;
+    // A file system that is mounted noexec refuses in the same words, and with an errno in older versions.
+    if (strstr(message, strerror(EPERM)) || strstr(message, strerror(EACCES))) return CLINUX_LIBRARY_MISSING;
+    // Thread-local storage that is used up is no lack of memory.
+    if (strstr(message, "static TLS")) return CLINUX_LIBRARY_MISSING;
+    for (size_t i = 0; i < sizeof shortages / sizeof *shortages; i++) {
+        if (strstr(message, shortages[i])) return CLINUX_MEMORY_SHORT;
+    }
+    return CLINUX_LIBRARY_MISSING;
+}

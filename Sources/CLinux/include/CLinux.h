@@ -128,3 +128,15 @@ struct clinux_icmp_error {
 int clinux_keep_icmp_errors(int descriptor, int family);
 // Takes the next one that was kept: 1, or 0 where there is none.
 int clinux_next_icmp_error(int descriptor, struct clinux_icmp_error *error);
+
+// Why dlopen(3) found no library. The loader tells it in words alone, so that is what this goes by.
+enum clinux_load_failure {
+    // It is not there, or damaged.
+    CLINUX_LIBRARY_MISSING,
+    // Too few descriptors (EMFILE, ENFILE).
+    CLINUX_DESCRIPTORS_SHORT,
+    // Too little memory or address space: it is there and cannot be mapped.
+    CLINUX_MEMORY_SHORT,
+};
+// - message: what dlerror(3) said, in the C locale.
+enum clinux_load_failure clinux_load_failure(const char *message);
