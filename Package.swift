@@ -72,16 +72,16 @@ let package = Package(
 
         // libcurl's functions, found when the first manager is made: a program that links this starts without
         // libcurl's thirty libraries until it needs them.
-        .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl")]),
+        .target(name: "CCurl", dependencies: ["CLinux"], linkerSettings: [.linkedLibrary("dl")]),
 
         // The OpenSSL that libcurl uses, for security policies: found below libcurl when one needs it.
         .target(name: "COpenSSL", linkerSettings: [.linkedLibrary("dl")]),
 
         // zlib's compression for the bodies of requests, opened with the first of them.
-        .target(name: "CZlib", linkerSettings: [.linkedLibrary("dl")]),
+        .target(name: "CZlib", dependencies: ["CLinux"], linkerSettings: [.linkedLibrary("dl")]),
 
         // SQLite's functions, found when the first database is opened; and what is kept in files by them.
-        .target(name: "CSQLite", linkerSettings: [.linkedLibrary("dl")]),
+        .target(name: "CSQLite", dependencies: ["CLinux"], linkerSettings: [.linkedLibrary("dl")]),
         .target(name: "Storage", dependencies: ["CSQLite"], swiftSettings: strict),
 
         // libcurl's side: managers, tasks, transfers.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #define _GNU_SOURCE
 #include "CCurl.h"
+#include "CLinux.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -48,10 +49,11 @@ static ccurl_load_result load(void) {
     void *handle = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
         snprintf(message, sizeof message, "%s", dlerror());
-        // The loader tells the cause in words alone.
-        bool is_short = strstr(message, strerror(EMFILE)) || strstr(message, strerror(ENFILE)) ||
-                        strstr(message, strerror(ENOMEM));
-        return is_short ? CCURL_NO_RESOURCES : CCURL_NOT_FOUND;
+        switch (clinux_load_failure(message)) {
+        case CLINUX_DESCRIPTORS_SHORT: return CCURL_NO_RESOURCES;
+        case CLINUX_MEMORY_SHORT: return CCURL_NO_MEMORY;
+        case CLINUX_LIBRARY_MISSING: return CCURL_NOT_FOUND;
+        }
     }
 #define RESOLVE(name)                                                                                              \
     lib.name = (__typeof__(&name))dlsym(handle, #name);                                                            \

@@ -4,7 +4,10 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
 
+#include <linux/errqueue.h>
+#include <netinet/in.h>
 #include <spawn.h>
+#include <string.h>
 #include <sys/socket.h>
 
 int clinux_accept(int descriptor) { return accept4(descriptor, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK); }
@@ -19,4 +22,61 @@ int clinux_peer_credentials(int descriptor, struct clinux_credentials *peer) {
 
 int clinux_spawn_in_directory(void *actions, int descriptor) {
     return posix_spawn_file_actions_addfchdir_np(actions, descriptor);
+}
+
+int clinux_keep_icmp_errors(int descriptor, int family) {
+    int on = 1;
+    return family == AF_INET6 ? setsockopt(descriptor, IPPROTO_IPV6, IPV6_RECVERR, &on, sizeof on)
+                              : setsockopt(descriptor, IPPROTO_IP, IP_RECVERR, &on, sizeof on);
+}
+
+int clinux_next_icmp_error(int descriptor, struct clinux_icmp_error *error) {
+    _Alignas(struct cmsghdr) char control[512];
+    char packet[64];
+    struct iovec part = {packet, sizeof packet};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    if (recvmsg(descriptor, &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0) return 0;
+    for (struct cmsghdr *entry = CMSG_FIRSTHDR(&message); entry; entry = CMSG_NXTHDR(&message, entry)) {
+        int is_ipv4 = entry->cmsg_level == IPPROTO_IP && entry->cmsg_type == IP_RECVERR;
+        int is_ipv6 = entry->cmsg_level == IPPROTO_IPV6 && entry->cmsg_type == IPV6_RECVERR;
+        size_t size = sizeof(struct sock_extended_err) +
+                      (is_ipv6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in));
+        if ((!is_ipv4 && !is_ipv6) || entry->cmsg_len < CMSG_LEN(size)) continue;
+        struct sock_extended_err *told = (struct sock_extended_err *)CMSG_DATA(entry);
+        if (told->ee_origin != SO_EE_ORIGIN_ICMP && told->ee_origin != SO_EE_ORIGIN_ICMP6) continue;
+        struct sockaddr *sender = SO_EE_OFFENDER(told);
+        memset(error, 0, sizeof *error);
+        error->type = told->ee_type;
+        error->code = told->ee_code;
+        error->family = (uint8_t)sender->sa_family;
+        if (sender->sa_family == AF_INET) {
+            memcpy(error->sender, &((struct sockaddr_in *)sender)->sin_addr, 4);
+        } else if (sender->sa_family == AF_INET6) {
+            memcpy(error->sender, &((struct sockaddr_in6 *)sender)->sin6_addr, 16);
+        } else {
+            continue;
+        }
+        return 1;
+    }
+    return 0;
+}
+
+enum clinux_load_failure clinux_load_failure(const char *message) {
+    if (strstr(message, strerror(EMFILE)) || strstr(message, strerror(ENFILE))) return CLINUX_DESCRIPTORS_SHORT;
+    // glibc's words where mmap(2) or malloc(3) fails (elf/dl-load.c, dl-map-segments.h, dl-minimal.c), mostly without an errno.
+    static const char *const shortages[] = {
+        "failed to map segment", "cannot map zero-fill pages", "cannot change memory protections",
+        "cannot allocate", "cannot create shared object descriptor", "cannot create cache",
+        "out of memory", "Out of memory",
+    };
+    if (strstr(message, strerror(ENOMEM))) return CLINUX_MEMORY_SHORT;
+    // A file system that is mounted noexec refuses in the same words, and with an errno in older versions.
+    if (strstr(message, strerror(EPERM)) || strstr(message, strerror(EACCES))) return CLINUX_LIBRARY_MISSING;
+    // Thread-local storage that is used up is no lack of memory.
+    if (strstr(message, "static TLS")) return CLINUX_LIBRARY_MISSING;
+    for (size_t i = 0; i < sizeof shortages / sizeof *shortages; i++) {
+        if (strstr(message, shortages[i])) return CLINUX_MEMORY_SHORT;
+    }
+    return CLINUX_LIBRARY_MISSING;
 }

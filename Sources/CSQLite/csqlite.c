@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #define _GNU_SOURCE
+#include "CLinux.h"
 #include "CSQLite.h"
 
 #include <dlfcn.h>
@@ -72,10 +73,11 @@ static csqlite_load_result load(void) {
     void *handle = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
         snprintf(message, sizeof message, "%s", dlerror());
-        // The loader tells the cause in words alone.
-        bool is_short = strstr(message, strerror(EMFILE)) || strstr(message, strerror(ENFILE)) ||
-                        strstr(message, strerror(ENOMEM));
-        return is_short ? CSQLITE_NO_RESOURCES : CSQLITE_NOT_FOUND;
+        switch (clinux_load_failure(message)) {
+        case CLINUX_DESCRIPTORS_SHORT: return CSQLITE_NO_RESOURCES;
+        case CLINUX_MEMORY_SHORT: return CSQLITE_NO_MEMORY;
+        case CLINUX_LIBRARY_MISSING: return CSQLITE_NOT_FOUND;
+        }
     }
 #define RESOLVE(name, type, arguments)                                                                             \
     lib.name = (type(*) arguments)dlsym(handle, "sqlite3_" #name);                                                 \

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #define _GNU_SOURCE
+#include "CLinux.h"
 #include "CZlib.h"
 
 #include <dlfcn.h>
@@ -14,25 +15,32 @@ static struct {
     __typeof__(&deflate) run;
     __typeof__(&deflateEnd) end;
 } lib;
-static bool is_loaded;
 
-static void load(void) {
+// Finds zlib; CZLIB_OUT_OF_MEMORY where it is there and cannot be mapped.
+static czlib_result load(void) {
     void *handle = dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!handle) return;
+    if (!handle) {
+        return clinux_load_failure(dlerror()) == CLINUX_MEMORY_SHORT ? CZLIB_OUT_OF_MEMORY : CZLIB_MISSING;
+    }
     lib.init = (__typeof__(lib.init))dlsym(handle, "deflateInit2_");
     lib.bound = (__typeof__(lib.bound))dlsym(handle, "deflateBound");
     lib.run = (__typeof__(lib.run))dlsym(handle, "deflate");
     lib.end = (__typeof__(lib.end))dlsym(handle, "deflateEnd");
-    is_loaded = lib.init && lib.bound && lib.run && lib.end;
+    return lib.init && lib.bound && lib.run && lib.end ? CZLIB_OK : CZLIB_MISSING;
 }
 
 static uInt piece(size_t count) { return count > UINT_MAX ? UINT_MAX : (uInt)count; }
 
 czlib_result czlib_compress(const uint8_t *bytes, size_t count, bool gzip, int level, uint8_t **output,
                             size_t *output_count) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, load);
-    if (!is_loaded) return CZLIB_MISSING;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static czlib_result loaded = CZLIB_MISSING;
+    pthread_mutex_lock(&lock);
+    // Memory may have been short for a moment, or the library be installed meanwhile.
+    if (loaded != CZLIB_OK) loaded = load();
+    czlib_result outcome = loaded;
+    pthread_mutex_unlock(&lock);
+    if (outcome != CZLIB_OK) return outcome;
 
     z_stream stream = {0};
     // 16 more than the size of the window means gzip (zlib.h, deflateInit2).

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #define _GNU_SOURCE
+#include "CLinux.h"
 #include "CZlib.h"
 
 #include <dlfcn.h>
@@ -24,9 +25,14 @@ static struct {
     void (*destroy)(brotli_state *);
 } brotli;
 static bool has_zip, has_brotli;
+// Whether a library is there and cannot be mapped.
+static bool is_zip_short, is_brotli_short;
+
+static bool is_memory_short(void) { return clinux_load_failure(dlerror()) == CLINUX_MEMORY_SHORT; }
 
 static void load(void) {
     void *handle = dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);
+    is_zip_short = !handle && is_memory_short();
     if (handle) {
         zip.init = (__typeof__(zip.init))dlsym(handle, "inflateInit2_");
         zip.run = (__typeof__(zip.run))dlsym(handle, "inflate");
@@ -35,6 +41,7 @@ static void load(void) {
         has_zip = zip.init && zip.run && zip.reset && zip.end;
     }
     handle = dlopen("libbrotlidec.so.1", RTLD_NOW | RTLD_LOCAL);
+    is_brotli_short = !handle && is_memory_short();
     if (handle) {
         brotli.create = (__typeof__(brotli.create))dlsym(handle, "BrotliDecoderCreateInstance");
         brotli.run = (__typeof__(brotli.run))dlsym(handle, "BrotliDecoderDecompressStream");
@@ -58,6 +65,10 @@ bool czlib_can_decode(czlib_coding coding) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, load);
     return coding == CZLIB_BROTLI ? has_brotli : has_zip;
+}
+
+bool czlib_is_memory_short(czlib_coding coding) {
+    return !czlib_can_decode(coding) && (coding == CZLIB_BROTLI ? is_brotli_short : is_zip_short);
 }
 
 czlib_decoder *czlib_decoder_open(czlib_coding coding) {

@@ -49,6 +49,20 @@ extension LineWords {
         link.activePort = try number("activePort")
         link.carrierUpCount = try number("carrierUp") ?? 0
         link.carrierDownCount = try number("carrierDown") ?? 0
+        // Recordings of earlier versions have none of these.
+        link.mtu = try number("mtu")
+        link.isProtocolDown = flag("protodown")
+        if let word = try value("portState") {
+            guard let known = LinkState.BridgePortState.words.first(where: { $0.word == word }) else {
+                throw Problem("there is no state of a port '\(Self.shown(word))'")
+            }
+            link.bridgePortState = known.state
+        }
+        if let advertisements: Int32 = try number("acceptRA") {
+            let forwards = flag("forwarding")
+            link.ipv6 = LinkState.IPv6Settings(
+                isDisabled: flag("ipv6Off"), forwards: forwards, acceptsAdvertisements: advertisements)
+        }
         return link
     }
 

@@ -30,6 +30,16 @@ extension LinkState.OperationalState {
     var word: String { Self.words.first { $0.state == self }?.word ?? "unknown" }
 }
 
+extension LinkState.BridgePortState {
+    /// The words of `bridge link`.
+    static let words: [(word: String, state: Self)] = [
+        ("disabled", .disabled), ("listening", .listening), ("learning", .learning),
+        ("forwarding", .forwarding), ("blocking", .blocking),
+    ]
+    /// The word for this state.
+    var word: String { Self.words.first { $0.state == self }?.word ?? "disabled" }
+}
+
 extension RouteAnswer.Kind {
     /// The words of ip-route(8); other types are written `type-` and their number.
     static let words: [(word: String, kind: Self)] = [

@@ -155,6 +155,17 @@ extension TextLine {
         if let port = link.activePort { key("activePort", port) }
         if link.carrierUpCount != 0 { key("carrierUp", link.carrierUpCount) }
         if link.carrierDownCount != 0 { key("carrierDown", link.carrierDownCount) }
+        if let mtu = link.mtu { key("mtu", mtu) }
+        flag("protodown", link.isProtocolDown)
+        if let state = link.bridgePortState {
+            append(" portState=")
+            append(state.word)
+        }
+        if let ipv6 = link.ipv6 {
+            key("acceptRA", ipv6.acceptsAdvertisements)
+            flag("forwarding", ipv6.forwards)
+            flag("ipv6Off", ipv6.isDisabled)
+        }
     }
 
     mutating func append(_ address: InterfaceAddress) {

@@ -12,8 +12,14 @@ final class DatabaseHandle {
         let library = csqlite_load()
         guard library == CSQLITE_LOADED else {
             let reason = "SQLite cannot be used: \(String(cString: csqlite_load_message()))"
-            throw StorageError(
-                library == CSQLITE_NO_RESOURCES ? .outOfResources : .missingLibrary, reason, path: path)
+            switch library {
+            case CSQLITE_NO_RESOURCES: throw StorageError(.outOfResources, reason, path: path)
+            case CSQLITE_NO_MEMORY:
+                throw StorageError(
+                    .outOfMemory, reason, path: path,
+                    advice: "free memory, or allow more of it (ulimit -v, MemoryMax=)")
+            default: throw StorageError(.missingLibrary, reason, path: path)
+            }
         }
         var pointer: OpaquePointer?
         let uri = writes ? nil : DatabaseFile.frozen(path)

@@ -66,12 +66,19 @@ struct RecordingGenerator {
     }
 
     mutating func link() -> LinkState {
-        LinkState(
+        var link = LinkState(
             index: number(), name: text(), flags: LinkState.Flags(rawValue: number()),
             operationalState: LinkState.OperationalState(rawValue: UInt8(below(7))) ?? .unknown,
             hardwareType: number(), kind: maybe { $0.text() }, master: maybe { $0.number() },
             lower: maybe { $0.number() }, lowerIsElsewhere: flag(), remote: maybe { $0.address() },
             activePort: maybe { $0.number() }, carrierUpCount: number(), carrierDownCount: number())
+        link.mtu = maybe { $0.number() }
+        link.isProtocolDown = flag()
+        link.bridgePortState = maybe { .init(rawValue: UInt8($0.below(5))) ?? .disabled }
+        link.ipv6 = maybe {
+            .init(isDisabled: $0.flag(), forwards: $0.flag(), acceptsAdvertisements: $0.number())
+        }
+        return link
     }
 
     mutating func interfaceAddress() -> InterfaceAddress {

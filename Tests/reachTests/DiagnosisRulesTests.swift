@@ -214,6 +214,102 @@ struct DiagnosisRulesTests {
     }
 
     @Test(
+        "FLD-009 an ICMP message says who refuses, and what",
+        arguments: [
+            (
+                "10.0.0.1", 3, 13, "the server's own address refuses (ICMP: administratively prohibited)",
+                "open port 80"
+            ),
+            (
+                "10.0.0.1", 3, 3, "the server's own address refuses (ICMP: port unreachable)",
+                "nothing listens there"
+            ),
+            (
+                "192.0.2.1", 3, 10, "192.0.2.1 on the way refuses (ICMP: administratively prohibited)",
+                "whose firewall"
+            ),
+            ("192.0.2.1", 3, 3, "192.0.2.1 on the way refuses (ICMP: port unreachable)", "whose firewall"),
+            ("192.0.2.1", 3, 1, "192.0.2.1 on the way refuses (ICMP: host unreachable)", "behind 192.0.2.1"),
+            ("192.0.2.1", 3, 0, "192.0.2.1 on the way refuses (ICMP: no route)", "routes of 192.0.2.1"),
+            ("192.0.2.1", 11, 0, "192.0.2.1 on the way gives up (ICMP: time exceeded)", "round in circles"),
+            ("192.0.2.1", 3, 2, "192.0.2.1 on the way refuses (ICMP type 3, code 2)", "whose firewall"),
+            (
+                "10.0.0.2", 3, 13, "this machine refuses (ICMP: administratively prohibited)",
+                "nft list ruleset"
+            ),
+            (
+                "2001:db8::9", 1, 1, "2001:db8::9 on the way refuses (ICMP: administratively prohibited)",
+                "whose firewall"
+            ),
+            (
+                "2001:db8::9", 1, 6, "2001:db8::9 on the way refuses (ICMP: administratively prohibited)",
+                "whose firewall"
+            ),
+            (
+                "2001:db8::9", 1, 3, "2001:db8::9 on the way refuses (ICMP: host unreachable)",
+                "behind 2001:db8::9"
+            ),
+            ("2001:db8::9", 1, 0, "2001:db8::9 on the way refuses (ICMP: no route)", "routes of 2001:db8::9"),
+            (
+                "2001:db8::9", 1, 4, "2001:db8::9 on the way refuses (ICMP: port unreachable)",
+                "whose firewall"
+            ),
+            (
+                "2001:db8::9", 3, 0, "2001:db8::9 on the way gives up (ICMP: time exceeded)",
+                "round in circles"
+            ),
+        ] as [(String, UInt8, UInt8, String, String)])
+    func rejection(from: String, type: UInt8, code: UInt8, sentence: String, advice: String) throws {
+        let server = try #require(IPAddress(from.contains(":") ? "2001:db8::1" : "10.0.0.1"))
+        let rejection = ConnectionRejection(
+            from: try #require(IPAddress(from)), type: type, code: code, server: server,
+            source: IPAddress("10.0.0.2"))
+        let seen = ConnectionObservation(
+            address: server, port: 80, outcome: .rejected(rejection), took: .zero)
+        let path = ReachabilityPath(status: .wired, interface: "eth0", medium: .ethernet, generation: 1)
+        let finding = try #require(DiagnosisRules.connections([seen], path: path).first)
+        #expect(finding.verdict == .failed && finding.sentence.hasSuffix(": \(sentence)"), "\(finding)")
+        #expect(finding.advice.contains(advice), "\(finding)")
+        #expect(!finding.advice.contains("router's uplink"))
+    }
+
+    @Test(
+        "FLD-009 the router's uplink is to blame where nothing comes back, not where this machine sends nothing"
+    )
+    func nothing() throws {
+        let path = ReachabilityPath(status: .wired, interface: "eth0", medium: .ethernet, generation: 1)
+        func advice(_ outcome: ConnectionObservation.Outcome) throws -> String {
+            let seen = ConnectionObservation(
+                address: try #require(IPAddress("192.0.2.7")), port: 80, outcome: outcome, took: .zero)
+            return try #require(DiagnosisRules.connections([seen], path: path).first).advice
+        }
+        #expect(try advice(.timedOut).contains("look at the router's uplink"))
+        #expect(try advice(.failed("Operation not permitted")).contains("nft list ruleset"))
+    }
+
+    @Test(
+        "FLD-013 FLD-014 FLD-015 FLD-016 FLD-017 FLD-018 advice names what has to be changed",
+        arguments: [
+            (LinkObstacle.ignoresAdvertisements, "sysctl net.ipv6.conf.eth0.accept_ra=2"),
+            (.smallMTU(1000), "ip link set eth0 mtu 1500"),
+            (.ipv6Disabled, "sysctl net.ipv6.conf.eth0.disable_ipv6=0"),
+            (.link(.port("p0", .heldByBridge(.listening))), "spanning tree holds a new port back"),
+            (.link(.port("p0", .heldByBridge(.disabled))), "bridge link set dev p0 state 3"),
+            (.link(.below("low0", .switchedOff)), "switch it on (ip link set low0 up)"),
+            (.link(.below("br0", .port("p0", .switchedOff))), "switch it on (ip link set p0 up)"),
+            (.link(.below("low0", .noCarrier)), "look at cable, switch or antenna of low0"),
+            (.link(.heldDown), "ip link set eth0 protodown off"),
+            (.link(.radioBlocked), "unblock the radio (rfkill list)"),
+            (.link(.notOperational), "look at cable, switch or antenna of eth0; switch it on"),
+        ] as [(LinkObstacle, String)])
+    func obstacle(_ obstacle: LinkObstacle, advice: String) {
+        var path = ReachabilityPath(status: .unreachable, interface: nil, medium: .ethernet, generation: 1)
+        path.reason = ReachabilityReason(
+            .linkDown, interface: "eth0", sentence: "what is wrong", obstacle: obstacle)
+        #expect(DiagnosisRules.path(path).advice.contains(advice), "\(DiagnosisRules.path(path))")
+    }
+
+    @Test(
         "The path: each reason has advice of its own, and names the link",
         arguments: [
             (ReachabilityReason.Code.linkDown, "look at cable, switch or antenna of eth0; switch it on"),

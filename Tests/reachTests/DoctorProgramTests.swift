@@ -144,6 +144,37 @@ struct DoctorProgramTests {
         #expect(!end.text.contains("gateway"), "\(end.text)")
     }
 
+    @Test(
+        "FLD-009 a router that refuses is told apart from one behind which nothing answers",
+        arguments: [
+            ("prohibit", "10.0.0.1 on the way refuses (ICMP: administratively prohibited)"),
+            ("unreachable", "10.0.0.1 on the way refuses (ICMP: host unreachable)"),
+        ])
+    func refusedOnTheWay(kind: String, sentence: String) async throws {
+        let lab = try await NetworkLab(.f1)
+        try await lab.far.sysctl("net.ipv4.ip_forward", "1")
+        try await lab.far.ip("route add \(kind) 192.0.2.0/24")
+        let end = try await doctor(lab, "http://192.0.2.7/")
+        #expect(end.status == .exited(1))
+        #expect(end.text.contains("cause: 192.0.2.7:80: \(sentence)"), "\(end.text)")
+        #expect(end.text.contains("fine up to 10.0.0.1"), "\(end.text)")
+        #expect(!end.text.contains("nothing comes back"), "\(end.text)")
+    }
+
+    @Test("FLD-009 so by IPv6")
+    func refusedOnTheWayByIPv6() async throws {
+        let lab = try await NetworkLab(.f1)
+        try await lab.near.ip("-6 addr add 2001:db8::2/64 dev v0 nodad")
+        try await lab.far.ip("-6 addr add 2001:db8::1/64 dev p0 nodad")
+        try await lab.near.ip("-6 route add default via 2001:db8::1")
+        try await lab.far.sysctl("net.ipv6.conf.all.forwarding", "1")
+        try await lab.far.ip("-6 route add prohibit 2001:db8:7::/48")
+        let end = try await doctor(lab, "http://[2001:db8:7::1]/")
+        #expect(
+            end.text.contains(
+                "2001:db8::1 on the way refuses (ICMP: administratively prohibited)"), "\(end.text)")
+    }
+
     @Test("No name server answers")
     func names() async throws {
         let (lab, server) = try await lab()

@@ -21,7 +21,8 @@ typedef enum {
     CCURL_SYMBOL_MISSING = 2,  // a libcurl without a function that is needed
     CCURL_TOO_OLD = 3,
     CCURL_INIT_FAILED = 4,     // curl_global_init refused
-    CCURL_NO_RESOURCES = 5,    // it may well be there: descriptors or memory were short
+    CCURL_NO_RESOURCES = 5,    // it may well be there: descriptors were short
+    CCURL_NO_MEMORY = 6,       // it is there: memory or address space was short
 } ccurl_load_result;
 
 // Finds libcurl and initialises it, once for the process, and again where that has failed. From any thread.

@@ -115,3 +115,28 @@ static inline int64_t clinux_boot_nanoseconds(void) {
     clock_gettime(CLOCK_BOOTTIME, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
+
+// What an ICMP message said about a connection (sock_extended_err, linux/errqueue.h), and who sent it.
+struct clinux_icmp_error {
+    uint8_t type, code;
+    // AF_INET or AF_INET6, and the sender's address in network order.
+    uint8_t family;
+    uint8_t sender[16];
+};
+// Has the kernel keep such messages (IP_RECVERR, IPV6_RECVERR; ip(7)). TCP keeps those about a connection that is being made
+// (tcp_v4_err(), net/ipv4/tcp_ipv4.c). 0, or -1 with errno.
+int clinux_keep_icmp_errors(int descriptor, int family);
+// Takes the next one that was kept: 1, or 0 where there is none.
+int clinux_next_icmp_error(int descriptor, struct clinux_icmp_error *error);
+
+// Why dlopen(3) found no library. The loader tells it in words alone, so that is what this goes by.
+enum clinux_load_failure {
+    // It is not there, or damaged.
+    CLINUX_LIBRARY_MISSING,
+    // Too few descriptors (EMFILE, ENFILE).
+    CLINUX_DESCRIPTORS_SHORT,
+    // Too little memory or address space: it is there and cannot be mapped.
+    CLINUX_MEMORY_SHORT,
+};
+// - message: what dlerror(3) said, in the C locale.
+enum clinux_load_failure clinux_load_failure(const char *message);

@@ -42,10 +42,12 @@ enum { CSQLITE_INTEGER = 1, CSQLITE_FLOAT = 2, CSQLITE_TEXT = 3, CSQLITE_BLOB = 
 typedef enum {
     CSQLITE_LOADED = 0,
     CSQLITE_NOT_FOUND,
-    // It may well be there: descriptors or memory were short.
+    // It may well be there: descriptors were short.
     CSQLITE_NO_RESOURCES,
     CSQLITE_SYMBOL_MISSING,
-    CSQLITE_TOO_OLD
+    CSQLITE_TOO_OLD,
+    // It is there: memory or address space was short.
+    CSQLITE_NO_MEMORY
 } csqlite_load_result;
 
 // Finds SQLite, once for the process, and again where that has failed; any thread may call it.

@@ -28,6 +28,8 @@ typedef struct czlib_decoder czlib_decoder;
 
 // Whether the library for it is there.
 bool czlib_can_decode(czlib_coding coding);
+// Whether the library is there and cannot be opened, for lack of memory or address space.
+bool czlib_is_memory_short(czlib_coding coding);
 // NULL where the library or memory is missing. A decoder is used by one thread at a time.
 czlib_decoder *czlib_decoder_open(czlib_coding coding);
 // Decodes what fits into `room`, at most 4 GiB; moves `*bytes` and `*count` over what was read. With `*count` 0 and `*made` below

@@ -40,6 +40,11 @@ package struct LinkMessage: Sendable, Equatable {
             case IFLA_CARRIER_UP_COUNT: link.carrierUpCount = bytes.integer(UInt32.self, in: payload) ?? 0
             case IFLA_CARRIER_DOWN_COUNT: link.carrierDownCount = bytes.integer(UInt32.self, in: payload) ?? 0
             case IFLA_WIRELESS: isWireless = true
+            case IFLA_MTU: link.mtu = bytes.integer(UInt32.self, in: payload)
+            case IFLA_PROTO_DOWN: link.isProtocolDown = bytes.integer(UInt8.self, in: payload) ?? 0 != 0
+            // In messages of AF_BRIDGE other attributes are in it.
+            case IFLA_AF_SPEC where family == AddressFamily.unspecified:
+                guard Self.readIPv6(payload, in: bytes, into: &link) else { return nil }
             case IFLA_LINKINFO:
                 guard Self.readKind(payload, in: bytes, into: &link) else { return nil }
             default: break
@@ -58,15 +63,22 @@ package struct LinkMessage: Sendable, Equatable {
     /// Reads IFLA_LINKINFO: the kind, and of a bond which link it uses; false where it is malformed.
     private static func readKind(_ range: Range<Int>, in bytes: RawSpan, into link: inout LinkState) -> Bool {
         var data: Range<Int>?
+        var port: Range<Int>?
+        var isBridgePort = false
         var attributes = NetlinkAttributes(range)
         while let attribute = attributes.next(in: bytes) {
             switch attribute.type {
             case IFLA_INFO_KIND: link.kind = bytes.text(in: attribute.payload)
             case IFLA_INFO_DATA: data = attribute.payload
+            case IFLA_INFO_SLAVE_KIND: isBridgePort = bytes.text(in: attribute.payload) == "bridge"
+            case IFLA_INFO_SLAVE_DATA: port = attribute.payload
             default: break
             }
         }
         guard !attributes.isMalformed else { return false }
+        if isBridgePort, let port {
+            guard readBridgePort(port, in: bytes, into: &link) else { return false }
+        }
         // What the data means depends on the kind.
         guard let kind = link.kind, let data else { return true }
         let ends = remoteEnds(of: kind)
@@ -80,6 +92,48 @@ package struct LinkMessage: Sendable, Equatable {
             }
         }
         return !details.isMalformed
+    }
+
+    /// Reads IFLA_INFO_SLAVE_DATA of a bridge's port; false where it is malformed.
+    private static func readBridgePort(
+        _ range: Range<Int>, in bytes: RawSpan, into link: inout LinkState
+    ) -> Bool {
+        var attributes = NetlinkAttributes(range)
+        while let attribute = attributes.next(in: bytes) {
+            guard attribute.type == IFLA_BRPORT_STATE else { continue }
+            link.bridgePortState = bytes.integer(UInt8.self, in: attribute.payload)
+                .flatMap(LinkState.BridgePortState.init)
+            return true
+        }
+        return !attributes.isMalformed
+    }
+
+    /// Reads the settings of IPv6 in IFLA_AF_SPEC; false where it is malformed.
+    private static func readIPv6(_ range: Range<Int>, in bytes: RawSpan, into link: inout LinkState) -> Bool {
+        var families = NetlinkAttributes(range)
+        while let family = families.next(in: bytes) {
+            guard family.type == Int(AddressFamily.inet6) else { continue }
+            var attributes = NetlinkAttributes(family.payload)
+            while let attribute = attributes.next(in: bytes) {
+                guard attribute.type == IFLA_INET6_CONF else { continue }
+                // DEVCONF_FORWARDING, DEVCONF_ACCEPT_RA and DEVCONF_DISABLE_IPV6; linux/ipv6.h does not go together
+                // with the headers of the C library.
+                func setting(_ number: Int) -> Int32? {
+                    let place = attribute.payload.lowerBound + 4 * number
+                    guard place + 4 <= attribute.payload.upperBound else { return nil }
+                    return bytes.integer(Int32.self, at: place)
+                }
+                guard let forwarding = setting(0), let advertisements = setting(3),
+                    let disabled = setting(26)
+                else { return true }
+                link.ipv6 = LinkState.IPv6Settings(
+                    isDisabled: disabled != 0, forwards: forwarding != 0,
+                    acceptsAdvertisements: advertisements)
+                return true
+            }
+            return !attributes.isMalformed
+        }
+        return !families.isMalformed
     }
 
     /// The attributes that name the other end of a tunnel of that kind.

@@ -46,6 +46,8 @@ private struct LastingAnswers: ~Copyable {
     private var routes = PerFamily()
     /// Whether there is a VRF; nil while that is not known.
     private var hasVRF: Bool?
+    /// Whether an answer says of a link that IPv6 is switched off.
+    private var knowsLinkWithoutIPv6 = false
     /// What follows from the answers.
     var reports = ReportMemory()
 
@@ -107,6 +109,7 @@ private struct LastingAnswers: ~Copyable {
             if case .links(let all) = answer, question == .links {
                 hasVRF = all.contains { $0.kind == "vrf" }
             }
+            if !knowsLinkWithoutIPv6 { knowsLinkWithoutIPv6 = Self.tellsLinkWithoutIPv6(answer) }
         case .addresses:
             if Self.isLasting(answer) { addresses = answer }
         case .wireless:
@@ -127,18 +130,30 @@ private struct LastingAnswers: ~Copyable {
         // A driver's event says nothing about the link; a change brings a message of its own.
         case .linkChanged(_, isWirelessNoise: true): break
         case .linkChanged, .linkRemoved, .wirelessChanged:
-            links.removeAll()
+            forgetLinks()
             wireless.removeAll()
-            hasVRF = nil
-        case .addressAdded, .addressRemoved: addresses = nil
+        // disable_ipv6 has no message of its own: the link-local address goes with it and comes back.
+        case .addressAdded(let address):
+            addresses = nil
+            if knowsLinkWithoutIPv6, address.isIPv6LinkLocal { forgetLinks() }
+        case .addressRemoved(let address):
+            addresses = nil
+            if address.isIPv6LinkLocal { forgetLinks() }
+        // What a link does with router advertisements depends on forwarding.
+        case .settingChanged(.ipv6): forgetLinks()
         case .overrun, .reopened, .resumed, .requested:
-            links.removeAll()
+            forgetLinks()
             wireless.removeAll()
-            hasVRF = nil
             addresses = nil
         case .routeAdded, .routeRemoved, .ruleChanged, .settingChanged, .nexthopChanged, .destinationsChanged:
             break
         }
+    }
+
+    private mutating func forgetLinks() {
+        links.removeAll()
+        hasVRF = nil
+        knowsLinkWithoutIPv6 = false
     }
 
     /// A route through `interface` was added or removed; nil for one that can concern every lookup of its family.
@@ -173,6 +188,14 @@ private struct LastingAnswers: ~Copyable {
         if case .failure(let errno) = answer { [2, 19, 95].contains(errno) } else { true }
     }
 
+    private static func tellsLinkWithoutIPv6(_ answer: KernelAnswer) -> Bool {
+        switch answer {
+        case .link(let link): link.ipv6?.isDisabled == true
+        case .links(let links): links.contains { $0.ipv6?.isDisabled == true }
+        default: false
+        }
+    }
+
     private static func isRadio(_ answer: KernelAnswer) -> Bool {
         if case .device(let facts) = answer { facts.hasPhy80211 } else { false }
     }
@@ -186,4 +209,9 @@ private struct LastingAnswers: ~Copyable {
         default: false
         }
     }
+}
+
+extension InterfaceAddress {
+    /// The address that the kernel gives a link as soon as it has IPv6.
+    fileprivate var isIPv6LinkLocal: Bool { address.family == .ipv6 && address.isLinkLocal }
 }

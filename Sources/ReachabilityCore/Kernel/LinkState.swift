@@ -57,6 +57,14 @@ package struct LinkState: Sendable, Equatable {
     /// IFLA_CARRIER_UP_COUNT and IFLA_CARRIER_DOWN_COUNT; they show flaps whose messages were lost.
     package var carrierUpCount: UInt32
     package var carrierDownCount: UInt32
+    /// IFLA_MTU in bytes; nil where it is not told.
+    package var mtu: UInt32?
+    /// IFLA_PROTO_DOWN: a program holds the link down, whatever the cable says.
+    package var isProtocolDown = false
+    /// IFLA_BRPORT_STATE, of a port of a bridge.
+    package var bridgePortState: BridgePortState?
+    /// IFLA_INET6_CONF; nil where the link has no IPv6, or it is not told.
+    package var ipv6: IPv6Settings?
     /// What its kind means for the way of the packets; kept, because an evaluation asks for it many times.
     package private(set) var role: MediumRules.Role = .device
 
@@ -80,6 +88,30 @@ package struct LinkState: Sendable, Equatable {
         self.carrierUpCount = carrierUpCount
         self.carrierDownCount = carrierDownCount
         role = MediumRules.role(of: self)
+    }
+
+    /// The state of a bridge's port (BR_STATE_*, linux/if_bridge.h); only one that forwards passes packets on.
+    package enum BridgePortState: UInt8, Sendable, Hashable {
+        case disabled = 0, listening, learning, forwarding, blocking
+    }
+
+    /// The settings of IPv6 on a link that decide whether it gets addresses and routers (net.ipv6.conf, ip-sysctl).
+    package struct IPv6Settings: Sendable, Equatable {
+        /// `disable_ipv6`.
+        package var isDisabled: Bool
+        /// `forwarding`.
+        package var forwards: Bool
+        /// `accept_ra`: 0 for never, 1 unless the link forwards, 2 for always.
+        package var acceptsAdvertisements: Int32
+
+        package init(isDisabled: Bool = false, forwards: Bool = false, acceptsAdvertisements: Int32 = 1) {
+            self.isDisabled = isDisabled
+            self.forwards = forwards
+            self.acceptsAdvertisements = acceptsAdvertisements
+        }
+
+        /// Whether the kernel drops router advertisements because the link forwards (ipv6_accept_ra(), net/ipv6.h).
+        package var ignoresAdvertisements: Bool { forwards && acceptsAdvertisements == 1 }
     }
 
     /// Whether this is a loopback interface.

@@ -18,6 +18,8 @@ package struct Inquiry: ~Copyable {
     // are ports of bridges would be looked through again for every way that leads to them.
     package var portsUsability: [PortsPlace: LinkUsability?] = [:]
     package var portsCarrier: [PortsPlace: Carrier?] = [:]
+    // Ports by their bridge or bond, where all links are known: for the sentences of a survey.
+    private var grouped: [Int32: [LinkState]]?
     // The link that is concluded about; nil where nobody asks what the conclusions rest upon.
     private var subject: Int32?
     /// Whether everything since ``begin(with:)`` follows from answers that are kept, and from routes bound to that link or to none.
@@ -199,6 +201,18 @@ package struct Inquiry: ~Copyable {
     package mutating func ports(of master: Int32) throws(Incomplete) -> [LinkState] {
         guard case .links(let links) = try answer(.ports(master: master)) else { return [] }
         return links
+    }
+
+    /// The same from the list of all links where that is known, which a survey has asked for.
+    mutating func knownPorts(of master: Int32) throws(Incomplete) -> [LinkState] {
+        if let grouped { return grouped[master] ?? [] }
+        guard case .links(let links) = known(.links) else { return try ports(of: master) }
+        var grouped: [Int32: [LinkState]] = [:]
+        for link in links {
+            if let master = link.master { grouped[master, default: []].append(link) }
+        }
+        self.grouped = grouped
+        return grouped[master] ?? []
     }
 
     /// All addresses.

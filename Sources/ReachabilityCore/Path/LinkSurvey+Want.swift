@@ -6,12 +6,19 @@ extension LinkSurvey {
     package func want(
         of link: LinkState, _ all: [InterfaceAddress], _ inquiry: inout Inquiry
     ) throws(Inquiry.Incomplete) -> ReachabilityReason {
-        func because(_ code: ReachabilityReason.Code, _ sentence: String) -> ReachabilityReason {
-            ReachabilityReason(code, interface: link.name, sentence: sentence)
+        func because(
+            _ code: ReachabilityReason.Code, _ sentence: String, _ obstacle: LinkObstacle? = nil
+        ) -> ReachabilityReason {
+            ReachabilityReason(
+                code, interface: link.name, sentence: sentence + (obstacle?.addition ?? ""),
+                obstacle: obstacle)
         }
         let name = link.name
         let usability = try inquiry.usability(of: link)
-        guard usability == .usable else { return because(usability.code, usability.sentence(name)) }
+        guard usability == .usable else {
+            let cause = try inquiry.cause(of: usability, of: link)
+            return because(usability.code, cause.sentence(name), .link(cause))
+        }
         if let master = link.master {
             let masterName = try inquiry.links().first { $0.index == master }?.name ?? "another link"
             return because(.noRoute, "\(name) has carrier and is a port of \(masterName)")
@@ -37,7 +44,10 @@ extension LinkSurvey {
                 case .general: "no default route"
                 case .host(let hosts): "no route to \(hosts.first?.text ?? "the host")"
                 }
-            return because(.noRoute, Self.sentence(name, address, lacks: missing))
+            let isIPv6 = address.address.family == .ipv6 || evaluator.surveyed.first?.family == .ipv6
+            return because(
+                .noRoute, Self.sentence(name, address, lacks: missing),
+                isIPv6 ? LinkObstacle(ipv6Of: link) : nil)
         }
         if let duplicate = all.first(where: { $0.flags.contains(.duplicate) }) {
             return because(.noAddress, "\(name): \(duplicate.text) is also used by somebody else on the link")
@@ -45,12 +55,14 @@ extension LinkSurvey {
         if let tentative = all.first(where: { !$0.isUsable && !$0.address.isLinkLocal }) {
             return because(.noAddress, "\(name): \(tentative.text) is still being checked for duplicates")
         }
+        let obstacle =
+            evaluator.surveyed.contains { $0.family == .ipv6 } ? LinkObstacle(ipv6Of: link) : nil
         if let local = all.first(where: { $0.address.isLinkLocal && $0.address.family == .ipv4 }) {
             return because(
-                .linkLocalOnly, "\(name) has carrier but only the link-local address \(local.text)")
+                .linkLocalOnly, "\(name) has carrier but only the link-local address \(local.text)", obstacle)
         }
         let kind = wanted.map { $0 == .ipv4 ? "IPv4 " : "IPv6 " } ?? ""
-        return because(.noAddress, "\(name) has carrier but no \(kind)address")
+        return because(.noAddress, "\(name) has carrier but no \(kind)address", obstacle)
     }
 
     private static func sentence(_ name: String, _ own: InterfaceAddress, lacks what: String) -> String {

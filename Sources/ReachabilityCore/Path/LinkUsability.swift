@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Whether packets can leave through a link, and the first thing that is in the way.
-package enum LinkUsability: Sendable, Equatable {
+package indirect enum LinkUsability: Sendable, Hashable {
     case usable
     /// Nobody switched it on.
     case switchedOff
@@ -25,6 +25,14 @@ package enum LinkUsability: Sendable, Equatable {
     case wrongMode(String)
     /// A radio switched off by rfkill.
     case radioBlocked
+    /// A program holds it down (IFLA_PROTO_DOWN).
+    case heldDown
+    /// The port of a bridge does not forward, mostly because of spanning tree.
+    case heldByBridge(LinkState.BridgePortState)
+    /// Stacked upon a link of this name, which is the one that has to be acted upon.
+    case below(String, LinkUsability)
+    /// A bridge or bond whose port of this name has to be acted upon.
+    case port(String, LinkUsability)
 
     /// What to tell the person; `name` is the interface.
     package func sentence(_ name: String) -> String {
@@ -43,6 +51,40 @@ package enum LinkUsability: Sendable, Equatable {
             "\(name) is a port of \(master), where all answers arrive: \(master) needs the address and the route"
         case .wrongMode(let mode): "\(name): is in \(mode) mode, not a client of a network"
         case .radioBlocked: "\(name): rfkill-blocked"
+        case .heldDown: "\(name): is held down by a program (protodown)"
+        case .heldByBridge: "\(name): \(predicate)"
+        case .below(let lower, let cause): "\(name): it lies on \(lower), \(cause.clause)"
+        case .port(let port, let cause): "\(name): its port \(port) \(cause.predicate)"
+        }
+    }
+
+    /// What is said of a link behind its name.
+    private var predicate: String {
+        switch self {
+        case .usable: "has carrier"
+        case .switchedOff: "is switched off"
+        case .noCarrier: "has no carrier"
+        case .dormant: "is dormant, waiting for authentication"
+        case .notOperational: "is not operational"
+        case .noPorts: "has no usable port"
+        case .noPortsBelow(let lower): "lies on \(lower), none of whose ports is usable"
+        case .wrongMode(let mode): "is in \(mode) mode, not a client of a network"
+        case .radioBlocked: "is rfkill-blocked"
+        case .heldDown: "is held down by a program (protodown)"
+        case .heldByBridge(.blocking): "is blocked by spanning tree"
+        case .heldByBridge(.disabled): "is disabled in its bridge"
+        case .heldByBridge: "waits for spanning tree"
+        case .below(let lower, let cause): "lies on \(lower), \(cause.clause)"
+        case .port(let port, let cause): "has the port \(port), which \(cause.predicate)"
+        }
+    }
+
+    /// What is said of a link in a clause behind its name.
+    private var clause: String {
+        switch self {
+        case .noPorts: "none of whose ports is usable"
+        case .port(let port, let cause): "whose port \(port) \(cause.predicate)"
+        default: "which \(predicate)"
         }
     }
 
@@ -74,9 +116,12 @@ extension LinkState {
     package var stateUsability: LinkUsability {
         if hasUsableState { return .usable }
         if !flags.contains(.up) { return .switchedOff }
-        if !flags.contains(.lowerUp) { return .noCarrier }
+        // A link that has carrier all the same works: macvlan takes over the one underneath.
+        let lacksCarrier = isProtocolDown ? LinkUsability.heldDown : .noCarrier
+        if !flags.contains(.lowerUp) { return lacksCarrier }
         if operationalState == .dormant || flags.contains(.dormant) { return .dormant }
-        return operationalState == .lowerLayerDown || operationalState == .down ? .noCarrier : .notOperational
+        return operationalState == .lowerLayerDown || operationalState == .down
+            ? lacksCarrier : .notOperational
     }
 }
 

@@ -72,16 +72,24 @@ extension PathEvaluator {
         let code = failure.code
         if let link = failure.link {
             // Lack of an address on a link with carrier: say that the cable is not what is wrong.
-            let sentence =
-                switch code {
-                case .noAddress: "\(link.name) has carrier and a route, but no address to send from"
-                case .linkLocalOnly:
+            var obstacle: LinkObstacle?
+            let sentence: String
+            switch code {
+            case .noAddress: sentence = "\(link.name) has carrier and a route, but no address to send from"
+            case .linkLocalOnly:
+                obstacle = surveyed.contains { $0.family == .ipv6 } ? LinkObstacle(ipv6Of: link) : nil
+                sentence =
                     "\(link.name) has only a link-local address: no address from DHCP or router advertisements"
-                default: failure.conclusion
-                }
+                    + (obstacle?.addition ?? "")
+            case .linkDown, .noPorts:
+                obstacle = .link(failure.usability)
+                sentence = failure.conclusion
+            default: sentence = failure.conclusion
+            }
             let instead =
                 alternative.map { ", but the kernel still prefers it; \($0) has a path of its own" } ?? ""
-            return ReachabilityReason(code, interface: link.name, sentence: sentence + instead)
+            return ReachabilityReason(
+                code, interface: link.name, sentence: sentence + instead, obstacle: obstacle)
         }
         if let detail = failure.detail { return ReachabilityReason(code, sentence: detail) }
         switch code {

@@ -230,13 +230,14 @@ package struct PathEvaluator: Sendable {
         let link = path.link
         let usability = try inquiry.egressUsability(of: link)
         let isDecided = usability != .usable && entry?.legs.isEmpty != false
+        let cause = isDecided ? try inquiry.cause(of: usability, of: link) : usability
         inquiry.note(
             EvaluationStep(
-                "link \(link.name)", link.stateText, usability.sentence(link.name),
+                "link \(link.name)", link.stateText, cause.sentence(link.name),
                 code: isDecided ? usability.code : nil))
         if usability != .usable {
             guard let leg = try usableLeg(of: entry, &inquiry) else {
-                return .failure(PathFailure(usability.code, link: link, usability: usability))
+                return .failure(PathFailure(usability.code, link: link, usability: cause))
             }
             path.link = leg.link
             path.gateway = leg.gateway

@@ -58,12 +58,31 @@ public struct ReachabilityReason: Sendable, Hashable, CustomStringConvertible {
     public let interface: String?
     /// One sentence without a full stop, for example "eth0: no carrier".
     public let sentence: String
+    /// What has to be changed, where the code does not say it; the sentence names it too.
+    package let obstacle: LinkObstacle?
 
     /// A reason.
     public init(_ code: Code, interface: String? = nil, sentence: String) {
+        self.init(code, interface: interface, sentence: sentence, obstacle: nil)
+    }
+
+    package init(_ code: Code, interface: String?, sentence: String, obstacle: LinkObstacle?) {
         self.code = code
         self.interface = interface
         self.sentence = sentence
+        self.obstacle = obstacle
+    }
+
+    /// Whether they say the same.
+    public static func == (a: ReachabilityReason, b: ReachabilityReason) -> Bool {
+        a.code == b.code && a.interface == b.interface && a.sentence == b.sentence
+    }
+
+    /// Puts in what is compared.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(code)
+        hasher.combine(interface)
+        hasher.combine(sentence)
     }
 
     /// The sentence.

@@ -14,6 +14,7 @@ package final class StatusFile: ServiceComponent {
     private var writer: NewestWriter?
     private var context: ServiceContext?
     private var hook: HookID?
+    private var place: PlaceWatch?
     /// Since when the status is what it is, as the file says.
     private var since: WallTime?
 
@@ -24,11 +25,24 @@ package final class StatusFile: ServiceComponent {
 
     package func start(_ context: ServiceContext) throws(ServiceError) {
         let log = context.log
-        writer = NewestWriter(path, loop: context.reactor, files: files) {
+        writer = NewestWriter(path, loop: context.reactor, files: files) { [weak self] in
             log(.warning, "status file: \($0)")
+            self?.watchPlace()
         }
         self.context = context
         hook = context.reactor.beforeWait { [weak self] in self?.followClock() }
+    }
+
+    /// Has the file written again where its directory is removed and made again.
+    private func watchPlace() {
+        guard place == nil, let context else { return }
+        place = PlaceWatch(folder: path.enclosingFolder, on: context.reactor) { [weak self] in
+            guard let self else { return }
+            place?.end()
+            place = nil
+            watchPlace()
+            if let change = self.context?.current { statusChanged(change) }
+        }
     }
 
     /// Says anew since when it is so, where the wall clock was set: the loop wakes up for that.
@@ -41,6 +55,7 @@ package final class StatusFile: ServiceComponent {
 
     package func statusChanged(_ change: CommittedChange) {
         since = change.since
+        watchPlace()
         var line = TextLine()
         ReportJSON.write(change.state, to: &line)
         writer?.write(line.bytes)
@@ -50,6 +65,8 @@ package final class StatusFile: ServiceComponent {
 
     package func stop(_ done: @escaping () -> Void) {
         if let hook { context?.reactor.removeHook(hook) }
+        place?.end()
+        place = nil
         context = nil
         guard let writer else { return done() }
         writer.remove(done)

@@ -14,7 +14,9 @@ struct UnixAddress {
         let room = MemoryLayout.size(ofValue: address.sun_path)
         // A path needs room for its NUL; an abstract name is as long as the address says.
         guard !bytes.isEmpty, bytes.count + (isAbstract ? 0 : 1) <= room else {
-            throw ServiceError(.usage, "\(name): the path of a socket has 1 to \(room - 1) bytes")
+            throw ServiceError(
+                .usage,
+                "\(name): the path of a socket has 1 to \(room - 1) bytes, and this one \(bytes.count)")
         }
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { path in

@@ -9,8 +9,10 @@ package import ServiceCore
 package final class UnixListener {
     let descriptor: OwnedDescriptor
     /// The file to remove at the end; nil where the socket belongs to someone else.
-    private let path: String?
+    let path: String?
     private let lock: OwnedDescriptor?
+    /// The file's device and number.
+    private let identity: FileIdentity?
 
     /// Takes over a socket that listens already (socket activation).
     package init(adopting number: Int32) throws(ServiceError) {
@@ -22,6 +24,7 @@ package final class UnixListener {
         descriptor = OwnedDescriptor(adopting: number)
         path = nil
         lock = nil
+        identity = nil
         _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK)
         _ = fcntl(number, F_SETFD, FD_CLOEXEC)
     }
@@ -30,10 +33,14 @@ package final class UnixListener {
     ///
     /// A socket that is there is replaced only if nobody listens on it. Two services that start at once are kept apart
     /// by a lock beside it, which the kernel releases however its holder ends.
-    package init(path: String) throws(ServiceError) {
+    package convenience init(path: String) throws(ServiceError) {
         let isFile = !path.hasPrefix("@")
         if isFile { try Self.makeDirectory(of: path) }
-        let lock = isFile ? try Self.lock(path) : nil
+        try self.init(path: path, lock: isFile ? try Self.lock(path) : nil)
+    }
+
+    private init(path: String, lock: consuming OwnedDescriptor?) throws(ServiceError) {
+        let isFile = !path.hasPrefix("@")
         if isFile { try Self.removeStale(path) }
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         let number = socket(AF_UNIX, type, 0)
@@ -50,11 +57,39 @@ package final class UnixListener {
         self.descriptor = descriptor
         self.lock = lock
         self.path = isFile ? path : nil
+        identity = isFile ? FileIdentity(path) : nil
+    }
+
+    /// Whether clients that look for the path find this socket.
+    var isInPlace: Bool { path.map { FileIdentity($0) == identity } ?? true }
+
+    /// Listens at the same path again, where the file or its directory was removed; this one goes on until it goes away.
+    func remade() throws(ServiceError) -> UnixListener {
+        guard let path else { throw ServiceError("a socket that was handed over cannot be made again") }
+        try Self.makeDirectory(of: path)
+        if let held = try heldLock(path) { return try UnixListener(path: path, lock: held) }
+        return try UnixListener(path: path, lock: try Self.lock(path))
+    }
+
+    /// The lock that is held, where its file is in place; nil where it went with the directory.
+    private func heldLock(_ path: String) throws(ServiceError) -> OwnedDescriptor? {
+        let number: Int32
+        switch lock {
+        case .some(let lock): number = lock.number
+        case nil: return nil
+        }
+        guard let held = FileIdentity(descriptor: number), held == FileIdentity(path + ".lock") else {
+            return nil
+        }
+        // The lock belongs to both as long as one is open (flock(2)).
+        let copy = fcntl(number, F_DUPFD_CLOEXEC, 0)
+        guard copy >= 0 else { throw Self.error("fcntl(F_DUPFD_CLOEXEC)") }
+        return OwnedDescriptor(adopting: copy)
     }
 
     /// Removes the file; who is connected stays so.
     func close() {
-        guard let path else { return }
+        guard let path, isInPlace else { return }
         unlink(path)
         unlink(path + ".lock")
     }
@@ -87,12 +122,7 @@ package final class UnixListener {
                 throw error("locking \(name)")
             }
             // The holder before removed the file when it ended: then this lock holds for nobody else.
-            var (held, present) = (stat(), stat())
-            if fstat(number, &held) == 0, stat(name, &present) == 0, held.st_ino == present.st_ino,
-                held.st_dev == present.st_dev
-            {
-                return lock
-            }
+            if let held = FileIdentity(descriptor: number), held == FileIdentity(name) { return lock }
         }
     }
 
@@ -121,5 +151,24 @@ package final class UnixListener {
     private static func error(_ what: String, _ advice: String = "") -> ServiceError {
         let failure = ReactorError(what, errno: errno)
         return ServiceError("\(failure)\(failure.errno == EMFILE ? "" : advice)")
+    }
+}
+
+/// Which file it is, whatever its name.
+private struct FileIdentity: Equatable {
+    private let device: dev_t
+    private let number: ino_t
+
+    /// Nil where there is no file of that name.
+    init?(_ path: String) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        (device, number) = (status.st_dev, status.st_ino)
+    }
+
+    init?(descriptor: Int32) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        (device, number) = (status.st_dev, status.st_ino)
     }
 }

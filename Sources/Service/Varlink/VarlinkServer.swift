@@ -16,14 +16,20 @@ package final class VarlinkServer: ServiceComponent {
     /// Says who may have the service read secrets, and has places that are kept free.
     private let isOwner: (PeerCredentials) -> Bool
     private let desk: ServiceDesk
-    private var listener: UnixListener?
-    private var context: ServiceContext?
+    private(set) var listener: UnixListener?
+    private(set) var context: ServiceContext?
+    /// Tells when the socket's file is gone.
+    var place: PlaceWatch?
+    /// Until the file is made again.
+    var restoring: TimerID?
     private var ledger: ClientLedger
     private var connections: [ClientLedger.ID: VarlinkConnection] = [:]
     private var subscribers: [ClientLedger.ID: VarlinkConnection] = [:]
     private var waiting: Set<ClientLedger.ID> = []
     /// Those of both, and who waits for the outbox.
     private var subscriptions: SubscriptionLedger
+    /// Whether clients are let in.
+    private var isListening = false
     private var acceptTimer: TimerID?
     private var drainTimer: TimerID?
     /// Called when the last client has gone, while the service ends.
@@ -52,11 +58,26 @@ package final class VarlinkServer: ServiceComponent {
         let listener = try makeListener()
         self.listener = listener
         desk.open(context)
+        watchPlace()
+    }
+
+    /// Goes on with another socket; those who wait in the queue of the old one are let in first.
+    func replaceListener(by remade: UnixListener) {
+        guard let context, let old = listener else { return }
+        if isListening {
+            accept()
+            context.reactor.unwatch(old.descriptor.number)
+        }
+        if let acceptTimer { context.reactor.cancel(acceptTimer) }
+        acceptTimer = nil
+        listener = remade
+        if isListening { beginToListen() }
     }
 
     /// Clients are let in once there is something to tell; until then they wait in the kernel's queue.
     private func beginToListen() {
         guard let context, let listener, acceptTimer == nil else { return }
+        isListening = true
         do throws(ReactorError) {
             try context.reactor.watch(listener.descriptor.number, for: .readable) { [weak self] _ in
                 self?.accept()
@@ -68,6 +89,7 @@ package final class VarlinkServer: ServiceComponent {
 
     package func statusChanged(_ change: CommittedChange) {
         if change.event == .initial { beginToListen() }
+        lookAfterPlace()
         for connection in subscribers.values { connection.statusChanged(change) }
         desk.statusChanged()
     }
@@ -81,6 +103,7 @@ package final class VarlinkServer: ServiceComponent {
     }
 
     package func stop(_ done: @escaping () -> Void) {
+        endPlace()
         if let listener { context?.reactor.unwatch(listener.descriptor.number) }
         if let acceptTimer { context?.reactor.cancel(acceptTimer) }
         listener?.close()

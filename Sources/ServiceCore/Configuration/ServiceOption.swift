@@ -63,7 +63,7 @@ package struct ServiceOption: Sendable {
 
     /// Takes a value over, or says what is allowed.
     func apply(_ value: TOMLValue, to configuration: inout ServiceConfiguration) -> String? {
-        guard kind.admits(value) else { return kind.allowed }
+        guard kind.admits(value) else { return kind.allowed(insteadOf: value) }
         set(&configuration, value)
         return nil
     }
@@ -90,13 +90,33 @@ extension ServiceOption.Kind {
         }
     }
 
+    /// The longest path of a socket in bytes: what `sun_path` holds with its NUL (unix(7)).
+    private static let longestSocket = 107
+    /// The longest path in bytes: PATH_MAX with its NUL (path_resolution(7)).
+    private static let longestPath = 4095
+
+    /// The same for a value that is not allowed: where it is one of its kind and too long, how long it may be.
+    func allowed(insteadOf value: TOMLValue) -> String {
+        let count = value.text.utf8.count
+        switch self {
+        case .socket where isAbsolute(value.text) && count > Self.longestSocket:
+            return "a path of at most \(Self.longestSocket) bytes for a socket, and this one has \(count)"
+        case .path where value.text.hasPrefix("/") && count > Self.longestPath:
+            return "a path of at most \(Self.longestPath) bytes, and this one has \(count)"
+        default: return allowed
+        }
+    }
+
+    private func isAbsolute(_ text: String) -> Bool { text.hasPrefix("/") || text.hasPrefix("@") }
+
     func admits(_ value: TOMLValue) -> Bool {
         switch (self, value) {
         case (.path(let isOptional), .string(let text)):
             text.isEmpty
-                ? isOptional : text.hasPrefix("/") && !text.utf8.contains(0) && text.utf8.count < 4096
+                ? isOptional
+                : text.hasPrefix("/") && !text.utf8.contains(0) && text.utf8.count <= Self.longestPath
         case (.socket, .string(let text)):
-            (text.hasPrefix("/") || text.hasPrefix("@")) && (2...107).contains(text.utf8.count)
+            isAbsolute(text) && (2...Self.longestSocket).contains(text.utf8.count)
         case (.text, .string), (.boolean, .boolean): true
         case (.integer(let range), .integer(let number)): range.contains(number)
         case (.duration(let range), .string(let text)):

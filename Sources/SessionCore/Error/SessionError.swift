@@ -28,6 +28,8 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
     public var underlying: (any Error)? { contents.underlying }
     /// What libcurl said, where the failure came from it.
     public var transport: TransportFailure? { contents.transport }
+    /// What to do, where that is a setting; nil where ``advice`` was given in words.
+    package var remedy: SessionRemedy? { contents.remedy }
 
     private var contents: SessionErrorContents
 
@@ -41,7 +43,18 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
         contents = SessionErrorContents(
             code: code, domain: domain, message: message, advice: advice, failingURL: failingURL,
             response: response, data: data, underlying: underlying, transport: transport,
-            acceptableContentTypes: acceptableContentTypes)
+            acceptableContentTypes: acceptableContentTypes, remedy: nil)
+    }
+
+    /// An error whose remedy is a setting.
+    package init(
+        _ code: Code, _ message: String, remedy: SessionRemedy, domain: Domain = .transfer,
+        failingURL: URL? = nil, response: SessionResponse? = nil, transport: TransportFailure? = nil
+    ) {
+        contents = SessionErrorContents(
+            code: code, domain: domain, message: message, advice: remedy.advice, failingURL: failingURL,
+            response: response, data: nil, underlying: nil, transport: transport,
+            acceptableContentTypes: nil, remedy: remedy)
     }
 
     /// The same error with other details.
@@ -51,12 +64,14 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
         data: Data? = nil, underlying: (any Error)? = nil
     ) -> SessionError {
         let old = contents
-        return SessionError(
-            old.code, message ?? old.message, advice: advice ?? old.advice, domain: old.domain,
-            failingURL: failingURL ?? old.failingURL, response: response ?? old.response,
-            data: data ?? old.data,
+        var error = self
+        error.contents = SessionErrorContents(
+            code: old.code, domain: old.domain, message: message ?? old.message,
+            advice: advice ?? old.advice, failingURL: failingURL ?? old.failingURL,
+            response: response ?? old.response, data: data ?? old.data,
             underlying: underlying ?? old.underlying, transport: old.transport,
-            acceptableContentTypes: old.acceptableContentTypes)
+            acceptableContentTypes: old.acceptableContentTypes, remedy: advice == nil ? old.remedy : nil)
+        return error
     }
 
     /// What, where, and what to try, in one line; without the URL's user and password.
@@ -80,13 +95,15 @@ private final class SessionErrorContents: Sendable {
     let underlying: (any Error)?
     let transport: TransportFailure?
     let acceptableContentTypes: Set<MediaRange>?
+    let remedy: SessionRemedy?
 
     init(
         code: SessionError.Code, domain: SessionError.Domain, message: String, advice: String,
         failingURL: URL?,
         response: SessionResponse?, data: Data?, underlying: (any Error)?, transport: TransportFailure?,
-        acceptableContentTypes: Set<MediaRange>?
+        acceptableContentTypes: Set<MediaRange>?, remedy: SessionRemedy?
     ) {
+        self.remedy = remedy
         self.code = code
         self.domain = domain
         self.message = message

@@ -11,8 +11,10 @@ extension SessionError {
     ///   - refusal: why a security policy refused the server, where one did.
     ///   - url: what was asked for.
     ///   - showsIdentity: whether this client has a certificate to show.
+    ///   - roots: which of the policy's own trust roots are not valid now.
     package static func tls(
-        _ failure: TransportFailure, verifyResult: Int, refusal: TrustRefusal?, url: URL?, showsIdentity: Bool
+        _ failure: TransportFailure, verifyResult: Int, refusal: TrustRefusal?, url: URL?,
+        showsIdentity: Bool, roots: @autoclosure () -> OutdatedRoots? = nil
     ) -> SessionError? {
         let host = url?.host() ?? "the server"
         let code = Code(curlCode: failure.curlCode)
@@ -20,7 +22,7 @@ extension SessionError {
         // CURLE_PEER_FAILED_VERIFICATION, and its older number.
         case 60, 51:
             if let refusal { return serverTrust(refusal, url: url, transport: failure) }
-            return unverified(failure, VerifyResult(verifyResult), host, url)
+            return unverified(failure, VerifyResult(verifyResult), host, url, roots())
         // CURLE_SSL_PINNEDPUBKEYNOTMATCH
         case 90:
             return SessionError(
@@ -33,47 +35,67 @@ extension SessionError {
             if let refusal { return serverTrust(refusal, url: url, transport: failure) }
             if let error = clientRefused(failure, host, url, showsIdentity) { return error }
             guard failure.curlCode == 35 else { return nil }
+            let sentence = "no secure connection to \(host): \(failure.message)"
+            if isTooOld(failure.message) {
+                return SessionError(
+                    .secureConnectionFailed, sentence, remedy: .newerTLS, domain: .security,
+                    failingURL: url, transport: failure)
+            }
             return SessionError(
-                .secureConnectionFailed, "no secure connection to \(host): \(failure.message)",
-                advice: advice(failure.message), domain: .security, failingURL: url, transport: failure)
+                .secureConnectionFailed, sentence, advice: advice(failure.message), domain: .security,
+                failingURL: url, transport: failure)
         // CURLE_SSL_CERTPROBLEM
         case 58:
             return SessionError(
                 code, "the client's certificate or key cannot be used: \(failure.message)",
                 advice: "check its form, its passphrase, and that the key belongs to the certificate",
                 domain: .security, failingURL: url, transport: failure)
-        // No engine, cipher, or file of authorities, CRLs or issuers that could be used; no answer on revocation.
-        case 53, 54, 59, 66, 77, 82, 83, 91:
+        case 77:
             return SessionError(
-                code, "no secure connection to \(host): \(failure.message)",
-                advice: failure.curlCode == 77
-                    ? "check the policy's trust roots, or install ca-certificates" : "",
+                code, "no secure connection to \(host): \(failure.message)", remedy: .rootsFile,
                 domain: .security, failingURL: url, transport: failure)
+        // No engine, cipher, or file of authorities, CRLs or issuers that could be used; no answer on revocation.
+        case 53, 54, 59, 66, 82, 83, 91:
+            return SessionError(
+                code, "no secure connection to \(host): \(failure.message)", domain: .security,
+                failingURL: url, transport: failure)
         case 98: return clientRefused(failure, host, url, false)
         default: return nil
         }
     }
 
     private static func unverified(
-        _ failure: TransportFailure, _ result: VerifyResult, _ host: String, _ url: URL?
+        _ failure: TransportFailure, _ result: VerifyResult, _ host: String, _ url: URL?,
+        _ roots: OutdatedRoots?
     ) -> SessionError {
-        let (reason, advice) =
-            switch result.kind {
-            case .expired: ("has expired", "renew it; if it is new, check this device's clock")
-            case .notYetValid: ("is not valid yet", "check this device's clock")
-            case .selfSigned: ("is self-signed and not trusted", "add it to the trust roots, or pin it")
-            case .untrustedRoot:
-                ("leads to an authority that is not trusted", "add that authority to the trust roots")
-            case .issuerMissing:
-                (
-                    "is signed by somebody who is neither trusted nor sent along",
-                    "add that authority to the trust roots, or let the server send its intermediate certificates"
-                )
-            case .valid, .wrongName, .other: ("is not accepted", "")
+        func error(_ reason: String, advice: String) -> SessionError {
+            SessionError(
+                result.code, "the certificate of \(host) \(reason): \(failure.message)", advice: advice,
+                domain: .security, failingURL: url, transport: failure)
+        }
+        func error(_ reason: String, remedy: SessionRemedy) -> SessionError {
+            SessionError(
+                result.code, "the certificate of \(host) \(reason): \(failure.message)", remedy: remedy,
+                domain: .security, failingURL: url, transport: failure)
+        }
+        switch result.kind {
+        case .expired, .notYetValid:
+            if let (sentence, advice) = roots?.reason(result.kind, host: host) {
+                return SessionError(
+                    result.code, sentence, advice: advice, domain: .security, failingURL: url,
+                    transport: failure)
             }
-        return SessionError(
-            result.code, "the certificate of \(host) \(reason): \(failure.message)", advice: advice,
-            domain: .security, failingURL: url, transport: failure)
+            return result.kind == .expired
+                ? error("has expired", advice: "renew it; if it is new, check this device's clock")
+                : error("is not valid yet", advice: "check this device's clock")
+        case .selfSigned: return error("is self-signed and not trusted", remedy: .trustCertificate)
+        case .untrustedRoot:
+            return error("leads to an authority that is not trusted", remedy: .trustRoot)
+        case .issuerMissing:
+            return error(
+                "is signed by somebody who is neither trusted nor sent along", remedy: .trustRootOrChain)
+        case .valid, .wrongName, .other: return error("is not accepted", advice: "")
+        }
     }
 
     /// What servers say of clients (RFC 8446 §6.2), in OpenSSL's and GnuTLS's words.
@@ -86,8 +108,7 @@ extension SessionError {
         {
             return SessionError(
                 .clientCertificateRequired, "\(host) wants a client certificate",
-                advice: "give the security policy a client identity", domain: .security, failingURL: url,
-                transport: failure)
+                remedy: .clientIdentity, domain: .security, failingURL: url, transport: failure)
         }
         let isAlert = [
             "bad certificate", "unknown ca", "certificate unknown", "certificate expired",
@@ -101,11 +122,12 @@ extension SessionError {
             transport: failure)
     }
 
-    private static func advice(_ message: String) -> String {
+    private static func isTooOld(_ message: String) -> Bool {
         let text = message.lowercased()
-        if text.contains("protocol version") || text.contains("unsupported protocol") {
-            return "the server is older than the policy's minimum TLS version allows"
-        }
-        return text.contains("wrong version number") ? "there may be plain http at that port" : ""
+        return text.contains("protocol version") || text.contains("unsupported protocol")
+    }
+
+    private static func advice(_ message: String) -> String {
+        message.lowercased().contains("wrong version number") ? "there may be plain http at that port" : ""
     }
 }

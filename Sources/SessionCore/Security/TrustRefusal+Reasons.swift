@@ -40,13 +40,29 @@ extension TrustRefusal {
     ) -> (sentence: String, advice: String) {
         let title = culprit?.title ?? "a certificate", host = peer.host
         let clock = "check this device's clock: it says \(facts.now.day)"
+        // Where a certificate comes from tells who has to replace it.
+        let place = culprit.flatMap { one in facts.presented.firstIndex { $0.der == one.der } }
+        let (subject, renewal) =
+            if culprit == nil || place == 0 {
+                ("the certificate \(title) of \(host)", "renew it")
+            } else if place != nil {
+                (
+                    "the certificate \(title), which \(host) sends along,",
+                    "let the server send a current one"
+                )
+            } else {
+                (
+                    "the authority \(title), to which the certificate of \(host) leads,",
+                    "replace it among the trust roots or pins of this device"
+                )
+            }
         switch result.kind {
         case .expired:
             let end = culprit?.notAfter.map { " on \($0.day)" } ?? ""
-            return ("the certificate \(title) of \(host) expired\(end)", "renew it; if it is new, \(clock)")
+            return ("\(subject) expired\(end)", "\(renewal); if it is new, \(clock)")
         case .notYetValid:
             let start = culprit?.notBefore.map { " before \($0.day)" } ?? " yet"
-            return ("the certificate \(title) of \(host) is not valid\(start)", clock)
+            return ("\(subject) is not valid\(start)", clock)
         case .selfSigned:
             return (
                 "\(host) has a self-signed certificate, \(title), that is not trusted",

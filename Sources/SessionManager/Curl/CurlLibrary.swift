@@ -31,6 +31,8 @@ package struct CurlLibrary: Sendable {
         case CCURL_NO_RESOURCES:
             throw missing(
                 "raise the limit of open files (ulimit -n, LimitNOFILE=) or free memory", .outOfResources)
+        case CCURL_NO_MEMORY:
+            throw missing("free memory, or allow more of it (ulimit -v, MemoryMax=)", .outOfResources)
         default:
             throw missing("install libcurl, on Debian: apt install libcurl4")
         }

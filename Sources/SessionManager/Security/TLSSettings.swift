@@ -142,7 +142,8 @@ package final class TLSSettings: Sendable {
         if ccurl_get_long(easy, CURLINFO_SSL_VERIFYRESULT, &result) != CURLE_OK { result = 0 }
         return .tls(
             failure, verifyResult: result, refusal: evaluator?.refusal, url: url,
-            showsIdentity: policy.clientIdentity != nil)
+            showsIdentity: policy.clientIdentity != nil,
+            roots: plan.onlyRoots.flatMap { OutdatedRoots($0, at: Date()) })
     }
 
     /// Ends what ``begin(_:host:judge:)`` began.

@@ -173,8 +173,7 @@ final class TaskRunner {
             end(
                 SessionError(
                     .timedOut, "the task was not done after \(options.timeouts.total ?? .zero)",
-                    advice: "try again, or allow more time",
-                    failingURL: request.url, response: transfer?.response))
+                    remedy: .longerTask, failingURL: request.url, response: transfer?.response))
         }
     }
 

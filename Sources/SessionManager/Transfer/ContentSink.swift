@@ -50,7 +50,7 @@ final class MemorySink: ContentSink {
             if !isStrict { return .taken }
             throw SessionError(
                 .dataLengthExceedsMaximum, "the response has more than \(limit) bytes",
-                advice: "download it to a file, or raise maximumContentLength")
+                remedy: .moreContentOrFile)
         }
         if data.isEmpty {
             // Mostly small content comes at once.

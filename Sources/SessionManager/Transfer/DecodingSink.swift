@@ -39,10 +39,15 @@ final class DecodingSink: ContentSink {
     }
 
     private init(_ coding: ContentCoding, to target: any ContentSink, size: Int) throws(SessionError) {
+        if case .known(let number) = coding, czlib_is_memory_short(number) {
+            throw SessionError(
+                .outOfResources, "there is no memory for the library that decodes \(coding.name)",
+                advice: "free memory, or allow more of it (ulimit -v, MemoryMax=)")
+        }
         guard case .known(let number) = coding, czlib_can_decode(number) else {
             throw SessionError(
                 .cannotDecodeRawData, "the content is encoded in a way that is unknown here: \(coding.name)",
-                advice: "ask for it without (decompressesContent = false)")
+                remedy: .plainContent)
         }
         guard let decoder = czlib_decoder_open(number) else {
             throw SessionError(.outOfResources, "there is no memory to decode the content")

@@ -114,6 +114,6 @@ final class FileSink: ContentSink {
     private func tooLong(_ limit: Int64) -> SessionError {
         SessionError(
             .dataLengthExceedsMaximum, "the response has more than \(limit) bytes",
-            advice: "raise maximumContentLength")
+            remedy: .moreContent)
     }
 }

@@ -56,8 +56,7 @@ final class FirstByteLimit {
             transfer,
             SessionError(
                 .timedOut, "the server has not begun to answer \(limit) after it got the request",
-                advice: "see whether the server is overloaded, or raise timeouts.firstByte",
-                failingURL: transfer.request.url))
+                remedy: .longerFirstByte, failingURL: transfer.request.url))
     }
 
     /// Bytes of the connection that its other end has not confirmed (TIOCOUTQ, tcp(7)).

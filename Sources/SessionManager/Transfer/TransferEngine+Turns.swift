@@ -109,8 +109,7 @@ extension TransferEngine {
                 transfer,
                 SessionError(
                     .timedOut, "nothing came from the server for \(transfer.options.timeoutInterval)",
-                    advice: "see whether the server is overloaded, or raise timeoutInterval",
-                    failingURL: transfer.request.url, response: transfer.response))
+                    remedy: .longerSilence, failingURL: transfer.request.url, response: transfer.response))
         }
     }
 }

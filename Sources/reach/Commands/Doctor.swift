@@ -155,6 +155,7 @@ struct Doctor: ParsableCommand {
         if case .notValidNow(let words, var evidence) = seen.outcome {
             guard let told = probe.ofTimes.observe() else { throw ExitCode.interrupted }
             evidence.certificate = told.certificate ?? evidence.certificate
+            if case .answered = told.outcome { evidence.isOfAuthority = told.certificate == nil }
             evidence.server = told.clockAhead.map { evidence.now - $0 }
             seen.outcome = .notValidNow(words, evidence)
         }

@@ -71,7 +71,7 @@ struct GetReport: Sendable {
                 sentence: Self.sentence(status: status, url, error.data))
             return
         }
-        let advice = error.advice.isEmpty ? "" : "; \(error.advice)"
+        let advice = error.spokenAdvice.isEmpty ? "" : "; \(error.spokenAdvice)"
         let place = error.code == .checksumMismatch || error.isAboutFiles ? "" : " (\(url.absoluteString))"
         failure = Failure(
             exitCode: ExitCode(error), number: error.code.rawValue,

@@ -22,18 +22,23 @@ struct ClockEvidence: Sendable, Equatable {
     ///
     /// The server has shown a certificate that is not valid, so nobody vouches for it: it is a hint to a person, and nothing is set by it.
     var server: Int64?
+    /// Whether all certificates that the server shows are valid now: then it is an authority that this machine trusts.
+    var isOfAuthority = false
 
     /// So many seconds are no matter to certificates and tokens.
     static let tolerance: Int64 = 300
 
     enum Culprit: Sendable, Equatable {
         case clock, certificate
+        /// An authority's, which this machine has.
+        case authority
         /// Nothing confirms it.
         case probablyClock, probablyCertificate
     }
 
     var culprit: Culprit {
         if isBeforeProgram { return .clock }
+        if isOfAuthority { return .authority }
         if let server {
             return abs(now - server) > Self.tolerance && certificate.contains(server) ? .clock : .certificate
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 import Glibc
 import Reachability
 
@@ -35,6 +36,8 @@ enum ConnectionProbe {
         var socket: Int32
         var outcome: ConnectionObservation.Outcome?
         var took: Duration?
+        /// Where the packets come from.
+        private var source: IPAddress?
 
         init(_ address: IPAddress, _ port: Int) {
             self.address = address
@@ -46,6 +49,8 @@ enum ConnectionProbe {
                 fail(errno)
                 return
             }
+            // Without it the error is left, but not who is behind it.
+            _ = clinux_keep_icmp_errors(socket, isIPv4 ? AF_INET : AF_INET6)
             let bytes = address.bytes
             let result: Int32
             if isIPv4 {
@@ -61,7 +66,9 @@ enum ConnectionProbe {
                 withUnsafeMutableBytes(of: &to.sin6_addr) { $0.copyBytes(from: bytes) }
                 result = Self.connect(socket, &to)
             }
-            if result == 0 { settle(after: .zero) } else if errno != EINPROGRESS { fail(errno) }
+            let failure = errno
+            source = Self.source(of: socket)
+            if result == 0 { settle(after: .zero) } else if failure != EINPROGRESS { fail(failure) }
         }
 
         private static func connect<Address>(_ socket: Int32, _ address: inout Address) -> Int32 {
@@ -69,6 +76,34 @@ enum ConnectionProbe {
             return withUnsafePointer(to: &address) {
                 $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.connect(socket, $0, length) }
             }
+        }
+
+        private static func source(of socket: Int32) -> IPAddress? {
+            var name = sockaddr_storage()
+            var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+            let result = withUnsafeMutablePointer(to: &name) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &length) }
+            }
+            guard result == 0 else { return nil }
+            let family = Int32(name.ss_family)
+            return withUnsafeBytes(of: &name) { bytes in
+                switch family {
+                case AF_INET: IPAddress(bytes: Array(bytes[4..<8]))
+                case AF_INET6: IPAddress(bytes: Array(bytes[8..<24]))
+                default: nil
+                }
+            }
+        }
+
+        /// What an ICMP message said that came back.
+        private func rejection() -> ConnectionRejection? {
+            var told = clinux_icmp_error()
+            guard clinux_next_icmp_error(socket, &told) == 1 else { return nil }
+            let count = Int32(told.family) == AF_INET ? 4 : 16
+            let bytes = withUnsafeBytes(of: &told.sender) { Array($0.prefix(count)) }
+            guard let sender = IPAddress(bytes: bytes) else { return nil }
+            return ConnectionRejection(
+                from: sender, type: told.type, code: told.code, server: address, source: source)
         }
 
         mutating func settle(after took: Duration) {
@@ -81,6 +116,11 @@ enum ConnectionProbe {
 
         private mutating func fail(_ number: Int32) {
             took = took ?? .zero
+            // The kernel says the same of a neighbour that does not answer, in the name of this machine.
+            if let rejection = rejection(), rejection != .init(sender: .thisMachine, kind: .noHost) {
+                outcome = .rejected(rejection)
+                return
+            }
             outcome =
                 switch number {
                 case ECONNREFUSED: .refused

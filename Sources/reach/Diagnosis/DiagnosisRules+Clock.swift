@@ -30,7 +30,7 @@ extension DiagnosisRules {
                 .clock,
                 "\(shows), and the certificate is valid from \(since) on: the clock is probably behind",
                 try: settingIt)
-        case .certificate:
+        case .authority, .certificate:
             guard let ahead, abs(ahead) > ClockEvidence.tolerance else { return agrees }
             return .doubtful(.clock, distance(ahead), try: settingIt)
         case .probablyCertificate:
@@ -42,6 +42,8 @@ extension DiagnosisRules {
     static func advice(for evidence: ClockEvidence) -> String {
         switch evidence.culprit {
         case .clock, .probablyClock: "set this machine's clock; the certificate is not to blame"
+        case .authority:
+            "put the authority's current certificate where this machine finds it (--cacert, or ca-certificates); the server's own is valid"
         case .certificate: "have the server's certificate renewed; this machine's clock is not to blame"
         case .probablyCertificate:
             "have the server's certificate renewed, unless it is another day than \(day(evidence.now))"

@@ -23,6 +23,7 @@ extension DiagnosisRules {
             case .refused: why = "nothing listens there"
             case .timedOut: why = "nothing answers there within \(text(connection.took))"
             case .failed(let words): why = "\(words)"
+            case .rejected(let rejection): why = rejection.sentence
             }
         case .name(.noSuchName), .name(.found): why = "its name has no address"
         case .name(.noAnswer): why = "no name server answers for it"

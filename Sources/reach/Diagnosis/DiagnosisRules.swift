@@ -21,6 +21,7 @@ enum DiagnosisRules {
 
     private static func advice(for reason: ReachabilityReason) -> String {
         let link = reason.interface ?? "the interface"
+        if let obstacle = reason.obstacle, let advice = advice(for: obstacle, link: link) { return advice }
         switch reason.code {
         case .linkDown:
             return
@@ -121,6 +122,11 @@ enum DiagnosisRules {
         if !hasPath, otherWorks {
             return .skipped(check, "this machine has no \(word), and does not need it")
         }
+        if otherWorks, case .rejected(let rejection) = first.outcome {
+            return .failed(
+                check, "\(word) is broken: \(reason(first)), and the other family works",
+                try: rejection.advice(port: first.port, address: first.address))
+        }
         if otherWorks {
             return .failed(
                 check, "\(word) is broken: \(reason(first)), and the other family works",
@@ -133,7 +139,19 @@ enum DiagnosisRules {
                 check, "\(place(first)) refuses the connection",
                 try: "the network is fine: nothing listens there, or a firewall forbids it")
         }
+        for one in seen {
+            guard case .rejected(let rejection) = one.outcome else { continue }
+            return .failed(
+                check, reason(one), try: rejection.advice(port: one.port, address: one.address))
+        }
         if let neighbour = first.silentNeighbour { return silence(of: neighbour, first, check) }
+        if case .failed = first.outcome {
+            return .failed(
+                check, reason(first),
+                try:
+                    "this machine cannot send there: look at its routes (ip route get \(first.address)), its neighbours (ip neigh) and its firewall (nft list ruleset)"
+            )
+        }
         return .failed(
             check, reason(first),
             try:
@@ -163,6 +181,7 @@ enum DiagnosisRules {
         case .refused: "\(place(seen)) refuses"
         case .timedOut: "\(place(seen)) does not answer within \(text(seen.took))"
         case .failed(let words): "\(place(seen)): \(words)"
+        case .rejected(let rejection): "\(place(seen)): \(rejection.sentence)"
         }
     }
 

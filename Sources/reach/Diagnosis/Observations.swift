@@ -27,8 +27,10 @@ struct ConnectionObservation: Sendable, Equatable {
         case refused
         /// Nothing came back.
         case timedOut
-        /// The kernel or a router says why, as strerror(3) does.
+        /// This machine's kernel says why, as strerror(3) does.
         case failed(String)
+        /// A device says by ICMP that it does not let the packets on.
+        case rejected(ConnectionRejection)
     }
 
     var address: IPAddress

@@ -98,7 +98,7 @@ struct OutboxOptions: ParsableArguments {
         }
         guard let result = box.withLock({ $0 }) else { throw ExitCode.interrupted }
         do { return try result.get() } catch let error as OutboxError {
-            complain(error.description)
+            complain(error.spoken)
             throw ExitCode(error)
         }
     }

@@ -13,6 +13,29 @@ struct ConfigurationReaderTests {
         return reader
     }
 
+    @Test("FLD-020 a path that is too long is told as that")
+    func tooLong() {
+        let long = String(repeating: "x", count: 107)
+        for (option, value, allowed) in [
+            ("--socket", "/" + long, "a path of at most 107 bytes for a socket, and this one has 108"),
+            ("--socket", "@" + long, "a path of at most 107 bytes for a socket, and this one has 108"),
+            ("--socket", long, "an absolute path, or @ and a name, in quotation marks"),
+            (
+                "--state-directory", "/" + String(repeating: "x", count: 4095),
+                "a path of at most 4095 bytes, and this one has 4096"
+            ),
+        ] {
+            var reader = ConfigurationReader()
+            reader.read(arguments: [option, value])
+            #expect(
+                reader.problems.map(\.description)
+                    == ["\(option): \"\(value)\" is not allowed; allowed is \(allowed)"])
+        }
+        var reader = ConfigurationReader()
+        reader.read(arguments: ["--socket", "/" + long.dropLast()])
+        #expect(reader.problems.isEmpty)
+    }
+
     @Test("file, environment and command line, the last one wins")
     func layers() {
         var reader = ConfigurationReader()

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import FoundationEssentials
+
+/// Trust roots of a policy that are not valid at a moment.
+///
+/// OpenSSL tells that a certificate of the chain is outdated, not which. It looks at the root first (internal_verify(),
+/// crypto/x509/x509_vfy.c), so where all roots are outdated it is one of them.
+package struct OutdatedRoots: Sendable {
+    private let outdated: [CertificateContents]
+    private let areAll: Bool
+    private let place: String?
+    private let now: Date
+
+    /// Nil where none is outdated, or they cannot be read.
+    package init?(_ source: TrustRoots.Source, at now: Date) {
+        guard let certificates = try? source.load().compactMap(CertificateContents.init) else { return nil }
+        outdated = certificates.filter { now < $0.notBefore || $0.notAfter < now }
+        guard !outdated.isEmpty else { return nil }
+        areAll = outdated.count == certificates.count
+        self.now = now
+        place =
+            switch source {
+            case .file(let path), .directory(let path): path
+            case .certificates: nil
+            }
+    }
+
+    /// What is wrong and what to do; nil where no root is outdated in that way.
+    func reason(_ kind: VerifyResult.Kind, host: String) -> (sentence: String, advice: String)? {
+        let isExpired = kind == .expired
+        guard let root = outdated.first(where: { isExpired ? $0.notAfter < now : now < $0.notBefore })
+        else { return nil }
+        let title = root.subject.isEmpty ? "a certificate without a name" : "CN=\(TextQuote(root.subject))"
+        let origin = place.map { "in \(TextQuote($0))" } ?? "among the trust roots"
+        let target = place.map { "in \(TextQuote($0))" } ?? "there"
+        let what = isExpired ? "expired on \(root.notAfter.day)" : "is not valid before \(root.notBefore.day)"
+        let clock = "check this device's clock: it says \(now.day)"
+        if areAll {
+            return (
+                "the authority \(title) \(origin), to which the certificate of \(host) leads, \(what)",
+                "put the authority's current certificate \(target); if it is current, \(clock)"
+            )
+        }
+        return (
+            "a certificate between \(host) and the authority that it leads to is not valid now; \(title) \(origin) \(what)",
+            "put the authority's current certificate \(target); if that is current, have the server's renewed, or \(clock)"
+        )
+    }
+}

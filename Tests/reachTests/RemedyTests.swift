@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Outbox
+import SessionCore
+import SessionManager
+import TestSupport
+import Testing
+
+@testable import reach
+
+/// What the program tells people to try.
+@Suite("The program's advice", .timeLimit(.minutes(10)))
+struct RemedyTests {
+    private static let libraryWords = [
+        "timeoutInterval", "timeouts.", "maximumContentLength", "policy", "trust roots",
+        "decompressesContent", "limits, or choose",
+    ]
+
+    @Test("FLD-037 no advice names a setting of the library", arguments: SessionRemedy.allCases)
+    func words(remedy: SessionRemedy) {
+        let error = SessionError(.timedOut, "what happened", remedy: remedy)
+        #expect(error.advice == remedy.advice, "the library's own words stay")
+        #expect(!error.spokenAdvice.isEmpty)
+        for word in Self.libraryWords { #expect(!error.spokenAdvice.contains(word), "\(error.spokenAdvice)") }
+        #expect(error.with(message: "more").spokenAdvice == error.spokenAdvice)
+        #expect(error.with(advice: "another").spokenAdvice == "another")
+    }
+
+    @Test("FLD-037 nor where pins are asked for as well")
+    func pinned() async throws {
+        let lab = try await GetLab()
+        let pin = "sha256//" + String(repeating: "A", count: 43) + "="
+        let end = try await lab.get(
+            "--pin", pin, "--cacert", lab.origin.pem(.otherRoot),
+            lab.origin.url("/bytes/10", at: .https, host: "127.0.0.1"))
+        #expect(end.code == 7 && end.errors.contains("(--cacert FILE)"), "\(end.errors)")
+        for word in Self.libraryWords { #expect(!end.errors.contains(word), "\(end.errors)") }
+    }
+
+    @Test("FLD-037 nor does that of an outbox that is full")
+    func full() {
+        let error = OutboxError(
+            .full, "there is no room for it", advice: "raise the limits, or choose what gives way")
+        #expect(error.spoken.contains("outbox.entries") && error.spoken.contains("outbox.when-full"))
+        for word in Self.libraryWords { #expect(!error.spoken.contains(word), "\(error.spoken)") }
+    }
+
+    @Test("FLD-037 a time limit that passed names --max-time")
+    func time() async throws {
+        let lab = try await GetLab()
+        let end = try await lab.get("-m", "0.2", lab.origin.url("/delay/60"))
+        #expect(end.code == 2 && end.errors.contains("--max-time"), "\(end.errors)")
+    }
+
+    @Test("FLD-037 FLD-038 an authority that is not trusted, and one that has expired")
+    func authorities() async throws {
+        let lab = try await GetLab()
+        let stranger = try await lab.get(
+            "--cacert", lab.origin.pem(.otherRoot), lab.origin.url("/bytes/10", at: .https, host: "127.0.0.1")
+        )
+        #expect(stranger.code == 7 && stranger.errors.contains("(--cacert FILE)"), "\(stranger.errors)")
+        // A certificate that is trusted itself is its own authority.
+        let file = lab.origin.pem(.expired)
+        let expired = try await lab.get(
+            "--cacert", file, lab.origin.url("/bytes/10", at: .expired, host: "127.0.0.1"))
+        #expect(expired.code == 7, "\(expired.errors)")
+        #expect(
+            expired.errors.contains("the authority ") && expired.errors.contains("in \"\(file)\"")
+                && expired.errors.contains("expired on 2021-01-01"), "\(expired.errors)")
+    }
+
+    @Test(
+        "FLD-073 where memory is short, nobody is told to install what is there",
+        arguments: [64, 72, 76, 80, 84])
+    func memory(megabytes: Int) async throws {
+        let lab = try await GetLab()
+        // However it ends: what it says is right.
+        let end = try await lab.origin.run([
+            "sh", "-c", "ulimit -c 0; exec prlimit --as=$((\(megabytes) << 20)) -- \"$@\"", "sh",
+            BuiltProgram.reach, "get", "-m", "5", "-o", "-", lab.origin.url("/bytes/10"),
+        ])
+        #expect(!end.errors.contains("install"), "\(end.errors)")
+    }
+}
