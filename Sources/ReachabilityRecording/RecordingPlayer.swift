@@ -99,12 +99,45 @@ package struct RecordingPlayer: ~Copyable, Sendable {
         return Moment(update: told, wall: WallTime(nanoseconds: now.nanoseconds &+ wallOffset))
     }
 
-    /// A snapshot of a time when nobody asked for the addresses where IPv6 has no route: there were none to send from.
+    /// A snapshot of an older program, which did not ask for the policy rules, nor for the addresses where IPv6 has no route, nor
+    /// for single connections over a multipath route.
+    ///
+    /// Without rules its lookups are the ones of that time; without addresses there are none to send from; and all connections go
+    /// the way that was told.
     private static func completed(_ snapshot: Snapshot, for evaluator: PathEvaluator) -> Snapshot {
-        guard case .needs([.addresses]) = evaluator.evaluate(snapshot) else { return snapshot }
         var snapshot = snapshot
-        snapshot.add(.addresses, .addresses([]))
+        if snapshot[.rules] == nil { snapshot.add(.rules, .rules(PolicyRules())) }
+        for _ in 0..<8 {
+            guard case .needs(let questions) = evaluator.evaluate(snapshot) else { break }
+            for question in questions {
+                guard let answer = answer(question, from: snapshot) else { return snapshot }
+                snapshot.add(question, answer)
+            }
+        }
         return snapshot
+    }
+
+    /// What an older program knew of a question that it did not ask.
+    private static func answer(_ question: KernelQuestion, from snapshot: Snapshot) -> KernelAnswer? {
+        switch question {
+        case .addresses: return .addresses([])
+        // Only the leg that was taken was looked at; of the others nothing can be said.
+        case .link(let index) where isLeg(index, in: snapshot): return .failure(KernelRefusal.noDevice)
+        case .route(var lookup) where lookup.port != 0:
+            lookup.port = 0
+            lookup.sourcePort = 0
+            if let answer = snapshot[.route(lookup)] { return answer }
+            lookup.source = nil
+            return snapshot[.route(lookup)]
+        default: return nil
+        }
+    }
+
+    private static func isLeg(_ index: Int32, in snapshot: Snapshot) -> Bool {
+        snapshot.entries.contains { entry in
+            guard case .route(let route) = entry.answer else { return false }
+            return route.legs.contains { $0.interface == index }
+        }
     }
 
     /// The path to the watched host, where its name has no address yet; nil while nothing can be said.

@@ -19,6 +19,7 @@ extension LineWords {
         case "ruleChanged": return .ruleChanged(try family(try next("a family")))
         case "settingChanged": return .settingChanged(try family(try next("a family")))
         case "nexthopChanged": return .nexthopChanged(try Self.number(try next("a number"), "nexthop"))
+        case "routerChanged": return .routerChanged(interface: try required("dev", try number("dev")))
         case "wirelessChanged": return .wirelessChanged(index: try index())
         case "overrun": return .overrun
         case "reopened": return .reopened
@@ -73,7 +74,8 @@ extension LineWords {
                     destination: try Self.address(try own.next("an address")),
                     interface: try own.number("oif") ?? 0, source: try own.address("from"),
                     wantsEntry: own.flag("entry"),
-                    mark: try own.number("mark") ?? 0, user: try own.number("uid")))
+                    mark: try own.number("mark") ?? 0, user: try own.number("uid"),
+                    port: try own.number("tcp") ?? 0, sourcePort: try own.number("sport") ?? 0))
         case "link":
             if let name = try own.text("name") {
                 question = .linkNamed(LinkName(name))
@@ -83,6 +85,7 @@ extension LineWords {
         case "links": question = .links
         case "ports": question = .ports(master: try own.required("master", try own.number("master")))
         case "addresses": question = .addresses
+        case "rules": question = .rules
         case "wireless": question = .wireless(try own.index())
         case "device":
             question = .device(
@@ -107,6 +110,8 @@ extension LineWords {
         case "link": return .single(.link(try link()))
         case "links": return .links(count: try required("count", try number("count")))
         case "addresses": return .addresses(count: try required("count", try number("count")))
+        case "rules":
+            return .single(.rules(PolicyRules(ipv4: try selectors("ipv4"), ipv6: try selectors("ipv6"))))
         case "wireless":
             var state = WirelessState(mode: try required("mode", try number("mode")), ssid: try text("ssid"))
             if let word = try value("ap") { state.accessPoint = try Self.hardwareAddress(word) }
@@ -121,6 +126,17 @@ extension LineWords {
         case "failure": return .single(.failure(try required("errno", try number("errno"))))
         default: throw Problem("there is no answer '\(Self.shown(word))'")
         }
+    }
+
+    private mutating func selectors(_ key: String) throws(Problem) -> PolicyRules.Selectors {
+        var selectors: PolicyRules.Selectors = []
+        for part in try value(key)?.split(separator: ",") ?? [] {
+            guard let known = PolicyRules.Selectors.words.first(where: { $0.word == part }) else {
+                throw Problem("rules look at no '\(Self.shown(part))'")
+            }
+            selectors.insert(known.selector)
+        }
+        return selectors
     }
 
     private static func hardwareAddress(_ word: Substring) throws(Problem) -> [UInt8] {

@@ -15,6 +15,8 @@ extension TextLine {
             flag("entry", lookup.wantsEntry)
             if lookup.mark != 0 { key("mark", lookup.mark) }
             if let user = lookup.user { key("uid", user) }
+            if lookup.port != 0 { key("tcp", lookup.port) }
+            if lookup.sourcePort != 0 { key("sport", lookup.sourcePort) }
         case .link(let index):
             append("link")
             key("index", index)
@@ -26,6 +28,7 @@ extension TextLine {
             append("ports")
             key("master", master)
         case .addresses: append("addresses")
+        case .rules: append("rules")
         case .wireless(let index):
             append("wireless")
             key("index", index)
@@ -49,6 +52,10 @@ extension TextLine {
         case .addresses(let addresses):
             append("addresses")
             key("count", addresses.count)
+        case .rules(let rules):
+            append("rules")
+            append(rules.ipv4, of: "ipv4")
+            append(rules.ipv6, of: "ipv6")
         case .wireless(let state):
             append("wireless")
             key("mode", state.mode)
@@ -71,6 +78,15 @@ extension TextLine {
             append("failure")
             key("errno", number)
         }
+    }
+
+    private mutating func append(_ selectors: PolicyRules.Selectors, of family: String) {
+        let words = PolicyRules.Selectors.words.filter { selectors.contains($0.selector) }
+        guard !words.isEmpty else { return }
+        append(" ")
+        append(family)
+        append("=")
+        list(words) { $0.append($1.word) }
     }
 
     private mutating func append(_ route: RouteAnswer) {

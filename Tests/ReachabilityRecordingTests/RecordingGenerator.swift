@@ -81,7 +81,7 @@ struct RecordingGenerator {
     }
 
     mutating func event() -> NetworkEvent {
-        switch below(15) {
+        switch below(16) {
         case 0: .linkChanged(link(), isWirelessNoise: flag())
         case 1: .linkRemoved(index: number())
         case 2: .addressAdded(interfaceAddress())
@@ -96,29 +96,32 @@ struct RecordingGenerator {
         case 11: .resumed(after: duration())
         case 12: .destinationsChanged
         case 13: .settingChanged(flag() ? .ipv4 : .ipv6)
+        case 14: .routerChanged(interface: number())
         default: .requested
         }
     }
 
     mutating func question() -> KernelQuestion {
-        switch below(8) {
+        switch below(9) {
         case 0:
             .route(
                 RouteLookup(
                     destination: address(), interface: number(), source: maybe { $0.address() },
-                    wantsEntry: flag(), mark: number(), user: maybe { $0.number() }))
+                    wantsEntry: flag(), mark: number(), user: maybe { $0.number() }, port: number(),
+                    sourcePort: number()))
         case 1: .link(number())
         case 2: .linkNamed(LinkName(text()))
         case 3: .links
         case 4: .ports(master: number())
         case 5: .addresses
         case 6: .wireless(number())
+        case 7: .rules
         default: .device(number(), name: LinkName(text()))
         }
     }
 
     mutating func answer() -> KernelAnswer {
-        switch below(7) {
+        switch below(8) {
         case 0: .route(route())
         case 1: .link(link())
         case 2: .links((0..<below(4)).map { _ in link() })
@@ -135,6 +138,11 @@ struct RecordingGenerator {
                 DeviceFacts(
                     type: maybe { $0.text() }, hasPhy80211: flag(), hasWirelessExtensions: flag(),
                     isRadioBlocked: flag()))
+        case 6:
+            .rules(
+                PolicyRules(
+                    ipv4: PolicyRules.Selectors(rawValue: UInt8(below(4))),
+                    ipv6: PolicyRules.Selectors(rawValue: UInt8(below(4)))))
         default: .failure(number())
         }
     }
@@ -192,6 +200,7 @@ struct RecordingGenerator {
         header.configuration.family = maybe { $0.flag() ? .ipv4 : .ipv6 }
         header.configuration.mark = number()
         header.configuration.user = maybe { $0.number() }
+        header.configuration.port = number()
         header.configuration.sentinels = (0..<below(4)).map { _ in address() }
         header.configuration.expensiveInterfaces = Set((0..<below(3)).map { _ in "if " + text() })
         header.configuration.reportsLinks = flag()

@@ -9,6 +9,7 @@ package struct DumpSheet {
     private let sequence: UInt32
     private var links: [LinkState] = []
     private var addresses: [InterfaceAddress] = []
+    private var rules = PolicyRules()
     private var failure: Int32 = 0
     /// Whether the end has come.
     package private(set) var isComplete = false
@@ -26,8 +27,11 @@ package struct DumpSheet {
     /// The answer, once complete.
     package var answer: KernelAnswer {
         if failure != 0 { return .failure(failure) }
-        if case .addresses = question { return .addresses(addresses) }
-        return .links(links)
+        switch question {
+        case .addresses: return .addresses(addresses)
+        case .rules: return .rules(rules)
+        default: return .links(links)
+        }
     }
 
     /// Enters the messages of one datagram.
@@ -58,6 +62,9 @@ package struct DumpSheet {
         case RTM_NEWADDR:
             guard let address = InterfaceAddress(message.body, in: bytes) else { return false }
             addresses.append(address)
+        case RTM_NEWRULE:
+            guard let rule = RuleMessage(message.body, in: bytes) else { return false }
+            if let family = rule.family { rules[family].formUnion(rule.selectors) }
         default: break
         }
         return true

@@ -81,7 +81,7 @@ package final class KernelQuery: KernelQuerying {
     private func ask(_ question: KernelQuestion) throws(ReachabilityError) -> KernelAnswer {
         let answer: KernelAnswer
         switch question {
-        case .links, .ports, .addresses:
+        case .links, .ports, .addresses, .rules:
             let (dump, isWhole) = try channel.dump(question)
             // The change that got in between brings an event, and with it the next evaluation.
             guard isWhole else { return dump }

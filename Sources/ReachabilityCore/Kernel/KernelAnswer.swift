@@ -7,6 +7,7 @@ package enum KernelAnswer: Sendable, Equatable {
     /// To `links` and `ports`.
     case links([LinkState])
     case addresses([InterfaceAddress])
+    case rules(PolicyRules)
     indirect case wireless(WirelessState)
     indirect case device(DeviceFacts)
     /// The kernel refused, with this errno(3): ENETUNREACH, ENODEV, EACCES …

@@ -6,6 +6,9 @@ package struct RouteAnswer: Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
         case unicast, local, broadcast, anycast, multicast, blackhole, unreachable, prohibit, `throw`
         case other(UInt8)
+
+        /// Whether it leads to several hosts of the link at once.
+        package var isForSeveral: Bool { self == .multicast || self == .broadcast }
     }
 
     /// One of the next hops of a multipath route.
