@@ -78,6 +78,16 @@ public struct IPAddress: Sendable, Hashable {
     /// 224.0.0.0/4 (RFC 1112) or ff00::/8 (RFC 4291 §2.7).
     package var isMulticast: Bool { family == .ipv4 ? low >> 28 == 0xE : high >> 56 == 0xFF }
 
+    /// Whether packets to it never leave the link: link-local, the broadcast address of RFC 919 §7, 224.0.0.0/24 (RFC 5771 §4),
+    /// and IPv6 multicast of interface or link scope (RFC 4291 §2.7).
+    package var staysOnLink: Bool {
+        if isLinkLocal { return true }
+        switch family {
+        case .ipv4: return low >> 8 == 0xE00000 || low == 0xFFFF_FFFF
+        case .ipv6: return isMulticast && (1...2).contains(high >> 48 & 0xF)
+        }
+    }
+
     /// 0.0.0.0 or ::.
     public var isUnspecified: Bool { high == 0 && low == 0 }
 }

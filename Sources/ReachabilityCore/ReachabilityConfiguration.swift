@@ -18,6 +18,11 @@ public struct ReachabilityConfiguration: Sendable, Equatable {
     /// The user whose traffic to ask for, where policy rules tell users apart (`uidrange`, ip-rule(8)); nil for
     /// the own one.
     public var user: UInt32?
+    /// The TCP port of the traffic to ask for, where policy rules tell protocols or ports apart (`ipproto`, `dport`,
+    /// ip-rule(8)).
+    ///
+    /// Default 443. Where no rule does, it is of no consequence.
+    public var port: UInt16 = 443
     /// Restricts the answer to one address family; nil for either.
     public var family: IPAddress.Family?
     /// Interfaces whose traffic is expensive, besides cellular and Bluetooth.

@@ -100,33 +100,49 @@ package struct RecordingPlayer: ~Copyable, Sendable {
     }
 
     /// A snapshot of an older program, with what that one did not ask.
+    ///
+    /// Without rules its lookups are those of that time, without addresses there are none to send from, and all connections go the
+    /// way that was recorded.
     private static func completed(_ snapshot: Snapshot, for evaluator: PathEvaluator) -> Snapshot {
         var completed = snapshot
+        if snapshot[.rules] == nil { completed.add(.rules, .rules(PolicyRules())) }
         // An answer may lead to one more question, but not to many.
         for _ in 0..<8 {
-            guard case .needs(let questions) = evaluator.evaluate(completed) else { return completed }
+            guard case .needs(let questions) = evaluator.evaluate(completed) else { break }
             for question in questions {
-                guard let answer = unasked(question, in: snapshot) else { return snapshot }
+                guard let answer = unasked(question, in: completed) else { return completed }
                 completed.add(question, answer)
             }
         }
-        return snapshot
+        return completed
     }
 
     /// The answer that comes to what an older program concluded without the question; nil where each program asked it.
     private static func unasked(_ question: KernelQuestion, in snapshot: Snapshot) -> KernelAnswer? {
         switch question {
         // Where IPv6 has no route: there were none to send from.
-        case .addresses: .addresses([])
+        case .addresses: return .addresses([])
+        case .route(var lookup) where lookup.port != 0:
+            lookup.port = 0
+            lookup.sourcePort = 0
+            if let answer = snapshot[.route(lookup)] { return answer }
+            lookup.source = nil
+            return snapshot[.route(lookup)]
         // What carries a tunnel was looked for on live links alone, without marks.
-        case .exemptions: .exemptions(RuleExemptions())
         case .route(let lookup) where lookup.interface != 0 && snapshot[.links] != nil:
-            .failure(KernelRefusal.networkUnreachable)
-        // A port was a way out like others, whatever it is a port of, and whatever the other ports are.
-        case .link(let index) where snapshot.links.contains { $0.master == index },
+            return .failure(KernelRefusal.networkUnreachable)
+        // Only the leg that was taken was looked at, and a port was a way out whatever it is a port of.
+        case .link(let index) where isLeg(index, in: snapshot) || snapshot.links.contains { $0.master == index },
             .wireless(let index) where snapshot.links.contains { $0.index == index && $0.master != nil }:
-            .failure(KernelRefusal.noDevice)
-        default: nil
+            return .failure(KernelRefusal.noDevice)
+        default: return nil
+        }
+    }
+
+    private static func isLeg(_ index: Int32, in snapshot: Snapshot) -> Bool {
+        snapshot.entries.contains { entry in
+            guard case .route(let route) = entry.answer else { return false }
+            return route.legs.contains { $0.interface == index }
         }
     }
 

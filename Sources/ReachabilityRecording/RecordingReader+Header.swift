@@ -15,6 +15,7 @@ extension RecordingReader {
         if let family = try words.value("family") { header.configuration.family = try words.family(family) }
         header.configuration.mark = try words.number("mark") ?? 0
         header.configuration.user = try words.number("uid")
+        if let port: UInt16 = try words.number("port") { header.configuration.port = port }
         if let sentinels = try words.value("sentinels") {
             var addresses: [IPAddress] = []
             for part in sentinels.split(separator: ",") { addresses.append(try LineWords.address(part)) }

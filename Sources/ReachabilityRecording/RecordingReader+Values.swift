@@ -19,6 +19,7 @@ extension LineWords {
         case "ruleChanged": return .ruleChanged(try family(try next("a family")))
         case "settingChanged": return .settingChanged(try family(try next("a family")))
         case "nexthopChanged": return .nexthopChanged(try Self.number(try next("a number"), "nexthop"))
+        case "routerChanged": return .routerChanged(interface: try required("dev", try number("dev")))
         case "wirelessChanged": return .wirelessChanged(index: try index())
         case "overrun": return .overrun
         case "reopened": return .reopened
@@ -87,7 +88,8 @@ extension LineWords {
                     destination: try Self.address(try own.next("an address")),
                     interface: try own.number("oif") ?? 0, source: try own.address("from"),
                     wantsEntry: own.flag("entry"),
-                    mark: try own.number("mark") ?? 0, user: try own.number("uid")))
+                    mark: try own.number("mark") ?? 0, user: try own.number("uid"),
+                    port: try own.number("tcp") ?? 0, sourcePort: try own.number("sport") ?? 0))
         case "link":
             if let name = try own.text("name") {
                 question = .linkNamed(LinkName(name))
@@ -97,8 +99,8 @@ extension LineWords {
         case "links": question = .links
         case "ports": question = .ports(master: try own.required("master", try own.number("master")))
         case "addresses": question = .addresses
+        case "rules": question = .rules
         case "wireless": question = .wireless(try own.index())
-        case "exemptions": question = .exemptions
         case "device":
             question = .device(
                 try own.index(), name: LinkName(try own.required("name", try own.text("name"))))
@@ -122,6 +124,10 @@ extension LineWords {
         case "link": return .single(.link(try link()))
         case "links": return .links(count: try required("count", try number("count")))
         case "addresses": return .addresses(count: try required("count", try number("count")))
+        case "rules":
+            let rules = PolicyRules(
+                ipv4: try selectors("ipv4"), ipv6: try selectors("ipv6"), exemptions: try exemptions())
+            return .single(.rules(rules))
         case "wireless":
             var state = WirelessState(mode: try required("mode", try number("mode")), ssid: try text("ssid"))
             if let word = try value("ap") { state.accessPoint = try Self.hardwareAddress(word) }
@@ -133,7 +139,6 @@ extension LineWords {
                     DeviceFacts(
                         type: try text("type"), hasPhy80211: flag("phy80211"),
                         hasWirelessExtensions: flag("wext"), isRadioBlocked: flag("blocked"))))
-        case "exemptions": return .single(.exemptions(try exemptions()))
         case "failure": return .single(.failure(try required("errno", try number("errno"))))
         default: throw Problem("there is no answer '\(Self.shown(word))'")
         }
@@ -150,6 +155,17 @@ extension LineWords {
 
     private mutating func parts(_ key: String) throws(Problem) -> [Substring] {
         try value(key)?.split(separator: ",") ?? []
+    }
+
+    private mutating func selectors(_ key: String) throws(Problem) -> PolicyRules.Selectors {
+        var selectors: PolicyRules.Selectors = []
+        for part in try parts(key) {
+            guard let known = PolicyRules.Selectors.words.first(where: { $0.word == part }) else {
+                throw Problem("rules look at no '\(Self.shown(part))'")
+            }
+            selectors.insert(known.selector)
+        }
+        return selectors
     }
 
     private static func hardwareAddress(_ word: Substring) throws(Problem) -> [UInt8] {

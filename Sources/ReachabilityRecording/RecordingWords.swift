@@ -54,6 +54,11 @@ extension RouteAnswer.Kind {
     }
 }
 
+extension PolicyRules.Selectors {
+    /// What policy rules look at.
+    static let words: [(word: String, selector: Self)] = [("source", .source), ("transport", .transport)]
+}
+
 extension ReachabilityTiming {
     /// The times by name; the program reads and writes recordings by walking this list.
     static var durations: [(word: String, path: WritableKeyPath<Self, Duration>)] {

@@ -15,6 +15,8 @@ extension TextLine {
             flag("entry", lookup.wantsEntry)
             if lookup.mark != 0 { key("mark", lookup.mark) }
             if let user = lookup.user { key("uid", user) }
+            if lookup.port != 0 { key("tcp", lookup.port) }
+            if lookup.sourcePort != 0 { key("sport", lookup.sourcePort) }
         case .link(let index):
             append("link")
             key("index", index)
@@ -26,6 +28,7 @@ extension TextLine {
             append("ports")
             key("master", master)
         case .addresses: append("addresses")
+        case .rules: append("rules")
         case .wireless(let index):
             append("wireless")
             key("index", index)
@@ -33,7 +36,6 @@ extension TextLine {
             append("device")
             key("index", index)
             key("name", escaped: name.text)
-        case .exemptions: append("exemptions")
         }
     }
 
@@ -50,6 +52,11 @@ extension TextLine {
         case .addresses(let addresses):
             append("addresses")
             key("count", addresses.count)
+        case .rules(let rules):
+            append("rules")
+            append(rules.ipv4, of: "ipv4")
+            append(rules.ipv6, of: "ipv6")
+            append(rules.exemptions)
         case .wireless(let state):
             append("wireless")
             key("mode", state.mode)
@@ -68,7 +75,6 @@ extension TextLine {
             flag("phy80211", facts.hasPhy80211)
             flag("wext", facts.hasWirelessExtensions)
             flag("blocked", facts.isRadioBlocked)
-        case .exemptions(let exemptions): append(exemptions)
         case .failure(let number):
             append("failure")
             key("errno", number)
@@ -76,7 +82,6 @@ extension TextLine {
     }
 
     private mutating func append(_ exemptions: RuleExemptions) {
-        append("exemptions")
         func part<Element>(_ word: String, _ elements: [Element], _ write: (inout TextLine, Element) -> Void)
         {
             guard !elements.isEmpty else { return }
@@ -89,6 +94,15 @@ extension TextLine {
         part("refusing", IPAddress.Family.allCases.filter(exemptions.refusing.contains)) {
             $0.append($1.rawValue)
         }
+    }
+
+    private mutating func append(_ selectors: PolicyRules.Selectors, of family: String) {
+        let words = PolicyRules.Selectors.words.filter { selectors.contains($0.selector) }
+        guard !words.isEmpty else { return }
+        append(" ")
+        append(family)
+        append("=")
+        list(words) { $0.append($1.word) }
     }
 
     private mutating func append(_ route: RouteAnswer) {

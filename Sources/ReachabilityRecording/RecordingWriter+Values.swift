@@ -127,6 +127,9 @@ extension TextLine {
         case .nexthopChanged(let number):
             append("nexthopChanged ")
             append(number)
+        case .routerChanged(let interface):
+            append("routerChanged")
+            key("dev", interface)
         case .wirelessChanged(let index):
             append("wirelessChanged")
             key("index", index)

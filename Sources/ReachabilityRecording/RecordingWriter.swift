@@ -25,6 +25,7 @@ package struct RecordingWriter: Sendable {
         if let family = configuration.family { line.key("family", escaped: family.rawValue) }
         if configuration.mark != 0 { line.key("mark", configuration.mark) }
         if let user = configuration.user { line.key("uid", user) }
+        if configuration.port != ReachabilityConfiguration().port { line.key("port", configuration.port) }
         line.append(" sentinels=")
         line.list(configuration.sentinels) { $0.append($1) }
         if !configuration.expensiveInterfaces.isEmpty {

@@ -39,7 +39,9 @@ struct LinkNameTests {
         let zone = "much-longer-than-a-name"
         let destination = ReachabilityDestination(try #require(IPAddress("fe80::1")), zone: zone)
         let evaluator = PathEvaluator(target: .host([destination]), configuration: .init())
-        guard case .path(let path, _) = evaluator.evaluate(Snapshot()) else {
+        var snapshot = Snapshot()
+        snapshot.add(.rules, .rules(PolicyRules()))
+        guard case .path(let path, _) = evaluator.evaluate(snapshot) else {
             Issue.record("questions are left")
             return
         }

@@ -21,7 +21,7 @@ struct PathEvaluatorTests {
 
     @Test func openingQuestionsAreAskedTogether() {
         let questions = PathEvaluator.general.openingQuestions
-        #expect(questions.count == 3)
+        #expect(questions.count == 4)
         guard case .needs(let first) = PathEvaluator.general.evaluate(Snapshot()) else {
             Issue.record("an empty snapshot cannot be enough")
             return

@@ -88,7 +88,7 @@ struct RecordingGenerator {
     }
 
     mutating func event() -> NetworkEvent {
-        switch below(15) {
+        switch below(16) {
         case 0: .linkChanged(link(), isWirelessNoise: flag())
         case 1: .linkRemoved(index: number())
         case 2: .addressAdded(interfaceAddress())
@@ -103,6 +103,7 @@ struct RecordingGenerator {
         case 11: .resumed(after: duration())
         case 12: .destinationsChanged
         case 13: .settingChanged(flag() ? .ipv4 : .ipv6)
+        case 14: .routerChanged(interface: number())
         default: .requested
         }
     }
@@ -113,15 +114,16 @@ struct RecordingGenerator {
             .route(
                 RouteLookup(
                     destination: address(), interface: number(), source: maybe { $0.address() },
-                    wantsEntry: flag(), mark: number(), user: maybe { $0.number() }))
+                    wantsEntry: flag(), mark: number(), user: maybe { $0.number() }, port: number(),
+                    sourcePort: number()))
         case 1: .link(number())
         case 2: .linkNamed(LinkName(text()))
         case 3: .links
         case 4: .ports(master: number())
         case 5: .addresses
         case 6: .wireless(number())
-        case 7: .device(number(), name: LinkName(text()))
-        default: .exemptions
+        case 7: .rules
+        default: .device(number(), name: LinkName(text()))
         }
     }
 
@@ -144,11 +146,15 @@ struct RecordingGenerator {
                     type: maybe { $0.text() }, hasPhy80211: flag(), hasWirelessExtensions: flag(),
                     isRadioBlocked: flag()))
         case 6:
-            .exemptions(
-                RuleExemptions(
-                    marks: (0..<below(4)).map { _ in number() }, users: (0..<below(3)).map { _ in number() },
-                    destinations: (0..<below(3)).map { _ in address() },
-                    refusing: Set(IPAddress.Family.allCases.filter { _ in flag() })))
+            .rules(
+                PolicyRules(
+                    ipv4: PolicyRules.Selectors(rawValue: UInt8(below(4))),
+                    ipv6: PolicyRules.Selectors(rawValue: UInt8(below(4))),
+                    exemptions: RuleExemptions(
+                        marks: (0..<below(4)).map { _ in number() },
+                        users: (0..<below(3)).map { _ in number() },
+                        destinations: (0..<below(3)).map { _ in address() },
+                        refusing: Set(IPAddress.Family.allCases.filter { _ in flag() }))))
         default: .failure(number())
         }
     }
@@ -206,6 +212,7 @@ struct RecordingGenerator {
         header.configuration.family = maybe { $0.flag() ? .ipv4 : .ipv6 }
         header.configuration.mark = number()
         header.configuration.user = maybe { $0.number() }
+        header.configuration.port = number()
         header.configuration.sentinels = (0..<below(4)).map { _ in address() }
         header.configuration.expensiveInterfaces = Set((0..<below(3)).map { _ in "if " + text() })
         header.configuration.reportsLinks = flag()

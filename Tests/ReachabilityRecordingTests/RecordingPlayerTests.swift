@@ -50,6 +50,39 @@ struct RecordingPlayerTests {
         #expect(count == 1)
     }
 
+    /// What an older program wrote down: no rules, no lookups of single connections, and no leg but the one that was taken.
+    private static func old(_ snapshot: Snapshot) -> Snapshot {
+        var old = Snapshot()
+        for entry in snapshot.entries {
+            switch entry.question {
+            case .rules: continue
+            case .route(let lookup) where lookup.port != 0: continue
+            case .link(let index) where index == FakeNetwork.wiredAndWiFi.index("wlan0"): continue
+            default: old.add(entry.question, entry.answer)
+            }
+        }
+        return old
+    }
+
+    @Test(
+        "FLD-007 FLD-008 a recording of a program that asked neither for rules nor for single connections is played"
+    )
+    func older() {
+        var player = Self.player()
+        let wired = player.play(Self.evaluated(Self.old(Self.snapshot(.wired)), 1))
+        #expect(wired?.update.status == .wired)
+        var network = FakeNetwork.wiredAndWiFi
+        network.removeRoutes("0.0.0.0/0")
+        network.addRoute(
+            "0.0.0.0/0",
+            legs: ["eth0", "wlan0"].map { RouteAnswer.Leg(interface: network.index($0)) })
+        var host = Self.player(host: "203.0.113.5")
+        let said = host.play(Self.evaluated(Self.old(Self.snapshot(network, .host("203.0.113.5"))), 1))
+        #expect(said?.update.path.interface == "eth0")
+        let missing = player.incomplete + host.incomplete
+        #expect(missing == 0)
+    }
+
     @Test("nothing is said of a name before it has an address or cannot have one")
     func name() throws {
         var player = Self.player(host: "a.example")

@@ -19,9 +19,20 @@ package struct FakeNetwork: Sendable {
         package var table: UInt32 = 254
     }
 
+    /// A policy rule; what it matches looks into its table first.
+    package struct Rule: Sendable {
+        package var from: IPPrefix?
+        package var port: UInt16?
+        package var table: UInt32
+        package var family: IPAddress.Family
+    }
+
     package var links: [LinkState] = []
     package var addresses: [InterfaceAddress] = []
     package var routes: [Route] = []
+    package var policy: [Rule] = []
+    /// The number of the leg that a lookup without an interface is given, modulo how many there are.
+    package var hash: @Sendable (RouteLookup) -> Int = { _ in 0 }
     package var wireless: [Int32: WirelessState] = [:]
     package var devices: [Int32: DeviceFacts] = [:]
     /// Whether the kernel knows RTM_F_FIB_MATCH; IPv4 alone needs it.
@@ -83,6 +94,34 @@ package struct FakeNetwork: Sendable {
                 table: table))
     }
 
+    /// A rule for a prefix of sources or a TCP port, before the main table.
+    package mutating func addRule(
+        from: String? = nil, port: UInt16? = nil, table: UInt32, family: IPAddress.Family = .ipv4
+    ) {
+        policy.append(Rule(from: from.flatMap { IPPrefix($0) }, port: port, table: table, family: family))
+    }
+
+    /// What the rules look at.
+    private var rules: PolicyRules {
+        var rules = PolicyRules(exemptions: exemptions)
+        for rule in policy {
+            if rule.from != nil { rules[rule.family].insert(.source) }
+            if rule.port != nil { rules[rule.family].insert(.transport) }
+        }
+        return rules
+    }
+
+    /// The tables that a lookup goes through, one after the other; those of rules are in no other's.
+    private func tables(for lookup: RouteLookup) -> [[Route]] {
+        let matching = policy.filter { rule in
+            rule.family == lookup.destination.family && rule.port ?? lookup.port == lookup.port
+                && rule.from.map { prefix in lookup.source.map(prefix.contains) ?? false } ?? true
+        }
+        let others = Set(policy.map(\.table))
+        return matching.map { rule in routes.filter { $0.table == rule.table } }
+            + [routes.filter { !others.contains($0.table) }]
+    }
+
     package mutating func removeRoutes(_ text: String, metric: UInt32? = nil) {
         routes.removeAll { $0.prefix.description == text && metric ?? $0.metric == $0.metric }
     }
@@ -113,9 +152,9 @@ package struct FakeNetwork: Sendable {
         case .links: .links(links)
         case .ports(let master): .links(links.filter { $0.master == master })
         case .addresses: .addresses(addresses)
+        case .rules: .rules(rules)
         case .wireless(let index): wireless[index].map { .wireless($0) } ?? .failure(KernelRefusal.noDevice)
         case .device(let index, _): .device(devices[index] ?? DeviceFacts())
-        case .exemptions: .exemptions(exemptions)
         }
     }
 
@@ -156,11 +195,26 @@ package struct FakeNetwork: Sendable {
             return .route(
                 RouteAnswer(kind: .local, interface: 1, source: lookup.destination, prefixLength: 32))
         }
-        let candidates = routes.filter { route in
+        for table in tables(for: lookup) {
+            if let answer = route(lookup, in: table) { return answer }
+        }
+        // IPv4 takes the peer for one on the link (ip_route_output_key_hash_rcu(), net/ipv4/route.c).
+        if lookup.destination.family == .ipv4, lookup.interface != 0, !lookup.wantsEntry, !policy.isEmpty {
+            return .route(
+                RouteAnswer(
+                    kind: .unicast, interface: lookup.interface,
+                    source: source(for: lookup.destination, through: lookup.interface), prefixLength: 32))
+        }
+        return .failure(KernelRefusal.networkUnreachable)
+    }
+
+    private func route(_ lookup: RouteLookup, in table: [Route]) -> KernelAnswer? {
+        let candidates = table.filter { route in
             route.prefix.contains(lookup.destination)
                 && (lookup.source.map { route.from?.contains($0) != false } ?? (route.from == nil))
                 // With a source the interface is no condition (ip6_route_output_flags(), net/ipv6/route.c).
-                && (lookup.interface == 0 || lookup.source != nil || route.interface == lookup.interface
+                && (lookup.interface == 0 || lookup.source != nil && lookup.destination.family == .ipv6
+                    || route.interface == lookup.interface
                     || route.legs.contains { $0.interface == lookup.interface })
         }
         func isStranger(_ route: Route) -> Int {
@@ -173,14 +227,17 @@ package struct FakeNetwork: Sendable {
                 ($1.prefix.length, sourceLength($1), $0.metric, isStranger($0))
                     < ($0.prefix.length, sourceLength($0), $1.metric, isStranger($1))
             })
-        else { return .failure(KernelRefusal.networkUnreachable) }
+        else { return nil }
         switch best.kind {
         case .prohibit: return .failure(KernelRefusal.accessDenied)
         case .blackhole: return .failure(KernelRefusal.invalid)
         case .unreachable: return .failure(KernelRefusal.hostUnreachable)
         default: break
         }
-        let leg = best.legs.first { lookup.interface == 0 || $0.interface == lookup.interface }
+        let leg =
+            lookup.interface == 0 && !best.legs.isEmpty
+            ? best.legs[hash(lookup) % best.legs.count]
+            : best.legs.first { $0.interface == lookup.interface }
         let interface = leg?.interface ?? best.interface
         let own = source(for: lookup.destination, through: interface)
         let whole = lookup.wantsEntry && !best.legs.isEmpty

@@ -30,12 +30,14 @@ struct CommandLineTests {
     func standard() throws {
         #expect(try Reach.parseAsRoot([]) is Status)
         let status = try #require(
-            try Reach.parseAsRoot(["--json", "-4", "--mark", "0x10", "--uid", "0"]) as? Status)
+            try Reach.parseAsRoot(["--json", "-4", "--mark", "0x10", "--uid", "0", "--port", "853"])
+                as? Status)
         #expect(status.output.json)
         let configuration = status.subject.configuration()
         #expect(configuration.family == .ipv4)
         #expect(configuration.mark == 16)
         #expect(configuration.user == 0)
+        #expect(configuration.port == 853)
         #expect(configuration.reportsLinks)
     }
 
@@ -108,7 +110,7 @@ struct CommandLineTests {
             ["--host", "192.0.2.1%eth0"], ["--host", "1:2"], ["--host", String(repeating: "a", count: 64)],
             ["--host", "a\u{1B}[31m"], ["-4", "-6"], ["-6", "--host", "192.0.2.1"], ["-4", "--host", "::1"],
             ["--mark", "-1"], ["--mark", "0xx"], ["--mark", "4294967296"], ["--uid", "root"],
-            ["--uid", "-1"],
+            ["--uid", "-1"], ["--port", "0"], ["--port", "65536"], ["--port", "https"],
             ["--color", "sometimes"], ["watch", "--count", "0"], ["watch", "--count", "x"],
             ["watch", "--timeout", "-1"], ["watch", "--timeout", "nan"], ["watch", "--timeout", "1e3"],
             ["watch", "--timeout", "99999999999"], ["watch", "--timeout", ""], ["watch", "--timeout", "."],

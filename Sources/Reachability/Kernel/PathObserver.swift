@@ -61,8 +61,23 @@ package final class PathObserver {
     /// The interface through which the kernel sends to a peer at this instant; nil where that is nowhere, or this machine.
     ///
     /// Asked afresh: an event may be on its way.
-    package func egress(to peer: IPAddress) -> LinkState? {
-        conclusion { inquiry throws(Inquiry.Incomplete) in try inquiry.egress(to: peer) } ?? nil
+    package func egress(to peer: IPAddress, port: UInt16 = 0) -> LinkState? {
+        conclusion { inquiry throws(Inquiry.Incomplete) in
+            try inquiry.egress(to: peer, port: port)
+        } ?? nil
+    }
+
+    /// The address that a socket bound to this interface has to send from to get to a peer; nil where the kernel's own choice
+    /// is right, or nothing leads there.
+    package func source(through link: LinkState, to peer: IPAddress, port: UInt16) -> IPAddress? {
+        conclusion { inquiry throws(Inquiry.Incomplete) in
+            let looksAtPorts = (try? inquiry.rules())?[peer.family].contains(.transport) == true
+            let bound = RouteLookup(
+                destination: peer, interface: link.index, port: looksAtPorts ? port : 0)
+            let lookup = try inquiry.sending(bound)
+            guard lookup.source != nil, case .success = try inquiry.route(lookup.entry) else { return nil }
+            return lookup.source
+        } ?? nil
     }
 
     /// The interface of this name; nil where there is none.
@@ -107,8 +122,12 @@ package final class PathObserver {
     }
 
     /// The path to a peer at this instant, with the interface that could stand in; nil where the kernel does not answer.
-    package func path(to peers: [IPAddress]) -> ReachabilityPath? {
+    ///
+    /// - Parameter port: The TCP port there; it counts where rules look at ports.
+    package func path(to peers: [IPAddress], port: UInt16 = 0) -> ReachabilityPath? {
         guard let kernel else { return nil }
+        var configuration = configuration
+        configuration.port = port
         let evaluator = PathEvaluator(
             target: .host(peers.map { ReachabilityDestination($0) }), configuration: configuration)
         return try? KernelEvaluation(evaluator, kernel).path

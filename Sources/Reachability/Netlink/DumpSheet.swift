@@ -9,7 +9,7 @@ package struct DumpSheet {
     private let sequence: UInt32
     private var links: [LinkState] = []
     private var addresses: [InterfaceAddress] = []
-    private var exemptions = RuleExemptions()
+    private var rules = PolicyRules()
     private var failure: Int32 = 0
     /// Whether the end has come.
     package private(set) var isComplete = false
@@ -27,9 +27,11 @@ package struct DumpSheet {
     /// The answer, once complete.
     package var answer: KernelAnswer {
         if failure != 0 { return .failure(failure) }
-        if case .addresses = question { return .addresses(addresses) }
-        if case .exemptions = question { return .exemptions(exemptions) }
-        return .links(links)
+        switch question {
+        case .addresses: return .addresses(addresses)
+        case .rules: return .rules(rules)
+        default: return .links(links)
+        }
     }
 
     /// Enters the messages of one datagram.
@@ -60,8 +62,9 @@ package struct DumpSheet {
         case RTM_NEWADDR:
             guard let address = InterfaceAddress(message.body, in: bytes) else { return false }
             addresses.append(address)
-        case RTM_NEWRULE where question == .exemptions:
-            return exemptions.enter(message.body, in: bytes)
+        case RTM_NEWRULE:
+            guard let rule = RuleMessage(message.body, in: bytes) else { return false }
+            rule.enter(into: &rules)
         default: break
         }
         return true

@@ -81,14 +81,13 @@ package final class KernelQuery: KernelQuerying {
     private func ask(_ question: KernelQuestion) throws(ReachabilityError) -> KernelAnswer {
         let answer: KernelAnswer
         switch question {
-        case .links, .ports, .addresses:
+        case .links, .ports, .addresses, .rules:
             let (dump, isWhole) = try channel.dump(question)
             // The change that got in between brings an event, and with it the next evaluation.
             guard isWhole else { return dump }
             answer = dump
         case .wireless(let index): answer = wireless.state(of: index)
         case .device(let index, let name): answer = .device(probe.facts(of: index, name: name.text))
-        case .exemptions: answer = try channel.dump(question).0
         case .route, .link, .linkNamed: answer = try channel.answers(to: [question])[0]
         }
         memory.remember(question, answer)

@@ -37,13 +37,13 @@ extension KernelQuestion {
             request.begin(UInt16(RTM_GETADDR), flags: NLM_F_DUMP, sequence: sequence)
             request.append(UInt64(0))
             request.end()
-        case .wireless, .device: break
-        case .exemptions:
+        case .rules:
             request.begin(UInt16(RTM_GETRULE), flags: NLM_F_DUMP, sequence: sequence)
-            // `struct fib_rule_hdr` of zeros: the rules of every family.
+            // `struct fib_rule_hdr`, all zero: AF_UNSPEC is every family.
             request.append(UInt64(0))
             request.append(UInt32(0))
             request.end()
+        case .wireless, .device: break
         }
     }
 
@@ -72,6 +72,9 @@ extension KernelQuestion {
 }
 
 extension RouteLookup {
+    /// IPPROTO_TCP (netinet/in.h).
+    private static let tcp: UInt8 = 6
+
     fileprivate func write(into request: inout NetlinkRequest, sequence: UInt32) {
         request.begin(UInt16(RTM_GETROUTE), sequence: sequence)
         var flags: UInt32 = wantsEntry ? UInt32(RTM_F_FIB_MATCH) : 0
@@ -88,6 +91,11 @@ extension RouteLookup {
         if interface != 0 { request.attribute(RTA_OIF.number, interface) }
         if mark != 0 { request.attribute(RTA_MARK.number, mark) }
         if let user { request.attribute(RTA_UID.number, user) }
+        if port != 0 {
+            request.attribute(RTA_IP_PROTO.number, Self.tcp)
+            request.attribute(RTA_DPORT.number, port.bigEndian)
+            if sourcePort != 0 { request.attribute(RTA_SPORT.number, sourcePort.bigEndian) }
+        }
         request.end()
     }
 }

@@ -11,6 +11,8 @@ package struct NetlinkDecoder: Sendable {
     ///
     /// The kernel has filtered already, unless it refused the filter.
     package var filter: RouteFilter
+    /// The routers that did not answer and have not answered since; for these ``RouteFilter/followsRouters`` is set.
+    private var failed: Set<RouterMessage.Router> = []
     /// Messages left out because they were malformed.
     package private(set) var malformed: UInt64 = 0
     /// Messages read, whether or not they led to an event.
@@ -39,7 +41,7 @@ package struct NetlinkDecoder: Sendable {
         case malformed
     }
 
-    private func read(_ message: NetlinkMessage, in bytes: RawSpan) -> Reading {
+    private mutating func read(_ message: NetlinkMessage, in bytes: RawSpan) -> Reading {
         let body = message.body
         switch Int(message.type) {
         case RTM_NEWROUTE, RTM_DELROUTE:
@@ -66,6 +68,7 @@ package struct NetlinkDecoder: Sendable {
             return AddressFamily.family(family).map { .event(.ruleChanged($0)) } ?? .nothing
         case RTM_NEWNEXTHOP, RTM_DELNEXTHOP:
             return Self.nexthop(body, in: bytes)
+        case RTM_NEWNEIGH, RTM_DELNEIGH: return router(message, in: bytes)
         case RTM_NEWNETCONF: return Self.setting(body, in: bytes)
         case Int(NLMSG_OVERRUN): return .event(.overrun)
         default: return .nothing
@@ -96,6 +99,27 @@ package struct NetlinkDecoder: Sendable {
         guard !attributes.isMalformed else { return .malformed }
         guard counts, !isNewcomer, let family = AddressFamily.family(family) else { return .nothing }
         return .event(.settingChanged(family))
+    }
+
+    // More routers than a host has.
+    private static let routerLimit = 64
+
+    /// A router that begins to fail, or does no longer.
+    private mutating func router(_ message: NetlinkMessage, in bytes: RawSpan) -> Reading {
+        guard let change = RouterMessage(message, in: bytes) else { return .nothing }
+        let isNew =
+            change.hasFailed
+            ? failed.count < Self.routerLimit && failed.insert(change.router).inserted
+            : failed.remove(change.router) != nil
+        guard isNew else { return .nothing }
+        filter.followsRouters = !failed.isEmpty
+        return .event(.routerChanged(interface: change.router.interface))
+    }
+
+    /// The state of the routers is not known any more: events were lost.
+    package mutating func forgetRouters() {
+        failed = []
+        filter.followsRouters = false
     }
 
     private static func nexthop(_ body: Range<Int>, in bytes: RawSpan) -> Reading {

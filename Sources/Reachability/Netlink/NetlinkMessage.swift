@@ -108,6 +108,8 @@ package enum NetlinkLayout {
     package static let route = 12
     /// `struct fib_rule_hdr`.
     package static let rule = 12
+    /// `struct ndmsg`.
+    package static let neighbor = 12
     /// `struct nhmsg`.
     package static let nexthop = 8
     /// `struct netconfmsg`, one byte, with what follows it up to the next attribute.

@@ -100,6 +100,9 @@ package struct NetlinkSocket: ~Copyable {
         }
     }
 
+    /// Leaves a multicast group; not to be in it is fine.
+    package borrowing func leave(group: Int32) { _ = nl_socket_drop_membership(handle, group) }
+
     /// Joins a multicast group (RTNLGRP_*, linux/rtnetlink.h).
     package borrowing func join(group: Int32) throws(NetlinkError) {
         errno = 0

@@ -28,6 +28,8 @@ package final class RouteFeed {
     package static let optionalGroups = [
         RTNLGRP_NEXTHOP, RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF,
     ].map { Int32($0.rawValue) }
+    /// Neighbours, of whom only IPv6 routers count: followed only where the kernel filters, since on a busy network they change all the time.
+    private static let neighbors = Int32(RTNLGRP_NEIGH.rawValue)
 
     // More than a receive buffer holds; a limit only for a kernel that keeps on sending.
     private static let overrunLimit = 1 << 16
@@ -67,6 +69,7 @@ package final class RouteFeed {
     /// Opens the socket: filter first, then the groups, so that nothing irrelevant is ever queued.
     package func open() throws(NetlinkError) {
         close()
+        decoder.forgetRouters()
         let socket = try NetlinkSocket(.route, namespace: namespace)
         try socket.setNonBlocking()
         socket.setReceiveBuffer(byteCount: receiveBufferSize)
@@ -75,6 +78,9 @@ package final class RouteFeed {
         var hasAll = true
         for group in optionalGroups {
             do { try socket.join(group: group) } catch { hasAll = false }
+        }
+        if !limitations.contains(.unfiltered) {
+            do { try socket.join(group: Self.neighbors) } catch { hasAll = false }
         }
         note(.partialEvents, unless: hasAll)
         self.socket = consume socket
@@ -85,10 +91,20 @@ package final class RouteFeed {
 
     /// Replaces the filter, at one instant and without losing anything that both let through.
     package func setFilter(_ filter: RouteFilter) {
+        var filter = filter
+        filter.followsRouters = decoder.filter.followsRouters
         guard filter != decoder.filter else { return }
         decoder.filter = filter
+        attachFilter()
+    }
+
+    /// Puts the decoder's filter before the socket.
+    private func attachFilter() {
         switch socket {
-        case .some(let socket): note(.unfiltered, unless: Self.attach(filter, to: socket))
+        case .some(let socket):
+            let isFiltered = Self.attach(decoder.filter, to: socket)
+            note(.unfiltered, unless: isFiltered)
+            if !isFiltered { socket.leave(group: Self.neighbors) }
         case nil: break
         }
     }
@@ -99,6 +115,8 @@ package final class RouteFeed {
     /// its end (NETLINK_S_CONGESTED, net/netlink/af_netlink.c). Whoever asks what became of the network before
     /// that would miss the last change. Nothing is added meanwhile, so the buffer's size bounds the reading.
     package func drain(limit: Int, into events: inout [NetworkEvent]) -> Outcome {
+        let followed = decoder.filter.followsRouters
+        defer { if decoder.filter.followsRouters != followed { attachFilter() } }
         var hasOverrun = false
         var left = limit
         while left > 0 {
@@ -118,6 +136,7 @@ package final class RouteFeed {
                 // Only new messages were lost; those queued before still come.
                 if !hasOverrun { left = max(left, Self.overrunLimit) }
                 hasOverrun = true
+                decoder.forgetRouters()
                 events.append(.overrun)
             case .broken(let errno): return .broken(errno: errno)
             }

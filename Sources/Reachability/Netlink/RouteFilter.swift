@@ -5,6 +5,7 @@ package import ReachabilityCore
 
 /// Which route messages matter, as a program that runs in the kernel and as a plain predicate.
 ///
+/// Of the neighbours pass IPv6 routers that did not answer, and while ``followsRouters`` is set all that is told of IPv6 routers.
 /// Messages about links, addresses, rules and nexthops pass, and those about a setting that lookups depend on: of the
 /// settings of new interfaces a container host sends two or three for each. Of the routes pass the default ones and the halves
 /// (`0.0.0.0/0`, `0.0.0.0/1`, `::/0` …) and those that cover a watched host. On a router with a full table nothing
@@ -22,6 +23,8 @@ package struct RouteFilter: Sendable, Equatable {
     package let hosts: [IPAddress]
     /// Families all of whose routes pass.
     package let openFamilies: [IPAddress.Family]
+    /// Whether a router that did not answer is waited for.
+    package var followsRouters = false
 
     /// A filter for these hosts.
     package init(hosts: [IPAddress] = []) {
@@ -47,10 +50,12 @@ package struct RouteFilter: Sendable, Equatable {
 
     /// The same without single hosts: every route of their families passes, and the program is short.
     package var coarse: RouteFilter {
-        RouteFilter(
+        var coarse = RouteFilter(
             openFamilies: IPAddress.Family.allCases.filter { family in
                 openFamilies.contains(family) || hosts.contains { $0.family == family }
             })
+        coarse.followsRouters = followsRouters
+        return coarse
     }
 
     /// The predicate: whether a route to `prefix` matters.
@@ -66,7 +71,10 @@ package struct RouteFilter: Sendable, Equatable {
         let ipv6 = section(.ipv6)
         var all: [FilterInstruction] = [
             // nlmsg_type
-            .loadHalf(4),
+            .loadHalf(4)
+        ]
+        all += neighbors
+        all += [
             .ifEqual(Self.turned(RTM_NEWROUTE), UInt8(5 + Self.settings.count), else: 0),
             .ifEqual(Self.turned(RTM_DELROUTE), UInt8(4 + Self.settings.count), else: 0),
             .ifEqual(Self.turned(RTM_NEWNETCONF), 3, else: 0),
@@ -91,6 +99,32 @@ package struct RouteFilter: Sendable, Equatable {
         all += ipv4
         all += ipv6
         return all
+    }
+
+    /// Lets of the messages about neighbours those about IPv6 routers pass, and leaves the type of all others in A.
+    ///
+    /// Of a router that answers the kernel tells each half minute of traffic, of one that does not once.
+    private var neighbors: [FilterInstruction] {
+        let (new, gone) = (Self.turned(RTM_NEWNEIGH), Self.turned(RTM_DELNEIGH))
+        let wanted = Self.turned(RTM_GETNEIGH)
+        // The bytes of ndm_family, ndm_state and ndm_flags.
+        let (family, state, flags): (UInt32, UInt32, UInt32) = (16, 24, 26)
+        let inet6 = UInt32(AddressFamily.inet6)
+        if followsRouters {
+            return [
+                .ifEqual(wanted, 8, else: 0), .ifEqual(gone, 1, else: 0), .ifEqual(new, 0, else: 7),
+                .loadByte(family), .ifEqual(inet6, 0, else: 4),
+                .loadByte(flags), .and(UInt32(NTF_ROUTER)), .ifEqual(0, 1, else: 0),
+                .pass, .drop,
+            ]
+        }
+        return [
+            .ifEqual(wanted, 10, else: 0), .ifEqual(gone, 9, else: 0), .ifEqual(new, 0, else: 9),
+            .loadByte(family), .ifEqual(inet6, 0, else: 6),
+            .loadByte(flags), .and(UInt32(NTF_ROUTER)), .ifEqual(0, 3, else: 0),
+            .loadHalf(state), .ifEqual(Self.turned(Int(NUD_FAILED)), 0, else: 1),
+            .pass, .drop,
+        ]
     }
 
     private func section(_ family: IPAddress.Family) -> [FilterInstruction] {

@@ -8,6 +8,8 @@ package struct ConnectionPath: Sendable, Hashable {
     package var local: IPAddress?
     /// The other end: the server, or the proxy before it.
     package var peer: IPAddress
+    /// Its TCP port there; 0 where it is not known.
+    package var port: UInt16
     /// The interface it leaves through.
     package var interface: Int32
     /// That interface's name when the connection was made.
@@ -18,11 +20,13 @@ package struct ConnectionPath: Sendable, Hashable {
     package var isStandIn: Bool
 
     package init(
-        local: IPAddress? = nil, peer: IPAddress, interface: Int32, name: String, isBound: Bool = false,
+        local: IPAddress? = nil, peer: IPAddress, port: UInt16 = 0, interface: Int32, name: String,
+        isBound: Bool = false,
         isStandIn: Bool = false
     ) {
         self.local = local
         self.peer = peer
+        self.port = port
         self.interface = interface
         self.name = name
         self.isBound = isBound

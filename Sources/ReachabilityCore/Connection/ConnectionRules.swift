@@ -6,25 +6,35 @@
 /// that leads elsewhere all look like a slow server.
 package struct ConnectionRules: Sendable {
     private let path: ConnectionPath
+    /// What the policy rules of the connection's family look at.
+    private var selectors: PolicyRules.Selectors = []
 
     package init(_ path: ConnectionPath) { self.path = path }
 
+    /// The lookup of the peer, with what policy rules look at.
+    private func lookup(interface: Int32 = 0, wantsEntry: Bool = false) -> RouteLookup {
+        RouteLookup(
+            destination: path.peer, interface: interface, wantsEntry: wantsEntry,
+            port: selectors.contains(.transport) ? path.port : 0)
+    }
+
     /// How the kernel would send to the peer now, left alone.
-    private var choice: RouteLookup { RouteLookup(destination: path.peer, source: knownSource) }
+    private var choice: RouteLookup {
+        var choice = lookup()
+        choice.source = knownSource
+        return choice
+    }
     /// Whether there is an entry for the peer through the connection's own interface.
     ///
     /// With the FIB entry: otherwise IPv4 takes every interface for one with the peer on the link. Without a source: with one, IPv6 takes
     /// the interface for a wish, and answers with a better route through another.
-    private var own: RouteLookup {
-        RouteLookup(destination: path.peer, interface: path.interface, wantsEntry: true)
-    }
+    private var own: RouteLookup { lookup(interface: path.interface, wantsEntry: true) }
 
-    /// The address by which IPv6 finds the route of a connection that has one: there are routes for one prefix of sources alone.
+    /// The connection's own address, on which the way can depend: there are IPv6 routes for one prefix of sources alone, rules that
+    /// look at it, and multipath routes in whose hash it is.
     private var knownSource: IPAddress? {
-        guard path.peer.family == .ipv6, !path.peer.isLinkLocal, let local = path.local,
-            local.family == .ipv6, !local.isLinkLocal
-        else { return nil }
-        return local
+        guard let local = path.local, local.family == path.peer.family else { return nil }
+        return path.peer.isLinkLocal || local.isLinkLocal || local.isLoopback ? nil : local
     }
 
     /// What is asked in any case: together it costs one system call.
@@ -36,7 +46,14 @@ package struct ConnectionRules: Sendable {
 
     /// What became of it.
     package func verdict(_ inquiry: inout Inquiry) throws(Inquiry.Incomplete) -> ConnectionVerdict {
+        var rules = self
+        rules.selectors = (try? inquiry.rules())?[path.peer.family] ?? []
+        return try rules.conclude(&inquiry)
+    }
+
+    private func conclude(_ inquiry: inout Inquiry) throws(Inquiry.Incomplete) -> ConnectionVerdict {
         try inquiry.require(questions)
+        try inquiry.require(.rules)
         guard let link = try inquiry.link(path.interface) else { return .dead("\(path.name) is gone") }
         // Flags and operational state: a radio that lost its network and a bridge that lost its ports have no carrier.
         let state = link.stateUsability
@@ -48,12 +65,18 @@ package struct ConnectionRules: Sendable {
             guard try leadsToPeer(&inquiry) else { return noRoute(link) }
             return path.isStandIn ? try standIn(&inquiry) : .fine
         }
-        switch try inquiry.route(try inquiry.sending(choice)) {
+        let fresh = try inquiry.sending(choice)
+        switch try inquiry.route(fresh) {
         case .failure:
             return try leadsToPeer(&inquiry) ? .moved(to: 0) : .dead("no route to \(path.peer)")
         case .success(let route):
-            let legs = route.legs.map(\.interface)
-            if route.interface == path.interface || legs.contains(path.interface) { return .fine }
+            if route.interface == path.interface { return .fine }
+            // Another leg of the same route: the ports may be in the hash, too.
+            if case .success(let entry) = try inquiry.route(fresh.entry),
+                entry.legs.contains(where: { $0.interface == path.interface })
+            {
+                return .fine
+            }
             // The peer has become this machine itself, or is refused: the next packet will tell.
             guard route.kind == .unicast, let other = route.interface else { return .fine }
             return try leadsToPeer(&inquiry) ? .moved(to: other) : noRoute(link)
@@ -63,7 +86,7 @@ package struct ConnectionRules: Sendable {
     /// A stand-in is wanted no more when what the kernel chooses is usable again.
     private func standIn(_ inquiry: inout Inquiry) throws(Inquiry.Incomplete) -> ConnectionVerdict {
         // As for a new connection, whose source is still to be chosen.
-        let fresh = try inquiry.sending(RouteLookup(destination: path.peer))
+        let fresh = try inquiry.sending(lookup())
         guard case .success(let route) = try inquiry.route(fresh), route.kind == .unicast,
             let index = route.interface, index != path.interface, let link = try inquiry.link(index),
             link.hasUsableState
@@ -96,13 +119,13 @@ package struct ConnectionRules: Sendable {
 
     /// Whether a route for one prefix of sources alone leads there.
     private func leadsToPeerFromSource(_ inquiry: inout Inquiry) throws(Inquiry.Incomplete) -> Bool {
-        guard path.peer.family == .ipv6 else { return false }
+        guard path.peer.family == .ipv6 || selectors.contains(.source) else { return false }
         var lookup = own
         if let knownSource {
             lookup = own.from(knownSource)
         } else {
             // Not connected yet: from whatever address the kernel would choose.
-            let bound = RouteLookup(destination: path.peer, interface: path.interface)
+            let bound = self.lookup(interface: path.interface)
             lookup = try inquiry.sending(bound).entry
         }
         guard lookup.source != nil, case .success(let route) = try inquiry.route(lookup) else { return false }
@@ -127,6 +150,7 @@ extension NetworkEvent {
         case .ruleChanged(let family), .settingChanged(let family):
             return paths.contains { $0.peer.family == family }
         case .nexthopChanged, .overrun, .reopened, .resumed, .requested: return true
+        case .routerChanged: return paths.contains { $0.peer.family == .ipv6 }
         case .destinationsChanged: return false
         }
     }
@@ -137,7 +161,7 @@ extension NetworkEvent {
         switch self {
         case .linkChanged(_, let isWirelessNoise): !isWirelessNoise
         case .linkRemoved, .addressAdded, .addressRemoved, .routeAdded, .routeRemoved, .ruleChanged,
-            .settingChanged, .nexthopChanged, .overrun, .reopened, .resumed:
+            .settingChanged, .nexthopChanged, .routerChanged, .overrun, .reopened, .resumed:
             true
         case .wirelessChanged, .requested, .destinationsChanged: false
         }

@@ -43,6 +43,7 @@ private struct LastingAnswers: ~Copyable {
     private var links = AnswerTable()
     private var wireless = AnswerTable()
     private var addresses: KernelAnswer?
+    private var rules: KernelAnswer?
     private var routes = PerFamily()
     /// Whether there is a VRF; nil while that is not known.
     private var hasVRF: Bool?
@@ -85,9 +86,8 @@ private struct LastingAnswers: ~Copyable {
             }
         case .link, .linkNamed, .links, .ports, .device: links[question]
         case .addresses: addresses
+        case .rules: rules
         case .wireless: wireless[question]
-        // Asked only where nothing else tells what carries a tunnel.
-        case .exemptions: nil
         }
     }
 
@@ -112,10 +112,13 @@ private struct LastingAnswers: ~Copyable {
             if !knowsLinkWithoutIPv6 { knowsLinkWithoutIPv6 = Self.tellsLinkWithoutIPv6(answer) }
         case .addresses:
             if Self.isLasting(answer) { addresses = answer }
+        case .rules:
+            // A kernel without policy routing refuses, and goes on refusing.
+            if case .failure(let errno) = answer, KernelRefusal(errno: errno).isOfTheMoment { break }
+            rules = answer
         case .wireless:
             // That an interface is no Wi-Fi lasts; the state of one that is does not.
             if case .failure = answer, Self.isLasting(answer) { wireless.set(question, answer) }
-        case .exemptions: break
         }
     }
 
@@ -145,7 +148,10 @@ private struct LastingAnswers: ~Copyable {
             forgetLinks()
             wireless.removeAll()
             addresses = nil
-        case .routeAdded, .routeRemoved, .ruleChanged, .settingChanged, .nexthopChanged, .destinationsChanged:
+            rules = nil
+        case .ruleChanged: rules = nil
+        case .routeAdded, .routeRemoved, .settingChanged, .nexthopChanged, .routerChanged,
+            .destinationsChanged:
             break
         }
     }

@@ -93,14 +93,15 @@ extension KernelQuestion {
             (lookup.destination.low ^ lookup.destination.high &* 31) &* 8
                 ^ UInt64(truncatingIfNeeded: lookup.interface) << 40 ^ (lookup.wantsEntry ? 1 : 0)
                 ^ (lookup.source.map { ($0.low ^ $0.high &* 17) << 8 } ?? 0)
+                ^ UInt64(lookup.port) << 24 ^ UInt64(lookup.sourcePort) << 44
         case .link(let index): UInt64(truncatingIfNeeded: index) &* 8 ^ 2
         case .linkNamed: 3
         case .links: 4
         case .ports(let master): UInt64(truncatingIfNeeded: master) &* 8 ^ 5
         case .addresses: 6
+        case .rules: 14
         case .wireless(let index): UInt64(truncatingIfNeeded: index) &* 8 ^ 7
         case .device(let index, _): UInt64(truncatingIfNeeded: index) &* 8 ^ 15 << 56
-        case .exemptions: 22
         }
     }
 }

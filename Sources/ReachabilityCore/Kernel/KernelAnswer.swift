@@ -7,9 +7,9 @@ package enum KernelAnswer: Sendable, Equatable {
     /// To `links` and `ports`.
     case links([LinkState])
     case addresses([InterfaceAddress])
+    indirect case rules(PolicyRules)
     indirect case wireless(WirelessState)
     indirect case device(DeviceFacts)
-    indirect case exemptions(RuleExemptions)
     /// The kernel refused, with this errno(3): ENETUNREACH, ENODEV, EACCES …
     case failure(Int32)
 }

@@ -16,12 +16,12 @@ package enum KernelQuestion: Sendable, Hashable {
     case ports(master: Int32)
     /// All addresses of all interfaces.
     case addresses
+    /// What the policy rules of both families look at, and set apart.
+    case rules
     /// What nl80211 says of an interface.
     case wireless(Int32)
     /// What the device says of itself outside netlink (sysfs, WEXT, rfkill).
     case device(Int32, name: LinkName)
-    /// What the policy rules set apart from the rest.
-    case exemptions
 }
 
 /// A route lookup (RTM_GETROUTE without NLM_F_DUMP).
@@ -42,10 +42,16 @@ package struct RouteLookup: Sendable, Hashable {
     package var mark: UInt32
     /// The user the traffic belongs to (RTA_UID); nil for the asking process's own.
     package var user: UInt32?
+    /// The TCP port at the destination (RTA_IP_PROTO, RTA_DPORT; Linux 4.18); 0 to leave out protocol and ports.
+    ///
+    /// An older kernel passes over these attributes, and reads no request strictly.
+    package var port: UInt16
+    /// The TCP port at the source (RTA_SPORT), beside ``port``; 0 for none.
+    package var sourcePort: UInt16
 
     package init(
         destination: IPAddress, interface: Int32 = 0, source: IPAddress? = nil, wantsEntry: Bool = false,
-        mark: UInt32 = 0, user: UInt32? = nil
+        mark: UInt32 = 0, user: UInt32? = nil, port: UInt16 = 0, sourcePort: UInt16 = 0
     ) {
         self.destination = destination
         self.interface = interface
@@ -53,6 +59,8 @@ package struct RouteLookup: Sendable, Hashable {
         self.wantsEntry = wantsEntry
         self.mark = mark
         self.user = user
+        self.port = port
+        self.sourcePort = sourcePort
     }
 
     /// The same lookup for the FIB entry.

@@ -23,6 +23,10 @@ package enum NetworkEvent: Sendable, Equatable {
     case settingChanged(IPAddress.Family)
     /// A nexthop object was added, replaced or removed.
     case nexthopChanged(UInt32)
+    /// An IPv6 router of this interface answers no more, or answers again (neighbour unreachability detection, RFC 4861 §7.3).
+    ///
+    /// The kernel turns to another router then (§6.3.6), without a word about routes.
+    case routerChanged(interface: Int32)
     /// nl80211 told of a connection, a disconnection or roaming.
     case wirelessChanged(index: Int32)
     /// The receive buffer overflowed: events were lost (ENOBUFS, netlink(7)).

@@ -6,6 +6,9 @@ package struct RouteAnswer: Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
         case unicast, local, broadcast, anycast, multicast, blackhole, unreachable, prohibit, `throw`
         case other(UInt8)
+
+        /// Whether it leads to several hosts of the link at once.
+        package var isForSeveral: Bool { self == .multicast || self == .broadcast }
     }
 
     /// One of the next hops of a multipath route.
@@ -86,7 +89,7 @@ extension IPAddress {
     ///
     /// A router does not forward link-local sources (RFC 4291 §2.5.6, RFC 3927 §2.7). Where a route names a gateway for one of IPv4,
     /// that gateway translates it: guests of clouds and microVMs are set up like that.
-    func staysOnLink(to destination: IPAddress, gateway: IPAddress?) -> Bool {
-        isLinkLocal && !destination.isLinkLocal && (family == .ipv6 || gateway == nil)
+    func isLinkOnlySource(for destination: IPAddress, gateway: IPAddress?) -> Bool {
+        isLinkLocal && !destination.staysOnLink && (family == .ipv6 || gateway == nil)
     }
 }

@@ -48,12 +48,3 @@ package struct RuleExemptions: Sendable, Equatable {
     /// A rule of the family refuses.
     package mutating func add(refusing family: IPAddress.Family) { refusing.insert(family) }
 }
-
-extension Inquiry {
-    /// What the policy rules set apart; nothing where the kernel has none.
-    package mutating func exemptions() throws(Incomplete) -> RuleExemptions {
-        try require(.exemptions)
-        guard case .exemptions(let exemptions) = known(.exemptions) else { return RuleExemptions() }
-        return exemptions
-    }
-}

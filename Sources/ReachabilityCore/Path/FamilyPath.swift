@@ -17,6 +17,8 @@ package final class FamilyPath {
     package var carrier = Carrier(medium: .loopback)
     package var underlay: LinkState?
     package var isPartial = false
+    /// What is wrong with the legs of a multipath route that the kernel uses and nothing gets through, a sentence each.
+    package var deadLegs: [String] = []
     /// Whether the link is a tunnel and nobody could say what carries it.
     package var isTunnelUnchecked = false
 
@@ -53,6 +55,11 @@ package final class FamilyPath {
         if let underlay {
             line.append(literal: ", carried by ")
             line.append(underlay.name)
+        }
+        if !deadLegs.isEmpty {
+            line.append(literal: "; what the kernel sends over another leg is lost (")
+            line.append(deadLegs.joined(separator: ", "))
+            line.append(literal: ")")
         }
         return line.text
     }

@@ -5,21 +5,48 @@ extension Inquiry {
     /// The lookup that finds what a program's packets take when it leaves the source to the kernel: `lookup` itself, or the
     /// same from one of this machine's addresses.
     ///
+    /// Of IPv4, connect(2) looks up twice: the first lookup chooses the source, and the second, which decides, names it
+    /// (ip_route_connect(), include/net/route.h). They differ where a rule looks at the source.
+    ///
     /// A lookup without a source finds no IPv6 route and no rule for one prefix of sources alone. Where it is refused, the
     /// kernel chooses a source and looks again (ip6_dst_lookup_tail(), net/ipv6/ip6_output.c); so that is done here too.
     /// Which source that is the kernel does not tell without a socket, so those it may choose are tried in its order.
     ///
     /// - Parameter lookup: One for a next hop, not for an entry.
     package mutating func sending(_ lookup: RouteLookup) throws(Incomplete) -> RouteLookup {
-        guard lookup.destination.family == .ipv6, lookup.source == nil, !lookup.destination.isLinkLocal,
-            case .failure = try route(lookup)
-        else { return lookup }
+        guard lookup.source == nil else { return lookup }
+        if lookup.destination.family == .ipv4 { return try sendingTwice(lookup) }
+        guard !lookup.destination.staysOnLink, case .failure = try route(lookup) else { return lookup }
         let candidates = try sources(for: lookup).map { lookup.from($0) }
         try require(candidates.map { .route($0) })
         for candidate in candidates {
             if case .success(let route) = try route(candidate), route.kind == .unicast { return candidate }
         }
         return lookup
+    }
+
+    private mutating func sendingTwice(_ lookup: RouteLookup) throws(Incomplete) -> RouteLookup {
+        guard try rules().ipv4.contains(.source), case .success(let route) = try route(lookup),
+            route.kind == .unicast, let chosen = route.sender
+        else { return lookup }
+        let second = lookup.from(chosen)
+        guard lookup.interface != 0 else { return second }
+        // A socket that is bound to an interface may be bound to another of its addresses as well. Only the entry tells:
+        // without one IPv4 takes every interface for one with the peer on the link.
+        var candidates = [second]
+        for own in try addresses() where own.interface == lookup.interface {
+            guard candidates.count < Self.sourceLimit, own.address.family == .ipv4, own.address != chosen,
+                !own.address.isLinkLocal
+            else { continue }
+            candidates.append(lookup.from(own.address))
+        }
+        try require(candidates.map { .route($0.entry) })
+        for candidate in candidates {
+            if case .success(let entry) = try self.route(candidate.entry), entry.kind == .unicast {
+                return candidate
+            }
+        }
+        return second
     }
 
     // More addresses than a host has prefixes; of a router with thousands the first tell enough.

@@ -145,9 +145,24 @@ package struct Inquiry: ~Copyable {
     }
 
     /// The link through which the kernel sends to an address, the source left to it; nil where that is nowhere, or this machine.
-    package mutating func egress(to destination: IPAddress) throws(Incomplete) -> LinkState? {
+    ///
+    /// - Parameter port: The TCP port there; it counts where rules look at ports.
+    package mutating func egress(
+        to destination: IPAddress, port: UInt16 = 0
+    ) throws(Incomplete) -> LinkState? {
+        let looksAtPorts = (try? rules())?[destination.family].contains(.transport) == true
+        let lookup = RouteLookup(destination: destination, port: looksAtPorts ? port : 0)
+        try require([.rules, .route(lookup), .route(lookup.entry)])
+        var decisive = try sending(lookup)
+        // The source is in the hash that chooses among the legs of a multipath route.
+        if destination.family == .ipv4, decisive.source == nil, known(lookup.entry)?.legs.isEmpty == false {
+            decisive.port = port
+            if case .success(let first) = try route(decisive), let source = first.sender {
+                decisive = decisive.from(source)
+            }
+        }
         guard
-            case .success(let route) = try route(try sending(RouteLookup(destination: destination))),
+            case .success(let route) = try route(decisive),
             route.kind == .unicast, let index = route.interface, let link = try link(index), !link.isLoopback
         else { return nil }
         return link
@@ -219,6 +234,12 @@ package struct Inquiry: ~Copyable {
     package mutating func addresses() throws(Incomplete) -> [InterfaceAddress] {
         guard case .addresses(let addresses) = try answer(.addresses) else { return [] }
         return addresses
+    }
+
+    /// What the policy rules look at; nothing where the kernel has none.
+    package mutating func rules() throws(Incomplete) -> PolicyRules {
+        guard case .rules(let rules) = try answer(.rules) else { return PolicyRules() }
+        return rules
     }
 
     /// What nl80211 says; nil where it does not know the interface.

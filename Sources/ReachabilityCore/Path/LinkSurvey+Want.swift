@@ -84,7 +84,8 @@ extension LinkSurvey {
                 $0.zone == nil && $0.address.family == family
             })
         else { return nil }
-        let plain = evaluator.lookup(first.address)
+        var plain = evaluator.lookup(first.address)
+        if family == .ipv4 { plain = try inquiry.sending(plain) }
         // A rule for this link alone shows only to a lookup that is bound to it. Bound to a link, an IPv4 lookup is
         // answered with EHOSTUNREACH whether something refuses or there is no route (ip_route_output_key_hash_rcu(),
         // net/ipv4/route.c), so there the kernel's own choice is all that tells.

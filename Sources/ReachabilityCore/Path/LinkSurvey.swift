@@ -33,6 +33,12 @@ package struct LinkSurvey: Sendable {
     }
 
     private func survey(_ inquiry: inout Inquiry, keeping memory: AnswerMemory? = nil) -> Outcome {
+        let rules = (try? inquiry.rules()) ?? PolicyRules()
+        if !rules.hasSelectors { return self.reports(&inquiry, keeping: memory) }
+        return LinkSurvey(evaluator: evaluator.considering(rules)).reports(&inquiry, keeping: memory)
+    }
+
+    private func reports(_ inquiry: inout Inquiry, keeping memory: AnswerMemory?) -> Outcome {
         var reports: [LinkReport] = []
         guard (try? inquiry.require(.links, .addresses)) != nil, let links = try? inquiry.links() else {
             return .needs(inquiry.missing)
@@ -140,10 +146,11 @@ package struct LinkSurvey: Sendable {
                 guard let path = try chosenPath(of: link, to: address, &inquiry) else { continue }
                 return .success(path)
             }
-            guard let entry = try? inquiry.route(lookup.entry).get(), entry.kind == .unicast,
-                let plain = try? inquiry.route(lookup).get(),
-                let source = plain.sender,
-                !source.staysOnLink(to: address, gateway: plain.gateway ?? entry.gateway)
+            // IPv4 has no entry for several destinations at once, and needs none (ip_route_output_key_hash_rcu()).
+            let entry = try? inquiry.route(lookup.entry).get()
+            guard let plain = try? inquiry.route(lookup).get(),
+                entry?.kind == .unicast || plain.kind.isForSeveral, let source = plain.sender,
+                !source.isLinkOnlySource(for: address, gateway: plain.gateway ?? entry?.gateway)
             else { continue }
             if case .tunnel = link.role,
                 case .none = try evaluator.underlay(of: link, to: address, entry: entry, &inquiry)
@@ -152,9 +159,9 @@ package struct LinkSurvey: Sendable {
                 continue
             }
             let path = FamilyPath(
-                destination: address, link: link, source: source, gateway: plain.gateway ?? entry.gateway,
-                metric: entry.metric, prefixLength: entry.prefixLength, expires: nil)
-            path.code = entry.prefixLength <= 1 ? .defaultRoute : .hostRoute
+                destination: address, link: link, source: source, gateway: plain.gateway ?? entry?.gateway,
+                metric: entry?.metric, prefixLength: entry?.prefixLength, expires: nil)
+            path.code = entry.map { $0.prefixLength <= 1 } == true ? .defaultRoute : .hostRoute
             return .success(path)
         }
         return .failure(failure)
@@ -165,7 +172,7 @@ package struct LinkSurvey: Sendable {
         of link: LinkState, to address: IPAddress, _ inquiry: inout Inquiry
     ) throws(Inquiry.Incomplete) -> FamilyPath? {
         guard let route = try? inquiry.route(evaluator.lookup(address)).get(), route.interface == link.index,
-            let source = route.sender, !source.staysOnLink(to: address, gateway: route.gateway)
+            let source = route.sender, !source.isLinkOnlySource(for: address, gateway: route.gateway)
         else {
             try inquiry.require(.route(evaluator.lookup(address)))
             return nil
@@ -182,7 +189,8 @@ package struct LinkSurvey: Sendable {
         _ address: IPAddress, _ link: LinkState, by source: Source, _ inquiry: inout Inquiry
     ) throws(Inquiry.Incomplete) -> RouteLookup? {
         // Where the kernel's own choice is this link, its answers serve: nothing needs to be asked again.
-        let unbound = evaluator.lookup(address)
+        var unbound = evaluator.lookup(address)
+        if address.family == .ipv4 { unbound = try inquiry.sending(unbound) }
         if inquiry.known(unbound)?.interface == link.index,
             inquiry.known(unbound.entry)?.interface == link.index
         {
@@ -198,7 +206,7 @@ package struct LinkSurvey: Sendable {
             if case .failure(let refusal) = try inquiry.route(bound.entry),
                 refusal.errno != KernelRefusal.unsupported
             {
-                let chosen = try inquiry.sending(unbound)
+                let chosen = try inquiry.sending(evaluator.lookup(address))
                 guard chosen.source != nil, case .success(let route) = try inquiry.route(chosen),
                     route.interface == link.index
                 else {
@@ -228,7 +236,7 @@ package struct LinkSurvey: Sendable {
     ) throws(Inquiry.Incomplete) -> Source? {
         func serves(_ own: InterfaceAddress) -> Bool {
             own.address.family == address.family && !own.address.isLoopback
-                && (own.address.family == .ipv4 || !own.address.isLinkLocal || address.isLinkLocal)
+                && (own.address.family == .ipv4 || !own.address.isLinkLocal || address.staysOnLink)
         }
         if addresses.contains(where: serves) { return .own }
         return try inquiry.addresses().contains(where: serves) ? .another : nil

@@ -20,7 +20,7 @@ package indirect enum LinkUsability: Sendable, Hashable {
     /// Stacked upon a link of this name, which drops everything.
     case sinkBelow(String)
     /// A port of the link of this name, which takes over all that comes back.
-    case port(of: String)
+    case enslaved(to: String)
     /// A radio that is not a client of a network.
     case wrongMode(String)
     /// A radio switched off by rfkill.
@@ -44,11 +44,8 @@ package indirect enum LinkUsability: Sendable, Hashable {
         case .notOperational: "\(name): not operational"
         case .noPorts: "\(name): none of its ports is usable"
         case .noPortsBelow(let lower): "\(name): it lies on \(lower), none of whose ports is usable"
-        case .sink: "\(name) drops everything that is sent through it"
-        case .sinkBelow(let lower):
-            "\(name): it lies on \(lower), which drops everything that is sent through it"
-        case .port(let master):
-            "\(name) is a port of \(master), where all answers arrive: \(master) needs the address and the route"
+        case .sink, .enslaved: "\(name) \(predicate)"
+        case .sinkBelow: "\(name): it \(predicate)"
         case .wrongMode(let mode): "\(name): is in \(mode) mode, not a client of a network"
         case .radioBlocked: "\(name): rfkill-blocked"
         case .heldDown: "\(name): is held down by a program (protodown)"
@@ -68,6 +65,10 @@ package indirect enum LinkUsability: Sendable, Hashable {
         case .notOperational: "is not operational"
         case .noPorts: "has no usable port"
         case .noPortsBelow(let lower): "lies on \(lower), none of whose ports is usable"
+        case .sink: "drops everything that is sent through it"
+        case .sinkBelow(let lower): "lies on \(lower), which drops everything that is sent through it"
+        case .enslaved(let master):
+            "is a port of \(master), where all answers arrive: \(master) needs the address and the route"
         case .wrongMode(let mode): "is in \(mode) mode, not a client of a network"
         case .radioBlocked: "is rfkill-blocked"
         case .heldDown: "is held down by a program (protodown)"
@@ -93,7 +94,7 @@ package indirect enum LinkUsability: Sendable, Hashable {
         switch self {
         case .noPorts, .noPortsBelow: .noPorts
         case .sink, .sinkBelow: .dropped
-        case .port: .bridgePort
+        case .enslaved: .bridgePort
         default: .linkDown
         }
     }
@@ -132,7 +133,7 @@ extension Inquiry {
         guard own == .usable, let above = try master(of: link), MediumRules.takesOver(above) else {
             return own
         }
-        return .port(of: above.name)
+        return .enslaved(to: above.name)
     }
 
     private mutating func master(of link: LinkState) throws(Incomplete) -> LinkState? {

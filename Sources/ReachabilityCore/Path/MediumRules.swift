@@ -47,6 +47,8 @@ package enum MediumRules {
         case "dummy", "ifb", "nlmon", "vsockmon", "vcan", "vxcan": return .sink
         case "rmnet", "wwan": return .standalone(.cellular)
         case "ppp": return .standalone(.other)
+        // The nat46 module of OpenWrt names no kind.
+        case nil where link.name.hasPrefix("464-"): return .tunnel
         default:
             if link.hardwareType == rawIP { return .standalone(.cellular) }
             // PPP runs over serial modems and over Ethernet (PPPoE) alike.

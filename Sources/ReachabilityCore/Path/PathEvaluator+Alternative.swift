@@ -8,6 +8,13 @@ extension PathEvaluator {
     package func ownPath(
         to destination: IPAddress, besides excluded: LinkState, _ inquiry: inout Inquiry
     ) throws(Inquiry.Incomplete) -> LinkState? {
+        try standIn(to: destination, besides: excluded, &inquiry)?.link
+    }
+
+    /// The same with the address that has to be sent from; nil where the kernel's own choice of one leads there.
+    private func standIn(
+        to destination: IPAddress, besides excluded: LinkState, _ inquiry: inout Inquiry
+    ) throws(Inquiry.Incomplete) -> (link: LinkState, source: IPAddress?)? {
         try inquiry.require(.links)
         let candidates = try inquiry.links().filter { link in
             guard link.index != excluded.index, link.hasUsableState, !link.isLoopback, link.master == nil
@@ -24,7 +31,7 @@ extension PathEvaluator {
                     .route(lookup(destination, interface: link.index)),
                 ]
             })
-        var best: (link: LinkState, metric: UInt32)?
+        var best: (link: LinkState, source: IPAddress?, metric: UInt32)?
         var isComplete = true
         for link in candidates {
             // All links are visited even where answers are missing: then all can ask at once.
@@ -34,22 +41,24 @@ extension PathEvaluator {
                 isComplete = false
                 continue
             }
-            guard let entry = try? inquiry.route(plain.entry).get(),
-                entry.kind == .unicast, best.map({ entry.metric < $0.metric }) ?? true,
-                let route = try? inquiry.route(plain).get(), let source = route.sender,
-                !source.staysOnLink(to: destination, gateway: route.gateway ?? entry.gateway),
+            let entry = try? inquiry.route(plain.entry).get()
+            let metric = entry?.metric ?? 0
+            guard let route = try? inquiry.route(plain).get(),
+                entry?.kind == .unicast || route.kind.isForSeveral,
+                best.map({ metric < $0.metric }) ?? true, let source = route.sender,
+                !source.isLinkOnlySource(for: destination, gateway: route.gateway ?? entry?.gateway),
                 try inquiry.usability(of: link) == .usable
             else { continue }
-            best = (link, entry.metric)
+            best = (link, plain.source, metric)
         }
         guard isComplete else { throw Inquiry.Incomplete() }
-        return best?.link
+        return best.map { ($0.link, $0.source) }
     }
 
     /// The interface that could stand in while the kernel's choice is dead.
     package func alternative(
         for failures: [PathFailure], _ inquiry: inout Inquiry
-    ) throws(Inquiry.Incomplete) -> LinkState? {
+    ) throws(Inquiry.Incomplete) -> (link: LinkState, source: IPAddress?)? {
         // One forbidding route forbids for good, whatever the other family says.
         guard let failure = failures.max(by: { $0.rank < $1.rank }), failure.allowsAlternative,
             let dead = failure.link
@@ -59,7 +68,7 @@ extension PathEvaluator {
             && configuration.family ?? destination.address.family
                 == destination.address.family
         {
-            if let link = try ownPath(to: destination.address, besides: dead, &inquiry) { return link }
+            if let found = try standIn(to: destination.address, besides: dead, &inquiry) { return found }
         }
         return nil
     }

@@ -31,6 +31,7 @@ extension PathEvaluator {
         path.underlayIndex = chosen.underlay?.index ?? 0
         path.isExpensive = chosen.carrier.isExpensive
         path.isPartial = chosen.isPartial
+        path.hasDeadLegs = !chosen.deadLegs.isEmpty
         path.isUniqueLocal = chosen.source?.isUniqueLocal ?? false
         path.carrierDownCount = chosen.link.carrierDownCount
         path.reason = ReachabilityReason(chosen.code, interface: chosen.link.name, sentence: chosen.sentence)
@@ -52,8 +53,10 @@ extension PathEvaluator {
         // The first of equals: IPv4's word before IPv6's.
         var decisive = failures.first ?? PathFailure(.noRoute, link: nil)
         for failure in failures where failure.rank > decisive.rank { decisive = failure }
-        let alternative = try alternative(for: failures, &inquiry)
+        let found = try alternative(for: failures, &inquiry)
+        let alternative = found?.link
         path.alternative = alternative?.name
+        path.alternativeSource = found?.source
         if let alternative {
             let carrier = try inquiry.carrier(
                 of: alternative, expensive: configuration.expensiveInterfaces)

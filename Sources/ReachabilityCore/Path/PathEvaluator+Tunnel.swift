@@ -21,6 +21,9 @@ extension PathEvaluator {
         if tunnel.lowerIsElsewhere {
             return .untold("its other side lies in another network namespace", likely: nil)
         }
+        if tunnel.isTranslator, destination.family == .ipv4 {
+            return try translation(through: tunnel, &inquiry)
+        }
         // Nothing says more than the way to the other end.
         if let remote = tunnel.remote, let carrier = try carrier(of: tunnel, to: remote, &inquiry) {
             return carrier

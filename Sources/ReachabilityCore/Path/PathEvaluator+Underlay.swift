@@ -49,7 +49,7 @@ extension PathEvaluator {
             }
             guard let entry = try? inquiry.route(plain.entry).get(), entry.kind == .unicast,
                 let route = try? inquiry.route(plain).get(), let source = route.sender,
-                !source.staysOnLink(to: destination, gateway: route.gateway ?? entry.gateway)
+                !source.isLinkOnlySource(for: destination, gateway: route.gateway ?? entry.gateway)
             else { continue }
             let isDefault = entry.prefixLength <= 1
             let isUsable = usability == .usable
@@ -79,7 +79,7 @@ extension PathEvaluator {
     ) throws(Inquiry.Incomplete) -> Way {
         // No report that is kept rests upon rules and marks.
         inquiry.concludedElsewhere()
-        let exemptions = try inquiry.exemptions()
+        let exemptions = try inquiry.rules().exemptions
         var lookups = exemptions.destinations.map { RouteLookup(destination: $0) }
         for address in Self.outside(destination) {
             lookups += exemptions.marks.map { RouteLookup(destination: address, mark: $0) }
@@ -117,7 +117,7 @@ extension PathEvaluator {
         case .success(let route):
             guard route.kind == .unicast, let index = route.interface, let link = try inquiry.link(index),
                 !link.isLoopback, link.role != .tunnel, let source = route.sender,
-                !source.staysOnLink(to: plain.destination, gateway: route.gateway)
+                !source.isLinkOnlySource(for: plain.destination, gateway: route.gateway)
             else { return .none }
             if try inquiry.egressUsability(of: link) == .usable { return .usable(link) }
             let entry = try? inquiry.route(plain.entry).get()

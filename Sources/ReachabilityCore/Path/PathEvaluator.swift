@@ -23,6 +23,8 @@ package struct PathEvaluator: Sendable {
     package let surveyed: [IPAddress]
     /// Questions that every evaluation starts with: asked together they cost one system call.
     package let openingQuestions: [KernelQuestion]
+    /// What the policy rules look at, as far as that is known.
+    private var rules = PolicyRules()
 
     package init(target: ReachabilityTarget, configuration: ReachabilityConfiguration) {
         self.target = target
@@ -52,7 +54,15 @@ package struct PathEvaluator: Sendable {
                 questions.append(.route(configuration.lookup(first.address, wantsEntry: true)))
             }
         }
+        questions.append(.rules)
         openingQuestions = questions
+    }
+
+    /// The same where policy rules look at these things: its lookups name them.
+    func considering(_ rules: PolicyRules) -> PathEvaluator {
+        var evaluator = self
+        evaluator.rules = rules
+        return evaluator
     }
 
     /// The path that the answers in `snapshot` make.
@@ -78,6 +88,12 @@ package struct PathEvaluator: Sendable {
     }
 
     private func evaluate(_ inquiry: inout Inquiry) -> Evaluation {
+        // While the rules are not known, most of what is asked is asked along with them.
+        let rules = (try? inquiry.rules()) ?? PolicyRules()
+        return rules.hasSelectors ? considering(rules).conclude(&inquiry) : conclude(&inquiry)
+    }
+
+    private func conclude(_ inquiry: inout Inquiry) -> Evaluation {
         var results: [FamilyResult] = []
         for family in IPAddress.Family.allCases where configuration.family ?? family == family {
             // Both families are tried even where one lacks answers: then both can ask at once.
@@ -92,7 +108,9 @@ package struct PathEvaluator: Sendable {
     package func lookup(
         _ destination: IPAddress, interface: Int32 = 0, wantsEntry: Bool = false
     ) -> RouteLookup {
-        configuration.lookup(destination, interface: interface, wantsEntry: wantsEntry)
+        var lookup = configuration.lookup(destination, interface: interface, wantsEntry: wantsEntry)
+        if rules[destination.family].contains(.transport) { lookup.port = configuration.port }
+        return lookup
     }
 
     // MARK: - One family
@@ -124,7 +142,7 @@ package struct PathEvaluator: Sendable {
             }
         }
         if let path {
-            path.isPartial = isPartial
+            path.isPartial = isPartial || !path.deadLegs.isEmpty
             return FamilyResult(family: family, path: path, failure: nil)
         }
         return FamilyResult(family: family, path: nil, failure: best)
@@ -186,7 +204,9 @@ package struct PathEvaluator: Sendable {
         _ destination: ReachabilityDestination, _ lookup: RouteLookup, _ route: RouteAnswer,
         _ entry: RouteAnswer?, _ names: [Int32: String], _ result: Result<FamilyPath, PathFailure>
     ) -> EvaluationStep {
-        let asked = "route to \(destination.text)" + (lookup.source.map { " from \($0)" } ?? "")
+        let asked =
+            "route to \(destination.text)" + (lookup.port == 0 ? "" : " tcp \(lookup.port)")
+            + (lookup.source.map { " from \($0)" } ?? "")
         let answer = route.text(entry: entry, names: names)
         switch result {
         case .success(let path) where path.code == .local:
@@ -207,13 +227,14 @@ package struct PathEvaluator: Sendable {
         let path = FamilyPath(
             destination: destination.address, link: link, source: route.source, gateway: route.gateway,
             metric: entry?.metric, prefixLength: entry?.prefixLength, expires: entry?.expires)
-        if route.kind == .local {
+        // An anycast address of the kernel's own table is one that this machine answers to.
+        if route.kind == .local || route.kind == .anycast {
             path.code = .local
             return .success(path)
         }
         guard !link.isLoopback else { return .failure(PathFailure(.noRoute, link: nil)) }
         guard let source = route.sender else { return .failure(PathFailure(.noAddress, link: link)) }
-        if source.staysOnLink(to: destination.address, gateway: route.gateway) {
+        if source.isLinkOnlySource(for: destination.address, gateway: route.gateway) {
             return .failure(PathFailure(.linkLocalOnly, link: link))
         }
         // To anywhere, an untold prefix counts as a default route: the sentinels have no routes of their own.
@@ -228,16 +249,22 @@ package struct PathEvaluator: Sendable {
     ) throws(Inquiry.Incomplete) -> Result<FamilyPath, PathFailure> {
         let path = start
         let link = path.link
+        let legs = try taken(of: entry, by: lookup, &inquiry)
         let usability = try inquiry.egressUsability(of: link)
-        let isDecided = usability != .usable && entry?.legs.isEmpty != false
+        let isDecided = usability != .usable && legs.isEmpty
         let cause = isDecided ? try inquiry.cause(of: usability, of: link) : usability
         inquiry.note(
             EvaluationStep(
                 "link \(link.name)", link.stateText, cause.sentence(link.name),
                 code: isDecided ? usability.code : nil))
-        if usability != .usable {
-            guard let leg = try usableLeg(of: entry, &inquiry) else {
-                return .failure(PathFailure(usability.code, link: link, usability: cause))
+        let state = try state(of: legs, &inquiry)
+        path.deadLegs = state.dead.map { $0.usability.sentence($0.link.name) }
+        if usability != .usable || !legs.isEmpty && !legs.contains(where: { $0.interface == link.index }) {
+            guard let leg = state.usable else {
+                // With the source the kernel may take another leg than without.
+                let blamed = usability == .usable ? state.dead.first : nil
+                let (culprit, fault) = blamed ?? (link, cause)
+                return .failure(PathFailure(fault.code, link: culprit, usability: fault))
             }
             path.link = leg.link
             path.gateway = leg.gateway
@@ -249,29 +276,8 @@ package struct PathEvaluator: Sendable {
         return try underneath(path, by: lookup, entry: entry, &inquiry)
     }
 
-    private var isHost: Bool {
+    var isHost: Bool {
         if case .host = target { true } else { false }
-    }
-
-    /// The first leg of a multipath route that works.
-    func usableLeg(
-        of entry: RouteAnswer?, _ inquiry: inout Inquiry
-    ) throws(Inquiry.Incomplete) -> (link: LinkState, gateway: IPAddress?)? {
-        let legs = entry?.legs.filter { !$0.isDead } ?? []
-        try inquiry.require(legs.map { .link($0.interface) })
-        var isComplete = true
-        for leg in legs {
-            guard let link = try inquiry.link(leg.interface) else { continue }
-            // All legs are visited even where answers are missing: then all can ask at once.
-            guard let usability = try? inquiry.egressUsability(of: link) else {
-                isComplete = false
-                continue
-            }
-            inquiry.note(EvaluationStep("leg \(link.name)", link.stateText, usability.sentence(link.name)))
-            if usability == .usable { return (link, leg.gateway) }
-        }
-        guard isComplete else { throw Inquiry.Incomplete() }
-        return nil
     }
 }
 

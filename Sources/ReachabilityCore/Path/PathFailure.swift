@@ -34,7 +34,8 @@ package final class PathFailure: Error {
     package convenience init?(kind: RouteAnswer.Kind, isHost: Bool) {
         switch kind {
         case .unicast: return nil
-        case .local where isHost: return nil
+        case .local where isHost, .multicast where isHost, .broadcast where isHost, .anycast where isHost:
+            return nil
         case .prohibit: self.init(.prohibited, link: nil)
         case .blackhole: self.init(.blackhole, link: nil)
         case .unreachable: self.init(.unreachableRoute, link: nil)

@@ -41,7 +41,8 @@ public struct ReachabilityPath: Sendable, Equatable {
     public package(set) var underlay: String?
     /// Whether traffic costs money or quota: cellular, Bluetooth, or named so in the configuration.
     public package(set) var isExpensive: Bool = false
-    /// Whether only a part of the address space has a route (`0.0.0.0/1` without its other half).
+    /// Whether a part of the traffic gets nowhere: only a part of the address space has a route (`0.0.0.0/1` without its other half), or
+    /// one of the legs of a multipath route is dead, which ``reason`` names.
     public package(set) var isPartial: Bool = false
     /// Whether the IPv6 source is a unique local address (RFC 4193), good for the site only.
     public package(set) var isUniqueLocal: Bool = false
@@ -55,6 +56,10 @@ public struct ReachabilityPath: Sendable, Equatable {
     ///
     /// Other programs get no connection then; a socket bound to this interface (SO_BINDTODEVICE, socket(7)) does.
     public package(set) var alternative: String?
+    /// The address to send from over the ``alternative``; nil where the kernel's own choice is right.
+    ///
+    /// Where rules go by the source (`ip rule add from ADDRESS`), a socket bound to the interface needs this address too (bind(2)).
+    public package(set) var alternativeSource: IPAddress?
     /// Grows whenever connections made over an earlier path should no longer be trusted.
     public package(set) var generation: UInt64 = 0
     /// Why.
@@ -64,6 +69,8 @@ public struct ReachabilityPath: Sendable, Equatable {
     public package(set) var isStale: Bool = false
 
     package var hasIPv4 = false
+    // Whether dead legs are what makes it partial.
+    package var hasDeadLegs = false
     package var hasIPv6 = false
     // What carries the alternative.
     package var alternativeMedium: Medium?

@@ -12,7 +12,7 @@ package enum ReachabilityTarget: Sendable, Equatable {
 package struct ReachabilityDestination: Sendable, Equatable {
     /// The address.
     package var address: IPAddress
-    /// The interface name behind `%` of a link-local address (RFC 4007 §11).
+    /// The interface name behind `%` of an address that means something else on each link (RFC 4007 §11).
     package var zone: String?
 
     package init(_ address: IPAddress, zone: String? = nil) {
@@ -29,7 +29,7 @@ package struct ReachabilityDestination: Sendable, Equatable {
             return
         }
         // IFNAMSIZ (linux/if.h) leaves 15 bytes for a name.
-        guard address.isLinkLocal, address.family == .ipv6, (1...15).contains(parts[1].utf8.count) else {
+        guard address.staysOnLink, address.family == .ipv6, (1...15).contains(parts[1].utf8.count) else {
             return nil
         }
         self.init(address, zone: String(parts[1]))

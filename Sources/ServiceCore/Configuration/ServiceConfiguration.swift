@@ -20,6 +20,7 @@ package struct ServiceConfiguration: Sendable, Equatable {
         package var lossGrace: Duration = .milliseconds(500)
         package var expensive: [String] = []
         package var mark: Int64 = 0
+        package var port: Int64 = 443
 
         package init() {}
     }
@@ -95,6 +96,7 @@ package struct ServiceConfiguration: Sendable, Equatable {
         configuration.timing.lossGrace = monitor.lossGrace
         configuration.expensiveInterfaces = Set(monitor.expensive)
         configuration.mark = UInt32(clamping: monitor.mark)
+        configuration.port = UInt16(clamping: monitor.port)
         configuration.reportsLinks = true
         return configuration
     }

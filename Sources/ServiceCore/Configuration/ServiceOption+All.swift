@@ -39,6 +39,10 @@ extension ServiceOption {
             "monitor.mark", .integer(0...0xFFFF_FFFF),
             "The firewall mark of the traffic to ask for; 0 for none.",
             { .integer($0.monitor.mark) }, set: { $0.monitor.mark = $1.number }),
+        ServiceOption(
+            "monitor.port", .integer(1...65_535),
+            "The TCP port of the traffic to ask for, where policy rules tell ports or protocols apart.",
+            { .integer($0.monitor.port) }, set: { $0.monitor.port = $1.number }),
     ]
 
     private static let probe: [ServiceOption] = [

@@ -64,28 +64,38 @@ final class PathWatch {
         if let lingering { _ = reactor.cancel(lingering) }
         lingering = nil
         guard observer.open() else { return }
-        guard let link = name.map({ observer.link(named: $0) }) ?? observer.egress(to: peer.address) else {
-            return leave()
-        }
+        guard
+            let link = name.map({ observer.link(named: $0) })
+                ?? observer.egress(to: peer.address, port: peer.port)
+        else { return leave() }
         observer.follow(peer.address)
-        if name == nil, let other = standIn(for: link, to: peer.address), bind(descriptor, to: other.name) {
+        if name == nil, let (other, source) = standIn(for: link, to: peer), bind(descriptor, to: other.name) {
+            if let source { bind(descriptor, from: source) }
             connections[descriptor] = Connection(
                 peer: peer, cookie: cookie(descriptor), interface: other.index, name: other.name,
                 isBound: true, isStandIn: true)
         } else {
+            if let name, let source = observer.source(through: link, to: peer.address, port: peer.port),
+                mayBind(to: name, as: source.family)
+            {
+                bind(descriptor, from: source)
+            }
             connections[descriptor] = Connection(
                 peer: peer, cookie: cookie(descriptor), interface: link.index, name: link.name,
                 isBound: name != nil)
         }
     }
 
-    /// The interface that has a path of its own while the one that the kernel chooses is dead: a cable is out, and the wired default
-    /// route is still there and preferred.
-    private func standIn(for link: LinkState, to peer: IPAddress) -> LinkState? {
+    /// The interface that has a path of its own while the one that the kernel chooses is dead, and the address to send from where a rule
+    /// or a route looks at that.
+    ///
+    /// So it is where a cable is out, and the wired default route is still there and preferred.
+    private func standIn(for link: LinkState, to peer: PeerAddress) -> (LinkState, IPAddress?)? {
         guard engine.rescues, link.stateUsability != .usable,
-            let name = observer.path(to: [peer])?.alternative
+            let path = observer.path(to: [peer.address], port: peer.port), let name = path.alternative,
+            let other = observer.link(named: name)
         else { return nil }
-        return observer.link(named: name)
+        return (other, path.alternativeSource)
     }
 
     /// Allowed to everybody since Linux 5.7, for a socket that is not bound yet.
@@ -93,6 +103,27 @@ final class PathWatch {
         name.withCString {
             setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, $0, socklen_t(name.utf8.count + 1))
         } == 0
+    }
+
+    /// Whether libcurl will be allowed to bind a socket to an interface.
+    ///
+    /// Where it is not, libcurl binds to an address of the interface by itself, which works once for each socket.
+    private func mayBind(to name: String, as family: IPAddress.Family) -> Bool {
+        let other = socket(
+            family == .ipv4 ? AF_INET : AF_INET6, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard other >= 0 else { return false }
+        defer { Glibc.close(other) }
+        return bind(other, to: name)
+    }
+
+    /// Has a socket send from an address; where that is refused, the kernel chooses.
+    private func bind(_ descriptor: Int32, from source: IPAddress) {
+        // The port is chosen by connect(2), so that other peers may have the same (Linux 4.2).
+        var on: Int32 = 1
+        setsockopt(
+            descriptor, Int32(IPPROTO_IP), IP_BIND_ADDRESS_NO_PORT, &on,
+            socklen_t(MemoryLayout<Int32>.size))
+        PeerAddress(address: source, port: 0).bind(descriptor)
     }
 
     /// What a socket is called as long as the system runs (SO_COOKIE, socket(7)): its descriptor's number is given away again.
@@ -134,7 +165,8 @@ final class PathWatch {
     private func path(_ descriptor: Int32, _ connection: Connection) -> ConnectionPath {
         ConnectionPath(
             local: PeerAddress.near(descriptor)?.address, peer: connection.peer.address,
-            interface: connection.interface, name: connection.name, isBound: connection.isBound,
+            port: connection.peer.port, interface: connection.interface, name: connection.name,
+            isBound: connection.isBound,
             isStandIn: connection.isStandIn)
     }
 

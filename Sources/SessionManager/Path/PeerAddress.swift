@@ -9,6 +9,37 @@ struct PeerAddress: Hashable {
     var address: IPAddress
     var port: UInt16
 
+    init(address: IPAddress, port: UInt16) {
+        self.address = address
+        self.port = port
+    }
+
+    /// Makes it the near end of a socket (bind(2)); a refusal leaves the socket as it was.
+    func bind(_ descriptor: Int32) {
+        switch address.family {
+        case .ipv4:
+            var near = sockaddr_in()
+            near.sin_family = sa_family_t(AF_INET)
+            near.sin_port = port.bigEndian
+            near.sin_addr.s_addr = UInt32(truncatingIfNeeded: address.low).bigEndian
+            Self.bind(descriptor, &near)
+        case .ipv6:
+            var near = sockaddr_in6()
+            near.sin6_family = sa_family_t(AF_INET6)
+            near.sin6_port = port.bigEndian
+            withUnsafeMutableBytes(of: &near.sin6_addr) { $0.copyBytes(from: address.bytes) }
+            Self.bind(descriptor, &near)
+        }
+    }
+
+    private static func bind<Address>(_ descriptor: Int32, _ near: inout Address) {
+        _ = withUnsafeMutablePointer(to: &near) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.bind(descriptor, $0, socklen_t(MemoryLayout<Address>.size))
+            }
+        }
+    }
+
     /// What libcurl is about to connect to; nil for what is neither IPv4 nor IPv6.
     init?(_ target: UnsafePointer<curl_sockaddr>) {
         // The structure ends with the beginning of an address that may be longer (CURLOPT_OPENSOCKETFUNCTION(3)).

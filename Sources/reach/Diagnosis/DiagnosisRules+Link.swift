@@ -33,7 +33,7 @@ extension DiagnosisRules {
         case .below(let lower, let cause): advice(for: cause, link: lower)
         case .port(let port, let cause): advice(for: cause, link: port)
         case .noCarrier: "look at cable, switch or antenna of \(link)"
-        case .usable, .notOperational, .noPorts, .noPortsBelow, .wrongMode: nil
+        case .usable, .notOperational, .noPorts, .noPortsBelow, .sink, .sinkBelow, .enslaved, .wrongMode: nil
         }
     }
 }

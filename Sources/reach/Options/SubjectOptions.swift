@@ -29,6 +29,12 @@ struct SubjectOptions: ParsableArguments {
         name: .customLong("uid"), help: "Ask for the traffic of this user.", transform: Value.user)
     var user: UInt32?
 
+    @Option(
+        name: .customLong("port"),
+        help: "Ask for TCP to this port, where policy rules tell ports or protocols apart (default: 443).",
+        transform: Value.port)
+    var port: UInt16?
+
     func validate() throws {
         if onlyIPv4, onlyIPv6 { throw ValidationError("-4 and -6 exclude each other.") }
         if let literal = host?.family, let family, literal != family {
@@ -45,6 +51,7 @@ struct SubjectOptions: ParsableArguments {
         configuration.family = family
         configuration.mark = mark ?? 0
         configuration.user = user
+        if let port { configuration.port = port }
         configuration.reportsLinks = reportsLinks
         return configuration
     }
@@ -53,7 +60,7 @@ struct SubjectOptions: ParsableArguments {
     ///
     /// It watches the way out to anywhere, and nobody but `REACH_SOCKET` says that it is elsewhere.
     func since(_ report: Report) -> WallTime? {
-        guard host == nil, family == nil, mark == nil, user == nil else { return nil }
+        guard host == nil, family == nil, mark == nil, user == nil, port == nil else { return nil }
         let path = ServicePaths.socketHere
         return path.isEmpty ? nil : StatusInquiry.since(report, at: path)
     }

@@ -41,6 +41,14 @@ enum Value {
         return mark
     }
 
+    /// A TCP port.
+    static func port(_ text: String) throws -> UInt16 {
+        guard text.utf8.allSatisfy(isDigit), let port = UInt16(text), port > 0 else {
+            throw ValidationError("give a TCP port from 1 to 65535.")
+        }
+        return port
+    }
+
     /// A user by number.
     static func user(_ text: String) throws -> UInt32 {
         guard text.utf8.allSatisfy(isDigit), let user = UInt32(text) else {

@@ -30,7 +30,9 @@ enum StatusView {
     private static func notes(_ report: Report) -> [String] {
         let path = report.path
         var notes: [String] = []
-        if path.isPartial { notes.append("note: only a part of the address space has a route") }
+        if path.isPartial, !path.hasDeadLegs {
+            notes.append("note: only a part of the address space has a route")
+        }
         if path.isUniqueLocal {
             notes.append("note: the source address is good for this site only (unique local)")
         }

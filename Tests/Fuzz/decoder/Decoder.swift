@@ -43,7 +43,7 @@ private func readReplies(_ bytes: [UInt8]) {
         sheet.read(bytes.span.bytes)
         precondition(sheet.answers.count { $0 == nil } == sheet.missing)
     }
-    for question: KernelQuestion in [.links, .ports(master: 12), .addresses] {
+    for question: KernelQuestion in [.links, .ports(master: 12), .addresses, .rules] {
         var sheet = DumpSheet(question, sequence: first?.sequence ?? 0)
         sheet.read(bytes.span.bytes)
         _ = sheet.answer

@@ -128,13 +128,67 @@ struct RouteFilterTests {
             hosts: full.hosts + (0..<48).map { IPAddress(v6High: 0x2001_0DB8 << 32, low: UInt64($0)) })
         #expect(both.openFamilies.isEmpty)
         #expect(both.program.count <= 4096)
-        #expect(both.coarse.program.count < 36)
+        #expect(both.coarse.program.count < 48)
     }
 
     @Test("two IPv4 hosts cost few instructions")
     func size() {
         let filter = RouteFilter(hosts: [IPAddress(v4: 1 << 24 | 1), IPAddress(v4: 9 << 24 | 1)])
-        #expect(filter.program.count < 80)
+        #expect(filter.program.count < 96)
+    }
+
+    @Test(
+        "FLD-012 of the neighbours only an IPv6 router that does not answer passes, and while it is waited for all routers"
+    )
+    func routers() throws {
+        let (new, removed, wanted): (UInt16, UInt16, UInt16) = (28, 29, 30)
+        // NUD_REACHABLE is 2, NUD_STALE 4, NUD_FAILED 0x20; NTF_ROUTER is 0x80 (linux/neighbour.h).
+        func message(_ type: UInt16, _ family: UInt8, state: UInt16, flags: UInt8) -> [UInt8] {
+            var request = NetlinkRequest()
+            request.begin(type, sequence: 0)
+            request.append(UInt32(family))
+            request.append(Int32(3))
+            request.append(state)
+            request.append(flags)
+            request.append(UInt8(1))
+            request.attribute(1, IPAddress(v6High: 0xFE80 << 48, low: 1))
+            request.end()
+            return request.bytes
+        }
+        var waiting = RouteFilter()
+        waiting.followsRouters = true
+        for (type, family, state, flags, passes, passesWaiting) in [
+            (new, AddressFamily.inet6, 0x20, 0x80, true, true),
+            (new, AddressFamily.inet6, 0x20, 0, false, false),
+            (new, AddressFamily.inet, 0x20, 0x80, false, false),
+            (new, AddressFamily.inet6, 2, 0x80, false, true),
+            (new, AddressFamily.inet6, 4, 0x80, false, true),
+            (new, AddressFamily.inet6, 2, 0, false, false),
+            (removed, AddressFamily.inet6, 0x20, 0x80, false, true),
+            (removed, AddressFamily.inet6, 0x20, 0, false, false),
+            (wanted, AddressFamily.inet6, 0x20, 0x80, false, false),
+        ] as [(UInt16, UInt8, UInt16, UInt8, Bool, Bool)] {
+            let bytes = message(type, family, state: state, flags: flags)
+            #expect(
+                try FilterInterpreter(program: RouteFilter().program).passes(bytes) == passes,
+                "\(type) \(state)")
+            #expect(
+                try FilterInterpreter(program: waiting.program).passes(bytes) == passesWaiting,
+                "\(type) \(state)")
+        }
+        // One event as it fails, none while it goes on failing, one as it answers, or is forgotten.
+        for (type, state) in [(new, 2), (removed, 0x20)] as [(UInt16, UInt16)] {
+            var decoder = NetlinkDecoder()
+            var events: [NetworkEvent] = []
+            for (type, state) in [(new, 2), (new, 0x20), (new, 0x20), (type, state), (new, 2)]
+                as [(UInt16, UInt16)]
+            {
+                decoder.decode(
+                    message(type, AddressFamily.inet6, state: state, flags: 0x80).span.bytes, into: &events)
+                #expect(decoder.filter.followsRouters == (events.count == 1))
+            }
+            #expect(events == [.routerChanged(interface: 3), .routerChanged(interface: 3)])
+        }
     }
 
     @Test("RB-22 of the settings only those pass that lookups depend on, in the kernel and here")

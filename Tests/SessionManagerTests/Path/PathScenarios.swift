@@ -142,6 +142,53 @@ struct PathScenarios {
         #expect(requests.count { $0.method == "POST" } == 1)
     }
 
+    /// The second interface has two addresses, and a rule sends on what comes from the second one alone.
+    @Test(
+        "FLD-007 Over the other interface goes what has the address that a rule sends on",
+        arguments: [true, false])
+    func sourceRule(_ isStandIn: Bool) async throws {
+        let paths = try await TwoPaths()
+        try await paths.lab.near.ip(
+            batch: """
+                route del default via 10.2.0.1
+                addr add 10.2.0.9/24 dev b0
+                rule add from 10.2.0.9 lookup 202
+                route add default via 10.2.0.1 dev b0 table 202
+                """)
+        let manager = manager(paths) { if !isStandIn { $0.interface = "b0" } }
+        if isStandIn {
+            try await paths.cut(.carrierLost)
+            try await paths.lab.near.ip("-o link show a0") { $0.contains("NO-CARRIER") }
+        }
+        let quick = try request(paths, "/quick")
+        #expect(try await fetch(manager, quick).error == nil)
+        #expect(try await paths.requests(1).last?.peer == "10.2.0.9")
+        try await paths.lab.near.ip("route add default via 10.2.0.1 dev b0 table 203")
+        #expect(try await fetch(manager, quick).metrics.last?.isReusedConnection == true)
+    }
+
+    @Test(
+        "FLD-007 A download goes on over the other uplink that a rule for its address leads to",
+        arguments: [false, true])
+    func sourceRuleFailover(_ isIPv6: Bool) async throws {
+        let paths = try await TwoPaths(size: 1 << 20, isIPv6: isIPv6)
+        let (family, net) = isIPv6 ? ("-6", "2001:db8:2:") : ("-4", "10.2.0")
+        let (own, router) = isIPv6 ? ("\(net):2", "\(net):1") : ("\(net).2", "\(net).1")
+        for line in [
+            "\(family) route del default via \(router)", "\(family) rule add from \(own) lookup 202",
+            "\(family) route add default via \(router) dev b0 table 202",
+        ] { try await paths.lab.near.ip(line) }
+        let manager = manager(paths)
+        let download = try manager.downloadTask(with: try request(paths, "/blob?stall=262144"))
+        download.resume()
+        try await paths.waitForStalls()
+        try await paths.cut(.carrierLost)
+        let outcome = await download.outcome()
+        #expect(outcome.error == nil)
+        #expect(try await paths.requests(2).last?.peer == own)
+        #expect(try await paths.difference(of: outcome.filePath ?? "") == "")
+    }
+
     @Test("All transfers of a dead path go on, as many as run")
     func many() async throws {
         let paths = try await TwoPaths(size: 512 << 10)

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReachabilityCore
+import TestSupport
+import Testing
+
+/// Hosts that are many: multicast and broadcast addresses.
+struct SeveralReceiversTests {
+    private static func network(_ prefix: String, _ kind: RouteAnswer.Kind, source: String) -> FakeNetwork {
+        var network = FakeNetwork()
+        let eth0 = network.addLink("eth0")
+        network.addAddress(source, to: eth0)
+        network.addRoute(prefix, on: eth0, kind: kind)
+        return network
+    }
+
+    @Test(
+        "FLD-010 a multicast or broadcast address is reached through the link that leads to it",
+        arguments: [
+            ("224.0.0.251", "224.0.0.0/4", RouteAnswer.Kind.multicast, "192.0.2.2/24"),
+            ("224.0.0.251", "224.0.0.0/4", .multicast, "169.254.7.7/16"),
+            ("255.255.255.255", "0.0.0.0/0", .broadcast, "192.0.2.2/24"),
+            ("192.0.2.255", "192.0.2.255/32", .broadcast, "192.0.2.2/24"),
+            ("239.1.2.3", "0.0.0.0/0", .multicast, "192.0.2.2/24"),
+            ("ff02::fb", "ff00::/8", .multicast, "fe80::2/64"),
+            ("ff02::fb%eth0", "ff00::/8", .multicast, "fe80::2/64"),
+            ("ff12::1%eth0", "ff00::/8", .multicast, "fe80::2/64"),
+        ])
+    func reached(_ host: String, _ prefix: String, _ kind: RouteAnswer.Kind, _ source: String) {
+        let path = Self.network(prefix, kind, source: source).evaluate(.host(host))
+        #expect(path.isOnline, "\(path.reason)")
+        #expect(path.interface == "eth0")
+    }
+
+    @Test("FLD-010 without a route there is none, and beyond the link a link-local address does not do")
+    func notReached() {
+        #expect(!FakeNetwork().evaluate(.host("224.0.0.251")).isOnline)
+        let site = Self.network("ff00::/8", .multicast, source: "fe80::2/64").evaluate(.host("ff05::2"))
+        #expect(site.reason.code == .linkLocalOnly)
+    }
+
+    @Test("FLD-010 to anywhere such a route leads not")
+    func general() {
+        #expect(!Self.network("0.0.0.0/0", .multicast, source: "192.0.2.2/24").evaluate(.general).isOnline)
+    }
+
+    @Test("FLD-010 a zone belongs to addresses that stay on the link, and to no others")
+    func zones() {
+        for text in ["fe80::1%eth0", "ff02::fb%eth0", "ff01::1%lo", "ff32::8000:1%eth0"] {
+            #expect(ReachabilityDestination(text)?.zone != nil, "\(text)")
+        }
+        for text in ["2001:db8::1%eth0", "ff05::2%eth0", "ff0e::1%eth0", "224.0.0.251%eth0"] {
+            #expect(ReachabilityDestination(text) == nil, "\(text)")
+        }
+    }
+}
