@@ -49,7 +49,7 @@ static ccurl_load_result load(void) {
     void *handle = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
         snprintf(message, sizeof message, "%s", dlerror());
-        switch (clinux_load_failure(message)) {
+        switch (clinux_explain_load(message)) {
         case CLINUX_DESCRIPTORS_SHORT: return CCURL_NO_RESOURCES;
         case CLINUX_MEMORY_SHORT: return CCURL_NO_MEMORY;
         case CLINUX_LIBRARY_MISSING: return CCURL_NOT_FOUND;

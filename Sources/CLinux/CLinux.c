@@ -62,7 +62,7 @@ int clinux_next_icmp_error(int descriptor, struct clinux_icmp_error *error) {
     return 0;
 }
 
-enum clinux_load_failure clinux_load_failure(const char *message) {
+enum clinux_load_failure clinux_explain_load(const char *message) {
     if (strstr(message, strerror(EMFILE)) || strstr(message, strerror(ENFILE))) return CLINUX_DESCRIPTORS_SHORT;
     // glibc's words where mmap(2) or malloc(3) fails (elf/dl-load.c, dl-map-segments.h, dl-minimal.c), mostly without an errno.
     static const char *const shortages[] = {

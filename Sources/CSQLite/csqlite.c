@@ -73,7 +73,7 @@ static csqlite_load_result load(void) {
     void *handle = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
         snprintf(message, sizeof message, "%s", dlerror());
-        switch (clinux_load_failure(message)) {
+        switch (clinux_explain_load(message)) {
         case CLINUX_DESCRIPTORS_SHORT: return CSQLITE_NO_RESOURCES;
         case CLINUX_MEMORY_SHORT: return CSQLITE_NO_MEMORY;
         case CLINUX_LIBRARY_MISSING: return CSQLITE_NOT_FOUND;

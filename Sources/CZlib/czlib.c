@@ -20,7 +20,7 @@ static struct {
 static czlib_result load(void) {
     void *handle = dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
-        return clinux_load_failure(dlerror()) == CLINUX_MEMORY_SHORT ? CZLIB_OUT_OF_MEMORY : CZLIB_MISSING;
+        return clinux_explain_load(dlerror()) == CLINUX_MEMORY_SHORT ? CZLIB_OUT_OF_MEMORY : CZLIB_MISSING;
     }
     lib.init = (__typeof__(lib.init))dlsym(handle, "deflateInit2_");
     lib.bound = (__typeof__(lib.bound))dlsym(handle, "deflateBound");

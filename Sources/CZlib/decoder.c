@@ -28,7 +28,7 @@ static bool has_zip, has_brotli;
 // Whether a library is there and cannot be mapped.
 static bool is_zip_short, is_brotli_short;
 
-static bool is_memory_short(void) { return clinux_load_failure(dlerror()) == CLINUX_MEMORY_SHORT; }
+static bool is_memory_short(void) { return clinux_explain_load(dlerror()) == CLINUX_MEMORY_SHORT; }
 
 static void load(void) {
     void *handle = dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);

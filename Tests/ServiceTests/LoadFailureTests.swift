@@ -29,6 +29,6 @@ struct LoadFailureTests {
             ("libz.so.1: invalid ELF header", CLINUX_LIBRARY_MISSING),
         ])
     func causes(message: String, cause: clinux_load_failure) {
-        #expect(clinux_load_failure(message) == cause)
+        #expect(clinux_explain_load(message) == cause)
     }
 }

@@ -139,4 +139,4 @@ enum clinux_load_failure {
     CLINUX_MEMORY_SHORT,
 };
 // - message: what dlerror(3) said, in the C locale.
-enum clinux_load_failure clinux_load_failure(const char *message);
+enum clinux_load_failure clinux_explain_load(const char *message);
