@@ -8,6 +8,10 @@ package import ServiceCore
 // What clients ask of the outbox.
 extension OutboxKeeper {
     package func answerOutbox(_ call: OutboxCall, _ answer: @escaping (VarlinkReply) -> Void) {
+        if call == .directory {
+            guard let context else { return answer(.unavailable("the service ends")) }
+            return answer(VarlinkReply(["directory": .string(context.stateDirectory.path)]))
+        }
         switch phase {
         case .opening(let waiting): phase = .opening(waiting + [(call, Answer(answer))])
         case .open(let outbox): begin(call, outbox, Answer(answer))
@@ -58,8 +62,8 @@ extension OutboxKeeper {
         case .pause: try await outbox.pause()
         case .resume: try await outbox.resume()
         case .flush: try await outbox.flush()
-        // Has to know who waits.
-        case .wait: return .unavailable("not here")
+        // Has to know who waits, and needs no outbox.
+        case .wait, .directory: return .unavailable("not here")
         }
         return VarlinkReply()
     }

@@ -35,6 +35,7 @@ package enum OutboxCall: Sendable, Equatable {
     case pause
     case resume
     case flush
+    case directory
 
     /// Whether it has the service read what the caller may not: files and its environment.
     package var readsSecrets: Bool {
@@ -56,6 +57,7 @@ package enum OutboxCall: Sendable, Equatable {
         case "PauseOutbox": self = .pause
         case "ResumeOutbox": self = .resume
         case "FlushOutbox": self = .flush
+        case "GetOutboxDirectory": self = .directory
         default: return nil
         }
     }

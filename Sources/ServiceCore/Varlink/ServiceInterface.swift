@@ -134,6 +134,9 @@ package enum ServiceInterface {
         # Has what waits for its next try sent as soon as its turn comes.
         method FlushOutbox() -> ()
 
+        # The state directory of the service, in which the outbox lies.
+        method GetOutboxDirectory() -> (directory: string)
+
         # A message that is no call; the connection is closed.
         error MalformedMessage (reason: string)
         # Too many clients, subscriptions, questions about the history, or bytes.

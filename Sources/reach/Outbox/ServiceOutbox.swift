@@ -17,11 +17,7 @@ struct ServiceOutbox: Sendable {
     /// The outbox's thread syncs the disk before it answers.
     private static let patience: Int64 = 60_000_000_000
 
-    /// Nil where no service listens.
-    init?(at path: String) {
-        guard !path.isEmpty, (try? VarlinkClient(path: path)) != nil else { return nil }
-        self.path = path
-    }
+    init(at path: String) { self.path = path }
 
     func enqueue(_ request: OutboxRequest) throws -> OutboxReceipt {
         let reply = try call("Enqueue", try Self.parameters(request))
@@ -60,6 +56,14 @@ struct ServiceOutbox: Sendable {
             reason: reply["lastError"]?.string)
     }
 
+    /// The state directory of the service.
+    func directory() throws -> String {
+        guard let directory = try call("GetOutboxDirectory")["directory"]?.string else {
+            throw OutboxError(.storage, "\(path): the service answers otherwise than was expected")
+        }
+        return directory
+    }
+
     func pause() throws { _ = try call("PauseOutbox") }
     func resume() throws { _ = try call("ResumeOutbox") }
     func flush() throws { _ = try call("FlushOutbox") }
@@ -82,7 +86,7 @@ struct ServiceOutbox: Sendable {
     {
         let message: [UInt8]?
         do throws(ServiceError) {
-            var client = try VarlinkClient(path: path)
+            var client = try connect(until: limit)
             try client.send(VarlinkCall(ServiceInterface.name + "." + method, parameters), until: limit)
             message = try client.receive(until: limit)
         } catch {
@@ -94,6 +98,20 @@ struct ServiceOutbox: Sendable {
         if let name = reply["error"]?.string { throw Self.error(name, reply["parameters"], path) }
         return reply["parameters"] ?? .object([:])
     }
+
+    /// Connects, and waits its turn where the service has too many callers at the moment.
+    private func connect(until limit: Int64) throws(ServiceError) -> VarlinkClient {
+        while true {
+            do throws(ServiceError) { return try VarlinkClient(path: path) } catch {
+                let answer = SocketAnswer(asking: path)
+                guard answer == .busy || answer == .listening, Reactor.now < limit else { throw error }
+            }
+            usleep(Self.turn)
+        }
+    }
+
+    /// Between two tries to connect, in microseconds.
+    private static let turn: UInt32 = 50_000
 
     private static func error(_ name: String, _ parameters: JSONValue?, _ path: String) -> any Error {
         let reason = parameters?["reason"]?.string ?? parameters?["parameter"]?.string ?? name
