@@ -63,7 +63,7 @@ package struct ServicePlan: Sendable {
             reactor: reactor, manager: monitor, stateDirectory: stateDirectory, log: log)
         let parts = try self.parts()
         let history = parts.lazy.compactMap { $0 as? any HistoryAnswering }.first
-        let outbox = hasOutbox ? OutboxKeeper(settings.outbox) : nil
+        let outbox = hasOutbox ? OutboxKeeper(settings.outbox, isProbed: !settings.probe.url.isEmpty) : nil
         for case let metrics as MetricsReporter in parts {
             metrics.outbox = { outbox?.metrics }
             metrics.delivers = { outbox?.delivers }

@@ -52,6 +52,52 @@ import Testing
         await outbox.close()
     }
 
+    @Test(
+        "FLD-021 Without TLS nothing leaves while the probe says portal; it does when the probe says otherwise"
+    )
+    func portal() async throws {
+        let outbox = try await lab.open()
+        try await outbox.follow(.portal)
+        try await outbox.startDelivery(with: OutboxLab.manager())
+        let receipt = try await outbox.enqueue(lab.request(0))
+        #expect(try await outbox.entry(receipt.id)?.hold?.contains("portal") == true)
+        // What is sent after another state was taken over and back has been held by this one.
+        for state in [InternetState.unknown, .none, .portal] { try await outbox.follow(state) }
+        #expect(try await lab.origin.count(lab.account) == 0)
+        try await outbox.follow(.full)
+        try await lab.delivered(receipt.id)
+        #expect(try await lab.origin.count(lab.account) == 1)
+        let told = lab.outbox.events.elements.compactMap { event -> String? in
+            switch event {
+            case .held(let origin, _, _): "held \(origin)"
+            case .released(let origin): "released \(origin)"
+            default: nil
+            }
+        }
+        #expect(told.last == "released http" && told.contains("held http"), "\(told)")
+        await outbox.close()
+    }
+
+    @Test("FLD-024 A gateway that refuses everything for a while makes no dead letters; all arrive in order")
+    func refusingGateway() async throws {
+        let outbox = try await lab.open {
+            $0.retries.refusalsInARow = 3
+            $0.retries.longest = .milliseconds(20)
+        }
+        // Refused until the origin has seen this many of the account.
+        let receipts = try await outbox.enqueue(
+            (0..<20).map { try lab.request($0, path: "/retry-after?times=6&status=403&after=&") })
+        try await outbox.startDelivery(with: OutboxLab.manager())
+        try await lab.delivered(receipts[19].id)
+        #expect(try await outbox.counts() == OutboxCounts())
+        #expect(try await outbox.entries().isEmpty)
+        let delivered = lab.outbox.events.elements.compactMap { event -> OutboxID? in
+            if case .delivered(let id, _) = event { id } else { nil }
+        }
+        #expect(delivered == receipts.map(\.id))
+        await outbox.close()
+    }
+
     @Test("A pause holds everything, whichever process it comes from, and survives a restart")
     func pause() async throws {
         let (deliverer, other) = (try await lab.open(), try await lab.open())

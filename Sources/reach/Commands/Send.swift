@@ -18,7 +18,7 @@ struct Send: ParsableCommand {
             Idempotency-Key. --wait waits for the end of it, and --now delivers here and now unless somebody else does.
 
             Exit codes: 0 taken, and with --wait or --now delivered; 2 not within --timeout, and still in the outbox; \
-            1 expired, dropped or removed; 4 the server refuses it, or it cannot be sent; 5 the server's fault; 6 no connection; \
+            1 expired, dropped or removed, or the key waits with other content; 4 the server refuses it, or it cannot be sent; 5 the server's fault; 6 no connection; \
             7 TLS fails; 64 wrong usage; 69 SQLite is missing; 74 the outbox cannot be written, or is full; 130 interrupted.
 
             Examples:

@@ -47,10 +47,9 @@ struct OutboxOptions: ParsableArguments {
             throw ExitCode.noInput
         }
         // Whoever delivers checks the file; a command is not to read all of it.
-        var configuration = OutboxConfiguration()
-        configuration.checksIntegrity = false
         // What holds for a service that would run here, unless one has used the folder, with options of its own perhaps.
-        configuration.limits = OutboxLimits(OutboxPlace.configuration.outbox)
+        var configuration = OutboxConfiguration(OutboxPlace.configuration.outbox)
+        configuration.checksIntegrity = false
         configuration.takesKeptLimits = true
         return try await RequestOutbox(at: folder, configuration: configuration) { event in
             if case .damaged(let path, let reason, let count) = event {
@@ -130,6 +129,7 @@ extension ExitCode {
         switch error.code {
         case .missingLibrary: self = .unavailable
         case .badRequest: self = .usage
+        case .keyTaken: self = .failure
         default: self = .inputOutput
         }
     }
