@@ -202,6 +202,9 @@ extension OutboxEngine {
         self.manager = manager
         _ = machine.started()
         board.send(.delivering(true))
+        for record in records where record.isStopped {
+            board.send(.held(record.origin, reason: record.reason, until: WallClock.date(record.until)))
+        }
         pump()
         if flights.isEmpty { compact() }
     }

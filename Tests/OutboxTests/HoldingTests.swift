@@ -3,6 +3,7 @@
 import FoundationEssentials
 import ReachabilityCore
 import SessionCore
+import Storage
 import TestSupport
 import Testing
 
@@ -75,6 +76,31 @@ import Testing
             }
         }
         #expect(told.last == "released http" && told.contains("held http"), "\(told)")
+        await outbox.close()
+    }
+
+    @Test(
+        "FLD-024 A process that begins to deliver tells which origin an earlier one has stopped, and asks it again"
+    )
+    func stoppedBefore() async throws {
+        let first = try await lab.open()
+        let origin = String(lab.origin.url("/").dropLast())
+        let receipt = try await first.enqueue(lab.request(0))
+        try await first.on { (engine) throws(OutboxError) in
+            var record = OriginRefusals.Record(origin: origin, last: WallClock.now)
+            (record.since, record.until, record.reason) = (record.last, record.last + 1, "it refuses")
+            try engine.file.write { [record] (database) throws(StorageError) in
+                try OutboxTables(database).keep(record)
+            }
+        }
+        await first.close()
+        let outbox = try await lab.open()
+        try await outbox.startDelivery(with: OutboxLab.manager())
+        try await lab.wait { event -> Bool? in
+            if case .held(origin, "it refuses", _) = event { true } else { nil }
+        }
+        try await lab.delivered(receipt.id)
+        try await lab.wait { event -> Bool? in if case .released(origin) = event { true } else { nil } }
         await outbox.close()
     }
 
