@@ -10,7 +10,7 @@ import Synchronization
 /// Keeps HTTP requests on the disk until a server has them: what it has taken survives crashes, `kill -9` and loss of power.
 ///
 /// ``enqueue(_:)-(OutboxRequest)`` returns when the request is on the disk. One process at a time delivers
-/// (``startDelivery(with:)``), any number of processes may enqueue, list, retry and remove; the one that delivers notices.
+/// (``startDelivery(with:probe:)``), any number of processes may enqueue, list, retry and remove; the one that delivers notices.
 /// Requests of one lane arrive in order, lanes do not wait for each other. A request is delivered at least once: where its answer got
 /// lost, or the process was killed before the answer was written down, it is sent again with the same `Idempotency-Key`.
 ///
