@@ -17,6 +17,9 @@ final class StagedBody: Sendable {
         self.size = size
         self.descriptor = descriptor
     }
+
+    /// A path that leads to it whatever its name is (proc_pid_fd(5)).
+    var link: String { "/proc/self/fd/\(descriptor.number)" }
 }
 
 /// The folder of the contents that are too large for the database.

@@ -12,6 +12,8 @@ struct Delivery: Sendable {
     let manager: URLSessionManager
     let configuration: OutboxConfiguration
     let places: OutboxPlaces
+    /// Whether the server may have got the request before.
+    let isRepeated: Bool
     /// Is told of the manager's task.
     let transfer: Flight.Transfer
 
@@ -42,14 +44,16 @@ struct Delivery: Sendable {
             landing.verdict = DeliveryVerdict(error: error, statusCode: nil)
             return landing
         }
-        landing.verdict = verdict(outcome)
+        let later = outcome.response.flatMap { RetryAfter.delay(in: $0, now: HTTPDate(Date())) }
+        landing.verdict = verdict(outcome, asksForLater: later != nil)
+        landing.isUnanswered = isUnanswered(outcome)
         if case .retry(let failure) = landing.verdict, failure.kind == .credentials {
             for secret in departure.secrets {
                 await configuration.secretSources[secret.source]?.refused(named: secret.key)
             }
         }
         if let response = outcome.response, let status = response.statusCode {
-            landing.retryAfter = RetryAfter.delay(in: response, now: HTTPDate(Date()))
+            landing.retryAfter = later
             landing.reply = OutboxReply(
                 statusCode: status,
                 header: String(decoding: response.headerBlock.filter { $0 != 13 }, as: UTF8.self),
@@ -58,16 +62,24 @@ struct Delivery: Sendable {
         return landing
     }
 
-    private func verdict(_ outcome: TaskOutcome) -> DeliveryVerdict {
+    /// Whether the request was sent whole, and the time was over before its answer was.
+    private func isUnanswered(_ outcome: TaskOutcome) -> Bool {
+        guard outcome.error?.code == .timedOut else { return false }
+        return outcome.metrics.last.map { $0.requestStart > .zero && $0.bytesSent >= departure.size } ?? false
+    }
+
+    private func verdict(_ outcome: TaskOutcome, asksForLater: Bool) -> DeliveryVerdict {
         let (response, fillsSecrets) = (outcome.response, !departure.secrets.isEmpty)
         let isSecure = response.flatMap { Origin($0.url) }?.isSecure ?? false
         if let error = outcome.error {
             return DeliveryVerdict(
-                error: error, statusCode: response?.statusCode, fillsSecrets: fillsSecrets, isSecure: isSecure
-            )
+                error: error, statusCode: response?.statusCode, fillsSecrets: fillsSecrets,
+                isSecure: isSecure,
+                isRepeated: isRepeated, asksForLater: asksForLater)
         }
         return DeliveryVerdict(
             statusCode: response?.statusCode ?? 0, fillsSecrets: fillsSecrets, isSecure: isSecure,
+            isRepeated: isRepeated, asksForLater: asksForLater,
             location: response?.values(forField: "location").first)
     }
 
@@ -91,7 +103,10 @@ struct Delivery: Sendable {
             departure.file.map { .file(path: places.body($0)) } ?? departure.body.map { .data(Data($0)) }
         do throws(SessionError) {
             var request = try SessionRequest(departure.url, method: method, headerFields: fields, body: body)
-            request.options.timeoutInterval = configuration.timeout
+            request.options.timeoutInterval = AnswerPatience.limit(
+                departure.timeout.map { .milliseconds($0) } ?? configuration.timeout,
+                unanswered: departure.unanswered)
+            request.options.timeouts.connect = AnswerPatience.connecting(request.options.timeoutInterval)
             request.options.cachePolicy = .reloadIgnoringLocalCacheData
             // The status says it all; of the content only the beginning is kept, and no more is held or waited for.
             request.options.maximumContentLength = Int64(

@@ -17,4 +17,6 @@ struct Flight: Sendable {
 
     let work: Task<Void, Never>
     let transfer: Transfer
+    /// Whether it goes without TLS.
+    let isPlain: Bool
 }

@@ -9,11 +9,16 @@ import Storage
 extension OutboxEngine {
     func landed(_ landing: Landing?, _ departure: Departure) {
         flights[departure.id] = nil
-        if let landing {
+        if var landing {
+            landing.origin = departure.origin
+            if PlainHolds.isPlain(departure.origin) {
+                landing.verdict = PlainHolds.doubt(landing.verdict, internet)
+            }
             landings.append(landing)
         } else {
             // Nobody can be sent anything by this manager.
             machine.settled(lane: departure.lane)
+            refusals.settled(departure.origin)
             stop()
         }
         settleSoon()
@@ -36,18 +41,22 @@ extension OutboxEngine {
         guard !landings.isEmpty else { return }
         var events: [OutboxEvent] = []
         var files: [String] = []
+        let known = refusals
         do throws(OutboxError) {
             try file.write { (database) throws(StorageError) in
                 events = []
                 files = []
+                refusals = known
                 let tables = OutboxTables(database)
                 try tables.follow(.now)
                 for landing in landings {
-                    if let event = try settle(landing, tables, &files) { events.append(event) }
+                    events += try settle(landing, tables, &files)
+                    refusals.settled(landing.origin)
                 }
                 try tables.trimResults()
             }
         } catch {
+            refusals = known
             tell(error, .settling)
             // As long as the lock is held nobody else sends them.
             let bound = LoopBound(self, to: reactor)
@@ -79,31 +88,77 @@ extension OutboxEngine {
     }
 
     private func settle(_ landing: Landing, _ tables: OutboxTables, _ files: inout [String])
-        throws(StorageError) -> OutboxEvent?
+        throws(StorageError) -> [OutboxEvent]
     {
         let now = WallClock.now
         switch landing.verdict {
-        case .untried: return nil
+        case .untried: return []
         case .delivered(let status):
             let isThere = try tables.remove(
                 landing.id, as: .delivered, statusCode: status, now: now, files: &files)
-            return isThere ? .delivered(landing.id, statusCode: status) : nil
-        case .dead(let failure):
-            return try tables.bury(landing.id, lane: landing.lane, failure, landing.reply)
-                ? .died(landing.id, failure) : nil
+            let released = try release(landing.origin, tables)
+            return (isThere ? [.delivered(landing.id, statusCode: status)] : []) + released
+        case .dead(let failure): return try bury(landing, failure, tables, now)
         case .retry(let failure):
-            guard let entry = try tables.entry(landing.id), entry.state == .waiting else { return nil }
-            let failures = failure.kind == .credentials ? try tables.refusals(landing.id) : entry.attempts
-            let pause = configuration.retries.pause(
-                afterFailures: failures + 1, kind: failure.kind, retryAfter: landing.retryAfter,
-                chance: Double.random(in: 0...1))
-            guard let pause else {
-                return try tables.bury(landing.id, lane: landing.lane, failure, landing.reply)
-                    ? .died(landing.id, failure) : nil
+            guard let entry = try tables.entry(landing.id), entry.state == .waiting else { return [] }
+            var retries = configuration.retries
+            if let own = entry.maximumAttempts { retries.maximumAttempts = own }
+            let isCounted = failure.kind == .credentials || failure.isConflict
+            let failures = isCounted ? try tables.refusals(landing.id) : entry.attempts
+            let pause = retries.pause(
+                afterFailures: failures + 1, kind: failure.kind, isConflict: failure.isConflict,
+                retryAfter: landing.retryAfter, chance: Double.random(in: 0...1))
+            guard let pause, retries.maximumAttempts.map({ entry.attempts + 1 < $0 }) ?? true else {
+                return try bury(landing, failure, tables, now)
             }
-            try tables.postpone(landing.id, lane: landing.lane, failure, next: now + pause)
-            return .failed(landing.id, failure, nextAttempt: WallClock.date(now + pause))
+            try tables.postpone(
+                landing.id, lane: landing.lane, failure, next: now + pause, isUnanswered: landing.isUnanswered
+            )
+            return [.failed(landing.id, failure, nextAttempt: WallClock.date(now + pause))]
         }
+    }
+
+    /// Makes a dead letter of it, unless its origin refuses everything.
+    private func bury(_ landing: Landing, _ failure: OutboxFailure, _ tables: OutboxTables, _ now: Int64)
+        throws(StorageError) -> [OutboxEvent]
+    {
+        guard failure.mayBeOfGateway else { return try died(landing, failure, tables) }
+        let wasStopped = refusals.record(landing.origin)?.isStopped ?? false
+        let ruling = refusals.refused(
+            landing.id, by: landing.origin, failure, at: now, chance: Double.random(in: 0...1))
+        let record = refusals.record(landing.origin)
+        if let record { try tables.keep(record) }
+        switch ruling {
+        case .final:
+            let released: [OutboxEvent] = wasStopped ? [.released(landing.origin)] : []
+            return try released + died(landing, failure, tables)
+        case .passing(let until, let suspects):
+            let trouble = OutboxFailure(
+                .server, "\(failure.message), as to everything at the moment", statusCode: failure.statusCode)
+            try tables.postpone(landing.id, lane: landing.lane, trouble, next: until)
+            let revived = try tables.revive(suspects)
+            var events: [OutboxEvent] = [.failed(landing.id, trouble, nextAttempt: WallClock.date(until))]
+            if !revived.isEmpty { events.append(.retried(revived)) }
+            if !wasStopped {
+                events.append(
+                    .held(landing.origin, reason: record?.reason ?? "", until: WallClock.date(until)))
+            }
+            return events
+        }
+    }
+
+    private func died(_ landing: Landing, _ failure: OutboxFailure, _ tables: OutboxTables)
+        throws(StorageError) -> [OutboxEvent]
+    {
+        try tables.bury(landing.id, lane: landing.lane, failure, landing.reply)
+            ? [.died(landing.id, failure)] : []
+    }
+
+    /// An origin has taken a request.
+    private func release(_ origin: String, _ tables: OutboxTables) throws(StorageError) -> [OutboxEvent] {
+        guard let record = refusals.delivered(by: origin) else { return [] }
+        try tables.forget(hold: origin)
+        return record.isStopped ? [.released(origin)] : []
     }
 
     // MARK: Who delivers
@@ -123,18 +178,33 @@ extension OutboxEngine {
         }
         // Where one of these fails, the lock goes with it, and the next try finds it free.
         let bodies = bodies
+        var (records, last) = ([OriginRefusals.Record](), OutboxID(rawValue: 0))
         try file.write { (database) throws(StorageError) in
-            try OutboxTables(database).checkLanes()
+            let tables = OutboxTables(database)
+            try tables.checkLanes()
+            try tables.fillOrigins()
+            // What a probe has said to an earlier process is not known any more.
+            try tables.holdPlain(nil)
+            records = try tables.refusals()
+            last = try tables.lastEntry()
             try bodies.sweep { (name) throws(StorageError) in
                 try database.first("SELECT 1 FROM contents WHERE file = ?", [.text(name)]) { _ in true }
                     ?? false
             }
         }
         try noticePause()
+        refusals = OriginRefusals(configuration.retries, records)
+        lastOfOthers = last
+        if let reason = PlainHolds.reason(internet) {
+            try file.write { (database) throws(StorageError) in try OutboxTables(database).holdPlain(reason) }
+        }
         self.lock = consume lock
         self.manager = manager
         _ = machine.started()
         board.send(.delivering(true))
+        for record in records where record.isStopped {
+            board.send(.held(record.origin, reason: record.reason, until: WallClock.date(record.until)))
+        }
         pump()
         if flights.isEmpty { compact() }
     }

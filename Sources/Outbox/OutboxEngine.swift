@@ -25,6 +25,12 @@ final class OutboxEngine {
     /// What has come back and is not written down yet.
     var landings: [Landing] = []
     var isSettling = false
+    /// The origins that refuse everything.
+    var refusals: OriginRefusals
+    /// What a probe says of the network; nil where none is asked.
+    private(set) var internet: InternetState?
+    /// The newest entry when the delivery began: another process may have sent that and older ones before.
+    var lastOfOthers = OutboxID(rawValue: 0)
     /// What its files refuse.
     private var troubles = StorageTroubles()
     /// Whether the file may be made smaller; false after that has failed.
@@ -51,6 +57,7 @@ final class OutboxEngine {
             board.send(.damaged(movedTo: aside, reason: reason, salvaged: salvaged))
         }
         bodies = BodyFolder(places: file.places)
+        refusals = OriginRefusals(configuration.retries)
         machine = DispatchStateMachine(
             limit: configuration.maximumDeliveries, limitPerHost: configuration.maximumDeliveriesPerHost)
         version = try file.read { (database) throws(StorageError) in try database.dataVersion() }
@@ -96,7 +103,8 @@ final class OutboxEngine {
         guard !held.isEmpty else { return }
         do throws(OutboxError) {
             for (id, flight) in held {
-                let stays = machine.isPaused ? false : try isWaiting(id)
+                let waits = machine.isPaused || flight.isPlain && PlainHolds.holds(internet)
+                let stays = waits ? false : try isWaiting(id)
                 if !stays { flight.work.cancel() }
             }
         } catch { tell(error, .noticing) }
@@ -131,9 +139,10 @@ final class OutboxEngine {
             for condition in NetworkCondition.allCases {
                 while try dispatch(condition, now: now) > 0, machine.room(condition) > 0 {}
             }
-            let next = try file.read { (database) throws(StorageError) in
+            let deadline = try file.read { (database) throws(StorageError) in
                 try OutboxTables(database).nextDeadline(after: now)
             }
+            let next = [deadline, refusals.nextTrial(after: now)].compactMap { $0 }.min()
             // A clock that is set is noticed after five minutes at the latest.
             wake(after: mayExpireMore ? 0 : next.map { min($0 - now, 300_000) })
             worked([.choosing])
@@ -155,16 +164,18 @@ final class OutboxEngine {
         let room = machine.room(condition)
         guard room > 0, let manager else { return 0 }
         let (hosts, limit) = (machine.fullHosts(condition), room + machine.busyLanes(condition))
+        let (closed, holdsPlain) = (refusals.closed(at: now), PlainHolds.holds(internet))
         let departures = try file.read { (database) throws(StorageError) in
             try OutboxTables(database).ready(
                 condition, now: now, horizon: configuration.retries.horizon, exceptHosts: hosts,
-                limit: limit)
+                exceptOrigins: closed, holdsPlain: holdsPlain, limit: limit)
         }
         var count = 0
         for departure in departures {
-            guard
+            guard refusals.isOpen(departure.origin, at: now),
                 machine.leaves(departure.id, lane: departure.lane, host: departure.host, condition: condition)
             else { continue }
+            refusals.left(for: departure.origin)
             count += 1
             send(departure, by: manager)
         }
@@ -175,13 +186,34 @@ final class OutboxEngine {
         let transfer = Flight.Transfer()
         let delivery = Delivery(
             departure: departure, manager: manager, configuration: configuration, places: file.places,
-            transfer: transfer)
+            isRepeated: departure.attempts > 0 || departure.id <= lastOfOthers, transfer: transfer)
         let bound = LoopBound(self, to: reactor)
         let work = Task.detached(executorPreference: executor) {
             let landing = await delivery.run()
             bound.perform { engine in engine.landed(landing, departure) }
         }
-        flights[departure.id] = Flight(work: work, transfer: transfer)
+        flights[departure.id] = Flight(
+            work: work, transfer: transfer, isPlain: PlainHolds.isPlain(departure.origin))
+    }
+
+    /// What a probe says of the network now; nil where none is asked any more.
+    func follow(_ internet: InternetState?) {
+        guard !isClosed, internet != self.internet else { return }
+        let told = PlainHolds.reason(self.internet)
+        self.internet = internet
+        let reason = PlainHolds.reason(internet)
+        if reason != told { tellPlain(reason) }
+        recall()
+        pump()
+    }
+
+    /// Says, and writes down for lists, why requests without TLS wait; nil where they do not.
+    private func tellPlain(_ reason: String?) {
+        do throws(OutboxError) {
+            try file.write { (database) throws(StorageError) in try OutboxTables(database).holdPlain(reason) }
+        } catch { tell(error, .noticing) }
+        let plain = OutboxTables.plain
+        board.send(reason.map { .held(plain, reason: $0, until: nil) } ?? .released(plain))
     }
 
     /// Drops what has expired, a part of it at a time; what is on its way does not, and what the manager only holds is taken back first.

@@ -54,5 +54,16 @@ extension Schema {
                 one INTEGER PRIMARY KEY CHECK (one = 1), boot TEXT NOT NULL, start INTEGER NOT NULL,
                 first INTEGER NOT NULL) STRICT
             """,
+            // Where an entry goes, as scheme, host and port (filled in by who delivers); limits of its own; how many tries were sent whole and got
+            // no answer in time. What is known of origins that refuse, and of requests without TLS (`http`).
+            """
+            ALTER TABLE entries ADD COLUMN origin TEXT NOT NULL DEFAULT '';
+            ALTER TABLE entries ADD COLUMN timeout INTEGER;
+            ALTER TABLE entries ADD COLUMN tries INTEGER;
+            ALTER TABLE entries ADD COLUMN unanswered INTEGER NOT NULL DEFAULT 0;
+            CREATE TABLE holds (
+                origin TEXT PRIMARY KEY, suspects TEXT NOT NULL, last INTEGER NOT NULL, since INTEGER NOT NULL,
+                until INTEGER NOT NULL, trials INTEGER NOT NULL, spent INTEGER NOT NULL, reason TEXT NOT NULL) STRICT
+            """,
         ])
 }

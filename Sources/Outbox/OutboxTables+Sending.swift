@@ -19,37 +19,58 @@ struct Departure: Sendable {
     let secrets: [SecretField]
     let body: [UInt8]?
     let file: String?
+    let origin: String
+    /// Of the content, in bytes.
+    let size: Int64
+    /// How long the server may be silent, in milliseconds; nil for what holds for all.
+    let timeout: Int64?
+    /// How many tries were sent whole and got no answer in time.
+    let unanswered: Int
 }
 
 /// What became of an entry that has left.
 struct Landing: Sendable {
     var id: OutboxID
     var lane: String
+    var origin = ""
     var verdict: DeliveryVerdict
     var reply: OutboxReply?
     var retryAfter: Duration?
+    /// Whether the request was sent whole, and no answer came in time.
+    var isUnanswered = false
 }
 
 // Choosing what leaves, and writing down what became of it.
 extension OutboxTables {
     /// The oldest entries of lanes that may send now, the most urgent lanes first, but for those that have expired.
     ///
-    /// - Parameter horizon: what is to wait longer than this, in milliseconds, was written by a clock that has been set back since.
+    /// - Parameters:
+    ///   - origins: those to which nothing goes.
+    ///   - holdsPlain: whether nothing goes to any without TLS.
+    ///   - horizon: what is to wait longer than this, in milliseconds, was written by a clock that has been set back since.
     func ready(
-        _ condition: NetworkCondition, now: Int64, horizon: Int64, exceptHosts hosts: [String], limit: Int
+        _ condition: NetworkCondition, now: Int64, horizon: Int64, exceptHosts hosts: [String],
+        exceptOrigins origins: [String] = [], holdsPlain: Bool = false, limit: Int
     ) throws(StorageError) -> [Departure] {
         let number = NetworkCondition.allCases.firstIndex(of: condition) ?? 0
         let marks = hosts.map { _ in "?" }.joined(separator: ", ")
         let values: [SQLValue] =
             [SQLValue(number), .integer(now), .integer(now &+ horizon)] + hosts.map { .text($0) } + [
-                .integer(now), SQLValue(limit),
+                .integer(now)
             ]
+            + origins.map { .text($0) } + [SQLValue(limit)]
+        var terms = ""
+        if !origins.isEmpty {
+            terms += " AND e.origin NOT IN (\(origins.map { _ in "?" }.joined(separator: ", ")))"
+        }
+        if holdsPlain { terms += " AND e.origin NOT LIKE 'http:%'" }
         return try database.all(
             """
-            SELECT e.id, e.lane, e.host, e.priority, e.method, e.url, e.key, e.attempts, c.header, c.secrets, c.body, c.file
+            SELECT e.id, e.lane, e.host, e.priority, e.method, e.url, e.key, e.attempts, c.header, c.secrets, c.body, c.file,
+            e.origin, e.timeout, e.unanswered, e.size
             FROM lanes l INDEXED BY ready CROSS JOIN entries e ON e.id = l.head CROSS JOIN contents c ON c.id = l.head
             WHERE l.condition = ? AND (l.next <= ? OR l.next > ?) AND l.host NOT IN (\(marks))
-            AND (e.expires IS NULL OR e.expires > ?)
+            AND (e.expires IS NULL OR e.expires > ?)\(terms)
             ORDER BY l.priority DESC, l.head LIMIT ?
             """, values
         ) { row in
@@ -59,7 +80,9 @@ extension OutboxTables {
                 priority: row.int(3), method: row.text(4), url: row.text(5), key: row.text(6),
                 attempts: row.int(7),
                 header: row.text(8), secrets: PreparedEntry.secrets(row.text(9)), body: row.optionalBytes(10),
-                file: row.optionalText(11))
+                file: row.optionalText(11), origin: row.text(12), size: row.int64(15),
+                timeout: row.optionalInt64(13),
+                unanswered: row.int(14))
         }
     }
 
@@ -86,20 +109,25 @@ extension OutboxTables {
     }
 
     /// It is to be sent again at `next`.
-    func postpone(_ id: OutboxID, lane: String, _ failure: OutboxFailure, next: Int64) throws(StorageError) {
+    ///
+    /// - Parameter isUnanswered: whether it was sent whole and got no answer in time.
+    func postpone(
+        _ id: OutboxID, lane: String, _ failure: OutboxFailure, next: Int64, isUnanswered: Bool = false
+    ) throws(StorageError) {
         try database.run(
             """
-            UPDATE entries SET attempts = attempts + 1, refusals = refusals + ?, next = ?, failure = ?, reason = ?, status = ?
+            UPDATE entries SET attempts = attempts + 1, refusals = refusals + ?, unanswered = unanswered + ?, next = ?, failure = ?, reason = ?, status = ?
             WHERE id = ? AND state = 0
             """,
             [
-                SQLValue(failure.kind == .credentials ? 1 : 0), .integer(next), .text(failure.kind.rawValue),
+                SQLValue(failure.kind == .credentials || failure.isConflict ? 1 : 0),
+                SQLValue(isUnanswered ? 1 : 0), .integer(next), .text(failure.kind.rawValue),
                 .text(failure.message), SQLValue(failure.statusCode), .integer(id.rawValue),
             ])
         try refresh(lane: lane)
     }
 
-    /// How often its secrets were refused.
+    /// How often its secrets were refused, or the server answered 409.
     func refusals(_ id: OutboxID) throws(StorageError) -> Int {
         Int(try database.integer("SELECT refusals FROM entries WHERE id = ?", [.integer(id.rawValue)]))
     }
@@ -149,7 +177,8 @@ extension OutboxTables {
             }
             guard let lane else { continue }
             try database.run(
-                "UPDATE entries SET state = 0, attempts = 0, refusals = 0, next = 0 WHERE id = ?", [number])
+                "UPDATE entries SET state = 0, attempts = 0, refusals = 0, unanswered = 0, next = 0 WHERE id = ?",
+                [number])
             try database.run("DELETE FROM replies WHERE id = ?", [number])
             try change(waiting: 1, dead: -1)
             try refresh(lane: lane)

@@ -16,6 +16,16 @@ extension OutboxTables {
     /// There is no room.
     struct NoRoom: Error {
         var reason: String
+        /// The entry that has the request's key, where that is why.
+        var owner: OutboxID?
+    }
+
+    /// Whether an entry with a request's key is there.
+    private enum Repetition {
+        case none
+        case same
+        /// One with another URL, method or content.
+        case other(OutboxID)
     }
 
     /// Stores requests; what it has changed is to be rolled back where there is no room for all.
@@ -34,13 +44,18 @@ extension OutboxTables {
             added = (0, 0)
         }
         for request in requests {
+            if request.hasOwnKey {
+                switch try repeats(request, bodies, &taken) {
+                case .same: continue
+                case .other(let owner):
+                    return .failure(NoRoom(reason: "the key “\(request.key)” is taken", owner: owner))
+                case .none: break
+                }
+            }
             switch limits.admission(of: request.size, beside: counts) {
             case .take: break
-            case .refuse(let reason):
-                guard try repeats(request, &taken) else { return .failure(NoRoom(reason: reason)) }
-                continue
+            case .refuse(let reason): return .failure(NoRoom(reason: reason))
             case .drop(let order, let entries, let bytes):
-                if try repeats(request, &taken) { continue }
                 try noteAdded()
                 let isEnough = try makeRoom(order, entries: entries, bytes: bytes, now: now, &taken)
                 guard isEnough else { return .failure(NoRoom(reason: "what could give way is not enough")) }
@@ -48,7 +63,7 @@ extension OutboxTables {
                 lanes = []
             }
             guard let id = try store(request, isFirst: !lanes.contains(request.lane), now: now) else {
-                _ = try repeats(request, &taken)
+                _ = try repeats(request, bodies, &taken)
                 continue
             }
             lanes.insert(request.lane)
@@ -66,15 +81,30 @@ extension OutboxTables {
         return .success(taken)
     }
 
-    /// Whether an entry with the request's key is there, whose receipt it gets then.
-    private func repeats(_ request: PreparedEntry, _ taken: inout Taken) throws(StorageError) -> Bool {
-        let old = try database.first("SELECT id FROM entries WHERE key = ?", [.text(request.key)]) {
-            $0.int64(0)
+    /// Whether an entry with the request's key is there, whose receipt it gets where it is the same request.
+    private func repeats(_ request: PreparedEntry, _ bodies: BodyFolder, _ taken: inout Taken)
+        throws(StorageError) -> Repetition
+    {
+        let old = try database.first(
+            """
+            SELECT e.id, e.method, e.url, e.size, c.body, c.file FROM entries e JOIN contents c ON c.id = e.id
+            WHERE e.key = ?
+            """, [.text(request.key)]
+        ) { row in
+            (
+                id: OutboxID(rawValue: row.int64(0)), method: row.text(1), url: row.text(2),
+                size: row.int64(3),
+                body: row.optionalBytes(4), file: row.optionalText(5)
+            )
         }
-        guard let old else { return false }
+        guard let old else { return .none }
+        guard old.method == request.method, old.url == request.url, old.size == request.size,
+            request.content.isSame(
+                as: old.file.map { .file(bodies.places.body($0)) } ?? .bytes(old.body ?? []))
+        else { return .other(old.id) }
         taken.receipts.append(
-            OutboxReceipt(id: OutboxID(rawValue: old), idempotencyKey: request.key, isRepeated: true))
-        return true
+            OutboxReceipt(id: old.id, idempotencyKey: request.key, isRepeated: true))
+        return .same
     }
 
     /// Nil where an entry with its key is there.
@@ -82,13 +112,15 @@ extension OutboxTables {
     {
         let count = try database.run(
             """
-            INSERT INTO entries (lane, priority, method, url, host, condition, key, size, created, expires)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING
+            INSERT INTO entries (lane, priority, method, url, host, condition, key, size, created, expires,
+            origin, timeout, tries)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING
             """,
             [
                 .text(request.lane), SQLValue(request.priority), .text(request.method), .text(request.url),
                 .text(request.host), SQLValue(request.condition), .text(request.key), .integer(request.size),
                 .integer(now), SQLValue(request.expires),
+                .text(request.origin), SQLValue(request.timeout), SQLValue(request.tries),
             ])
         guard count > 0 else { return nil }
         let id = database.lastRow

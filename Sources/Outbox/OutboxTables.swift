@@ -66,7 +66,9 @@ struct OutboxTables {
     // MARK: What is there
 
     private static let columns =
-        "id, state, lane, priority, method, url, condition, key, size, created, expires, attempts, next, failure, reason, status"
+        "id, state, lane, priority, method, url, condition, key, size, created, expires, attempts, next, failure, reason, status, tries, "
+        + "CASE state WHEN 0 THEN (SELECT h.reason FROM holds h WHERE h.until > 0 AND "
+        + "(h.origin = entries.origin OR h.origin = 'http' AND entries.origin LIKE 'http:%') LIMIT 1) END"
 
     func entries(state: OutboxEntry.State?, lane: String?, after: OutboxID?, limit: Int) throws(StorageError)
         -> [OutboxEntry]
@@ -101,7 +103,8 @@ struct OutboxTables {
             networkCondition: condition(row.int(6)),
             idempotencyKey: row.text(7), bodySize: row.int64(8), created: WallClock.date(row.int64(9)),
             expires: row.optionalInt64(10).map { WallClock.date($0) }, attempts: row.int(11),
-            nextAttempt: row.int64(12) > 0 ? WallClock.date(row.int64(12)) : nil, failure: failure)
+            nextAttempt: row.int64(12) > 0 ? WallClock.date(row.int64(12)) : nil, failure: failure,
+            hold: row.optionalText(17), maximumAttempts: row.optionalInt64(16).map { Int($0) })
     }
 
     static func condition(_ number: Int) -> NetworkCondition {

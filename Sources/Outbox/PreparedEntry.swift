@@ -12,10 +12,17 @@ struct PreparedEntry: Sendable {
     var method: String
     var url: String
     var host: String
+    /// Scheme, host and port.
+    var origin: String
     var condition: Int
     var key: String
+    /// Whether the caller has chosen the key: a random one is no other entry's.
+    var hasOwnKey: Bool
     var size: Int64
     var expires: Int64?
+    /// In milliseconds; 0 for ever.
+    var timeout: Int64?
+    var tries: Int?
     var header: String
     var secrets: String
     /// The content, where it is small.
@@ -41,11 +48,15 @@ struct PreparedEntry: Sendable {
         method = request.method.rawValue
         url = request.url.absoluteString
         host = request.url.host(percentEncoded: true)?.lowercased() ?? ""
+        origin = Origin(request.url)?.description ?? "?"
+        timeout = request.timeout.map { max($0, .zero).milliseconds }
+        tries = request.maximumAttempts.map { max($0, 1) }
         condition = NetworkCondition.allCases.firstIndex(of: request.networkCondition) ?? 0
         expires = request.expires.map { WallClock.milliseconds($0) }
         var fields = request.headerFields
         let keyField = HTTPField.Name.idempotencyKey
         key = request.idempotencyKey ?? fields[keyField] ?? Self.randomKey()
+        hasOwnKey = request.idempotencyKey ?? fields[keyField] != nil
         fields[keyField] = nil
         // RFC 9110 §5.5, and no blanks, so that it comes back as it went in.
         guard !key.isEmpty, key.utf8.count <= 255, key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
@@ -70,6 +81,9 @@ struct PreparedEntry: Sendable {
             file = staged
         }
     }
+
+    /// The content as it is compared with another one's.
+    var content: ComparedContent { file.map { .file($0.link) } ?? .bytes(body ?? []) }
 
     private static func check(_ size: Int64, _ largest: Int64) throws(OutboxError) {
         guard size > largest else { return }

@@ -123,7 +123,12 @@ extension RequestOutbox {
     /// Has everything that waits for its next try sent as soon as its turn comes.
     public func flush() async throws {
         try await on { (engine) throws(OutboxError) in
-            try engine.file.write { (database) throws(StorageError) in try OutboxTables(database).hurry() }
+            let asked = engine.refusals.hurry(at: WallClock.now)
+            try engine.file.write { (database) throws(StorageError) in
+                let tables = OutboxTables(database)
+                try tables.hurry()
+                for record in asked { try tables.keep(record) }
+            }
             engine.pump()
         }
     }

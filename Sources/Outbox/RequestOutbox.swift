@@ -10,7 +10,7 @@ import Synchronization
 /// Keeps HTTP requests on the disk until a server has them: what it has taken survives crashes, `kill -9` and loss of power.
 ///
 /// ``enqueue(_:)-(OutboxRequest)`` returns when the request is on the disk. One process at a time delivers
-/// (``startDelivery(with:)``), any number of processes may enqueue, list, retry and remove; the one that delivers notices.
+/// (``startDelivery(with:probe:)``), any number of processes may enqueue, list, retry and remove; the one that delivers notices.
 /// Requests of one lane arrive in order, lanes do not wait for each other. A request is delivered at least once: where its answer got
 /// lost, or the process was killed before the answer was written down, it is sent again with the same `Idempotency-Key`.
 ///
@@ -37,6 +37,7 @@ public final class RequestOutbox: Sendable {
     /// What has come since the last transaction.
     private let arrivals = Mutex<[Group]>([])
     private let network = Mutex<ReachabilityObservation?>(nil)
+    private let internet = Mutex<ReachabilityObservation?>(nil)
     private let bounds: Mutex<OutboxLimits>
 
     /// How much it holds, and what gives way: at first as in ``configuration``; a change holds for what comes from now on.
@@ -81,6 +82,7 @@ public final class RequestOutbox: Sendable {
 
     deinit {
         network.withLock { $0 }?.cancel()
+        internet.withLock { $0 }?.cancel()
         engine.perform { $0.close() }
     }
 
@@ -170,6 +172,14 @@ public final class RequestOutbox: Sendable {
                 for id in taken.dropped { board.send(.dropped(id)) }
                 board.send(.enqueued(taken.receipts))
                 group.continuation.resume(returning: taken.receipts)
+            case .failure(let noRoom) where noRoom.owner != nil:
+                let owner = noRoom.owner?.description ?? ""
+                refuse(
+                    group,
+                    OutboxError(
+                        .keyTaken,
+                        "\(noRoom.reason) by request \(owner), which waits with another URL, method or content",
+                        advice: "give another key, or remove that request first"))
             case .failure(let noRoom):
                 refuse(
                     group,
@@ -192,9 +202,24 @@ public final class RequestOutbox: Sendable {
     ///
     /// What the network cannot carry waits in the manager's queue; when it is back, what failed for its sake is tried at once.
     ///
+    /// - Parameter probe: what it says of the network is followed: requests without TLS wait while that wants a sign-in, or is not known yet. It
+    ///   has to be started, and is kept until the delivery ends.
     /// - Throws: ``OutboxCore/OutboxError/Code/deliveredElsewhere`` where another process does.
-    public func startDelivery(with manager: URLSessionManager) async throws {
+    public func startDelivery(with manager: URLSessionManager, probe: InternetProbe? = nil) async throws {
+        if let probe { try await follow(probe.state) }
         try await on { (engine) throws(OutboxError) in try engine.start(manager) }
+        if let probe {
+            let engine = engine
+            // The observation keeps what it observes.
+            let observation = probe.observe { [probe] state in
+                withExtendedLifetime(probe) { engine.perform { $0.follow(state) } }
+            }
+            let former = internet.withLock { internet in
+                defer { internet = observation }
+                return internet
+            }
+            former?.cancel()
+        }
         let provider: (any ReachabilityProvider)? =
             switch manager.queue.follows {
             case .shared: ReachabilityManager.shared
@@ -220,10 +245,16 @@ public final class RequestOutbox: Sendable {
         former?.cancel()
     }
 
+    /// Takes over what a probe says of the network; nil where none is asked any more.
+    package func follow(_ internet: InternetState?) async throws {
+        try await on { (engine) throws(OutboxError) in engine.follow(internet) }
+    }
+
     /// Ends the delivery; returns when nothing is on its way any more and another process may take over.
     public func stopDelivery() async {
-        let former = network.withLock { $0.take() }
-        former?.cancel()
+        for observed in [network.withLock { $0.take() }, internet.withLock { $0.take() }] {
+            observed?.cancel()
+        }
         await withCheckedContinuation { continuation in
             engine.perform { engine in
                 engine.stopWaiters.append(continuation)

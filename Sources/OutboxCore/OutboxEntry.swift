@@ -41,6 +41,11 @@ public struct OutboxEntry: Sendable, Equatable {
     public let nextAttempt: Date?
     /// Why the last try failed; nil before the first.
     public let failure: OutboxFailure?
+    /// Why it is not sent at the moment although its turn has come: its server refuses everything, or the network wants a sign-in; nil where
+    /// neither is so.
+    public let hold: String?
+    /// After so many failures it becomes a dead letter; nil for what holds for all.
+    public let maximumAttempts: Int?
 
     /// ``url`` without user and password: for lists.
     package var shownURL: String {
@@ -50,7 +55,8 @@ public struct OutboxEntry: Sendable, Equatable {
     package init(
         id: OutboxID, state: State, lane: String, priority: Int, method: String, url: String,
         networkCondition: NetworkCondition, idempotencyKey: String, bodySize: Int64, created: Date,
-        expires: Date?, attempts: Int, nextAttempt: Date?, failure: OutboxFailure?
+        expires: Date?, attempts: Int, nextAttempt: Date?, failure: OutboxFailure?,
+        hold: String? = nil, maximumAttempts: Int? = nil
     ) {
         self.id = id
         self.state = state
@@ -66,6 +72,8 @@ public struct OutboxEntry: Sendable, Equatable {
         self.attempts = attempts
         self.nextAttempt = nextAttempt
         self.failure = failure
+        self.hold = hold
+        self.maximumAttempts = maximumAttempts
     }
 }
 

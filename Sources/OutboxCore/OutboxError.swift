@@ -19,6 +19,8 @@ public struct OutboxError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let full = Code(rawValue: "full")
         /// The request cannot be stored or sent as it is.
         public static let badRequest = Code(rawValue: "badRequest")
+        /// A request with this key is there, and it is another one.
+        public static let keyTaken = Code(rawValue: "keyTaken")
         /// Another process delivers.
         public static let deliveredElsewhere = Code(rawValue: "deliveredElsewhere")
         /// The outbox has been closed.

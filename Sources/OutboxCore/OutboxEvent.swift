@@ -24,6 +24,10 @@ public enum OutboxEvent: Sendable {
     case removed([OutboxID])
     /// Somebody paused the delivery, or let it go on.
     case paused(Bool)
+    /// What goes to this origin waits until then, or until ``released(_:)``; `http` stands for everything without TLS.
+    case held(String, reason: String, until: Date?)
+    /// What goes to this origin, or without TLS (`http`), waits no longer.
+    case released(String)
     /// This process delivers from now on, or no longer.
     case delivering(Bool)
     /// The database was damaged: it was moved to this path, and so many entries were carried over into a new one.

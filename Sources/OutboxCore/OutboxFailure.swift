@@ -8,7 +8,8 @@ public struct OutboxFailure: Sendable, Equatable, CustomStringConvertible {
     public enum Kind: String, Sendable, Codable {
         /// No network, no such host, no connection, a time limit: passes when the network is better.
         case network
-        /// The server's status says that it cannot at the moment: 408, 425, 429, 5xx, a redirect that is not followed, or no proper HTTP.
+        /// The server's status says that it cannot at the moment: 408, 421, 423, 425, 429, 5xx, 409 to a request that it may have got before, any
+        /// refusal with `Retry-After`, a redirect that is not followed, or no proper HTTP; or it refuses everything.
         case server
         /// The server refuses the request, by another status.
         case refused
@@ -43,6 +44,16 @@ public struct OutboxFailure: Sendable, Equatable, CustomStringConvertible {
 
     /// Whether the same request may succeed later.
     public var isPassing: Bool { kind != .refused && kind != .unsendable }
+
+    /// Whether it may be of a gateway that has lost its routes or keys, and not of the server behind it: the statuses that say nothing about the
+    /// request's content.
+    package var mayBeOfGateway: Bool {
+        guard kind == .refused || kind == .credentials, let statusCode else { return false }
+        return [401, 402, 403, 404, 405, 410, 451].contains(statusCode)
+    }
+
+    /// Whether the server says that the request conflicts with another one, perhaps its own earlier try.
+    package var isConflict: Bool { kind == .server && statusCode == 409 }
 }
 
 /// What becomes of a request after a try.
@@ -61,9 +72,12 @@ package enum DeliveryVerdict: Sendable, Equatable {
     /// - Parameters:
     ///   - fillsSecrets: whether something was filled in that may be another with the next try.
     ///   - isSecure: whether TLS protected the answer, so that nobody on the way can have given it.
+    ///   - isRepeated: whether the server may have got the request before.
+    ///   - asksForLater: whether the response has `Retry-After`.
     ///   - location: where a redirect leads.
     package init(
-        statusCode: Int, fillsSecrets: Bool = false, isSecure: Bool = false, location: String? = nil
+        statusCode: Int, fillsSecrets: Bool = false, isSecure: Bool = false, isRepeated: Bool = false,
+        asksForLater: Bool = false, location: String? = nil
     ) {
         switch statusCode {
         case 200..<300: self = .delivered(statusCode: statusCode)
@@ -83,9 +97,20 @@ package enum DeliveryVerdict: Sendable, Equatable {
         case 407:
             let message = "a proxy on the way wants credentials: status 407"
             self = .retry(OutboxFailure(.security, message, statusCode: statusCode))
+        // The first try is still being worked on (draft-ietf-httpapi-idempotency-key-header §2.6 and §2.7).
+        case 409 where isRepeated:
+            let message = "the server answered 409, perhaps since it still works on an earlier try"
+            self = .retry(OutboxFailure(.server, message, statusCode: statusCode))
+        // It may be taken by another connection (421, RFC 9110 §15.5.20), or when a lock is gone (423, RFC 4918 §11.3).
+        case 421, 423:
+            self = .retry(OutboxFailure(.server, "the server answered \(statusCode)", statusCode: statusCode))
         // Too early (RFC 8470) and too many requests (RFC 6585) name themselves passing, as 408 does.
         case 408, 425, 429, 500...:
             self = .retry(OutboxFailure(.server, "the server answered \(statusCode)", statusCode: statusCode))
+        // Refused for a while (RFC 9110 §10.2.3; §15.5.14 for 413).
+        case 400..<500 where asksForLater:
+            let message = "the server answered \(statusCode) and wants to be asked later"
+            self = .retry(OutboxFailure(.server, message, statusCode: statusCode))
         default:
             self = .dead(OutboxFailure(.refused, "the server answered \(statusCode)", statusCode: statusCode))
         }
@@ -97,12 +122,17 @@ package enum DeliveryVerdict: Sendable, Equatable {
     ///   - status: that of a response which began to come.
     ///   - fillsSecrets: whether something was filled in that may be another with the next try.
     ///   - isSecure: whether TLS protected that response.
+    ///   - isRepeated: whether the server may have got the request before.
+    ///   - asksForLater: whether that response has `Retry-After`.
     package init(
-        error: SessionError, statusCode status: Int?, fillsSecrets: Bool = false, isSecure: Bool = false
+        error: SessionError, statusCode status: Int?, fillsSecrets: Bool = false, isSecure: Bool = false,
+        isRepeated: Bool = false, asksForLater: Bool = false
     ) {
         let message = error.message
         let judged = status.map {
-            DeliveryVerdict(statusCode: $0, fillsSecrets: fillsSecrets, isSecure: isSecure)
+            DeliveryVerdict(
+                statusCode: $0, fillsSecrets: fillsSecrets, isSecure: isSecure, isRepeated: isRepeated,
+                asksForLater: asksForLater)
         }
         switch error.code {
         case .cancelled, .invalidated: self = .untried

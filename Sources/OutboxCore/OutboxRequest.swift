@@ -37,10 +37,17 @@ public struct OutboxRequest: Sendable {
     /// By the device's clock. Where that is set later, this moves with it, so that an hour stays an hour on a device that starts in 1970;
     /// not so where it is more than a year away, which makes it a date, nor after the machine was started again.
     public var expires: Date?
+    /// How long the server may be silent, and so how long it may take for its answer; nil for the timeout of the outbox, zero for
+    /// ever.
+    ///
+    /// Doubled with each try that was sent whole and got no answer in time.
+    public var timeout: Duration?
+    /// After so many failures it becomes a dead letter; nil for what the outbox's ``RetrySchedule/maximumAttempts`` says.
+    public var maximumAttempts: Int?
     /// What the server recognises a repeated delivery by; nil makes a random one.
     ///
     /// A request with the key of one that is still there is not taken twice: so a program that was killed before it got its receipt
-    /// may hand over the same again. An `Idempotency-Key` among ``headerFields`` counts as this.
+    /// may hand over the same again. One with another URL, method or content is refused (``OutboxError/Code/keyTaken``). An `Idempotency-Key` among ``headerFields`` counts as this.
     public var idempotencyKey: String?
 
     /// A request.

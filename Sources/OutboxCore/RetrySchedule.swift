@@ -24,20 +24,36 @@ public struct RetrySchedule: Sendable, Equatable {
     /// minutes with the other defaults.
     public var maximumRefusals = 8
 
+    /// After so many 409 a request becomes a dead letter: the server still works on an earlier try, or says so; 16, which are over an hour with
+    /// the other defaults.
+    public var maximumConflicts = 16
+
+    /// After so many refusals in a row from one origin (401, 403, 404 and others that a gateway gives) without a success between, they count as
+    /// the server's trouble: nothing becomes a dead letter for them, and the origin is asked seldom; 5, and 0 for never.
+    public var refusalsInARow = 5
+    /// How long refusals in a row count as the server's trouble; 1 h.
+    ///
+    /// After that they make dead letters again, until a success.
+    public var longestStop: Duration = .seconds(3_600)
+
     /// The defaults.
     public init() {}
 
     /// How long to wait, in milliseconds; nil for no more tries.
     ///
     /// - Parameters:
-    ///   - failures: how often it has failed by now, at least 1; of refused secrets, how often they were refused.
+    ///   - failures: how often it has failed by now, at least 1; of refused secrets and of conflicts, how often these were.
+    ///   - isConflict: whether the server answers 409.
     ///   - retryAfter: what the server asks for.
     ///   - chance: a random number from 0 to 1.
     package func pause(
-        afterFailures failures: Int, kind: OutboxFailure.Kind, retryAfter: Duration? = nil, chance: Double
+        afterFailures failures: Int, kind: OutboxFailure.Kind, isConflict: Bool = false,
+        retryAfter: Duration? = nil,
+        chance: Double
     ) -> Int64? {
         if let maximumAttempts, failures >= maximumAttempts { return nil }
         if kind == .credentials, failures >= maximumRefusals { return nil }
+        if isConflict, failures >= maximumConflicts { return nil }
         let limit = Double(max(longest.milliseconds, 0))
         var pause = Double(max(first.milliseconds, 0))
         // Step by step: no power overflows on the way to the limit, and a thousand steps reach any.

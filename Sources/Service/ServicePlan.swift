@@ -63,7 +63,7 @@ package struct ServicePlan: Sendable {
             reactor: reactor, manager: monitor, stateDirectory: stateDirectory, log: log)
         let parts = try self.parts()
         let history = parts.lazy.compactMap { $0 as? any HistoryAnswering }.first
-        let outbox = hasOutbox ? OutboxKeeper(settings.outbox) : nil
+        let outbox = hasOutbox ? OutboxKeeper(settings.outbox, isProbed: !settings.probe.url.isEmpty) : nil
         for case let metrics as MetricsReporter in parts {
             metrics.outbox = { outbox?.metrics }
             metrics.delivers = { outbox?.delivers }
@@ -79,11 +79,20 @@ package struct ServicePlan: Sendable {
             $0.mayUseOutbox(serviceUser: user, group: group)
         } isOwner: { [isOwner] in
             isOwner($0)
-        } listener: { [socket] () throws(ServiceError) in
-            if let number = manager.socket(named: "varlink", isMain: true) {
-                return try UnixListener(adopting: number)
+        } listener: { [socket, stateDirectory, hasOutbox] () throws(ServiceError) in
+            let listener =
+                if let number = manager.socket(named: "varlink", isMain: true) {
+                    try UnixListener(adopting: number)
+                } else {
+                    try UnixListener(path: socket)
+                }
+            // Only now: the socket may have been another service's.
+            if hasOutbox, let problem = StateNote.leave(stateDirectory, socket: socket) {
+                log(
+                    .warning,
+                    "\(problem); without it commands do not find the outbox while the service is away")
             }
-            return try UnixListener(path: socket)
+            return listener
         }
         // The notifier is the last: whoever is told that the service is ready finds it so.
         let own: [any ServiceComponent] = [server, ServiceNotifier(manager)]

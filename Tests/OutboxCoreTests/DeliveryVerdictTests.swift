@@ -30,6 +30,30 @@ import Testing
         #expect(failure.kind == .server && failure.statusCode == status && failure.isPassing)
     }
 
+    @Test("FLD-023 409 to what may have come before is tried again; to what is new it is a refusal")
+    func conflict() {
+        let (kind, isTriedAgain) = kind(DeliveryVerdict(statusCode: 409, isRepeated: true))
+        #expect(kind == .server && isTriedAgain)
+        #expect(!self.kind(DeliveryVerdict(statusCode: 409)).isTriedAgain)
+        let schedule = RetrySchedule()
+        #expect(schedule.pause(afterFailures: 15, kind: .server, isConflict: true, chance: 0) != nil)
+        #expect(schedule.pause(afterFailures: 16, kind: .server, isConflict: true, chance: 0) == nil)
+    }
+
+    @Test(
+        "FLD-023 421 and 423 pass, and so does every refusal with Retry-After",
+        arguments: [403, 404, 409, 413, 422])
+    func later(status: Int) {
+        for status in [421, 423] { #expect(kind(DeliveryVerdict(statusCode: status)).isTriedAgain) }
+        #expect(!kind(DeliveryVerdict(statusCode: status)).isTriedAgain)
+        let asked = kind(DeliveryVerdict(statusCode: status, asksForLater: true))
+        #expect(asked.0 == .server && asked.isTriedAgain)
+        let long = SessionError(.dataLengthExceedsMaximum, "x")
+        #expect(kind(DeliveryVerdict(error: long, statusCode: status, asksForLater: true)).isTriedAgain)
+        let old = kind(DeliveryVerdict(statusCode: 401, fillsSecrets: true, asksForLater: true))
+        #expect(old.0 == .credentials)
+    }
+
     @Test(
         "Other refusals become dead letters",
         arguments: [0, 199, 300, 304, 400, 401, 403, 404, 409, 410, 413, 422])

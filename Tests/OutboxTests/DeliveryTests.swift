@@ -140,6 +140,57 @@ import Testing
         await outbox.close()
     }
 
+    @Test(
+        "FLD-022 A server that needs longer than the limit is waited for longer with each try that was sent whole"
+    )
+    func slowAnswer() async throws {
+        let outbox = try await lab.open { $0.timeout = .milliseconds(200) }
+        let receipt = try await outbox.enqueue(lab.request(0, path: "/delay/1.5?"))
+        try await outbox.startDelivery(with: OutboxLab.manager())
+        try await lab.delivered(receipt.id)
+        let failures = lab.outbox.events.elements.count { if case .failed = $0 { true } else { false } }
+        #expect((1...5).contains(failures), "\(failures)")
+        var patient = try lab.request(1, path: "/delay/0.5?")
+        patient.timeout = .zero
+        let waited = try await outbox.enqueue(patient)
+        try await lab.delivered(waited.id)
+        let tries = lab.outbox.events.elements.count {
+            if case .failed(waited.id, _, _) = $0 { true } else { false }
+        }
+        #expect(tries == 0)
+        await outbox.close()
+    }
+
+    @Test(
+        "FLD-036 An entry is given up after as many tries as it says, or else as the outbox says, and its lane goes on"
+    )
+    func maximumAttempts() async throws {
+        let outbox = try await lab.open { $0.retries.maximumAttempts = 2 }
+        var own = try lab.request(0, path: "/status/500?")
+        own.maximumAttempts = 3
+        let receipts = try await outbox.enqueue([own, lab.request(1, path: "/status/500?"), lab.request(2)])
+        try await outbox.startDelivery(with: OutboxLab.manager())
+        try await lab.delivered(receipts[2].id)
+        #expect(OutboxLab.numbers(try await lab.origin.statistics(lab.account)) == [0, 0, 0, 1, 1, 2])
+        #expect(try await outbox.entries(state: .dead).map(\.attempts) == [3, 2])
+        await outbox.close()
+    }
+
+    @Test("FLD-023 A conflict with an earlier try of the same request passes, after a restart too")
+    func conflict() async throws {
+        let first = try await lab.open()
+        let receipt = try await first.enqueue(
+            lab.request(0, path: "/retry-after?times=2&status=409&after=&"))
+        await first.close()
+        // An earlier process may have sent it: nobody has written down that it has not.
+        let outbox = try await lab.open()
+        try await outbox.startDelivery(with: OutboxLab.manager())
+        try await lab.delivered(receipt.id)
+        let new = try await outbox.enqueue(lab.request(1, path: "/status/409?"))
+        try await lab.wait { event -> Bool? in if case .died(new.id, _) = event { true } else { nil } }
+        await outbox.close()
+    }
+
     @Test("What the server asks for counts: Retry-After, and no more of its answer than is wanted")
     func serversWishes() async throws {
         let outbox = try await lab.open { $0.limits.maximumReplySize = 4 }

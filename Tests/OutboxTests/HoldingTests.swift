@@ -3,6 +3,7 @@
 import FoundationEssentials
 import ReachabilityCore
 import SessionCore
+import Storage
 import TestSupport
 import Testing
 
@@ -49,6 +50,77 @@ import Testing
         try await lab.origin.release(gate)
         try await lab.delivered(held.id)
         try await lab.delivered(second.id)
+        await outbox.close()
+    }
+
+    @Test(
+        "FLD-021 Without TLS nothing leaves while the probe says portal; it does when the probe says otherwise"
+    )
+    func portal() async throws {
+        let outbox = try await lab.open()
+        try await outbox.follow(.portal)
+        try await outbox.startDelivery(with: OutboxLab.manager())
+        let receipt = try await outbox.enqueue(lab.request(0))
+        #expect(try await outbox.entry(receipt.id)?.hold?.contains("portal") == true)
+        // What is sent after another state was taken over and back has been held by this one.
+        for state in [InternetState.unknown, .none, .portal] { try await outbox.follow(state) }
+        #expect(try await lab.origin.count(lab.account) == 0)
+        try await outbox.follow(.full)
+        try await lab.delivered(receipt.id)
+        #expect(try await lab.origin.count(lab.account) == 1)
+        let told = lab.outbox.events.elements.compactMap { event -> String? in
+            switch event {
+            case .held(let origin, _, _): "held \(origin)"
+            case .released(let origin): "released \(origin)"
+            default: nil
+            }
+        }
+        #expect(told.last == "released http" && told.contains("held http"), "\(told)")
+        await outbox.close()
+    }
+
+    @Test(
+        "FLD-024 A process that begins to deliver tells which origin an earlier one has stopped, and asks it again"
+    )
+    func stoppedBefore() async throws {
+        let first = try await lab.open()
+        let origin = String(lab.origin.url("/").dropLast())
+        let receipt = try await first.enqueue(lab.request(0))
+        try await first.on { (engine) throws(OutboxError) in
+            var record = OriginRefusals.Record(origin: origin, last: WallClock.now)
+            (record.since, record.until, record.reason) = (record.last, record.last + 1, "it refuses")
+            try engine.file.write { [record] (database) throws(StorageError) in
+                try OutboxTables(database).keep(record)
+            }
+        }
+        await first.close()
+        let outbox = try await lab.open()
+        try await outbox.startDelivery(with: OutboxLab.manager())
+        try await lab.wait { event -> Bool? in
+            if case .held(origin, "it refuses", _) = event { true } else { nil }
+        }
+        try await lab.delivered(receipt.id)
+        try await lab.wait { event -> Bool? in if case .released(origin) = event { true } else { nil } }
+        await outbox.close()
+    }
+
+    @Test("FLD-024 A gateway that refuses everything for a while makes no dead letters; all arrive in order")
+    func refusingGateway() async throws {
+        let outbox = try await lab.open {
+            $0.retries.refusalsInARow = 3
+            $0.retries.longest = .milliseconds(20)
+        }
+        // Refused until the origin has seen this many of the account.
+        let receipts = try await outbox.enqueue(
+            (0..<20).map { try lab.request($0, path: "/retry-after?times=6&status=403&after=&") })
+        try await outbox.startDelivery(with: OutboxLab.manager())
+        try await lab.delivered(receipts[19].id)
+        #expect(try await outbox.counts() == OutboxCounts())
+        #expect(try await outbox.entries().isEmpty)
+        let delivered = lab.outbox.events.elements.compactMap { event -> OutboxID? in
+            if case .delivered(let id, _) = event { id } else { nil }
+        }
+        #expect(delivered == receipts.map(\.id))
         await outbox.close()
     }
 

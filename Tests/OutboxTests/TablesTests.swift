@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import Glibc
+import HTTPTypes
 import Storage
 import TestSupport
 import Testing
@@ -50,6 +51,37 @@ import Testing
         #expect(try tables.expired(now: now + 500, limit: 10) == [id(1)])
         #expect(try tables.nextDeadline(after: now + 499) == now + 500)
         #expect(try tables.nextDeadline(after: now + 500) == nil)
+    }
+
+    @Test("FLD-024 What goes to a stopped origin, or without TLS, is not chosen, and lists tell why")
+    func holds() throws {
+        try take("a")
+        var secure = try OutboxRequest(to: "https://example.com:8443/", lane: "b")
+        secure.maximumAttempts = 7
+        let entry = try PreparedEntry(secure, bodies: bodies, largest: .max)
+        _ = try tables.take([entry], limits: OutboxLimits(), bodies: bodies, now: now).get()
+        func ready(_ origins: [String] = [], holdsPlain: Bool = false) throws -> [Int64] {
+            try tables.ready(
+                .any, now: now, horizon: hour, exceptHosts: [], exceptOrigins: origins,
+                holdsPlain: holdsPlain,
+                limit: 100
+            ).map(\.id.rawValue)
+        }
+        #expect(try ready() == [1, 2] && ready(["https://example.com:8443"]) == [1])
+        #expect(try ready(["https://example.com"]) == [1, 2] && ready(holdsPlain: true) == [2])
+        var record = OriginRefusals.Record(origin: "https://example.com:8443", last: now)
+        (record.suspects, record.until, record.trials, record.reason) = (
+            [id(7), id(9)], now, 3, "it refuses"
+        )
+        try tables.keep(record)
+        try tables.holdPlain("a portal")
+        #expect(try tables.refusals() == [record])
+        let entries = try tables.entries(state: nil, lane: nil, after: nil, limit: 9)
+        #expect(entries.map(\.hold) == ["a portal", "it refuses"])
+        #expect(entries.map(\.maximumAttempts) == [nil, 7])
+        try tables.holdPlain(nil)
+        try tables.forget(hold: record.origin)
+        #expect(try tables.refusals().isEmpty && tables.entry(id(1))?.hold == nil)
     }
 
     @Test(
@@ -132,6 +164,38 @@ import Testing
         limits.policy = .dropOldest
         #expect(
             try tables.take([try entry("a")], limits: limits, bodies: bodies, now: now).get().dropped.isEmpty)
+    }
+
+    @Test(
+        "FLD-040 A key that another request has is no repetition: other URL, method or content, in memory or in a file"
+    )
+    func takenKey() throws {
+        func take(
+            _ body: Data?, to url: String = "http://example.com/", by method: HTTPRequest.Method = .post,
+            key: String = "a"
+        ) throws -> Result<OutboxTables.Taken, OutboxTables.NoRoom> {
+            var request = try OutboxRequest(url, method: method, body: body.map { .data($0) })
+            request.idempotencyKey = key
+            let entry = try PreparedEntry(request, bodies: bodies, largest: .max)
+            return try tables.take([entry], limits: OutboxLimits(), bodies: bodies, now: now)
+        }
+        func owner(_ result: Result<OutboxTables.Taken, OutboxTables.NoRoom>) -> OutboxID? {
+            if case .failure(let refusal) = result { refusal.owner } else { nil }
+        }
+        let (small, large) = (Data("x".utf8), Data(repeating: 7, count: 200_000))
+        #expect(try take(small).get().receipts.map(\.isRepeated) == [false])
+        #expect(try take(small).get().receipts.map(\.isRepeated) == [true])
+        #expect(owner(try take(Data("y".utf8))) == id(1))
+        #expect(owner(try take(nil)) == id(1))
+        #expect(owner(try take(small, to: "http://example.com/b")) == id(1))
+        #expect(owner(try take(small, by: .put)) == id(1))
+        #expect(owner(try take(large)) == id(1))
+        #expect(try take(large, key: "b").get().receipts.map(\.isRepeated) == [false])
+        #expect(try take(large, key: "b").get().receipts.map(\.isRepeated) == [true])
+        var other = large
+        other[150_000] = 8
+        #expect(owner(try take(other, key: "b")) == id(2))
+        #expect(try tables.counts().waiting == 2)
     }
 
     @Test("The results of the last thousand are remembered")

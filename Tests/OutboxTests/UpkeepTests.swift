@@ -25,17 +25,27 @@ import Testing
         return receipts
     }
 
-    @Test("A file of the first version is brought up to date, with all that waits in it")
+    @Test(
+        "FLD-024 A file of the first version is brought up to date, with all that waits in it and where that goes"
+    )
     func firstVersion() async throws {
         let receipts = try await fill(5, size: 10)
         try Database(database).execute(
-            "ALTER TABLE entries DROP COLUMN refusals; DROP TABLE limits; DROP TABLE clock; PRAGMA user_version = 1"
-        )
+            """
+            ALTER TABLE entries DROP COLUMN refusals; ALTER TABLE entries DROP COLUMN origin;
+            ALTER TABLE entries DROP COLUMN timeout; ALTER TABLE entries DROP COLUMN tries;
+            ALTER TABLE entries DROP COLUMN unanswered; DROP TABLE holds; DROP TABLE limits; DROP TABLE clock;
+            PRAGMA user_version = 1
+            """)
         let outbox = try await lab.open()
         #expect(try await outbox.entries().map(\.idempotencyKey) == receipts.map(\.idempotencyKey))
         try await outbox.enqueue(OutboxRequest(to: url))
+        try await outbox.pause()
+        try await outbox.startDelivery(with: OutboxLab.manager())
         await outbox.close()
-        #expect(try Database(database).integer("PRAGMA user_version") == 4)
+        #expect(try Database(database).integer("PRAGMA user_version") == 5)
+        let origins = try Database(database).all("SELECT DISTINCT origin FROM entries") { $0.text(0) }
+        #expect(origins == ["http://127.0.0.1:1"])
         #expect(lab.events.elements.allSatisfy { if case .damaged = $0 { false } else { true } })
     }
 

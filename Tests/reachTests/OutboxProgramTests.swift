@@ -184,6 +184,53 @@ struct OutboxProgramTests {
         #expect(try await origin.count(account) == 0)
     }
 
+    @Test("FLD-034 -d @FILE and --data-file - send a file and standard input; --data-raw sends the text")
+    func contents() async throws {
+        try Data("from a file\n".utf8).write(to: URL(filePath: folder("content")))
+        let url = origin.url("/post?key=\(account)")
+        for (words, length) in [
+            (["-d", "@" + folder("content")], 12),
+            (["--data-raw", "@" + folder("content")], 1 + folder("content").utf8.count),
+        ] {
+            #expect(try await reach(["send", url] + words).code == 0)
+            let list = try await reach("queue", "--json").text
+            #expect(list.contains("\"bodySize\":\(length),"), "\(list)")
+        }
+        for (id, words) in [(3, "--data-file -"), (4, "-d @-")] {
+            let end = try await origin.run([
+                "/bin/sh", "-c",
+                "head -c 100000 /dev/zero | \(BuiltProgram.reach) send '\(url)' \(words) --state-directory \(folder("state"))",
+            ])
+            #expect(end.status == .exited(0) && end.text == "\(id)\n", "\(end)")
+            #expect(try await reach("queue", "show", "\(id)", "--json").text.contains("\"bodySize\":100000,"))
+        }
+        #expect(try await reach("send", url, "-d", "x", "--data-raw", "y").code == 64)
+    }
+
+    @Test("FLD-040 a key that waits with other content is a failure; the same content is not")
+    func takenKey() async throws {
+        let url = origin.url("/post?key=\(account)")
+        #expect(try await reach("send", url, "-d", "a", "--key", "k").text == "1\n")
+        #expect(try await reach("send", url, "-d", "a", "--key", "k").text == "1\n")
+        let other = try await reach("send", url, "-d", "b", "--key", "k")
+        #expect(
+            other.code == 1 && other.text.isEmpty
+                && other.errors.contains("the key “k” is taken by request 1"), "\(other)")
+        #expect(try await reach("queue").text.hasPrefix("1 waiting"))
+    }
+
+    @Test("FLD-036 what fails too often is given up, by an option of send or by the configuration")
+    func maximumAttempts() async throws {
+        let url = origin.url("/status/500?key=\(account)")
+        let own = try await reach("send", url, "--maximum-attempts", "1", "--now", "--timeout", "60")
+        #expect(own.code == 5 && own.errors.contains("500"), "\(own)")
+        let configured = try await reach(
+            ["send", url, "--now", "--timeout", "60"], environment: ["REACH_SERVE_OUTBOX_MAXIMUM_ATTEMPTS=1"])
+        #expect(configured.code == 5, "\(configured)")
+        #expect(try await reach("queue", "--state", "dead", "--json").text.contains("\"maximumAttempts\":1"))
+        #expect(try await reach("send", url, "--maximum-attempts", "0").code == 64)
+    }
+
     @Test("what cannot be taken says why")
     func refusals() async throws {
         for arguments in [

@@ -86,7 +86,7 @@ struct ServeOutboxTests {
     }
 
     @Test(
-        "reach send and reach queue go through the service: everything of a request arrives, and its end is told"
+        "FLD-035 FLD-040 reach send and reach queue go through the service: everything of a request arrives, and its end is told"
     )
     func program() async throws {
         let lab = try await ServeLab()
@@ -106,8 +106,15 @@ struct ServeOutboxTests {
         #expect(
             taken.text.contains(#""id":1,"idempotencyKey":"mine","repeated":false,"outcome":"queued""#),
             "\(taken.errors)")
-        let again = try await reach(lab, "send", "http://10.0.0.1:8080/a", "--key", "mine", "--json")
+        let again = try await reach(
+            lab, "send", "http://10.0.0.1:8080/a", "-X", "PUT", "-d", "@" + files("large"), "--key", "mine",
+            "--json")
         #expect(again.text.contains(#""id":1,"idempotencyKey":"mine","repeated":true"#), "\(again.text)")
+        let other = try await reach(
+            lab, "send", "http://10.0.0.1:8080/a", "-X", "PUT", "-d", "x", "--key", "mine")
+        #expect(
+            other.status == .exited(1) && other.text.isEmpty && other.errors.contains("request 1"), "\(other)"
+        )
         let list = try await lab.lab.near.run(
             BuiltProgram.reach, "queue", "--json", "--state-directory", lab.folder + "/state")
         #expect(list.contains(#""paused":true"#) && list.contains(#""network":"notExpensive""#), "\(list)")
@@ -120,8 +127,10 @@ struct ServeOutboxTests {
         let refused = try await reach(
             lab, "send", "http://10.0.0.1:8080/refused", "-X", "PUT", "-d", "x", "--now")
         #expect(refused.status == .exited(4) && refused.errors.contains("422"), "\(refused)")
-        let large = try await reach(lab, "send", "http://10.0.0.1:8080/c", "--data-file", files("larger"))
-        #expect(large.status == .exited(74) && large.errors.contains("--state-directory"), "\(large.errors)")
+        let large = try await reach(
+            lab, "send", "http://10.0.0.1:8080/c", "-X", "PUT", "--data-file", files("larger"), "--wait")
+        #expect(large.status == .exited(0), "\(large.errors)")
+        #expect(await server.output.comes { $0.contains { $0.hasPrefix("PUT /c 800000 long") } })
         #expect(try await reach(lab, "queue", "pause").status == .exited(0))
         _ = try await reach(lab, "send", "http://ann:s3cret@10.0.0.1:8080/d")
         let shown = try await lab.ask("ListOutbox")

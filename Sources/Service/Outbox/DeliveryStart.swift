@@ -4,6 +4,7 @@ import EventLoop
 import Outbox
 import OutboxCore
 import Reachability
+import SessionCore
 import SessionManager
 
 /// One try to open the service's outbox, where that is not open yet, and to deliver from it.
@@ -21,6 +22,8 @@ struct DeliveryStart: Sendable {
     let manager: URLSessionManager?
     let directory: StateDirectory
     let configuration: OutboxConfiguration
+    /// What a probe says of the network; nil where none is asked.
+    let internet: InternetState?
     let monitor: ReachabilityManager
     let keeper: LoopBound<OutboxKeeper>
 
@@ -28,6 +31,8 @@ struct DeliveryStart: Sendable {
     func run() async throws -> Outcome {
         let outbox = try await outbox()
         let manager = manager ?? made()
+        // First: nothing is to leave that has to wait.
+        try await outbox.follow(internet)
         var problem: String?
         do { try await outbox.startDelivery(with: manager) } catch { problem = "\(error)" }
         // For those who add without the service; where the disk is full, with the next start.

@@ -25,6 +25,8 @@ extension OutboxRequest {
         if let lane = draft.lane { self.lane = lane }
         idempotencyKey = draft.idempotencyKey
         priority = draft.priority
+        timeout = draft.answerTimeout
+        maximumAttempts = draft.maximumAttempts
         networkCondition = draft.network ?? .any
         secretFields = draft.secrets.map {
             SecretField(name: $0.name, prefix: $0.prefix, source: $0.source, key: $0.key)
@@ -44,6 +46,7 @@ extension OutboxEntry {
             "idempotencyKey": .string(idempotencyKey), "attempts": .integer(Int64(attempts)),
             "nextAttempt": nextAttempt.map { .string(Self.text($0)) } ?? .null, "bytes": .integer(bodySize),
             "lastError": failure.map { .string($0.description) } ?? .null,
+            "hold": hold.map { .string($0) } ?? .null,
         ]
     }
 

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EventLoop
-import Outbox
+package import Outbox
 package import OutboxCore
 package import ServiceCore
 
 // What clients ask of the outbox.
 extension OutboxKeeper {
     package func answerOutbox(_ call: OutboxCall, _ answer: @escaping (VarlinkReply) -> Void) {
+        if call == .directory {
+            guard let context else { return answer(.unavailable("the service ends")) }
+            return answer(VarlinkReply(["directory": .string(context.stateDirectory.path)]))
+        }
         switch phase {
         case .opening(let waiting): phase = .opening(waiting + [(call, Answer(answer))])
         case .open(let outbox): begin(call, outbox, Answer(answer))
@@ -17,31 +21,66 @@ extension OutboxKeeper {
 
     func begin(_ call: OutboxCall, _ outbox: RequestOutbox, _ answer: Answer) {
         guard let context else { return answer.give(.unavailable("the service ends")) }
-        Self.run(call, outbox, LoopBound(answer, to: context.reactor), on: executor)
+        if case .addContent = call { pruneLater(context) }
+        Self.run(call, outbox, uploads, LoopBound(answer, to: context.reactor), on: executor)
+    }
+
+    /// Forgets the contents that nothing more comes of.
+    private func pruneLater(_ context: ServiceContext) {
+        _ = context.reactor.schedule(at: Reactor.now + 61_000_000_000) { [weak self] in self?.uploads?.prune()
+        }
     }
 
     private static func run(
-        _ call: OutboxCall, _ outbox: RequestOutbox, _ back: LoopBound<Answer>, on executor: LoopTaskExecutor?
+        _ call: OutboxCall, _ outbox: RequestOutbox, _ uploads: ContentUploads?, _ back: LoopBound<Answer>,
+        on executor: LoopTaskExecutor?
     ) {
         Task(executorPreference: executor) {
-            let reply = await outcome(of: call, outbox)
+            let reply = await outcome(of: call, outbox, uploads)
             back.perform { $0.give(reply) }
         }
     }
 
-    private static func outcome(of call: OutboxCall, _ outbox: RequestOutbox) async -> VarlinkReply {
-        do { return try await reply(to: call, outbox) } catch { return .unavailable("\(error)") }
+    private static func outcome(
+        of call: OutboxCall, _ outbox: RequestOutbox, _ uploads: ContentUploads?
+    ) async -> VarlinkReply {
+        do { return try await reply(to: call, outbox, uploads) } catch let error as OutboxError
+            where error.code == .keyTaken
+        {
+            return .keyTaken(error.description)
+        } catch { return .unavailable("\(error)") }
     }
 
-    private static func reply(to call: OutboxCall, _ outbox: RequestOutbox) async throws -> VarlinkReply {
+    private static func reply(
+        to call: OutboxCall, _ outbox: RequestOutbox, _ uploads: ContentUploads?
+    ) async throws -> VarlinkReply {
         switch call {
         case .enqueue(let draft):
-            guard let request = OutboxRequest(draft) else { return .invalidParameter("url") }
+            guard var request = OutboxRequest(draft) else { return .invalidParameter("url") }
+            let upload = draft.content.flatMap { uploads?.take($0) }
+            if draft.content != nil {
+                guard let upload else { return .invalidParameter("content") }
+                request.body = .file(path: upload.path)
+            }
             let receipt = try await outbox.enqueue(request)
+            // Its file is read until here.
+            withExtendedLifetime(upload) {}
             return VarlinkReply([
                 "id": .string("\(receipt.id)"), "idempotencyKey": .string(receipt.idempotencyKey),
                 "repeated": .bool(receipt.isRepeated),
             ])
+        case .addContent(let name, let piece):
+            guard let uploads else { return .unavailable("the service ends") }
+            do throws(ContentUploads.Refusal) {
+                let (name, size) = try uploads.add(piece, to: name, largest: outbox.limits.maximumBodySize)
+                return VarlinkReply(["content": .string(name), "bytes": .integer(size)])
+            } catch {
+                switch error {
+                case .unknown: return .invalidParameter("content")
+                case .limit(let reason): return .limit(reason)
+                case .disk(let reason): return .unavailable(reason)
+                }
+            }
         case .list(let lane, let limit):
             let entries = try await outbox.entries(lane: lane, limit: limit)
             let counts = try await outbox.counts()
@@ -58,8 +97,8 @@ extension OutboxKeeper {
         case .pause: try await outbox.pause()
         case .resume: try await outbox.resume()
         case .flush: try await outbox.flush()
-        // Has to know who waits.
-        case .wait: return .unavailable("not here")
+        // Has to know who waits, and needs no outbox.
+        case .wait, .directory: return .unavailable("not here")
         }
         return VarlinkReply()
     }
@@ -85,5 +124,15 @@ extension OutboxLimits {
             case "drop-expired-first": .dropExpiredFirst
             default: .refuse
             }
+    }
+}
+
+extension OutboxConfiguration {
+    /// As the configuration of a service has it.
+    package init(_ settings: ServiceConfiguration.Outbox) {
+        self.init()
+        limits = OutboxLimits(settings)
+        timeout = settings.answerTimeout
+        retries.maximumAttempts = settings.maximumAttempts == 0 ? nil : Int(settings.maximumAttempts)
     }
 }

@@ -6,6 +6,7 @@ import Outbox
 import OutboxCore
 package import ReachabilityCore
 package import ServiceCore
+import SessionCore
 import SessionManager
 
 /// The service's outbox: it is the process that delivers, and answers what clients ask of it.
@@ -30,6 +31,8 @@ package final class OutboxKeeper: ServiceComponent, OutboxAnswering {
     }
 
     private let configuration: OutboxConfiguration
+    /// What the probe says; nil where none is asked.
+    private var internet: InternetState?
     /// What became of deliveries since the start.
     private(set) var transfers = ServiceMetrics.Transfers()
     /// A thread for what is asked of the outbox: it writes bodies to the disk on the asker's.
@@ -58,16 +61,20 @@ package final class OutboxKeeper: ServiceComponent, OutboxAnswering {
     private var problem: String?
     /// The pauses between tries: somebody else may deliver, or the disk be full, for a while.
     private var pauses: Backoff
+    /// Contents that come piece by piece; nil before the start.
+    private(set) var uploads: ContentUploads?
+    /// Why what goes to these origins waits.
+    private var held: [String: String] = [:]
     /// The next try, and when it comes.
     private var retry: (timer: TimerID, at: Int64)?
 
+    /// - Parameter isProbed: whether a probe is asked about the network; until its first answer requests without TLS wait.
     package init(
-        _ settings: ServiceConfiguration.Outbox = .init(),
+        _ settings: ServiceConfiguration.Outbox = .init(), isProbed: Bool = false,
         pauses: Backoff = Backoff(first: .seconds(1), limit: .seconds(60))
     ) {
-        var configuration = OutboxConfiguration()
-        configuration.limits = OutboxLimits(settings)
-        self.configuration = configuration
+        configuration = OutboxConfiguration(settings)
+        internet = isProbed ? .unknown : nil
         self.pauses = pauses
     }
 
@@ -78,6 +85,7 @@ package final class OutboxKeeper: ServiceComponent, OutboxAnswering {
         }
         self.executor = executor
         self.context = context
+        uploads = ContentUploads(in: context.stateDirectory.path)
         phase = .opening([])
         tryToDeliver()
     }
@@ -95,7 +103,7 @@ package final class OutboxKeeper: ServiceComponent, OutboxAnswering {
         let here = LoopBound(self, to: context.reactor)
         let start = DeliveryStart(
             open: open, manager: manager, directory: context.stateDirectory,
-            configuration: configuration, monitor: context.manager, keeper: here)
+            configuration: configuration, internet: internet, monitor: context.manager, keeper: here)
         Self.run(start, here, on: executor)
     }
 
@@ -123,6 +131,18 @@ package final class OutboxKeeper: ServiceComponent, OutboxAnswering {
         }
     }
 
+    package func internetChanged(_ change: CommittedChange) {
+        internet = change.internet
+        guard case .open(let outbox) = phase else { return }
+        Self.follow(internet, outbox, on: executor)
+    }
+
+    private static func follow(
+        _ internet: InternetState?, _ outbox: RequestOutbox, on executor: LoopTaskExecutor?
+    ) {
+        Task(executorPreference: executor) { try? await outbox.follow(internet) }
+    }
+
     package func reload(_ configuration: ServiceConfiguration) {
         limits = OutboxLimits(configuration.outbox)
         guard case .open(let outbox) = phase, let limits else { return }
@@ -145,6 +165,8 @@ package final class OutboxKeeper: ServiceComponent, OutboxAnswering {
         note(problem, problem.map { "requests are taken, but not delivered: \($0)" })
         let waiting = takeWaiting()
         phase = .open(outbox)
+        // It may have changed since the try began.
+        Self.follow(internet, outbox, on: executor)
         if let limits, outbox.limits != limits { take(limits, outbox) }
         count()
         for (call, answer) in waiting { begin(call, outbox, answer) }
@@ -205,12 +227,22 @@ package final class OutboxKeeper: ServiceComponent, OutboxAnswering {
                 .error,
                 "outbox: its file was damaged (\(reason)) and is now \(file); \(salvaged) requests were saved"
             )
+        case .held(let origin, let reason, _):
+            held[origin] = reason
+            context?.log(.warning, "outbox: \(Self.name(origin)) waits: \(reason)")
+        case .released(let origin):
+            held[origin] = nil
+            context?.log(.notice, "outbox: \(Self.name(origin)) waits no longer")
         case .storageFailed(let reason): context?.log(.error, "outbox: \(reason)")
         case .storageRecovered: context?.log(.notice, "outbox: its files can be used again")
         case .delivering(let isOn): delivering(isOn)
         default: break
         }
         count()
+    }
+
+    private static func name(_ origin: String) -> String {
+        origin == "http" ? "what goes without TLS" : "what goes to \(origin)"
     }
 
     /// Counts anew; what happens meanwhile is counted once more, together.
@@ -245,7 +277,9 @@ package final class OutboxKeeper: ServiceComponent, OutboxAnswering {
         switch phase {
         case .opening: return "being opened"
         case .open:
-            let contents = counts.map { "\($0.waiting) wait, \($0.dead) given up" } ?? "open"
+            let contents =
+                ([counts.map { "\($0.waiting) wait, \($0.dead) given up" } ?? "open"]
+                + held.values.sorted()).joined(separator: "; ")
             return problem.map { "\(contents); not delivered: \($0)\(next)" } ?? contents
         case .closed(let reason): return reason + next
         }

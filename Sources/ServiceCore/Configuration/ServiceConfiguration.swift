@@ -43,6 +43,10 @@ package struct ServiceConfiguration: Sendable, Equatable {
         package var bytes: Int64 = 1 << 30
         package var body: Int64 = 256 << 20
         package var whenFull = "refuse"
+        /// Zero for ever.
+        package var answerTimeout: Duration = .seconds(60)
+        /// 0 for no end.
+        package var maximumAttempts: Int64 = 0
 
         package init() {}
     }

@@ -82,6 +82,15 @@ extension ServiceOption {
             "What becomes of a request for which there is no room: it is refused; or what has expired and what was given up makes room; "
                 + "or then also the oldest that wait.",
             { .string($0.outbox.whenFull) }, set: { $0.outbox.whenFull = $1.text }),
+        ServiceOption(
+            "outbox.answer-timeout", .duration(.zero ... .seconds(86_400)),
+            "How long a server may take for its answer; twice as long after each try that was sent whole and got none, up to an hour; "
+                + "\"0s\" for ever.",
+            { .duration($0.outbox.answerTimeout) }, set: { $0.outbox.answerTimeout = $1.duration }),
+        ServiceOption(
+            "outbox.maximum-attempts", .integer(0...1_000_000),
+            "After so many tries that failed, for whatever reason, a request is given up; 0 for never.",
+            { .integer($0.outbox.maximumAttempts) }, set: { $0.outbox.maximumAttempts = $1.number }),
     ]
 
     private static let history: [ServiceOption] = [

@@ -17,6 +17,10 @@ package enum OutboxCall: Sendable, Equatable {
         package var priority = 0
         package var network: NetworkCondition?
         package var secrets: [Secret] = []
+        package var answerTimeout: Duration?
+        package var maximumAttempts: Int?
+        /// The name of a content that was handed over before, piece by piece.
+        package var content: String?
     }
 
     /// A header field whose value is looked up when it is sent.
@@ -35,6 +39,9 @@ package enum OutboxCall: Sendable, Equatable {
     case pause
     case resume
     case flush
+    case directory
+    /// A piece of a content; the first one where it has no name yet.
+    case addContent(String?, [UInt8])
 
     /// Whether it has the service read what the caller may not: files and its environment.
     package var readsSecrets: Bool {
@@ -56,6 +63,12 @@ package enum OutboxCall: Sendable, Equatable {
         case "PauseOutbox": self = .pause
         case "ResumeOutbox": self = .resume
         case "FlushOutbox": self = .flush
+        case "GetOutboxDirectory": self = .directory
+        case "AddContent":
+            guard let data = Data(base64Encoded: try parameters.required("bodyBase64")) else {
+                throw VarlinkRefusal(.invalidParameter("bodyBase64"))
+            }
+            self = .addContent(try parameters.string("content"), Array(data))
         default: return nil
         }
     }
@@ -69,13 +82,17 @@ package enum OutboxCall: Sendable, Equatable {
             }
             body = Array(data)
         }
+        let content = try parameters.string("content")
+        if content != nil, !body.isEmpty { throw VarlinkRefusal(.invalidParameter("content")) }
         return Draft(
             url: try parameters.required("url"), method: try parameters.string("method"),
             headers: try parameters.strings("headers"), body: body, lane: try parameters.string("lane"),
             idempotencyKey: try parameters.string("idempotencyKey"),
             expiresIn: try parameters.seconds("expiresIn"),
             priority: try parameters.count("priority", in: -1_000_000...1_000_000) ?? 0,
-            network: try network(&parameters), secrets: try secrets(&parameters))
+            network: try network(&parameters), secrets: try secrets(&parameters),
+            answerTimeout: try parameters.seconds("answerTimeout"),
+            maximumAttempts: try parameters.count("maximumAttempts", in: 1...1_000_000), content: content)
     }
 
     private static func network(_ parameters: inout VarlinkParameters) throws(VarlinkRefusal)

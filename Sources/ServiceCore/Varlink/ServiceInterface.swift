@@ -33,7 +33,7 @@ package enum ServiceInterface {
         type Secret (name: string, prefix: ?string, source: string, key: string)
 
         # A request of the outbox: state is one of waiting, dead; who is dead is sent again only when somebody asks for it. The url
-        # is told without user and password.
+        # is told without user and password. hold: why it waits though its turn has come, its server refuses everything for instance.
         type Entry (
           id: string,
           lane: string,
@@ -46,7 +46,8 @@ package enum ServiceInterface {
           attempts: int,
           nextAttempt: ?string,
           bytes: int,
-          lastError: ?string
+          lastError: ?string,
+          hold: ?string
         )
 
         # A time in which the status was the same; until is null for the present one. In between, no service ran.
@@ -103,12 +104,18 @@ package enum ServiceInterface {
         # Puts a request into the outbox and returns when it is on the disk. The body is text, or base64 in bodyBase64.
         # network: any, wifiOrWired, wiredOnly, notExpensive. repeated: one with this key was there, and nothing was added.
         # For root, the user of the service, and the configured group; with secrets, which are read with the rights of the
-        # service, not for the group.
+        # service, not for the group. answerTimeout: how many seconds the server may take for its answer, 0 for ever;
+        # maximumAttempts: after so many failures it is given up. content: what AddContent was given, instead of a body.
         method Enqueue(
           url: string, method: ?string, headers: ?[string]string, body: ?string, bodyBase64: ?string,
           lane: ?string, idempotencyKey: ?string, expiresIn: ?float, priority: ?int, network: ?string,
-          secrets: ?[]Secret
+          secrets: ?[]Secret, answerTimeout: ?float, maximumAttempts: ?int,
+          content: ?string
         ) -> (id: string, idempotencyKey: string, repeated: bool)
+
+        # Hands over a content that is too long for one message (1 MiB), piece by piece, for the next Enqueue: the first answer names it, the
+        # further pieces say that name. bytes: its length by now. It is forgotten a minute after its last piece.
+        method AddContent(bodyBase64: string, content: ?string) -> (content: string, bytes: int)
 
         # The requests of the outbox, the oldest first; of one lane where one is given. total counts all lanes.
         method ListOutbox(lane: ?string, limit: ?int) -> (entries: []Entry, total: int)
@@ -134,6 +141,9 @@ package enum ServiceInterface {
         # Has what waits for its next try sent as soon as its turn comes.
         method FlushOutbox() -> ()
 
+        # The state directory of the service, in which the outbox lies.
+        method GetOutboxDirectory() -> (directory: string)
+
         # A message that is no call; the connection is closed.
         error MalformedMessage (reason: string)
         # Too many clients, subscriptions, questions about the history, or bytes.
@@ -144,6 +154,8 @@ package enum ServiceInterface {
         error Unavailable (reason: string)
         # The outbox has no such request.
         error NoSuchEntry (id: string)
+        # A request with this idempotency key waits, and it has another URL, method or content.
+        error KeyTaken (reason: string)
 
         """
 }

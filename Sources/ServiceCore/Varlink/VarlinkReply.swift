@@ -86,6 +86,11 @@ extension VarlinkReply {
         Self(error: ServiceInterface.name + ".Unavailable", ["reason": .string(reason)])
     }
 
+    /// Another request has this idempotency key.
+    package static func keyTaken(_ reason: String) -> Self {
+        Self(error: ServiceInterface.name + ".KeyTaken", ["reason": .string(reason)])
+    }
+
     /// There is no such entry in the outbox.
     package static func noSuchEntry(_ id: String) -> Self {
         Self(error: ServiceInterface.name + ".NoSuchEntry", ["id": .string(id)])

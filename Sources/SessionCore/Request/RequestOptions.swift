@@ -9,8 +9,12 @@ public struct RequestOptions: Sendable, Equatable {
     /// How long a transfer may be silent: no byte sent or received; 60 s.
     ///
     /// Covers looking up the name, connecting and waiting for the first byte as well, each step anew. Time in which a task is
-    /// suspended or waits for its turn does not count.
+    /// suspended or waits for its turn does not count. Zero is no limit: a server may be silent for ever.
     public var timeoutInterval: Duration = .seconds(60)
+    /// ``timeoutInterval``, with a hundred years for no limit.
+    package var longestSilence: Duration {
+        timeoutInterval > .zero ? timeoutInterval : .seconds(100 * 366 * 86_400)
+    }
     /// Finer limits beside ``timeoutInterval``.
     public var timeouts = RequestTimeouts()
     /// What the response cache may do.

@@ -167,7 +167,8 @@ final class EasyOptions {
             case .http2, .http3, nil:
                 transfer.isSecure && !transfer.isAlone ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
             }
-        connectMilliseconds = max(1, (options.timeouts.connect ?? options.timeoutInterval).milliseconds)
+        connectMilliseconds = max(
+            1, min((options.timeouts.connect ?? options.longestSilence).milliseconds, Int(Int32.max)))
         // An address or a host name would be understood as well without the prefix (CURLOPT_INTERFACE(3)).
         interface = transfer.interface(configuration).map { "if!\($0)" }
         cookies = options.handlesCookies

@@ -73,7 +73,7 @@ extension TransferEngine {
     func watchOver(_ transfer: Transfer) {
         clock.update()
         transfer.lastActivity = clock.now
-        let interval = transfer.options.timeoutInterval
+        let interval = transfer.options.longestSilence
         if interval != lastInterval.value { lastInterval = (interval, interval.nanoseconds) }
         sweep(at: clock.now &+ lastInterval.nanoseconds)
     }
@@ -100,7 +100,7 @@ extension TransferEngine {
             if let easy = transfer.easy {
                 transfer.lastActivity = max(transfer.lastActivity, ccurl_head_last(easy.head))
             }
-            let deadline = transfer.lastActivity &+ transfer.options.timeoutInterval.nanoseconds
+            let deadline = transfer.lastActivity &+ transfer.options.longestSilence.nanoseconds
             if deadline <= clock.now { silent.append(transfer) } else { next = min(next, deadline) }
         }
         if next < .max { sweep(at: next) }

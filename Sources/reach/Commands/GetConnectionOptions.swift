@@ -40,7 +40,7 @@ struct GetConnectionOptions: ParsableArguments {
     @Option(
         name: [.customShort("m"), .customLong("max-time")],
         help: ArgumentHelp(
-            "Give up when it is not done after so long; 0 for never. (A silence of 60 seconds always ends it.)",
+            "Give up when it is not done after so long; 0 for never. Without it a silence of 60 seconds ends it, and with it none that is shorter.",
             valueName: "seconds"),
         transform: Value.seconds)
     var maximumTime: Duration?
@@ -58,6 +58,11 @@ struct GetConnectionOptions: ParsableArguments {
             "Go through this proxy: http://host:port, socks5h://host:port; '' for none, whatever the environment says.",
             valueName: "proxy"))
     var proxy: String?
+
+    /// How long the server may be silent: as long as the whole may take, zero for ever; nil for the usual limit.
+    var longestSilence: Duration? {
+        maximumTime.flatMap { $0 == .zero || $0 > .seconds(60) ? $0 : nil }
+    }
 
     func validate() throws {
         if key != nil, certificate == nil { throw ValidationError("--key needs --cert.") }

@@ -107,6 +107,11 @@ struct GetContentOptions: ParsableArguments {
         // As for curl(1), 0 is no limit.
         request.options.timeouts.connect = connection.connectTimeout.flatMap { $0 == .zero ? nil : $0 }
         request.options.timeouts.total = connection.maximumTime.flatMap { $0 == .zero ? nil : $0 }
+        if let silence = connection.longestSilence {
+            request.options.timeoutInterval = silence
+            // Where no connection comes about, nothing is waited for but this.
+            request.options.timeouts.connect = request.options.timeouts.connect ?? .seconds(60)
+        }
         return request
     }
 

@@ -67,7 +67,7 @@ struct History: ParsableCommand {
     }
 
     private func timeline(_ from: WallTime, _ to: WallTime) throws(ExitCode) -> HistoryTimeline {
-        let path = (givenDirectory ?? ServicePaths.stateDirectory) + "/" + HistoryDatabase.fileName
+        let path = (givenDirectory ?? OutboxPlace.stateDirectory) + "/" + HistoryDatabase.fileName
         guard access(path, R_OK) == 0 else {
             let number = errno
             if givenDirectory == nil, let timeline = ServiceHistory.timeline(from: from, to: to) {

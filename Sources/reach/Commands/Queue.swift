@@ -9,8 +9,9 @@ struct Queue: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List what waits in the outbox, and what could not be delivered; try again, remove, pause.",
         discussion: """
-            It works on the outbox's files, also while a service or a program delivers from them; pause, resume and flush ask the \
-            service where one runs. Exit codes: 0 done; \
+            It works on the files of the service that runs, or was the last, also while the service or a program delivers from them; \
+            pause, resume and flush are the service's where one runs. REACH_SOCKET names another service, and no files are \
+            looked at where that does not answer. Exit codes: 0 done; \
             1 there is no such entry; 64 wrong usage; 66 there is no outbox; 69 SQLite is missing; 74 the outbox cannot be read or written.
             """,
         subcommands: [
@@ -149,7 +150,9 @@ struct QueuePause: ParsableCommand {
         commandName: "pause", abstract: "Let nothing more leave, until 'resume'.")
     @OptionGroup var outbox: OutboxOptions
     func run() throws {
-        if let service = outbox.service { return try OutboxOptions.attempt { try service.pause() } }
+        if case .service(let service) = try outbox.place() {
+            return try OutboxOptions.attempt { try service.pause() }
+        }
         // What is sent later is to wait, also where nothing was sent yet.
         try outbox.run(makes: true) { try await $0.pause() }
     }
@@ -159,7 +162,9 @@ struct QueueResume: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "resume", abstract: "End the pause.")
     @OptionGroup var outbox: OutboxOptions
     func run() throws {
-        if let service = outbox.service { return try OutboxOptions.attempt { try service.resume() } }
+        if case .service(let service) = try outbox.place() {
+            return try OutboxOptions.attempt { try service.resume() }
+        }
         try outbox.run { try await $0.resume() }
     }
 }
@@ -169,7 +174,9 @@ struct QueueFlush: ParsableCommand {
         commandName: "flush", abstract: "Have what waits for its next try sent as soon as its turn comes.")
     @OptionGroup var outbox: OutboxOptions
     func run() throws {
-        if let service = outbox.service { return try OutboxOptions.attempt { try service.flush() } }
+        if case .service(let service) = try outbox.place() {
+            return try OutboxOptions.attempt { try service.flush() }
+        }
         try outbox.run { try await $0.flush() }
     }
 }

@@ -13,11 +13,12 @@ struct Send: ParsableCommand {
         abstract: "Hand a request over to the outbox, which keeps it until the server has it.",
         discussion: """
             It prints the request's number when the request is on the disk. The service that runs takes it (\(ServicePaths.socket), \
-            or REACH_SOCKET); without one, and with --state-directory, it goes to the outbox's files. Whoever delivers from them sends it as soon as there is a network, again after failures that may pass, and always with the same \
+            or REACH_SOCKET). Where none runs it goes to the files that the last service had, or that the configuration names, \
+            but never so where REACH_SOCKET names a service; --state-directory names the folder. The request is sent as soon as there is a network, again after failures that may pass, and always with the same \
             Idempotency-Key. --wait waits for the end of it, and --now delivers here and now unless somebody else does.
 
             Exit codes: 0 taken, and with --wait or --now delivered; 2 not within --timeout, and still in the outbox; \
-            1 expired, dropped or removed; 4 the server refuses it, or it cannot be sent; 5 the server's fault; 6 no connection; \
+            1 expired, dropped or removed, or the key waits with other content; 4 the server refuses it, or it cannot be sent; 5 the server's fault; 6 no connection; \
             7 TLS fails; 64 wrong usage; 69 SQLite is missing; 74 the outbox cannot be written, or is full; 130 interrupted.
 
             Examples:
@@ -54,15 +55,19 @@ struct Send: ParsableCommand {
 
     func run() throws {
         let request = content.request(url)
-        if let service = outbox.service { return try hand(request, to: service) }
+        let directory: String
+        switch try outbox.place() {
+        case .service(let service): return try hand(request, to: service)
+        case .files(let place): directory = place
+        }
         let (delivers, waits) = (delivers, waits || delivers)
         let json = json
-        if delivers, let refusal = outbox.deliveryRefusal {
+        if delivers, let refusal = OutboxOptions.deliveryRefusal(directory) {
             complain(refusal)
             throw ExitCode.usage
         }
         let settlement = try told { took in
-            try outbox.run(limit: timeout, makes: true) { outbox -> OutboxSettlement? in
+            try OutboxOptions.run(in: directory, limit: timeout, makes: true) { outbox -> OutboxSettlement? in
                 let receipt = try await outbox.enqueue(request)
                 took(receipt)
                 guard waits else {

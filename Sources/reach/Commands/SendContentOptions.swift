@@ -13,12 +13,20 @@ struct SendContentOptions: ParsableArguments {
 
     @Option(
         name: [.customShort("d"), .customLong("data")], parsing: .unconditional,
-        help: ArgumentHelp("Send this text as it is.", valueName: "text"))
+        help: ArgumentHelp(
+            "Send this text; @FILE sends the content of a file, @- what comes on standard input.",
+            valueName: "text"))
     var data: String?
 
     @Option(
+        name: .customLong("data-raw"), parsing: .unconditional,
+        help: ArgumentHelp("Send this text as it is, with an @ in front too.", valueName: "text"))
+    var rawData: String?
+
+    @Option(
         name: .customLong("data-file"),
-        help: ArgumentHelp("Send the content of this file; it is copied.", valueName: "file"))
+        help: ArgumentHelp(
+            "Send the content of this file, - for standard input; it is copied.", valueName: "file"))
     var file: String?
 
     @Option(
@@ -59,6 +67,20 @@ struct SendContentOptions: ParsableArguments {
     var expires: Duration?
 
     @Option(
+        name: .customLong("answer-timeout"),
+        help: ArgumentHelp(
+            "How long the server may take for its answer; twice as long after each try that was sent whole and got none; 0 for ever. (default: 60, or as the service is configured)",
+            valueName: "seconds"), transform: Value.seconds)
+    var answerTimeout: Duration?
+
+    @Option(
+        name: .customLong("maximum-attempts"),
+        help: ArgumentHelp(
+            "Give it up after so many tries that failed, for whatever reason. (default: never, or as the service is configured)",
+            valueName: "n"), transform: Value.count)
+    var maximumAttempts: Int?
+
+    @Option(
         name: .customLong("key"),
         help: ArgumentHelp(
             "The Idempotency-Key; one that waits already is not taken twice. (default: random)",
@@ -66,7 +88,16 @@ struct SendContentOptions: ParsableArguments {
     var key: String?
 
     func validate() throws {
-        if data != nil, file != nil { throw ValidationError("-d and --data-file exclude each other.") }
+        guard [data, rawData, file].count(where: { $0 != nil }) <= 1 else {
+            throw ValidationError("-d, --data-raw and --data-file exclude each other.")
+        }
+    }
+
+    private var body: OutboxRequest.Body? {
+        // As for curl(1), and for 'reach get'.
+        let path = file ?? data.flatMap { $0.hasPrefix("@") ? String($0.dropFirst()) : nil }
+        if let path { return .file(path: path == "-" ? "/dev/stdin" : path) }
+        return (data ?? rawData).map { .data(Data($0.utf8)) }
     }
 
     func request(_ url: URL) -> OutboxRequest {
@@ -77,11 +108,13 @@ struct SendContentOptions: ParsableArguments {
             request.headerFields.append(HTTPField(name: field.name, value: value))
         }
         request.secretFields = secrets
-        request.body = file.map { .file(path: $0) } ?? data.map { .data(Data($0.utf8)) }
+        request.body = body
         request.lane = lane
         request.priority = priority
         request.networkCondition = condition ?? .any
         request.expires = expires.map { Date(timeIntervalSinceNow: $0 / .seconds(1)) }
+        request.timeout = answerTimeout
+        request.maximumAttempts = maximumAttempts
         request.idempotencyKey = key
         return request
     }

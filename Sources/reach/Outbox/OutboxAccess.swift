@@ -13,20 +13,26 @@ struct OutboxOptions: ParsableArguments {
     @Option(
         name: .customLong("state-directory"),
         help: ArgumentHelp(
-            "Work on the files in this folder of a service, whether one runs or not. (default: \(ServicePaths.stateDirectory))",
+            "Work on the files in this folder of a service, whether one runs or not. (default: where the service has them that answers, or was there last, else as configured: \(ServicePaths.stateDirectory))",
             valueName: "directory"))
     var folder: String?
 
-    /// The service that has the outbox; nil where none runs, or where the files are named.
-    var service: ServiceOutbox? { folder == nil ? ServiceOutbox(at: ServicePaths.socketHere) : nil }
+    /// Where it is: with the service that answers, or in files.
+    ///
+    /// - Throws: the exit code, when it was said why neither can be.
+    func place() throws -> OutboxPlace {
+        do { return try OutboxPlace(named: folder) } catch let error as OutboxError {
+            complain(error.description)
+            throw ExitCode(error)
+        }
+    }
 
-    /// Why what waits in the folder is not sent by this user; nil where it may be, and where there is no such folder.
-    var deliveryRefusal: String? {
-        let folder = folder ?? ServicePaths.stateDirectory
+    /// Why what waits in a state directory is not sent by this user; nil where it may be, and where there is no such folder.
+    static func deliveryRefusal(_ directory: String) -> String? {
         var status = stat()
-        guard stat(folder, &status) == 0 else { return nil }
+        guard stat(directory, &status) == 0 else { return nil }
         return StateDirectoryRules.refusal(owner: status.st_uid, mode: status.st_mode, user: geteuid())
-            .map { "\(folder) \($0), or leave out --now" }
+            .map { "\(directory) \($0), or leave out --now" }
     }
 
     /// Opens the file itself, where a service would look for it.
@@ -41,11 +47,9 @@ struct OutboxOptions: ParsableArguments {
             throw ExitCode.noInput
         }
         // Whoever delivers checks the file; a command is not to read all of it.
-        var configuration = OutboxConfiguration()
-        configuration.checksIntegrity = false
         // What holds for a service that would run here, unless one has used the folder, with options of its own perhaps.
-        let settings = ServeSources(config: nil, options: []).read().configuration
-        configuration.limits = OutboxLimits(settings.outbox)
+        var configuration = OutboxConfiguration(OutboxPlace.configuration.outbox)
+        configuration.checksIntegrity = false
         configuration.takesKeptLimits = true
         return try await RequestOutbox(at: folder, configuration: configuration) { event in
             if case .damaged(let path, let reason, let count) = event {
@@ -56,7 +60,9 @@ struct OutboxOptions: ParsableArguments {
         }
     }
 
-    /// Runs what asks the outbox, until it is done, a signal comes or the time is over.
+    /// Runs what works on the outbox's files, until it is done, a signal comes or the time is over.
+    ///
+    /// A service that answers tells where they are.
     ///
     /// - Parameter makes: whether an outbox is made where there is none; else that is an error.
     /// - Throws: the exit code, when what is wrong has been said.
@@ -64,9 +70,22 @@ struct OutboxOptions: ParsableArguments {
         limit: Duration? = nil, makes: Bool = false,
         _ work: @escaping @Sendable (RequestOutbox) async throws -> Value
     ) throws -> Value {
-        let folder = folder ?? ServicePaths.stateDirectory
-        return try Self.attempt(limit: limit) {
-            let outbox = try await Self.open(folder, makes: makes)
+        switch try place() {
+        case .files(let directory):
+            return try Self.run(in: directory, limit: limit, makes: makes, work)
+        case .service(let service):
+            let directory = try Self.attempt(limit: limit) { try service.directory() }
+            return try Self.run(in: directory, limit: limit, makes: makes, work)
+        }
+    }
+
+    /// The same with the files of a state directory.
+    static func run<Value: Sendable>(
+        in directory: String, limit: Duration? = nil, makes: Bool = false,
+        _ work: @escaping @Sendable (RequestOutbox) async throws -> Value
+    ) throws -> Value {
+        try attempt(limit: limit) {
+            let outbox = try await open(directory, makes: makes)
             let value = try await work(outbox)
             await outbox.close()
             return value
@@ -110,6 +129,7 @@ extension ExitCode {
         switch error.code {
         case .missingLibrary: self = .unavailable
         case .badRequest: self = .usage
+        case .keyTaken: self = .failure
         default: self = .inputOutput
         }
     }

@@ -12,19 +12,22 @@ import SessionCore
 /// The outbox of a service that runs, asked by its socket: for who may not write its files, and so that one process looks after them.
 struct ServiceOutbox: Sendable {
     private let path: String
-    /// A message with a longer content would not fit into what the service takes (1 MiB), in base64 and with its header fields.
-    static let largestContent = 700 << 10
+    /// A longer content is handed over in pieces of this length: a message, in base64 and with header fields, has 1 MiB at most.
+    private static let piece = 512 << 10
     /// The outbox's thread syncs the disk before it answers.
     private static let patience: Int64 = 60_000_000_000
 
-    /// Nil where no service listens.
-    init?(at path: String) {
-        guard !path.isEmpty, (try? VarlinkClient(path: path)) != nil else { return nil }
-        self.path = path
-    }
+    init(at path: String) { self.path = path }
 
     func enqueue(_ request: OutboxRequest) throws -> OutboxReceipt {
-        let reply = try call("Enqueue", try Self.parameters(request))
+        var parameters = Self.parameters(request)
+        switch try content(request.body) {
+        case .none: break
+        case .whole(let bytes):
+            if !bytes.isEmpty { parameters["bodyBase64"] = .string(Data(bytes).base64EncodedString()) }
+        case .handedOver(let name): parameters["content"] = .string(name)
+        }
+        let reply = try call("Enqueue", parameters)
         guard let id = reply["id"]?.string.flatMap({ Int64($0) }), let key = reply["idempotencyKey"]?.string
         else { throw OutboxError(.storage, "\(path): the service answers otherwise than was expected") }
         return OutboxReceipt(
@@ -60,6 +63,14 @@ struct ServiceOutbox: Sendable {
             reason: reply["lastError"]?.string)
     }
 
+    /// The state directory of the service.
+    func directory() throws -> String {
+        guard let directory = try call("GetOutboxDirectory")["directory"]?.string else {
+            throw OutboxError(.storage, "\(path): the service answers otherwise than was expected")
+        }
+        return directory
+    }
+
     func pause() throws { _ = try call("PauseOutbox") }
     func resume() throws { _ = try call("ResumeOutbox") }
     func flush() throws { _ = try call("FlushOutbox") }
@@ -82,7 +93,7 @@ struct ServiceOutbox: Sendable {
     {
         let message: [UInt8]?
         do throws(ServiceError) {
-            var client = try VarlinkClient(path: path)
+            var client = try connect(until: limit)
             try client.send(VarlinkCall(ServiceInterface.name + "." + method, parameters), until: limit)
             message = try client.receive(until: limit)
         } catch {
@@ -95,6 +106,20 @@ struct ServiceOutbox: Sendable {
         return reply["parameters"] ?? .object([:])
     }
 
+    /// Connects, and waits its turn where the service has too many callers at the moment.
+    private func connect(until limit: Int64) throws(ServiceError) -> VarlinkClient {
+        while true {
+            do throws(ServiceError) { return try VarlinkClient(path: path) } catch {
+                let answer = SocketAnswer(asking: path)
+                guard answer == .busy || answer == .listening, Reactor.now < limit else { throw error }
+            }
+            usleep(Self.turn)
+        }
+    }
+
+    /// Between two tries to connect, in microseconds.
+    private static let turn: UInt32 = 50_000
+
     private static func error(_ name: String, _ parameters: JSONValue?, _ path: String) -> any Error {
         let reason = parameters?["reason"]?.string ?? parameters?["parameter"]?.string ?? name
         return switch name.split(separator: ".").last ?? "" {
@@ -104,13 +129,14 @@ struct ServiceOutbox: Sendable {
                 "\(path): the service does not let this user use its outbox, or read secrets for it",
                 advice: "ask as root, or set outbox.group in its configuration to a group of yours")
         case "InvalidParameter": OutboxError(.badRequest, "the service does not take “\(reason)” as it is")
+        case "KeyTaken": OutboxError(.keyTaken, reason)
         case "Unavailable": Absence(reason: "\(path): \(reason)")
         case "MethodNotFound": OutboxError(.storage, "\(path): the service is older than this program")
         default: OutboxError(.storage, "\(path): \(reason)")
         }
     }
 
-    private static func parameters(_ request: OutboxRequest) throws -> [String: JSONValue] {
+    private static func parameters(_ request: OutboxRequest) -> [String: JSONValue] {
         var parameters: [String: JSONValue] = [
             "url": .string(request.url.absoluteString), "method": .string(request.method.rawValue),
             "lane": .string(request.lane), "priority": .integer(Int64(request.priority)),
@@ -122,10 +148,9 @@ struct ServiceOutbox: Sendable {
             fields[name.rawName] = .string(request.headerFields[name] ?? "")
         }
         parameters["headers"] = .object(fields)
-        if let body = try content(request.body), !body.isEmpty {
-            parameters["bodyBase64"] = .string(body.base64EncodedString())
-        }
         if let key = request.idempotencyKey { parameters["idempotencyKey"] = .string(key) }
+        if let timeout = request.timeout { parameters["answerTimeout"] = .number(timeout / .seconds(1)) }
+        if let most = request.maximumAttempts { parameters["maximumAttempts"] = .integer(Int64(most)) }
         if let expires = request.expires {
             parameters["expiresIn"] = .number(max(0, expires.timeIntervalSinceNow))
         }
@@ -141,31 +166,70 @@ struct ServiceOutbox: Sendable {
         return parameters
     }
 
-    private static func content(_ body: OutboxRequest.Body?) throws -> Data? {
-        let data: Data
-        switch body {
-        case nil: return nil
-        case .data(let given): data = given
-        case .file(let path):
-            var status = stat()
-            guard stat(path, &status) == 0 else {
-                throw OutboxError(.badRequest, "cannot read \(path): \(String(cString: strerror(errno)))")
-            }
-            try check(Int(status.st_size))
-            do { data = try Data(contentsOf: URL(filePath: path)) } catch {
-                throw OutboxError(.badRequest, "cannot read \(path): \(error)")
-            }
-        }
-        try check(data.count)
-        return data
+    /// A content on its way to the service.
+    private enum Content {
+        case none
+        case whole([UInt8])
+        /// It is there under this name.
+        case handedOver(String)
     }
 
-    private static func check(_ size: Int) throws {
-        guard size > largestContent else { return }
-        throw OutboxError(
-            .full,
-            "the content of \(size) bytes is more than \(largestContent), which the service takes by its socket",
-            advice: "name the service's folder by --state-directory where you may write there")
+    private func content(_ body: OutboxRequest.Body?) throws -> Content {
+        switch body {
+        case nil: return .none
+        case .data(let data):
+            var rest = Array(data)[...]
+            return try content { () in
+                defer { rest = rest.dropFirst(Self.piece) }
+                return Array(rest.prefix(Self.piece))
+            }
+        case .file(let path):
+            let number = open(path, O_RDONLY | O_CLOEXEC)
+            guard number >= 0 else {
+                throw OutboxError(
+                    .badRequest, "cannot read \(path): \(String(cString: strerror(errno)))",
+                    advice: "check the path and the permissions")
+            }
+            defer { close(number) }
+            return try content { () in try Self.read(number, path) }
+        }
+    }
+
+    /// - Parameter next: gives the next piece, empty at the end.
+    private func content(_ next: () throws -> [UInt8]) throws -> Content {
+        let first = try next()
+        var (piece, name) = (try next(), String?.none)
+        if piece.isEmpty { return .whole(first) }
+        for bytes in [first, piece] { name = try add(bytes, to: name) }
+        while true {
+            piece = try next()
+            guard !piece.isEmpty else { return .handedOver(name ?? "") }
+            name = try add(piece, to: name)
+        }
+    }
+
+    private func add(_ bytes: [UInt8], to name: String?) throws -> String? {
+        var parameters: [String: JSONValue] = ["bodyBase64": .string(Data(bytes).base64EncodedString())]
+        if let name { parameters["content"] = .string(name) }
+        return try call("AddContent", parameters)["content"]?.string
+    }
+
+    /// A piece of a file, whole but at its end.
+    private static func read(_ number: Int32, _ path: String) throws -> [UInt8] {
+        var (bytes, filled) = ([UInt8](repeating: 0, count: piece), 0)
+        while filled < bytes.count {
+            let count = bytes[filled...].withUnsafeMutableBytes {
+                Glibc.read(number, $0.baseAddress, $0.count)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else {
+                throw OutboxError(.badRequest, "cannot read \(path): \(String(cString: strerror(errno)))")
+            }
+            if count == 0 { break }
+            filled += count
+        }
+        bytes.removeLast(bytes.count - filled)
+        return bytes
     }
 }
 

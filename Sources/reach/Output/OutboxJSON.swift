@@ -110,6 +110,10 @@ enum OutboxJSON {
         line.append(json: entry.failure?.statusCode)
         line.append(literal: ",\"reason\":")
         line.append(json: entry.failure?.message)
+        line.append(literal: ",\"hold\":")
+        line.append(json: entry.hold)
+        line.append(literal: ",\"maximumAttempts\":")
+        line.append(json: entry.maximumAttempts)
     }
 
     /// RFC 3339, as everywhere.

@@ -23,6 +23,7 @@ enum OutboxText {
                 ("  \(entry.method) \(entry.shownURL)", .plain),
             ]
             if let failure = entry.failure { pieces.append((": \(failure.message)\(tries(entry))", .minor)) }
+            if let hold = entry.hold { pieces.append(("; waits: \(hold)", .doubtful)) }
             text += style.line(pieces, indent: idWidth + 4) + "\n"
         }
         let shown = counts.waiting + counts.dead
@@ -47,6 +48,7 @@ enum OutboxText {
         rows.append(("failures", "\(entry.attempts)"))
         if let next = entry.nextAttempt { rows.append(("next try", OutboxJSON.text(next))) }
         if let failure = entry.failure { rows.append(("reason", failure.message)) }
+        if let hold = entry.hold { rows.append(("waits", hold)) }
         var text = rows.map { style.line([("\(padded($0.0, 8))  \($0.1)", .plain)], indent: 10) + "\n" }
             .joined()
         if let reply {

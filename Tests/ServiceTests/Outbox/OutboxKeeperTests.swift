@@ -6,6 +6,7 @@ import Glibc
 import Outbox
 import ReachabilityCore
 import ServiceCore
+import SessionCore
 import Storage
 import TestSupport
 import Testing
@@ -74,6 +75,37 @@ struct OutboxKeeperTests {
         // Those who add to its files without it go by its limits.
         let kept = try Database(reading: folder("outbox/outbox.sqlite")).integer("SELECT entries FROM limits")
         #expect(kept == 17)
+    }
+
+    @Test(
+        "FLD-021 The log and the state say that requests without TLS wait for the probe, and that they do no longer"
+    )
+    func portal() async throws {
+        let keeper = try await ServiceBench(in: try ScratchFolder("reach-keeper")) { _, _, _ in
+            OutboxKeeper(isProbed: true)
+        }
+        let answers = EventLog<VarlinkReply>()
+        // A call that is answered tells that the outbox is open.
+        _ = try await keeper.ask { $0.answerOutbox(.resume) { answers.append($0) } }
+        _ = await answers.wait(forCount: 1)
+        for (internet, line) in [
+            (
+                InternetState.portal,
+                "warning: outbox: what goes without TLS waits: the network wants a sign-in"
+            ),
+            (.full, "notice: outbox: what goes without TLS waits no longer"),
+        ] {
+            _ = try await keeper.ask { keeper in
+                var change = CommittedChange.at(1, .wired)
+                change.internet = internet
+                keeper.internetChanged(change)
+            }
+            #expect(
+                await keeper.log.wait { $0.last?.hasPrefix(line) == true }.last?.hasPrefix(line) == true,
+                "\(keeper.log.elements)")
+            #expect(try await keeper.ask { $0.stateLine?.contains("sign-in") } == (internet == .portal))
+        }
+        await keeper.stop()
     }
 
     @Test("It ends also while it cannot be opened")

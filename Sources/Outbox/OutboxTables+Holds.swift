@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import OutboxCore
+import SessionCore
+import Storage
+
+// What keeps requests waiting whose turn has come: origins that refuse everything, and networks that want a sign-in.
+extension OutboxTables {
+    /// What stands for every origin without TLS.
+    static let plain = "http"
+
+    /// What is known of origins.
+    func refusals() throws(StorageError) -> [OriginRefusals.Record] {
+        try database.all(
+            "SELECT origin, suspects, last, since, until, trials, spent, reason FROM holds WHERE origin <> ?",
+            [.text(Self.plain)]
+        ) { row in
+            var record = OriginRefusals.Record(origin: row.text(0), last: row.int64(2))
+            record.suspects = row.text(1).split(separator: ",").compactMap { Int64($0) }.map {
+                OutboxID(rawValue: $0)
+            }
+            record.since = row.int64(3)
+            record.until = row.int64(4)
+            record.trials = row.int(5)
+            record.isSpent = row.bool(6)
+            record.reason = row.text(7)
+            return record
+        }
+    }
+
+    /// Writes down what is known of an origin.
+    func keep(_ record: OriginRefusals.Record) throws(StorageError) {
+        try database.run(
+            "INSERT OR REPLACE INTO holds VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                .text(record.origin), .text(record.suspects.map(\.description).joined(separator: ",")),
+                .integer(record.last), .integer(record.since), .integer(record.until),
+                SQLValue(record.trials),
+                SQLValue(record.isSpent), .text(record.reason),
+            ])
+    }
+
+    func forget(hold origin: String) throws(StorageError) {
+        try database.run("DELETE FROM holds WHERE origin = ?", [.text(origin)])
+    }
+
+    /// Writes down why requests without TLS wait; nil where they do not.
+    func holdPlain(_ reason: String?) throws(StorageError) {
+        guard let reason else { return try forget(hold: Self.plain) }
+        var record = OriginRefusals.Record(origin: Self.plain, last: 0)
+        record.until = 1
+        record.reason = reason
+        try keep(record)
+    }
+
+    /// Writes down where entries go that were taken by a version which did not.
+    func fillOrigins() throws(StorageError) {
+        let bare = try database.all("SELECT id, url FROM entries WHERE origin = ''") {
+            (id: $0.int64(0), url: $0.text(1))
+        }
+        for entry in bare {
+            let origin = URL(string: entry.url, encodingInvalidCharacters: false).flatMap { Origin($0) }
+            try database.run(
+                "UPDATE entries SET origin = ? WHERE id = ?",
+                [.text(origin?.description ?? "?"), .integer(entry.id)])
+        }
+    }
+
+    /// The greatest number that an entry has.
+    func lastEntry() throws(StorageError) -> OutboxID {
+        OutboxID(rawValue: try database.integer("SELECT coalesce(max(id), 0) FROM entries"))
+    }
+}

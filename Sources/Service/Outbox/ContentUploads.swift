@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import EventLoop
+import Glibc
+import ServiceCore
+import Synchronization
+
+/// Contents that come piece by piece, since they are too long for one message; files without a name, which nothing leaves behind.
+///
+/// Used on the outbox's calling thread and on the loop's.
+final class ContentUploads: Sendable {
+    /// Why a piece is not taken.
+    enum Refusal: Error {
+        case unknown
+        case limit(String)
+        case disk(String)
+    }
+
+    /// One content; its file is closed with it.
+    final class Upload: Sendable {
+        fileprivate let descriptor: OwnedDescriptor
+        fileprivate let state = Mutex((size: Int64(0), touched: Reactor.now))
+
+        fileprivate init(_ descriptor: consuming OwnedDescriptor) { self.descriptor = descriptor }
+
+        /// A path that leads to its file (proc_pid_fd(5)).
+        var path: String { "/proc/self/fd/\(descriptor.number)" }
+    }
+
+    private let directory: String
+    private let uploads = Mutex<[String: Upload]>([:])
+    private static let limit = 8
+    /// How long one may be silent, in nanoseconds.
+    private static let patience: Int64 = 60_000_000_000
+
+    init(in directory: String) { self.directory = directory }
+
+    /// Adds a piece.
+    ///
+    /// - Parameters:
+    ///   - name: of the content; nil for a new one.
+    ///   - largest: how long it may become.
+    /// - Returns: the name of the content, and how long it is by now.
+    func add(_ piece: [UInt8], to name: String?, largest: Int64) throws(Refusal) -> (
+        name: String, size: Int64
+    ) {
+        let (name, upload) = try upload(name)
+        let size = upload.state.withLock { state in
+            state.touched = Reactor.now
+            state.size += Int64(piece.count)
+            return state.size
+        }
+        guard size <= largest else {
+            _ = take(name)
+            throw .limit("the content is larger than \(largest) bytes, which the outbox takes")
+        }
+        var rest = piece[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { write(upload.descriptor.number, $0.baseAddress, $0.count) }
+            if count > 0 {
+                rest = rest.dropFirst(count)
+            } else if errno != EINTR {
+                let reason = String(cString: strerror(errno))
+                _ = take(name)
+                throw .disk("\(directory): \(reason)")
+            }
+        }
+        return (name, size)
+    }
+
+    /// The whole content, which is not added to any more; nil where there is none with this name.
+    func take(_ name: String) -> Upload? { uploads.withLock { $0.removeValue(forKey: name) } }
+
+    /// Forgets those that have been silent for too long.
+    func prune() {
+        let now = Reactor.now
+        uploads.withLock { uploads in
+            uploads = uploads.filter { now - $0.value.state.withLock { $0.touched } < Self.patience }
+        }
+    }
+
+    private func upload(_ name: String?) throws(Refusal) -> (String, Upload) {
+        prune()
+        if let name {
+            guard let upload = uploads.withLock({ $0[name] }) else { throw .unknown }
+            return (name, upload)
+        }
+        let upload = Upload(try file())
+        let name =
+            String(UInt64.random(in: 0...UInt64.max), radix: 36)
+            + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+        let isTaken = uploads.withLock { uploads in
+            guard uploads.count < Self.limit else { return false }
+            uploads[name] = upload
+            return true
+        }
+        guard isTaken else { throw .limit("\(Self.limit) contents are being handed over already") }
+        return (name, upload)
+    }
+
+    /// A file that loses its name at once.
+    private func file() throws(Refusal) -> OwnedDescriptor {
+        let path = directory + "/.content-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+        let number = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard number >= 0 else { throw .disk("\(directory): \(String(cString: strerror(errno)))") }
+        unlink(path)
+        return OwnedDescriptor(adopting: number)
+    }
+}
