@@ -11,6 +11,8 @@ package final class UnixListener {
     /// The file to remove at the end; nil where the socket belongs to someone else.
     private let path: String?
     private let lock: OwnedDescriptor?
+    /// So many connections may wait until they are let in; the kernel's own limit (net.core.somaxconn) is as high, since Linux 5.4.
+    private static let backlog: Int32 = 4_096
 
     /// Takes over a socket that listens already (socket activation).
     package init(adopting number: Int32) throws(ServiceError) {
@@ -20,6 +22,8 @@ package final class UnixListener {
                 "descriptor \(number), which was handed over as LISTEN_FDS says, is no listening Unix socket")
         }
         descriptor = OwnedDescriptor(adopting: number)
+        // Who made it may have had a shorter queue in mind (listen(2) may be called again).
+        _ = listen(number, Self.backlog)
         path = nil
         lock = nil
         _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK)
@@ -46,7 +50,7 @@ package final class UnixListener {
         }
         // Everybody may ask for the status; who may do more is decided by who he is.
         guard !isFile || chmod(path, 0o666) == 0 else { throw Self.error("chmod \(path)") }
-        guard listen(number, 128) == 0 else { throw Self.error("listening at \(path)") }
+        guard listen(number, Self.backlog) == 0 else { throw Self.error("listening at \(path)") }
         self.descriptor = descriptor
         self.lock = lock
         self.path = isFile ? path : nil
