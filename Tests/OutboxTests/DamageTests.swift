@@ -224,6 +224,9 @@ import Testing
             let places = OutboxPlaces(folder: lab.path)
             let steps = Mutex(0)
             let wasKilled: Bool
+            // Held as by the outbox itself: the other one looks at the files meanwhile.
+            let gate = try LockFile(places.gate)
+            gate.lockExclusive()
             do throws(StorageError) {
                 _ = try Salvage(places) { () throws(StorageError) in
                     let step = steps.withLock { steps in
@@ -234,6 +237,7 @@ import Testing
                 }.run()
                 wasKilled = false
             } catch { wasKilled = true }
+            gate.unlock()
             let next = try await lab.open()
             #expect(try await next.counts().waiting == 4, "killed before step \(kill)")
             // What had been begun was finished, and told.
