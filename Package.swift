@@ -82,7 +82,7 @@ let package = Package(
 
         // SQLite's functions, found when the first database is opened; and what is kept in files by them.
         .target(name: "CSQLite", dependencies: ["CLinux"], linkerSettings: [.linkedLibrary("dl")]),
-        .target(name: "Storage", dependencies: ["CSQLite"], swiftSettings: strict),
+        .target(name: "Storage", dependencies: ["CLinux", "CSQLite"], swiftSettings: strict),
 
         // libcurl's side: managers, tasks, transfers.
         .target(
@@ -177,7 +177,7 @@ let package = Package(
             name: "reachTests",
             dependencies: [
                 "reach", "TestSupport", "CTestSupport", "SessionManager", "SessionCore", "ServiceCore",
-                "Outbox",
+                "Outbox", "Storage",
             ],
             exclude: ["Golden"], swiftSettings: strict),
     ],

@@ -282,9 +282,9 @@ int copenssl_verify_against(
         unsigned long flags = X509_V_FLAG_PARTIAL_CHAIN | (strict ? 0 : X509_V_FLAG_NO_CHECK_TIME);
         X509_VERIFY_PARAM *parameters = lib.X509_STORE_CTX_get0_param(context);
         lib.X509_VERIFY_PARAM_set_flags(parameters, flags);
-        // Keys and hashes as strong as the handshake wants them.
+        // Keys and hashes as strong as the handshake wants them: a signature that can be forged links nothing.
         int level = lib.X509_VERIFY_PARAM_get_auth_level(lib.X509_STORE_CTX_get0_param(outer));
-        if (strict) lib.X509_VERIFY_PARAM_set_auth_level(parameters, level);
+        lib.X509_VERIFY_PARAM_set_auth_level(parameters, level);
         error = run(context);
         if (found) *found = (copenssl_chain *)lib.X509_STORE_CTX_get1_chain(context);
         if (depth) *depth = lib.X509_STORE_CTX_get_error_depth(context);

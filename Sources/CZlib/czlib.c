@@ -9,6 +9,21 @@
 #include <stdlib.h>
 #include <zlib.h>
 
+// Readable by packaging tools, as in CCurl (ELF .note.dlopen, UAPI specifications): one for each library, since either may be missing alone.
+#define DLOPEN_NOTE(name, feature, description, soname)                                                            \
+    __attribute__((used, aligned(4), section(".note.dlopen"))) static const struct {                               \
+        struct {                                                                                                   \
+            uint32_t name_size, description_size, type;                                                            \
+        } header;                                                                                                  \
+        char owner[4];                                                                                             \
+        __attribute__((aligned(4))) char text[sizeof NOTE_TEXT(feature, description, soname)];                     \
+    } name = {{4, sizeof NOTE_TEXT(feature, description, soname), 0x407c0c0a}, "FDO", NOTE_TEXT(feature, description, soname)};
+#define NOTE_TEXT(feature, description, soname)                                                                    \
+    "[{\"feature\":\"" feature "\",\"description\":\"" description                                                  \
+    "\",\"priority\":\"suggested\",\"soname\":[\"" soname "\"]}]"
+DLOPEN_NOTE(zlib_note, "gzip", "compressed requests and parked downloads", "libz.so.1")
+DLOPEN_NOTE(brotli_note, "brotli", "parked downloads with content in Brotli", "libbrotlidec.so.1")
+
 static struct {
     __typeof__(&deflateInit2_) init;
     __typeof__(&deflateBound) bound;

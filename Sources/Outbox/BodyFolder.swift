@@ -42,7 +42,7 @@ struct BodyFolder: Sendable {
     }
 
     func stage(file path: String, largest: Int64) throws(OutboxError) -> StagedBody {
-        let source = open(path, O_RDONLY | O_CLOEXEC)
+        let source = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard source >= 0 else {
             throw OutboxError(
                 .badRequest, "cannot read \(path): \(String(cString: strerror(errno)))",
@@ -77,15 +77,15 @@ struct BodyFolder: Sendable {
         largest: Int64, _ fill: (Int32) throws(OutboxError) -> Int64
     ) throws(OutboxError) -> StagedBody {
         let passing = try makeFile()
-        let (name, path, number) = (passing.name, passing.path, passing.descriptor.number)
+        let (name, number) = (passing.name, passing.descriptor.number)
         do throws(OutboxError) {
             let size = try fill(number)
             guard fsync(number) == 0 else {
-                throw OutboxError(DatabaseFile.failure("cannot sync a content", path))
+                throw OutboxError(DatabaseFile.failure("cannot sync a content", places.bodies))
             }
             return StagedBody(name: name, size: size, descriptor: passing.take())
         } catch {
-            unlink(path)
+            remove([name + Self.passing])
             throw error
         }
     }
@@ -97,19 +97,27 @@ struct BodyFolder: Sendable {
             let name =
                 String(UInt64.random(in: 0...UInt64.max), radix: 36)
                 + String(UInt64.random(in: 0...UInt64.max), radix: 36)
-            let path = places.body(name + Self.passing)
-            let number = PrivateFile.make(path)
-            guard number >= 0 else {
+            let path = places.bodies + "/" + name + Self.passing
+            let made: Int32
+            do throws(StorageError) { made = try places.rights.perform { make(name + Self.passing) } } catch {
+                throw OutboxError(error)
+            }
+            guard made >= 0 else {
                 throw OutboxError(DatabaseFile.failure("cannot make a file for a content", path))
             }
-            let descriptor = OwnedDescriptor(adopting: number)
-            while flock(number, LOCK_EX) != 0, errno == EINTR {}
+            let descriptor = OwnedDescriptor(adopting: made)
+            while flock(made, LOCK_EX) != 0, errno == EINTR {}
             var status = stat()
             // Whoever sweeps may have come between the two, and have taken it for forgotten.
-            if fstat(number, &status) == 0, status.st_nlink > 0 {
-                return PassingFile(path: path, name: name, descriptor: descriptor)
+            if fstat(made, &status) == 0, status.st_nlink > 0 {
+                return PassingFile(name: name, descriptor: descriptor)
             }
         }
+    }
+
+    private func make(_ name: String) -> Int32 {
+        guard let folder = FolderHandle(places.bodies) else { return -1 }
+        return openat(folder.number, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     }
 
     private func write(_ target: Int32, _ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -123,53 +131,78 @@ struct BodyFolder: Sendable {
         return true
     }
 
+    /// Whether an outbox may have given a content this name: two numbers with 36 digits, and no path.
+    static func isName(_ name: String) -> Bool {
+        (1...40).contains(name.utf8.count)
+            && name.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7A).contains($0) }
+    }
+
     /// Gives it its name, in the transaction that stores its entry.
     func keep(_ body: StagedBody) throws(StorageError) {
-        guard rename(places.body(body.name + Self.passing), places.body(body.name)) != 0 else { return }
+        let folder = try open()
+        guard folder.rename(body.name + Self.passing, to: body.name) != 0 else { return }
         // A transaction that is tried again finds it done.
-        guard errno == ENOENT, access(places.body(body.name), F_OK) == 0 else {
+        guard errno == ENOENT, folder.contains(body.name) else {
             throw DatabaseFile.failure("cannot keep a content", places.body(body.name))
         }
     }
 
     /// Has the names on the disk, before the transaction is committed.
-    func sync() throws(StorageError) { try DatabaseFile.syncFolder(of: places.body("x")) }
-
-    /// Removes it, whether it has its name or not.
-    func discard(_ body: StagedBody) {
-        unlink(places.body(body.name + Self.passing))
-        unlink(places.body(body.name))
+    func sync() throws(StorageError) {
+        guard try open().sync() else {
+            throw DatabaseFile.failure("cannot sync the folder", places.bodies)
+        }
     }
 
-    func remove(_ names: [String]) { for name in names { unlink(places.body(name)) } }
+    private func open() throws(StorageError) -> FolderHandle {
+        guard let folder = FolderHandle(places.bodies) else {
+            throw DatabaseFile.failure("cannot open the folder", places.bodies)
+        }
+        return folder
+    }
+
+    /// Removes it, whether it has its name or not.
+    func discard(_ body: StagedBody) { remove([body.name + Self.passing, body.name]) }
+
+    /// Removes contents; a name that no outbox has given is no file of its.
+    func remove(_ names: [String]) {
+        guard !names.isEmpty else { return }
+        _ = try? places.rights.perform {
+            guard let folder = FolderHandle(places.bodies) else { return }
+            for name in names where Self.isName(name) || name.hasSuffix(Self.passing) { folder.remove(name) }
+        }
+    }
+
+    /// How many contents of entries there are; nil where the folder cannot be read.
+    var count: Int? { FolderHandle(places.bodies)?.names.count { !$0.hasSuffix(Self.passing) } }
 
     /// Contents that have no entry and that nobody is just about to store; to be called with the gate held alone.
     func unclaimed(isKnown: (String) -> Bool) -> [String] {
-        names.filter { name in !name.hasSuffix(Self.passing) && !isKnown(name) && !isLocked(name) }
+        guard let folder = FolderHandle(places.bodies) else { return [] }
+        return folder.names.filter { name in
+            !name.hasSuffix(Self.passing) && !isKnown(name) && !isLocked(name, folder)
+        }
     }
 
     /// Gives contents a second name in another folder, so that whoever is interrupted leaves them to their entries as well.
-    func link(_ names: [String], into folder: String) throws(StorageError) {
+    func link(_ names: [String], into path: String) throws(StorageError) {
         guard !names.isEmpty else { return }
-        guard PrivateFile.makeFolder(folder) || errno == EEXIST else {
-            throw DatabaseFile.failure("cannot make the folder", folder)
+        guard PrivateFile.makeFolder(path) || errno == EEXIST, let target = FolderHandle(path) else {
+            throw DatabaseFile.failure("cannot make the folder", path)
         }
-        for name in names where Glibc.link(places.body(name), folder + "/" + name) != 0 && errno != EEXIST {
+        let folder = try open()
+        for name in names where linkat(folder.number, name, target.number, name, 0) != 0 && errno != EEXIST {
             // Not every file system knows second names.
-            guard rename(places.body(name), folder + "/" + name) == 0 || errno == ENOENT else {
-                throw DatabaseFile.failure("cannot keep a content", folder)
+            guard renameat(folder.number, name, target.number, name) == 0 || errno == ENOENT else {
+                throw DatabaseFile.failure("cannot keep a content", path)
             }
         }
-        try DatabaseFile.syncFolder(of: folder + "/x")
-    }
-
-    private var names: [String] {
-        (try? FileManager.default.contentsOfDirectory(atPath: places.bodies)) ?? []
+        guard target.sync() else { throw DatabaseFile.failure("cannot sync the folder", path) }
     }
 
     /// Whether somebody is about to store its entry.
-    private func isLocked(_ name: String) -> Bool {
-        let number = open(places.body(name), O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+    private func isLocked(_ name: String, _ folder: borrowing FolderHandle) -> Bool {
+        let number = openat(folder.number, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard number >= 0 else { return false }
         defer { close(number) }
         guard flock(number, LOCK_EX | LOCK_NB) == 0 else { return true }
@@ -179,14 +212,16 @@ struct BodyFolder: Sendable {
 
     /// Removes what belongs to nobody; to be called in a writing transaction, so that nobody is just about to store an entry.
     func sweep(isKnown: (String) throws(StorageError) -> Bool) throws(StorageError) {
-        for name in names {
+        let folder = try open()
+        for name in folder.names {
             if name.hasSuffix(Self.passing) {
-                let number = open(places.body(name), O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+                let number = openat(folder.number, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
                 guard number >= 0 else { continue }
-                if flock(number, LOCK_EX | LOCK_NB) == 0 { unlink(places.body(name)) }
+                // The lock is held until the name is gone, so that the one who makes it sees that.
+                if flock(number, LOCK_EX | LOCK_NB) == 0 { folder.remove(name) }
                 close(number)
             } else if try !isKnown(name) {
-                unlink(places.body(name))
+                folder.remove(name)
             }
         }
     }
@@ -194,7 +229,6 @@ struct BodyFolder: Sendable {
 
 /// A content that is being written.
 private struct PassingFile: ~Copyable {
-    let path: String
     let name: String
     let descriptor: OwnedDescriptor
 

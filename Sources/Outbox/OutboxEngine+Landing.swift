@@ -169,6 +169,7 @@ extension OutboxEngine {
             guard self.manager !== manager else { return }
             throw OutboxError(.deliveredElsewhere, "another manager of this process delivers already")
         }
+        try file.places.checkDelivery()
         let lock = try LockFile(file.places.deliveryLock)
         guard lock.take() else {
             let who = lock.holder.map { "process \($0)" } ?? "another process"

@@ -28,12 +28,14 @@ final class OutboxFile {
         _ folder: String, checks: Bool, onDamage: @escaping (String, String, Int) -> Void
     ) throws(OutboxError) {
         let places = OutboxPlaces(folder: folder)
+        // This thread is the outbox's own, so the rights need not be given back.
+        do throws(StorageError) { try places.rights?.assume() } catch { throw OutboxError(error) }
         try places.make()
         let gate = try LockFile(places.gate)
         self.onDamage = onDamage
         let found: Opening
         do throws(StorageError) {
-            found = try Self.openChecked(places, gate, checks: checks)
+            found = try Self.openChecked(places, gate, checks: checks, onDamage)
         } catch { throw OutboxError(error) }
         switch found {
         case .sound(let database, let identity): (self.database, self.identity) = (database, identity)
@@ -51,9 +53,10 @@ final class OutboxFile {
     }
 
     private static func openChecked(
-        _ places: OutboxPlaces, _ gate: borrowing LockFile, checks: Bool
+        _ places: OutboxPlaces, _ gate: borrowing LockFile, checks: Bool,
+        _ tell: (String, String, Int) -> Void
     ) throws(StorageError) -> Opening {
-        gate.lockShared()
+        try enter(places, gate, tell)
         defer { gate.unlock() }
         do throws(StorageError) {
             let database = try open(places)
@@ -65,13 +68,37 @@ final class OutboxFile {
         }
     }
 
-    /// Opens what is there, or makes a new one; the caller holds the gate.
-    private static func open(_ places: OutboxPlaces) throws(StorageError) -> Database {
-        // Somebody was interrupted between moving the damaged one away and putting the new one in its place.
-        if FileIdentity(places.database).isMissing, !FileIdentity(places.successor).isMissing {
-            rename(places.successor, places.database)
-            try DatabaseFile.syncFolder(of: places.database)
+    /// Takes the gate with others, when no exchange is half done: what was written into the damaged database then would be lost with it.
+    private static func enter(
+        _ places: OutboxPlaces, _ gate: borrowing LockFile, _ tell: (String, String, Int) -> Void
+    ) throws(StorageError) {
+        gate.lockShared()
+        while places.isExchangeBegun {
+            gate.unlock()
+            gate.lockExclusive()
+            do throws(StorageError) { try finishExchange(places, tell) } catch {
+                gate.unlock()
+                throw error
+            }
+            gate.unlock()
+            gate.lockShared()
         }
+    }
+
+    /// Finishes an exchange that a process began which was killed; the caller holds the gate alone.
+    private static func finishExchange(
+        _ places: OutboxPlaces, _ tell: (String, String, Int) -> Void
+    ) throws(StorageError) {
+        guard places.isExchangeBegun else { return }
+        let (aside, count) = try Salvage(places).finish()
+        tell(aside, "a process was ended while it replaced a damaged file", count)
+    }
+
+    /// Opens what is there, or makes a new one; the caller holds the gate.
+    ///
+    /// - Throws: ``StorageError/Kind/corrupt`` where what was there has gone.
+    private static func open(_ places: OutboxPlaces) throws(StorageError) -> Database {
+        if let traces = places.traces { throw StorageError(.corrupt, traces, path: places.database) }
         return try givingWay(places) { () throws(StorageError) in
             let database = try Database(places.database)
             // A short log: it is overwritten in place sooner, which costs less to sync than growing, and fits into the reserve.
@@ -106,6 +133,7 @@ final class OutboxFile {
         gate.lockExclusive()
         defer { gate.unlock() }
         do throws(StorageError) {
+            try finishExchange(places, tell)
             if FileIdentity(places.database) != damaged, let database = try? open(places),
                 (try? database.faults()) == []
             {
@@ -190,7 +218,7 @@ final class OutboxFile {
     private func attempt<Value>(_ body: (Database) throws(StorageError) -> Value) throws(StorageError)
         -> Value
     {
-        gate.lockShared()
+        try Self.enter(places, gate, onDamage)
         defer { gate.unlock() }
         accessed = FileIdentity(places.database)
         if accessed != identity {

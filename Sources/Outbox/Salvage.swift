@@ -3,51 +3,116 @@
 import Glibc
 import Storage
 
-/// Carries over what can be read of a damaged database into a new one.
+/// Carries over what can be read of a damaged database into a new one, and puts that into its place.
 ///
-/// The new one is complete before the damaged one is moved away, so that whoever is interrupted leaves either the one or the other. Contents
-/// of entries that could not be read are kept beside the damaged one: it may still say what they were.
+/// The new one is complete and on the disk before anything of the damaged one is moved: then its name says so, and from there on the
+/// exchange is always finished, by the next process that opens the outbox where this one is killed. Before that, the damaged one and its
+/// log of changes lie where they were. Contents of entries that could not be read are kept beside the damaged one: it may still say what
+/// they were.
 struct Salvage {
     private let places: OutboxPlaces
+    /// Called before each step that changes what a process that is killed there leaves behind; for tests, which end it by an error.
+    private let willStep: () throws(StorageError) -> Void
 
-    init(_ places: OutboxPlaces) { self.places = places }
+    init(_ places: OutboxPlaces, willStep: @escaping () throws(StorageError) -> Void = {}) {
+        self.places = places
+        self.willStep = willStep
+    }
 
     /// - Returns: where the damaged one lies now, and how many entries were carried over.
     func run() throws(StorageError) -> (aside: String, salvaged: Int) {
-        for path in [places.successor] + DatabaseFile.companions.map({ places.successor + $0 }) {
-            unlink(path)
-        }
+        try removeDraft()
+        // What was deleted has a place among the damaged ones too: contents may lie beside it.
+        if DatabaseFile.size(places.database) == nil { close(PrivateFile.make(places.database)) }
         let (salvaged, known) = try carryOver()
-        let aside = places.damaged.next
+        try sync(places.draft)
         let bodies = BodyFolder(places: places)
         let lost = bodies.unclaimed { known.contains($0) }
-        try bodies.link(lost, into: DamagedCopies.bodies(aside))
-        // The log first: the file is what tells which number is free, so after an interruption both get the same one.
-        for suffix in DatabaseFile.companions { rename(places.database + suffix, aside + suffix) }
-        if rename(places.database, aside) != 0, errno != ENOENT {
-            throw DatabaseFile.failure("cannot move the damaged database to \(aside)", places.database)
-        }
-        if rename(places.successor, places.database) != 0 {
-            throw DatabaseFile.failure("cannot put the new database in its place", places.successor)
-        }
-        try DatabaseFile.syncFolder(of: places.database)
+        try willStep()
+        try bodies.link(lost, into: DamagedCopies.bodies(places.damaged.next))
+        try move(places.draft, to: places.successor)
+        try DatabaseFile.syncFolder(of: places.successor)
+        let aside = try exchange()
         bodies.remove(lost)
-        places.damaged.trim()
         return (aside, salvaged)
+    }
+
+    /// Finishes an exchange that another process has begun.
+    func finish() throws(StorageError) -> (aside: String, salvaged: Int) {
+        let aside = try exchange()
+        let count = try Database(places.database).integer("SELECT count(*) FROM entries")
+        return (aside, Int(count))
+    }
+
+    /// Puts the complete one into the place of the damaged one; what was done before is not done again.
+    private func exchange() throws(StorageError) -> String {
+        let aside = places.damaged.next
+        // The log first: the file is what tells which number is free, so after an interruption both get the same one. No log may be left
+        // beside the new database, of which SQLite would make it a part.
+        for suffix in DatabaseFile.companions {
+            try move(places.database + suffix, to: aside + suffix, mayBeMissing: true)
+        }
+        try move(places.database, to: aside, mayBeMissing: true)
+        try DatabaseFile.syncFolder(of: places.database)
+        try move(places.successor, to: places.database)
+        try DatabaseFile.syncFolder(of: places.database)
+        try willStep()
+        places.damaged.trim()
+        return aside
+    }
+
+    private func move(_ path: String, to other: String, mayBeMissing: Bool = false) throws(StorageError) {
+        try willStep()
+        guard rename(path, other) != 0, !(mayBeMissing && errno == ENOENT) else { return }
+        throw DatabaseFile.failure("cannot move it to \(other)", path)
+    }
+
+    private func removeDraft() throws(StorageError) {
+        for path in [places.draft] + DatabaseFile.companions.map({ places.draft + $0 }) { unlink(path) }
+    }
+
+    /// Has a closed database on the disk.
+    private func sync(_ path: String) throws(StorageError) {
+        // SQLite removes the log with the last connection, once it is a part of the file; an empty one says the same.
+        guard DatabaseFile.size(path + DatabaseFile.companions[0]) ?? 0 == 0 else {
+            throw StorageError(.inputOutput, "its log of changes is still needed", path: path)
+        }
+        for suffix in DatabaseFile.companions { unlink(path + suffix) }
+        let number = PrivateFile.openFile(path, O_RDWR)
+        guard number >= 0 else { throw DatabaseFile.failure("cannot open it", path) }
+        defer { close(number) }
+        guard fsync(number) == 0 else { throw DatabaseFile.failure("cannot sync it", path) }
     }
 
     /// - Returns: how many entries, and the files of their contents.
     private func carryOver() throws(StorageError) -> (count: Int, files: Set<String>) {
-        let new = try Database(places.successor)
+        let new = try Database(places.draft)
         try new.migrate(to: .outbox)
         var count = 0
         // Where not even that works, there is nothing to be carried over.
-        if let old = try? Database(places.database) {
+        if hasContent(), let old = try? Database(places.database) {
             count = try new.transaction { () throws(StorageError) in try copy(from: old, to: new) }
         }
         try new.checkpoint()
         let files = try new.all("SELECT file FROM contents WHERE file IS NOT NULL") { $0.text(0) }
         return (count, Set(files))
+    }
+
+    /// Whether there is something to read.
+    ///
+    /// Beside an empty file SQLite deletes the log of changes; where the file has room for a first page SQLite reads the log, and that of a
+    /// small outbox may have all of it.
+    private func hasContent() -> Bool {
+        guard DatabaseFile.size(places.database) ?? 0 == 0 else { return true }
+        let log = PrivateFile.openFile(places.database + DatabaseFile.companions[0], O_RDONLY)
+        guard log >= 0 else { return false }
+        defer { close(log) }
+        // sqlite.org/fileformat2.html#wal_file_format: the size of a page is at byte 8, big-endian.
+        var number = [UInt8](repeating: 0, count: 4)
+        guard pread(log, &number, 4, 8) == 4 else { return false }
+        let page = number.reduce(0) { $0 << 8 | Int($1) }
+        guard (512...65_536).contains(page), page & (page - 1) == 0 else { return false }
+        return truncate(places.database, page) == 0
     }
 
     private func copy(from old: Database, to new: Database) throws(StorageError) -> Int {

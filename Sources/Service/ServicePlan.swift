@@ -75,6 +75,9 @@ package struct ServicePlan: Sendable {
             try ReachabilityManager.check(host: host, configuration: configuration, in: environment)
         }
         let (user, group) = (geteuid(), outboxGroup)
+        var limits = limits
+        // Where there is no group, no member needs a place.
+        if group != nil { limits.memberClients = 32 }
         let server = VarlinkServer(limits: limits, desk: desk) {
             $0.mayUseOutbox(serviceUser: user, group: group)
         } isOwner: { [isOwner] in

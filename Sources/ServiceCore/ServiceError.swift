@@ -8,6 +8,10 @@ package struct ServiceError: Error, Sendable, Equatable, CustomStringConvertible
         case usage
         /// Another service runs there.
         case alreadyRunning
+        /// Nothing listens where a service was asked for.
+        case absent
+        /// A service listens, and has not let the caller in by the end of its patience: too many others wait.
+        case busy
         /// The system refused something.
         case system
         /// The kernel, a container or a seccomp filter refuses netlink.

@@ -34,11 +34,11 @@ package struct DamagedCopies: Sendable {
     package func trim() {
         for number in numbers.dropLast(Self.limit) {
             let path = path(number)
-            let bodies = Self.bodies(path)
-            for name in (try? FileManager.default.contentsOfDirectory(atPath: bodies)) ?? [] {
-                unlink(bodies + "/" + name)
+            // A link in its place is no folder of this outbox's, and stays.
+            if let bodies = FolderHandle(Self.bodies(path)) {
+                for name in bodies.names { bodies.remove(name) }
+                rmdir(Self.bodies(path))
             }
-            rmdir(bodies)
             for suffix in DatabaseFile.companions { unlink(path + suffix) }
             // The last: by it the others are found.
             unlink(path)

@@ -38,6 +38,7 @@ package final class Database {
 
     /// Opens it for reading alone, for instance to save what can be saved of a damaged one.
     package init(reading path: String) throws(StorageError) {
+        try DatabaseFile.check(path)
         self.path = path
         journalMode = ""
         handle = try DatabaseHandle(opening: path, writes: false)

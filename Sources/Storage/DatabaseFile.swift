@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 import Glibc
 
 /// The file of a database in the file system, without SQLite.
@@ -10,15 +11,33 @@ package enum DatabaseFile {
     /// What SQLite keeps beside the file: its log of changes and the index of it.
     package static let companions = ["-wal", "-shm"]
 
+    /// What SQLite keeps beside the file where it cannot keep a log of changes.
+    private static let journal = "-journal"
+
+    /// Looks whether the file, and those that SQLite opens beside it, are ordinary ones where they are there: a link leads elsewhere, and
+    /// open(2) waits for the other end of a pipe.
+    static func check(_ path: String) throws(StorageError) {
+        for name in [path] + (companions + [journal]).map({ path + $0 }) {
+            var status = stat()
+            guard lstat(name, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { continue }
+            throw StorageError(
+                .cannotOpen, "it is no ordinary file", path: name,
+                advice: "remove it, or choose another place")
+        }
+    }
+
+    /// How many bytes it has; nil where there is none, and of what is no ordinary file.
+    package static func size(_ path: String) -> Int64? {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return Int64(status.st_size)
+    }
+
     /// Makes the file where it is missing, for its owner alone, so that it is there after a loss of power too.
     static func create(_ path: String) throws(StorageError) {
+        try check(path)
         var status = stat()
         if lstat(path, &status) == 0 {
-            guard status.st_mode & S_IFMT == S_IFREG else {
-                throw StorageError(
-                    .cannotOpen, "it is no ordinary file", path: path,
-                    advice: "remove it, or choose another place")
-            }
             if status.st_mode & 0o077 != 0, status.st_uid == geteuid() { chmod(path, 0o600) }
             return
         }

@@ -23,6 +23,11 @@ extension Database {
         while try step(towards: schema) {}
     }
 
+    /// Looks whether this program knows the file's version, without changing anything: an older one may lack what is asked for, and says so.
+    ///
+    /// - Throws: ``StorageError/Kind/unknownSchema`` where not.
+    package func check(_ schema: Schema) throws(StorageError) { _ = try isAt(schema) }
+
     private func step(towards schema: Schema) throws(StorageError) -> Bool {
         // Without the lock first: mostly nothing is to be done.
         if try isAt(schema) { return false }

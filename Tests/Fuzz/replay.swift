@@ -39,3 +39,90 @@ public func fuzzReplay(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     precondition(copies == items, "a recording changed when it was written and read again")
     return 0
 }
+
+// MARK: Mutation
+
+/// The fuzzer's own mutation, of bytes.
+@_silgen_name("LLVMFuzzerMutate")
+private func mutateBytes(_ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ room: Int) -> Int
+
+/// Changes fields and the order of lines of a recording: most changes of bytes are refused with the first line that they damage.
+@_cdecl("LLVMFuzzerCustomMutator")
+public func mutateRecording(_ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ room: Int, _ seed: UInt32)
+    -> Int
+{
+    var random = Random(state: UInt64(seed))
+    var lines = UnsafeBufferPointer(start: data, count: size)
+        .split(separator: 10, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
+    guard lines.count > headCount, random.below(8) > 0 else { return mutateBytes(data, size, room) }
+    for _ in 0...random.below(3) { change(&lines, &random) }
+    let bytes = Array(lines.joined(separator: "\n").utf8)
+    guard bytes.count <= room else { return size }
+    for (place, byte) in bytes.enumerated() { data[place] = byte }
+    return bytes.count
+}
+
+/// The version, the start and the timing.
+private let headCount = 3
+
+private struct Random {
+    var state: UInt64
+
+    /// SplitMix64.
+    mutating func below(_ bound: Int) -> Int {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
+        return Int((value ^ value >> 31) % UInt64(max(bound, 1)))
+    }
+
+    mutating func pick<Value>(_ values: [Value]) -> Value { values[below(values.count)] }
+}
+
+private func change(_ lines: inout [String], _ random: inout Random) {
+    // The head now and then, but never the version.
+    let first = random.below(16) == 0 ? 1 : headCount
+    let line = first + random.below(lines.count - first)
+    switch random.below(8) {
+    case 0: lines.remove(at: line)
+    case 1: lines.insert(lines[line], at: first + random.below(lines.count - first))
+    case 2: lines.swapAt(line, first + random.below(lines.count - first))
+    default: lines[line] = changed(lines[line], among: lines, &random)
+    }
+    // One is left to be changed.
+    if lines.count <= headCount { lines.append("") }
+}
+
+/// The line with one word less, twice, from elsewhere, or with another value.
+private func changed(_ line: String, among lines: [String], _ random: inout Random) -> String {
+    var words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+    let place = random.below(words.count)
+    let others = random.pick(lines).split(separator: " ").map(String.init)
+    switch random.below(6) {
+    case 0: words.remove(at: place)
+    case 1: words.insert(words[place], at: place)
+    case 2 where !others.isEmpty: words.insert(random.pick(others), at: place)
+    case 3 where !others.isEmpty: words[place] = random.pick(others)
+    default: words[place] = value(words[place], others, &random)
+    }
+    return words.joined(separator: " ")
+}
+
+private let values = [
+    "0", "1", "-1", "31", "32", "33", "128", "129", "255", "65535", "65536", "2147483647", "4294967295",
+    "4294967296",
+    "9223372036854775807", "18446744073709551615", "0x0", "0xffffffff", "0.000000001", "1e9", "", "same",
+    "none",
+    "0.0.0.0", "255.255.255.255", "192.0.2.1", "169.254.0.1", "::", "::1", "fe80::1", "2001:db8::1",
+    "ff02::fb",
+    "::ffff:192.0.2.1", "UP", "UP,RUNNING,LOWER_UP", "%20", "%ff", "%00",
+]
+
+/// A field with another value: of the same field elsewhere, or one that is likely to matter.
+private func value(_ word: String, _ others: [String], _ random: inout Random) -> String {
+    guard let equals = word.firstIndex(of: "=") else { return random.pick(values) }
+    let key = word[...equals]
+    if let other = others.first(where: { $0.hasPrefix(key) }), random.below(2) == 0 { return other }
+    return key + random.pick(values)
+}

@@ -3,6 +3,7 @@
 import FoundationEssentials
 import Glibc
 import Storage
+import Synchronization
 import TestSupport
 import Testing
 
@@ -206,14 +207,123 @@ import Testing
         #expect(try await lab.open().entries().map(\.id) == [OutboxID(rawValue: 1), receipt.id])
     }
 
-    @Test("Who was interrupted in the midst of it has lost nothing")
+    @Test(
+        "FLD-052 Who replaces a damaged database may be killed before any step: the next start has all that was acknowledged"
+    )
     func interrupted() async throws {
-        _ = try await fill(3)
-        try settle()
-        // Between moving the one away and the other into its place.
-        rename(database, database + ".new")
-        for suffix in DatabaseFile.companions { unlink(database + suffix) }
-        #expect(try await lab.open().counts().waiting == 3)
+        var total = 0
+        for kill in 0... {
+            let lab = try OutboxLab()
+            let outbox = try await lab.open()
+            // One has a content in a file; all are in the log of changes alone.
+            for number in 0..<4 {
+                let body = Data(repeating: 1, count: number == 0 ? 100_000 : 10)
+                try await outbox.enqueue(OutboxRequest(to: url, body: .data(body)))
+            }
+            // Without closing it: the log of changes stays. Nothing is done with it any more.
+            let places = OutboxPlaces(folder: lab.path)
+            let steps = Mutex(0)
+            let wasKilled: Bool
+            // Held as by the outbox itself: the other one looks at the files meanwhile.
+            let gate = try LockFile(places.gate)
+            gate.lockExclusive()
+            do throws(StorageError) {
+                _ = try Salvage(places) { () throws(StorageError) in
+                    let step = steps.withLock { steps in
+                        defer { steps += 1 }
+                        return steps
+                    }
+                    if step == kill { throw StorageError(.other, "killed", path: "") }
+                }.run()
+                wasKilled = false
+            } catch { wasKilled = true }
+            gate.unlock()
+            let next = try await lab.open()
+            #expect(try await next.counts().waiting == 4, "killed before step \(kill)")
+            // What had been begun was finished, and told.
+            #expect(places.isExchangeBegun == false)
+            let isTold = lab.events.elements.contains {
+                if case .damaged(_, _, 4) = $0 { true } else { false }
+            }
+            #expect(
+                isTold == (wasKilled && access(lab.path + "/outbox.damaged-1", F_OK) == 0 && kill < 6),
+                "\(kill)")
+            let receipt = try await next.enqueue(OutboxRequest(to: url))
+            #expect(receipt.id == OutboxID(rawValue: 5))
+            let names = try FileManager.default.contentsOfDirectory(atPath: lab.path + "/outbox.bodies")
+            #expect(names.count == 1)
+            await next.close()
+            await outbox.close()
+            total = kill
+            if !wasKilled { break }
+        }
+        #expect(total == 7)
+    }
+
+    @Test("FLD-052 Who has the damaged file open writes nothing more into it once the exchange has begun")
+    func begunElsewhere() async throws {
+        let other = try await lab.open()
+        try await other.enqueue(OutboxRequest(to: url))
+        let places = OutboxPlaces(folder: lab.path)
+        let steps = Mutex(0)
+        // The first two are the contents and the name that says that the new one is complete.
+        #expect(throws: StorageError.self) {
+            try Salvage(places) { () throws(StorageError) in
+                let step = steps.withLock { steps in
+                    defer { steps += 1 }
+                    return steps
+                }
+                if step == 2 { throw StorageError(.other, "killed", path: "") }
+            }.run()
+        }
+        try #require(places.isExchangeBegun)
+        try await other.enqueue(OutboxRequest(to: url))
+        #expect(!places.isExchangeBegun)
+        #expect(try await lab.open().counts().waiting == 2)
+        await other.close()
+    }
+
+    @Test(
+        "FLD-031 A database that is empty or missing beside its contents or its log is damage: told, and the log is read",
+        arguments: ["log", "contents", "reserve", "missing"])
+    func emptied(kind: String) async throws {
+        let outbox = try await lab.open()
+        let size = kind == "contents" || kind == "missing" ? 100_000 : 10
+        for _ in 0..<3 {
+            try await outbox.enqueue(OutboxRequest(to: url, body: .data(Data(repeating: 1, count: size))))
+        }
+        let log = try Data(contentsOf: URL(filePath: database + "-wal"))
+        await outbox.close()
+        if kind == "log" {
+            // As a process that is killed leaves it.
+            try log.write(to: URL(filePath: database + "-wal"))
+        } else {
+            try settle()
+            for suffix in DatabaseFile.companions { unlink(database + suffix) }
+        }
+        try #require(kind == "missing" ? unlink(database) == 0 : truncate(database, 0) == 0)
+        #expect(!RequestOutbox.isMissing(at: lab.path))
+        let next = try await lab.open { $0.checksIntegrity = false }
+        let (aside, salvaged) = try await damage()
+        #expect(salvaged == (kind == "log" ? 3 : 0))
+        #expect(try await next.counts().waiting == salvaged)
+        let kept = try? FileManager.default.contentsOfDirectory(atPath: aside + ".bodies")
+        #expect(kept?.count == (size > 10 ? 3 : nil))
+        try await next.enqueue(OutboxRequest(to: url))
+        await next.close()
+        // Once.
+        await (try lab.open()).close()
+        #expect(lab.events.elements.count { if case .damaged = $0 { true } else { false } } == 1)
+    }
+
+    @Test("FLD-031 An empty file where nothing was taken yet is a new outbox, without a word")
+    func newFile() async throws {
+        try #require(mkdir(lab.path, 0o700) == 0)
+        close(open(database, O_WRONLY | O_CREAT, 0o600))
+        let outbox = try await lab.open()
+        try await outbox.enqueue(OutboxRequest(to: url))
+        await outbox.close()
+        #expect(!lab.events.elements.contains { if case .damaged = $0 { true } else { false } })
     }
 
     @Test("A newer file is refused, and not set aside")

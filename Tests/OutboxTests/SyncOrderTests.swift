@@ -42,4 +42,25 @@ import Testing
         let commit = try first(after: names, "sync(", "outbox.sqlite-wal>")
         _ = try first(after: commit, "write(1", "took 0")
     }
+
+    @Test(
+        "FLD-055 The names of folders that are made for an outbox are on the disk before a request is told to be",
+        .enabled(if: NetworkLab.isRequired || access("/usr/bin/strace", X_OK) == 0, "strace is not installed")
+    )
+    func folders() async throws {
+        let origin = try await Origin.shared
+        let trace = folder("trace")
+        let result = try await origin.run([
+            "strace", "-f", "-y", "-qq", "-o", trace, "-e", "trace=fsync,write",
+            "-E", "ASAN_OPTIONS=detect_leaks=0", "-e", "signal=none", BuiltProgram.path("outbox-drill"),
+            "enqueue", folder("a/b/outbox"), "http://127.0.0.1:1", "0", "1", "1", "1",
+        ])
+        try #require(result.status == .exited(0), "\(result.errors)")
+        let lines = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
+        let told = try #require(lines.firstIndex { $0.contains("write(1") && $0.contains("took 0") })
+        for path in [folder.path, folder("a"), folder("a/b"), folder("a/b/outbox")] {
+            let synced = lines[..<told].contains { $0.contains("sync(") && $0.contains("<\(path)>") }
+            #expect(synced, "\(path) in:\n\(lines.joined(separator: "\n"))")
+        }
+    }
 }

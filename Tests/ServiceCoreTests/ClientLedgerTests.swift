@@ -58,6 +58,32 @@ struct ClientLedgerTests {
         #expect(ledger.admit(user: 0, isOwner: true) == .replacing(3, by: 7))
     }
 
+    @Test(
+        "FLD-053 some places are for those who may use the outbox, who never have to go for those who may not"
+    )
+    func members() {
+        var limits = VarlinkLimits()
+        (limits.clients, limits.publicClientsPerUser) = (6, 2)
+        (limits.reservedClients, limits.memberClients) = (1, 2)
+        var ledger = ClientLedger(limits: limits)
+        // Strangers take what they get.
+        for id in 1...3 as ClosedRange<UInt64> {
+            #expect(ledger.admit(user: UInt32(id), isOwner: false) == .admitted(id))
+            ledger.noticed(id, isIdle: false)
+        }
+        #expect(ledger.admit(user: 4, isOwner: false) == .refused)
+        #expect(ledger.admit(user: 5, isOwner: false, isMember: true) == .admitted(4))
+        #expect(ledger.admit(user: 6, isOwner: false, isMember: true) == .admitted(5))
+        // Idle members stay for strangers, and strangers go for members.
+        #expect(ledger.admit(user: 4, isOwner: false) == .refused)
+        ledger.noticed(2, isIdle: true)
+        #expect(ledger.admit(user: 5, isOwner: false, isMember: true) == .replacing(2, by: 6))
+        ledger.noticed(6, isIdle: false)
+        // Members do not take the owners' places.
+        #expect(ledger.admit(user: 7, isOwner: false, isMember: true) == .replacing(4, by: 7))
+        #expect(ledger.admit(user: 0, isOwner: true) == .admitted(8))
+    }
+
     @Test("an owner's program that forgets its connections keeps nobody out either")
     func owners() {
         var limits = VarlinkLimits()

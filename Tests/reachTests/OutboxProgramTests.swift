@@ -174,6 +174,7 @@ struct OutboxProgramTests {
         "what waits in a stranger's outbox is not delivered with root's rights; it may be looked at and added to",
         .enabled(if: geteuid() == 0, "another user can be played by root alone"))
     func strangersOutbox() async throws {
+        try #require(chmod(folder.path, 0o755) == 0)
         #expect(mkdir(folder("state"), 0o700) == 0 && chown(folder("state"), 65534, 65534) == 0)
         let url = origin.url("/post?key=\(account)")
         let now = try await reach("send", url, "--now", "--timeout", "60")

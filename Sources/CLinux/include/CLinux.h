@@ -140,3 +140,18 @@ enum clinux_load_failure {
 };
 // - message: what dlerror(3) said, in the C locale.
 enum clinux_load_failure clinux_explain_load(const char *message);
+// Whose rights a thread has to files (setfsuid(2), credentials(7)): the system calls concern the calling thread alone, where glibc's
+// setgroups(3) changes all of them. On old 32-bit architectures the plain numbers take 16 bits.
+#ifndef SYS_setfsuid32
+#define SYS_setfsuid32 SYS_setfsuid
+#define SYS_setfsgid32 SYS_setfsgid
+#endif
+#ifndef SYS_setgroups32
+#define SYS_setgroups32 SYS_setgroups
+#endif
+// Returns what it was before; an impossible number changes nothing.
+static inline uint32_t clinux_set_file_user(uint32_t user) { return (uint32_t)syscall(SYS_setfsuid32, user); }
+static inline uint32_t clinux_set_file_group(uint32_t group) { return (uint32_t)syscall(SYS_setfsgid32, group); }
+static inline int clinux_set_thread_groups(int count, const uint32_t *groups) {
+    return (int)syscall(SYS_setgroups32, count, groups);
+}

@@ -2,6 +2,7 @@
 
 import Glibc
 import ServiceCore
+import Storage
 
 /// The directory in which a service keeps what has to last: the history and the outbox.
 package struct StateDirectory: Sendable {
@@ -21,7 +22,12 @@ package struct StateDirectory: Sendable {
     /// Makes it where it is missing, and looks whether it may be used; before each use, since another may be mounted there
     /// meanwhile.
     package func prepare() throws(Problem) {
-        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure() }
+        if mkdir(path, 0o700) == 0 {
+            // What lasts in it lasts only as long as its own name.
+            guard PrivateFile.keepFolder(path) else { throw failure() }
+        } else if errno != EEXIST {
+            throw failure()
+        }
         var status = stat()
         guard stat(path, &status) == 0 else { throw failure() }
         let refusal = StateDirectoryRules.refusal(

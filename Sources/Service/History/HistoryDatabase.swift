@@ -43,7 +43,10 @@ package final class HistoryDatabase {
     }
 
     /// Opens it for reading alone, beside a service that writes.
-    package init(reading path: String) throws(StorageError) { database = try Database(reading: path) }
+    package init(reading path: String) throws(StorageError) {
+        database = try Database(reading: path)
+        try database.check(Self.schema)
+    }
 
     private static func open(_ path: String, _ isSuspect: Bool) throws(StorageError) -> Database {
         let database = try Database(path, busyTimeout: 2000)

@@ -23,7 +23,7 @@ package struct HistoryLock: ~Copyable {
 
     /// Whether somebody holds it.
     package static func isHeld(beside database: String) -> Bool {
-        let descriptor = open(database + ".lock", O_RDONLY | O_CLOEXEC)
+        let descriptor = PrivateFile.openFile(database + ".lock", O_RDONLY)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
         return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK

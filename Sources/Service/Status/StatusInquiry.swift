@@ -19,7 +19,7 @@ package enum StatusInquiry {
     {
         let limit = Reactor.now + patience.inNanoseconds
         do throws(ServiceError) {
-            var client = try VarlinkClient(path: path)
+            var client = try VarlinkClient(path: path, until: limit)
             try client.send(VarlinkCall(ServiceInterface.name + ".GetStatus"), until: limit)
             guard let message = try client.receive(until: limit) else { return nil }
             return since(report, reply: message)

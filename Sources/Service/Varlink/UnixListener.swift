@@ -13,6 +13,8 @@ package final class UnixListener {
     private let lock: OwnedDescriptor?
     /// The file's device and number.
     private let identity: FileIdentity?
+    /// So many connections may wait until they are let in; the kernel's own limit (net.core.somaxconn) is as high, since Linux 5.4.
+    private static let backlog: Int32 = 4_096
 
     /// Takes over a socket that listens already (socket activation).
     package init(adopting number: Int32) throws(ServiceError) {
@@ -22,6 +24,8 @@ package final class UnixListener {
                 "descriptor \(number), which was handed over as LISTEN_FDS says, is no listening Unix socket")
         }
         descriptor = OwnedDescriptor(adopting: number)
+        // Who made it may have had a shorter queue in mind (listen(2) may be called again).
+        _ = listen(number, Self.backlog)
         path = nil
         lock = nil
         identity = nil
@@ -53,7 +57,7 @@ package final class UnixListener {
         }
         // Everybody may ask for the status; who may do more is decided by who he is.
         guard !isFile || chmod(path, 0o666) == 0 else { throw Self.error("chmod \(path)") }
-        guard listen(number, 128) == 0 else { throw Self.error("listening at \(path)") }
+        guard listen(number, Self.backlog) == 0 else { throw Self.error("listening at \(path)") }
         self.descriptor = descriptor
         self.lock = lock
         self.path = isFile ? path : nil

@@ -11,20 +11,42 @@ package struct VarlinkClient: ~Copyable {
     private var framer: VarlinkFramer
     private let path: String
 
-    /// Connects; fails at once where nobody listens.
+    /// How long a place in the queue is waited for unless said.
+    package static let patience: Int64 = 10_000_000_000
+
+    /// Connects; fails at once where nothing listens (``ServiceError/Kind/absent``).
     ///
-    /// - Parameter replyLimit: The longest reply in bytes.
-    package init(path: String, replyLimit: Int = 16 << 20) throws(ServiceError) {
+    /// Where others fill the queue it waits for its turn: the kernel lets those who wait in one after the other (unix(7), SO_SNDTIMEO).
+    ///
+    /// - Parameters:
+    ///   - replyLimit: The longest reply in bytes.
+    ///   - limit: When to give up waiting for a place (``ServiceError/Kind/busy``), on the monotonic clock (``Reactor/now``).
+    package init(path: String, replyLimit: Int = 16 << 20, until limit: Int64? = nil) throws(ServiceError) {
         let address = try UnixAddress(path)
-        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
-        let number = socket(AF_UNIX, type, 0)
+        let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard number >= 0 else { throw Self.error(path) }
         let descriptor = OwnedDescriptor(adopting: number)
-        // EAGAIN: its queue is full, which is no quick answer either (unix(7)).
-        guard address.with({ connect(number, $0, $1) }) == 0 else { throw Self.error(path) }
-        self.descriptor = descriptor
-        self.path = path
-        framer = VarlinkFramer(limit: replyLimit)
+        let limit = limit ?? Reactor.now + Self.patience
+        repeat {
+            // Zero would mean for ever.
+            let left = max(limit - Reactor.now, 1_000)
+            var patience = timeval(tv_sec: Int(left / 1_000_000_000), tv_usec: Int(left / 1_000 % 1_000_000))
+            setsockopt(number, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+            if address.with({ connect(number, $0, $1) }) == 0 {
+                _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK)
+                self.descriptor = descriptor
+                self.path = path
+                framer = VarlinkFramer(limit: replyLimit)
+                return
+            }
+        } while errno == EINTR
+        switch errno {
+        case EAGAIN:
+            throw ServiceError(.busy, "\(path): the service has no room for another caller; try again")
+        case ENOENT, ECONNREFUSED, ENOTDIR:
+            throw ServiceError(.absent, Self.error(path).description)
+        default: throw Self.error(path)
+        }
     }
 
     /// Sends bytes as they are.

@@ -145,7 +145,7 @@ package final class VarlinkServer: ServiceComponent {
             }
             let descriptor = OwnedDescriptor(adopting: number)
             guard let peer = PeerCredentials(socket: number) else { continue }
-            switch ledger.admit(user: peer.user, isOwner: isOwner(peer)) {
+            switch ledger.admit(user: peer.user, isOwner: isOwner(peer), isMember: mayUseOutbox(peer)) {
             case .admitted(let id): open(id, descriptor, peer, context)
             case .replacing(let victim, by: let id):
                 refusals += 1

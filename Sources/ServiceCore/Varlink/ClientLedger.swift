@@ -3,7 +3,7 @@
 /// Who is connected, and who has to go where there are too many: the one that has been idle for longest.
 ///
 /// So a program that opens connections and forgets them keeps nobody out. Some places are for the owners, root and the service's own
-/// user: whatever all others do, these are let in.
+/// user, and some for the members of the group that may use the outbox: whatever all others do, these are let in.
 package struct ClientLedger: Sendable {
     /// A connection, by a number that is never given twice.
     package typealias ID = UInt64
@@ -17,9 +17,15 @@ package struct ClientLedger: Sendable {
         case refused
     }
 
+    /// Whose connection it is; who comes later has the places of those before too, and never has to go for them.
+    private enum Standing: Int, Sendable, Comparable {
+        case other, member, owner
+        static func < (one: Standing, two: Standing) -> Bool { one.rawValue < two.rawValue }
+    }
+
     private struct Client: Sendable {
         var user: UInt32
-        var isOwner: Bool
+        var standing: Standing
         var lastActive: UInt64
         var isIdle = true
     }
@@ -34,21 +40,26 @@ package struct ClientLedger: Sendable {
     package var count: Int { clients.count }
 
     /// Lets a connection of this user in, or not.
-    package mutating func admit(user: UInt32, isOwner: Bool) -> Admission {
+    ///
+    /// - Parameter isMember: whether it may use the outbox.
+    package mutating func admit(user: UInt32, isOwner: Bool, isMember: Bool = false) -> Admission {
+        let standing: Standing = isOwner ? .owner : isMember ? .member : .other
         var victim: ID?
         if !hasRoom(for: user, isOwner) {
             victim = longestIdle { $0.user == user }
             guard victim != nil else { return .refused }
-        } else if !hasRoom(isOwner) {
-            // An owner never has to go for others.
-            victim = longestIdle { !$0.isOwner } ?? (isOwner ? longestIdle { _ in true } : nil)
+        } else if !hasRoom(standing) {
+            // Nobody has to go for one of a lower standing.
+            for lower in [Standing.other, .member, .owner] where lower <= standing && victim == nil {
+                victim = longestIdle { $0.standing == lower }
+            }
             guard victim != nil else { return .refused }
         }
         if let victim { clients[victim] = nil }
         let id = nextID
         nextID += 1
         clock += 1
-        clients[id] = Client(user: user, isOwner: isOwner, lastActive: clock)
+        clients[id] = Client(user: user, standing: standing, lastActive: clock)
         return victim.map { .replacing($0, by: id) } ?? .admitted(id)
     }
 
@@ -57,9 +68,13 @@ package struct ClientLedger: Sendable {
             < (isOwner ? limits.clientsPerUser : limits.publicClientsPerUser)
     }
 
-    private func hasRoom(_ isOwner: Bool) -> Bool {
+    private func hasRoom(_ standing: Standing) -> Bool {
         guard clients.count < limits.clients else { return false }
-        return isOwner || clients.values.count { !$0.isOwner } < limits.clients - limits.reservedClients
+        if standing == .owner { return true }
+        let shared = limits.clients - limits.reservedClients
+        guard clients.values.count(where: { $0.standing != .owner }) < shared else { return false }
+        return standing == .member
+            || clients.values.count { $0.standing == .other } < shared - limits.memberClients
     }
 
     private func longestIdle(_ concerns: (Client) -> Bool) -> ID? {

@@ -16,6 +16,8 @@ package struct VarlinkLimits: Sendable, Equatable {
     package var publicClientsPerUser = 64
     /// The connections that everybody else together leaves to root and the service's own user.
     package var reservedClients = 32
+    /// The connections that those who may not use the outbox leave to those who may by its group, beside the former.
+    package var memberClients = 0
     /// The connections that may watch or wait at a time.
     package var subscriptions = 128
     /// Those of one user, if that is neither root nor the service's own.

@@ -15,8 +15,8 @@ public struct CacheEntry: Sendable, Equatable {
     public let responseDate: Date
     /// The request's values of the fields that `Vary` names, by name in lower case; nil where it had none.
     let variants: [String: String?]
-    /// Tells the credentials of the request from others without being them; 0 where it had none.
-    let authorization: UInt32
+    /// Tells the credentials of the request from others without being them; nil where it had none.
+    let authorization: CredentialMark?
     /// Whether the content was decoded before it was stored.
     let isDecoded: Bool
     /// The length of the stored content in bytes.
@@ -25,7 +25,7 @@ public struct CacheEntry: Sendable, Equatable {
     init(
         key: String, response: SessionResponse, requestDate: Date, responseDate: Date,
         variants: [String: String?],
-        authorization: UInt32, isDecoded: Bool, contentLength: Int64
+        authorization: CredentialMark?, isDecoded: Bool, contentLength: Int64
     ) {
         self.key = key
         self.response = response
@@ -46,7 +46,9 @@ public struct CacheEntry: Sendable, Equatable {
             key: Self.key(for: request.url), response: Self.storable(response),
             requestDate: HTTPDate(requestDate).date, responseDate: HTTPDate(responseDate).date,
             variants: Self.variants(request, response),
-            authorization: Self.fingerprint(request, Self.variantNames(response) ?? []),
+            authorization: Self.credentials(request, Self.variantNames(response) ?? []).map {
+                CredentialMark(of: $0)
+            },
             isDecoded: request.options.decompressesContent, contentLength: contentLength)
     }
 
@@ -70,7 +72,10 @@ public struct CacheEntry: Sendable, Equatable {
     /// Not known where the response varies by cookies: the session adds them later.
     package func hasSameAuthorization(as request: SessionRequest) -> Bool {
         let names = Self.variantNames(response) ?? []
-        return !names.contains("cookie") && authorization == Self.fingerprint(request, names)
+        guard !names.contains("cookie") else { return false }
+        let credentials = Self.credentials(request, names)
+        guard let authorization, let credentials else { return authorization == nil && credentials == nil }
+        return authorization.isOf(credentials)
     }
 
     /// The names in `Vary`, in lower case; nil for `*`, which fits nothing.
@@ -101,19 +106,14 @@ public struct CacheEntry: Sendable, Equatable {
         return values.isEmpty ? nil : values.joined(separator: ", ")
     }
 
-    /// FNV-1a over what authenticates the request, and over secrets that the response varies by.
-    ///
-    /// It goes to disk instead of them: 32 bits are too few to find a secret by.
-    private static func fingerprint(_ request: SessionRequest, _ names: [String]) -> UInt32 {
+    /// What authenticates the request, and secrets that the response varies by; nil where there is nothing of the kind.
+    private static func credentials(_ request: SessionRequest, _ names: [String]) -> String? {
         let names = Set(names).filter(secrets.contains).union(["authorization"])
         var texts = names.sorted().compactMap { value($0, request) }
         if let user = request.url.user(percentEncoded: true) {
             texts.append("\(user):\(request.url.password(percentEncoded: true) ?? "")")
         }
-        guard !texts.isEmpty else { return 0 }
-        var hash: UInt32 = 2_166_136_261
-        for byte in texts.joined(separator: "\n").utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
-        return max(hash, 1)
+        return texts.isEmpty ? nil : texts.joined(separator: "\n")
     }
 
     /// Without what belongs to the connection (RFC 9111 §3.1), without cookies, which the session keeps itself, and without the user and the

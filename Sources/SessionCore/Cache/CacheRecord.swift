@@ -7,7 +7,8 @@ import FoundationEssentials
 /// Numbers are little-endian. Whatever is not exactly as it was written, or from another version, reads as nothing: a miss.
 package enum CacheRecord {
     private static let magic = Array("RchC".utf8)
-    private static let version: UInt8 = 1
+    /// 1 had a hash of the credentials that was short and without a key: such files are misses, and removed when they are asked for.
+    private static let version: UInt8 = 2
     /// More head than this has no server; the head is read into memory at once.
     package static let longestHead = 1 << 20
     /// Magic, version and the length of the head.
@@ -22,7 +23,10 @@ package enum CacheRecord {
         writer.append(text: entry.response.version?.rawValue ?? "")
         writer.append(UInt64(bitPattern: HTTPDate(entry.requestDate).seconds))
         writer.append(UInt64(bitPattern: HTTPDate(entry.responseDate).seconds))
-        writer.append(entry.authorization)
+        writer.append(UInt8(entry.authorization == nil ? 0 : 1))
+        for number in [entry.authorization?.key.x, entry.authorization?.key.y, entry.authorization?.hash] {
+            writer.append(number ?? 0)
+        }
         writer.append(UInt8(entry.isDecoded ? 1 : 0))
         writer.append(UInt16(clamping: entry.variants.count))
         for (name, value) in entry.variants.sorted(by: { $0.key < $1.key }).prefix(Int(UInt16.max)) {
@@ -60,7 +64,9 @@ package enum CacheRecord {
             let url = URL(string: address, encodingInvalidCharacters: false),
             let status: UInt16 = reader.number(),
             let version = reader.text(), let requestSeconds: UInt64 = reader.number(),
-            let responseSeconds: UInt64 = reader.number(), let authorization: UInt32 = reader.number(),
+            let responseSeconds: UInt64 = reader.number(), let hasMark: UInt8 = reader.number(),
+            let first: UInt64 = reader.number(), let second: UInt64 = reader.number(),
+            let hash: UInt64 = reader.number(),
             let isDecoded: UInt8 = reader.number(), let count: UInt16 = reader.number()
         else { return nil }
         var variants: [String: String?] = [:]
@@ -82,7 +88,9 @@ package enum CacheRecord {
                 key: key, response: response,
                 requestDate: HTTPDate(seconds: Int64(bitPattern: requestSeconds)).date,
                 responseDate: HTTPDate(seconds: Int64(bitPattern: responseSeconds)).date, variants: variants,
-                authorization: authorization, isDecoded: isDecoded != 0, contentLength: Int64(length)),
+                authorization: hasMark == 0
+                    ? nil : CredentialMark(key: SIMD2(first, second), hash: hash), isDecoded: isDecoded != 0,
+                contentLength: Int64(length)),
             content
         )
     }

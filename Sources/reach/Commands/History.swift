@@ -67,7 +67,8 @@ struct History: ParsableCommand {
     }
 
     private func timeline(_ from: WallTime, _ to: WallTime) throws(ExitCode) -> HistoryTimeline {
-        let path = (givenDirectory ?? OutboxPlace.stateDirectory) + "/" + HistoryDatabase.fileName
+        let directory = givenDirectory ?? OutboxPlace.stateDirectory
+        let path = directory + "/" + HistoryDatabase.fileName
         guard access(path, R_OK) == 0 else {
             let number = errno
             if givenDirectory == nil, let timeline = ServiceHistory.timeline(from: from, to: to) {
@@ -81,6 +82,8 @@ struct History: ParsableCommand {
             throw .noInput
         }
         do throws(StorageError) {
+            // SQLite makes an index of the log even for reading: with the rights of the one whose folder it is.
+            try FolderRights.needed(in: directory)?.assume()
             let database = try HistoryDatabase(reading: path)
             let isRunning = HistoryLock.isHeld(beside: path)
             return try database.timeline(

@@ -76,7 +76,7 @@ struct Serve: ParsableCommand {
             switch error.kind {
             case .usage: throw ExitCode.usage
             case .cannotMonitor: throw ExitCode.cannotMonitor
-            case .alreadyRunning, .system: throw ExitCode.failure
+            case .alreadyRunning, .system, .absent, .busy: throw ExitCode.failure
             }
         }
     }

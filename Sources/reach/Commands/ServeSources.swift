@@ -48,6 +48,9 @@ struct ServeSources: Sendable {
         return reader
     }
 
+    /// So long, in milliseconds, is a piece of the configuration waited for.
+    private static let patience: Int32 = 5_000
+
     /// Its bytes, of which there may be too many by then; nil with `errno` where it cannot be read.
     private static func content(_ file: String) -> [UInt8]? {
         let descriptor = file == "-" ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -55,6 +58,12 @@ struct ServeSources: Sendable {
         defer { if descriptor != STDIN_FILENO { close(descriptor) } }
         var (bytes, piece) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16))
         while bytes.count <= TOMLReader.sizeLimit {
+            // A pipe may be slow to write, or have no writer at all.
+            var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            if descriptor != STDIN_FILENO, Glibc.poll(&poll, 1, patience) == 0 {
+                errno = ETIMEDOUT
+                return nil
+            }
             let count = Glibc.read(descriptor, &piece, piece.count)
             if count < 0, errno == EINTR { continue }
             if count < 0 { return nil }

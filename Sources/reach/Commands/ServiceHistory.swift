@@ -26,7 +26,7 @@ enum ServiceHistory {
     private static func message(_ from: WallTime) -> [UInt8]? {
         let limit = Reactor.now + patience
         do throws(ServiceError) {
-            var client = try VarlinkClient(path: ServicePaths.socketHere)
+            var client = try VarlinkClient(path: ServicePaths.socketHere, until: limit)
             let parameters: [String: JSONValue] = ["since": .string(from.text), "limit": 10_000]
             try client.send(VarlinkCall(ServiceInterface.name + ".GetHistory", parameters), until: limit)
             return try client.receive(until: limit)

@@ -13,11 +13,31 @@ struct InputFile: ~Copyable {
     init(_ name: String) throws(ExitCode) {
         self.name = name
         isOwned = name != "-"
-        descriptor = isOwned ? open(name, O_RDONLY | O_CLOEXEC) : STDIN_FILENO
-        guard descriptor >= 0 else {
+        // Open(2) of a pipe waits for its other end, without a word.
+        descriptor = isOwned ? open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : STDIN_FILENO
+        guard descriptor >= 0, Self.isReadable(descriptor) else {
             complain("\(name): \(String(cString: strerror(errno)))")
+            if descriptor > STDIN_FILENO { close(descriptor) }
             throw .usage
         }
+        if isOwned { wait() }
+    }
+
+    /// False with `errno` for a folder.
+    private static func isReadable(_ descriptor: Int32) -> Bool {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return false }
+        errno = EISDIR
+        return status.st_mode & S_IFMT != S_IFDIR
+    }
+
+    /// Waits for the first bytes of what is no file, and says so after a moment.
+    private func wait() {
+        let note = WaitingNote("waiting for something to be written into \(name)")
+        var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while Glibc.poll(&poll, 1, -1) < 0, errno == EINTR {}
+        note.end()
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
     }
 
     deinit {

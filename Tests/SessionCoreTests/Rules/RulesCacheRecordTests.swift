@@ -2,8 +2,9 @@
 
 import FoundationEssentials
 import HTTPTypes
-import SessionCore
 import Testing
+
+@testable import SessionCore
 
 struct RulesCacheRecordTests {
     private func entry() throws -> CacheEntry {
@@ -33,6 +34,32 @@ struct RulesCacheRecordTests {
         #expect(read.contentChecksum == 0xDEAD_BEEF)
     }
 
+    @Test("FLD-057 credentials leave no hash that can be compared with another entry's, and are known again")
+    func credentials() throws {
+        let request = try CacheFixture.request(["authorization": "Bearer 1"])
+        func entry(_ request: SessionRequest) throws -> CacheEntry {
+            let stored = try CacheFixture.entry(["cache-control": "max-age=60"], request: request)
+            return try #require(CacheRecord.read(CacheRecord.head(stored, contentChecksum: 1))).entry
+        }
+        let (first, second) = (try entry(request), try entry(request))
+        #expect(first != second && first.key == second.key)
+        let other = try CacheFixture.request(["authorization": "Bearer 2"])
+        let none = try CacheFixture.request([:])
+        for entry in [first, second] {
+            #expect(entry.hasSameAuthorization(as: request))
+            #expect(!entry.hasSameAuthorization(as: other) && !entry.hasSameAuthorization(as: none))
+        }
+        #expect(try entry(none).hasSameAuthorization(as: none))
+        #expect(try !entry(none).hasSameAuthorization(as: request))
+    }
+
+    @Test("FLD-057 the mark of credentials is SipHash-2-4, by its published vectors")
+    func sipHash() {
+        let key = SIMD2<UInt64>(0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908)
+        #expect(CredentialMark.sipHash([], key) == 0x726f_db47_dd0e_0e31)
+        #expect(CredentialMark.sipHash(Array(0..<15 as Range<UInt8>), key) == 0xa129_ca61_49be_45e5)
+    }
+
     @Test("every record that is one bit or byte different, shorter or longer is a miss")
     func broken() throws {
         let bytes = CacheRecord.head(try entry(), contentChecksum: 1)
@@ -56,7 +83,7 @@ struct RulesCacheRecordTests {
             return body + withUnsafeBytes(of: CRC32.of(body).littleEndian) { Array($0) }
         }
         #expect(CacheRecord.read(sealed { _ in }) != nil)
-        #expect(CacheRecord.read(sealed { $0[4] = 2 }) == nil)
+        for version in [1, 3] as [UInt8] { #expect(CacheRecord.read(sealed { $0[4] = version }) == nil) }
         #expect(CacheRecord.read(sealed { $0.replaceSubrange(9..<13, with: [255, 255, 255, 255]) }) == nil)
         let longer = sealed { body in
             body.append(0)

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import Storage
+import TestSupport
+import Testing
+
+@testable import Outbox
+
+/// What lies in the folder of an outbox and was not put there by one.
+@Suite struct FolderTests {
+    let lab: OutboxLab
+    init() throws { lab = try OutboxLab() }
+
+    @Test("FLD-051 names of contents that no outbox has given lead to no file")
+    func names() async throws {
+        let outbox = try await lab.open()
+        let receipt = try await outbox.enqueue(
+            OutboxRequest(to: "http://127.0.0.1:1/", body: .data(Data(count: 100_000))))
+        await outbox.close()
+        let precious = lab.folder("precious")
+        try Data("x".utf8).write(to: URL(filePath: precious))
+        try Database(lab.path + "/outbox.sqlite").run("UPDATE contents SET file = '../../precious'")
+        let places = OutboxPlaces(folder: lab.path)
+        #expect(places.body("../../precious") == places.bodies + "/unnamed")
+        let next = try await lab.open()
+        #expect(try await next.remove([receipt.id]) == [receipt.id])
+        await next.close()
+        #expect(access(precious, F_OK) == 0)
+    }
+
+    @Test("FLD-051 a link in the place of the contents is refused, and nothing behind it is changed")
+    func linkedContents() async throws {
+        await (try lab.open()).close()
+        let other = lab.folder("other")
+        try #require(mkdir(other, 0o755) == 0 && chmod(other, 0o755) == 0)
+        try Data("x".utf8).write(to: URL(filePath: other + "/file"))
+        try #require(rmdir(lab.path + "/outbox.bodies") == 0)
+        try #require(symlink(other, lab.path + "/outbox.bodies") == 0)
+        let error = await #expect(throws: OutboxError.self) { _ = try await lab.open() }
+        #expect(error?.description.contains("outbox.bodies is no folder") == true, "\(error as Any)")
+        var status = stat()
+        #expect(stat(other, &status) == 0 && status.st_mode & 0o777 == 0o755)
+        #expect(access(other + "/file", F_OK) == 0)
+    }
+
+    @Test(
+        "FLD-051 files that are links or pipes are refused and not waited for",
+        arguments: [
+            "outbox.sqlite", "outbox.sqlite-wal", "outbox.gate", "outbox.reserve",
+        ])
+    func kinds(name: String) async throws {
+        for isLink in [true, false] {
+            let lab = try OutboxLab()
+            try #require(mkdir(lab.path, 0o700) == 0)
+            let path = lab.path + "/" + name
+            let precious = lab.folder("precious")
+            try Data("precious".utf8).write(to: URL(filePath: precious))
+            try #require((isLink ? symlink(precious, path) : mkfifo(path, 0o600)) == 0)
+            await #expect(throws: OutboxError.self) {
+                let outbox = try await lab.open()
+                try await outbox.enqueue(OutboxRequest(to: "http://127.0.0.1:1/"))
+            }
+            #expect(try Data(contentsOf: URL(filePath: precious)) == Data("precious".utf8))
+        }
+    }
+
+    @Test("FLD-051 a folder that everybody may write is refused")
+    func open() async throws {
+        try #require(mkdir(lab.path, 0o700) == 0 && chmod(lab.path, 0o777) == 0)
+        let error = await #expect(throws: OutboxError.self) { _ = try await lab.open() }
+        #expect(error?.description.contains("may be written by everybody") == true)
+    }
+
+    @Test(
+        "FLD-051 root works in another user's folder with that user's rights, and does not deliver from it",
+        .enabled(if: geteuid() == 0, "another user can be played by root alone"))
+    func owner() async throws {
+        try #require(chmod(lab.folder.path, 0o755) == 0)
+        try #require(mkdir(lab.path, 0o700) == 0 && chown(lab.path, 65534, 65534) == 0)
+        let outbox = try await lab.open()
+        try await outbox.enqueue(
+            OutboxRequest(to: "http://127.0.0.1:1/", body: .data(Data(count: 100_000))))
+        for name in ["", "/outbox.sqlite", "/outbox.gate", "/outbox.reserve", "/outbox.bodies"] {
+            var status = stat()
+            #expect(lstat(lab.path + name, &status) == 0 && status.st_uid == 65534, "\(name)")
+        }
+        // A file of root's cannot be read from that thread, nor changed.
+        let secret = lab.folder("secret")
+        try Data("x".utf8).write(to: URL(filePath: secret))
+        try #require(chmod(secret, 0o600) == 0)
+        let (read, mode) = try await outbox.on { _ in
+            let number = Glibc.open(secret, O_RDONLY)
+            if number >= 0 { close(number) }
+            return (number >= 0, chmod(secret, 0o666))
+        }
+        #expect(!read && mode != 0)
+        // The calling thread has its own rights again.
+        #expect(access(secret, R_OK) == 0 && (try? Data(contentsOf: URL(filePath: secret))) != nil)
+        let error = await #expect(throws: OutboxError.self) {
+            try await outbox.startDelivery(with: OutboxLab.manager())
+        }
+        #expect(error?.description.contains("belongs to user 65534") == true)
+        await outbox.close()
+    }
+}
