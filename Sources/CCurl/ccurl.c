@@ -132,6 +132,11 @@ CURLcode ccurl_get_list(CURL *easy, CURLINFO info, struct curl_slist **value) {
 CURLcode ccurl_get_pointer(CURL *easy, CURLINFO info, void **value) {
     return lib.curl_easy_getinfo(easy, info, value);
 }
+void *ccurl_openssl_session(CURL *easy) {
+    const struct curl_tlssessioninfo *session = 0;
+    if (lib.curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session) return 0;
+    return session->backend == CURLSSLBACKEND_OPENSSL ? session->internals : 0;
+}
 ccurl_figures ccurl_get_figures(CURL *easy) {
     ccurl_figures figures = {0};
 #define READ(info, member) lib.curl_easy_getinfo(easy, info, &figures.member)

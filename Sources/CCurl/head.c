@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct ccurl_head {
     char *bytes;
@@ -75,7 +76,8 @@ static size_t line_came(char *line, size_t size, size_t number, void *user) {
     size_t count = size * number;
     head->last = *head->now;
     if (!head->first) head->first = head->last;
-    bool begins = count > 8 && memcmp(line, "HTTP/", 5) == 0;
+    // In either case, as libcurl takes them (checkhttpprefix, lib/http.c): `StatusLine` refuses all but capitals.
+    bool begins = count > 8 && strncasecmp(line, "HTTP/", 5) == 0;
     // Trailers come after the head, also after content without a byte, and are of no use to anybody here.
     if (!head->inside && !begins) return count;
     if (begins) {

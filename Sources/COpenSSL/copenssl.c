@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,12 +23,16 @@ typedef struct evp_md EVP_MD;
 
 typedef void free_ex_data(void *parent, void *pointer, void *data, int index, long argl, void *argp);
 typedef int verify_callback(X509_STORE_CTX *context, void *argument);
+typedef void message_callback(int is_sent, int version, int type, const void *bytes, size_t count, SSL *ssl, void *argument);
 
 enum {
     X509_V_ERR_UNSPECIFIED = 1,
     X509_V_ERR_OUT_OF_MEM = 17,
     SSL_VERIFY_PEER = 1,
+    CRYPTO_EX_INDEX_SSL = 0,
     CRYPTO_EX_INDEX_SSL_CTX = 1,
+    SSL3_RT_ALERT = 21,
+    SSL_AD_CLOSE_NOTIFY = 0,
     NAMETYPE_HOST_NAME = 0,
 };
 #define X509_V_FLAG_PARTIAL_CHAIN 0x80000UL
@@ -54,6 +59,9 @@ static struct {
     X509_STORE *(*SSL_CTX_get_cert_store)(const SSL_CTX *);
     int (*SSL_get_ex_data_X509_STORE_CTX_idx)(void);
     const char *(*SSL_get_servername)(const SSL *, int);
+    void (*SSL_set_msg_callback)(SSL *, message_callback *);
+    int (*SSL_set_ex_data)(SSL *, int, void *);
+    void *(*SSL_get_ex_data)(const SSL *, int);
     X509 *(*d2i_X509)(X509 **, const unsigned char **, long);
     int (*i2d_X509)(const X509 *, unsigned char **);
     void (*X509_free)(X509 *);
@@ -85,7 +93,7 @@ static struct {
 
 static copenssl_load_result result;
 static char message[256];
-static int release_index;
+static int release_index, ending_index;
 
 struct owner {
     void (*release)(void *user);
@@ -98,6 +106,21 @@ static void free_owner(void *parent, void *pointer, void *data, int index, long 
     if (!owner) return;
     owner->release(owner->user);
     free(owner);
+}
+
+// One reference of the SSL, and one of each who asks.
+struct copenssl_ending {
+    atomic_int references;
+    atomic_bool is_notified;
+};
+
+void copenssl_ending_release(copenssl_ending *ending) {
+    if (ending && atomic_fetch_sub(&ending->references, 1) == 1) free(ending);
+}
+
+static void free_ending(void *parent, void *pointer, void *data, int index, long argl, void *argp) {
+    (void)parent, (void)data, (void)index, (void)argl, (void)argp;
+    copenssl_ending_release(pointer);
 }
 
 #define RESOLVE(name)                                                                                              \
@@ -141,6 +164,9 @@ static void load(void) {
     RESOLVE(SSL_CTX_get_cert_store)
     RESOLVE(SSL_get_ex_data_X509_STORE_CTX_idx)
     RESOLVE(SSL_get_servername)
+    RESOLVE(SSL_set_msg_callback)
+    RESOLVE(SSL_set_ex_data)
+    RESOLVE(SSL_get_ex_data)
     RESOLVE(d2i_X509)
     RESOLVE(i2d_X509)
     RESOLVE(X509_free)
@@ -169,7 +195,8 @@ static void load(void) {
     RESOLVE(X509_STORE_CTX_set_error)
     RESOLVE(X509_STORE_CTX_get_error_depth)
     release_index = lib.CRYPTO_get_ex_new_index(CRYPTO_EX_INDEX_SSL_CTX, 0, 0, 0, 0, free_owner);
-    if (release_index < 0) {
+    ending_index = lib.CRYPTO_get_ex_new_index(CRYPTO_EX_INDEX_SSL, 0, 0, 0, 0, free_ending);
+    if (release_index < 0 || ending_index < 0) {
         snprintf(message, sizeof message, "OpenSSL has no room for another index");
         result = COPENSSL_NOT_FOUND;
     }
@@ -206,6 +233,32 @@ bool copenssl_add_directory(void *context, const char *path) {
     lib.ERR_clear_error();
     return false;
 }
+
+// SSL_CTX_set_msg_callback(3): called with each alert that comes, as it was sent.
+static void message_came(int is_sent, int version, int type, const void *bytes, size_t count, SSL *ssl, void *argument) {
+    (void)version, (void)argument;
+    if (is_sent || type != SSL3_RT_ALERT || count != 2 || ((const uint8_t *)bytes)[1] != SSL_AD_CLOSE_NOTIFY) return;
+    copenssl_ending *ending = lib.SSL_get_ex_data(ssl, ending_index);
+    if (ending) atomic_store(&ending->is_notified, true);
+}
+
+copenssl_ending *copenssl_watch_ending(void *session) {
+    copenssl_ending *ending = lib.SSL_get_ex_data(session, ending_index);
+    if (!ending) {
+        ending = calloc(1, sizeof *ending);
+        if (!ending) return 0;
+        atomic_store(&ending->references, 1);
+        if (!lib.SSL_set_ex_data(session, ending_index, ending)) {
+            free(ending);
+            lib.ERR_clear_error();
+            return 0;
+        }
+        lib.SSL_set_msg_callback(session, message_came);
+    }
+    atomic_fetch_add(&ending->references, 1);
+    return ending;
+}
+bool copenssl_ending_is_notified(copenssl_ending *ending) { return atomic_load(&ending->is_notified); }
 
 // A failed verification leaves entries in the thread's queue of errors, which SSL_get_error would take for its own.
 static int run(X509_STORE_CTX *context) {

@@ -139,6 +139,9 @@ package enum DeliveryVerdict: Sendable, Equatable {
         // The server has said that it has the request, and only the content of its answer is of no use here.
         case .dataLengthExceedsMaximum, .cannotDecodeRawData:
             self = judged ?? .retry(OutboxFailure(.server, message))
+        // The same where the end of that content is in doubt because TLS was not closed (RFC 9112 §9.8).
+        case .networkConnectionLost where error.domain == .security && judged != nil:
+            self = judged ?? .retry(OutboxFailure(.network, message))
         // A redirect that leads nowhere says no more about the request than one that is not followed.
         case .tooManyRedirects: self = .retry(OutboxFailure(.server, message, statusCode: status))
         case .badURL where (status ?? 0) / 100 == 3, .unsupportedURL where (status ?? 0) / 100 == 3:

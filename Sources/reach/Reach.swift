@@ -42,8 +42,9 @@ struct Reach: ParsableCommand {
                 StandardStream.error.write(UsageText.text(message, style))
                 exit(withError: code)
             }
-            guard code == .success, message == helpMessage() else { exit(withError: error) }
-            do { try StandardStream.output.write(help() + "\n").check() } catch { exit(withError: error) }
+            guard code == .success, !message.isEmpty else { exit(withError: error) }
+            let text = message == helpMessage() ? help() : message
+            do { try StandardStream.output.write(text + "\n").check() } catch { exit(withError: error) }
         }
     }
 

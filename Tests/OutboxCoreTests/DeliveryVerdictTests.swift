@@ -149,6 +149,9 @@ import Testing
         let long = SessionError(.dataLengthExceedsMaximum, "x")
         #expect(DeliveryVerdict(error: long, statusCode: 201) == .delivered(statusCode: 201))
         #expect(kind(DeliveryVerdict(error: long, statusCode: 404)).isTriedAgain == false)
+        // TLS that was not closed leaves the end of an answer in doubt, and not its head.
+        let unclosed = SessionError(.networkConnectionLost, "x", domain: .security)
+        #expect(DeliveryVerdict(error: unclosed, statusCode: 200) == .delivered(statusCode: 200))
         // Whether the content was taken is not known where the connection broke.
         #expect(
             kind(DeliveryVerdict(error: SessionError(.networkConnectionLost, "x"), statusCode: 200))

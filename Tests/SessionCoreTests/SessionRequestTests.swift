@@ -15,6 +15,31 @@ struct SessionRequestTests {
     }
 
     @Test(
+        "FLD-030 an address whose port or host cannot be is refused",
+        arguments: [
+            "http://h:0/", "http://h:65536/", "http://h:99999", "https://h:99999999999999999999999/x",
+            "http://h:000/",
+            "http://[::1]:65536/", "http://u:p@h:70000/", "http://[zz]/", "http://[127.0.0.1]/",
+            "http://a%20b/",
+            "http://a%00b/", "http://a%2fb/", "http://a%40b/", "http://[v1.x]/",
+        ])
+    func impossiblePlace(_ address: String) {
+        #expect { try SessionRequest(address) } throws: { ($0 as? SessionError)?.code == .badURL }
+    }
+
+    @Test(
+        "FLD-030 an address whose port or host can be is taken",
+        arguments: [
+            "http://h:1/", "http://h:65535/", "http://h:/", "http://h:00080/", "http://h?x=:99999",
+            "http://h#:99999",
+            "http://u:99999@h/", "http://h/:99999", "http://[::1]/", "http://[fe80::1%25eth0]:8080/",
+            "http://b%C3%BCcher.example/", "http://a_b/", "http://127.1/", "http://xn--bcher-kva.example./",
+        ])
+    func possiblePlace(_ address: String) throws {
+        _ = try SessionRequest(address)
+    }
+
+    @Test(
         "a header field cannot smuggle another one",
         arguments: [
             ("X", "a\r\nEvil: 1"), ("X", "a\nb"), ("X", "a\0b"), ("X\r\nEvil", "1"), ("a b", "1"), ("", "1"),

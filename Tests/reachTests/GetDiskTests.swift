@@ -41,14 +41,16 @@ struct GetDiskTests {
         #expect(!end.errors.contains("old.part\n"), "\(end.errors)")
     }
 
-    @Test("a file that only its owner may read stays so when it is replaced; no other rights are taken over")
+    @Test("FLD-026 a file that is replaced keeps its mode: what only its owner may read, and what can be run")
     func rights() async throws {
         let lab = try await GetLab()
         func mode(_ name: String) -> mode_t {
             var status = stat()
-            return stat("\(lab.folder)/\(name)", &status) == 0 ? status.st_mode & 0o777 : 0
+            return stat("\(lab.folder)/\(name)", &status) == 0 ? status.st_mode & 0o7777 : 0
         }
-        for (former, expected) in [(0o600, 0o600), (0o400, 0o600), (0o640, 0o640), (0o777, 0o644)]
+        for (former, expected) in [
+            (0o600, 0o600), (0o400, 0o400), (0o640, 0o640), (0o755, 0o755), (0o4777, 0o777),
+        ]
             as [(mode_t, mode_t)]
         {
             try lab.write([1], "file")
@@ -60,6 +62,54 @@ struct GetDiskTests {
             #expect(mode("file") == expected, "\(String(former, radix: 8))")
             #expect(lab.content("file")?.count == 10)
         }
+    }
+
+    @Test(
+        "FLD-026 root replaces another user's file: it stays that user's, unless a stranger put it into a folder for everybody",
+        .enabled(if: geteuid() == 0, "another user can be played by root alone"))
+    func owners() async throws {
+        let lab = try await GetLab()
+        let folder = "\(lab.folder)/everybody"
+        #expect(mkdir(folder, 0o755) == 0 && chmod(folder, 0o1777) == 0)
+        for (name, owner) in [("file", 1234), ("everybody/file", 0)] as [(String, uid_t)] {
+            try lab.write([1], name)
+            #expect(chmod("\(lab.folder)/\(name)", 0o600) == 0)
+            #expect(chown("\(lab.folder)/\(name)", 1234, 1234) == 0)
+            #expect(try await lab.get(lab.origin.url("/bytes/10"), "-o", name).code == 0)
+            var status = stat()
+            #expect(stat("\(lab.folder)/\(name)", &status) == 0)
+            #expect(status.st_uid == owner && status.st_mode & 0o777 == 0o600, "\(name) \(status.st_uid)")
+        }
+    }
+
+    @Test(
+        "FLD-054 what a stranger has put in the place of FILE.part or of its record is refused, and stays as it is",
+        .enabled(if: geteuid() == 0, "another user can be played by root alone"),
+        arguments: ["file.part", "file.part.resume"])
+    func strangersPart(_ name: String) async throws {
+        let lab = try await GetLab()
+        #expect(chmod(lab.folder, 0o1777) == 0)
+        try lab.write([1, 2, 3], name)
+        #expect(chown("\(lab.folder)/\(name)", 65534, 65534) == 0)
+        for options in [[], ["--resume"]] {
+            let end = try await lab.shell(
+                "exec \"$@\"", [lab.origin.url("/range/1000"), "-o", "file"] + options)
+            #expect(
+                end.code == 74 && end.errors.contains("\(name) belongs to another user; remove it"),
+                "\(end.errors)")
+        }
+        #expect(lab.content(name) == [1, 2, 3])
+        #expect(lab.content("file") == nil)
+    }
+
+    @Test("FLD-054 a part that has another name as well is refused")
+    func linkedPart() async throws {
+        let lab = try await GetLab()
+        try lab.write([1, 2, 3], "precious")
+        #expect(link("\(lab.folder)/precious", "\(lab.folder)/file.part") == 0)
+        let end = try await lab.get(lab.origin.url("/range/1000"), "-o", "file")
+        #expect(end.code == 74 && end.errors.contains("file.part has another name as well"), "\(end.errors)")
+        #expect(lab.content("precious") == [1, 2, 3])
     }
 
     @Test(
@@ -110,6 +160,19 @@ struct GetDiskTests {
         #expect(readOnly.code == 74)
         #expect(readOnly.errors.contains("Read-only file system"), "\(readOnly.errors)")
         #expect(readOnly.errors.hasSuffix("good\n"))
+    }
+
+    @Test("FLD-032 content for a closed standard output is 74, for a reader that left it is not")
+    func closedOutput() async throws {
+        let lab = try await GetLab()
+        let url = lab.origin.url("/bytes/300000")
+        for options in [[], ["-o", "/dev/stdout"]] {
+            let closed = try await lab.shell("exec \"$@\" >&-", [url] + options)
+            #expect(closed.code == 74, "\(closed.errors)")
+        }
+        let left = try await lab.shell("{ \"$@\"; echo $? >code; } | head -c 10", [url, "-q"])
+        #expect(left.output.count == 10)
+        #expect(lab.content("code") == Array("0\n".utf8))
     }
 
     @Test("a destination without a directory, and an upload whose file is missing or vanishes")

@@ -139,6 +139,74 @@ struct GetProgramTests {
         }
     }
 
+    @Test(
+        "FLD-030 a URL that cannot be is wrong usage, wherever one is given",
+        arguments: [
+            "http://127.0.0.1:99999/", "http://127.0.0.1:65536/", "http://127.0.0.1:0/",
+            "http://127.0.0.1:99999999999999999999/", "http://[::1]:065536/", "http://[zz]/", "http://a%20b/",
+        ])
+    func impossiblePlace(_ url: String) async throws {
+        let lab = try await GetLab()
+        for command in [
+            "get", "send --state-directory state -d x", "doctor", "status --probe", "watch --count 1 --probe",
+        ] {
+            let end = try await lab.shell("program=$1; url=$3; exec \"$program\" \(command) \"$url\"", [url])
+            #expect(end.code == 64 && end.output.isEmpty, "\(command): \(end.errors)")
+        }
+        let proxied = try await lab.get("http://a.example/", "-x", "http://127.0.0.1:0")
+        #expect(proxied.code == 64, "\(proxied.errors)")
+        #expect(lab.names.isEmpty)
+    }
+
+    @Test(
+        "FLD-065 -O saves under the last part of the path, also where that is -; standard output is -o - alone"
+    )
+    func remoteNames() async throws {
+        let lab = try await GetLab()
+        for path in ["/anything/-", "/anything/%2d"] {
+            let end = try await lab.get(lab.origin.url(path), "-O")
+            #expect(
+                end.code == 0 && end.output.isEmpty && end.errors.hasSuffix("saved as ./-\n"), "\(end.errors)"
+            )
+        }
+        #expect(lab.names == ["-"])
+        let long = try await lab.get(lab.origin.url("/anything/\(String(repeating: "a", count: 239))"), "-O")
+        #expect(long.code == 64 && long.errors.contains("too long"), "\(long.errors)")
+        for path in ["/anything/", "/anything/.", "/anything/%2e%2e"] {
+            #expect(try await lab.get(lab.origin.url(path), "-O").code == 64)
+        }
+    }
+
+    @Test(
+        "FLD-071 304, 101 and redirects to nowhere are the server's fault, and the sentence says why",
+        arguments: [
+            ("not-modified", [String](), 5, "names nothing that could be unmodified"),
+            ("not-modified", ["-H", "If-None-Match: \"x\""], 4, "nothing else than what the request names"),
+            ("unasked-upgrade", [], 5, "without being asked (status 101)"),
+            ("no-location", [], 5, "does not say where to go"),
+        ])
+    func strangeStatuses(_ fault: String, _ options: [String], _ code: Int32, _ words: String) async throws {
+        let lab = try await GetLab()
+        for target in [[], ["-o", "file"]] {
+            let url = lab.origin.faultURL("/fault/\(fault)")
+            let end = try await lab.shell("exec \"$@\"", [url] + options + target)
+            #expect(end.code == code && end.errors.contains(words), "\(end.errors)")
+        }
+        #expect(lab.names.isEmpty)
+    }
+
+    @Test("FLD-064 a part that nobody asked for is refused, on standard output too")
+    func unaskedPart() async throws {
+        let lab = try await GetLab()
+        let url = lab.origin.faultURL("/fault/range?n=1000&lie=unasked")
+        for target in ["-", "file"] {
+            let end = try await lab.get(url, "-o", target)
+            #expect(end.code == 5 && end.output.isEmpty, "\(end.errors)")
+        }
+        let asked = try await lab.get(lab.origin.url("/range/1000"), "-H", "Range: bytes=0-9")
+        #expect(asked.code == 0 && asked.output.count == 10, "\(asked.errors)")
+    }
+
     @Test("what a server says beside a status is told")
     func refusal() async throws {
         let lab = try await GetLab()
@@ -183,10 +251,10 @@ struct GetProgramTests {
         #expect(end.text.contains(#""file":"file","kept":null,"keptBytes":0,"sha256":""#))
         let content = try await lab.get(lab.origin.url("/bytes/7"), "--json")
         #expect(content.output.count == 7)
-        #expect(content.errors.hasSuffix(#""sha256":null,"error":null,"errorCode":null}"# + "\n"))
+        #expect(content.errors.hasSuffix(#""sha256":null,"error":null,"errorCode":null,"retries":0}"# + "\n"))
         let failed = try await lab.get(lab.origin.url("/status/404"), "-o", "new", "--json")
         #expect(failed.code == 4)
         #expect(failed.text.hasPrefix(#"{"schema":1,"ok":false,"exit":4,"status":404,"#))
-        #expect(failed.text.contains(#""errorCode":-1011}"#))
+        #expect(failed.text.contains(#""errorCode":-1011,"retries":0}"#))
     }
 }

@@ -18,7 +18,7 @@ struct GetResumeTests {
         let lab = try await GetLab()
         let url = lab.origin.faultURL("/fault/cut?n=100000&after=43000&kind=close&times=1&key=get-cut")
         let whole = OriginContent.bytes(0..<100_000)
-        let cut = try await lab.get(url, "-o", "file")
+        let cut = try await lab.get(url, "-o", "file", "--retry", "0")
         #expect(cut.code == 6)
         #expect(
             cut.errors.hasSuffix("; 43.0 kB of 100.0 kB kept in file.part, --resume goes on from there\n"))
@@ -41,7 +41,7 @@ struct GetResumeTests {
         let lab = try await GetLab()
         let url = lab.origin.faultURL("/fault/cut?n=100000&after=43000&kind=close&times=1&key=get-rights")
             .replacing("://", with: "://ann:s3cret@")
-        #expect(try await lab.shell("umask 022; exec \"$@\"", [url, "-o", "file"]).code == 6)
+        #expect(try await lab.shell("umask 022; exec \"$@\"", [url, "-o", "file", "--retry", "0"]).code == 6)
         let modes = ["file.part", "file.part.resume"].map { name in
             var status = stat()
             return stat("\(lab.folder)/\(name)", &status) == 0 ? status.st_mode & 0o777 : 0
@@ -57,7 +57,7 @@ struct GetResumeTests {
         let lab = try await GetLab()
         let url = lab.origin.faultURL(
             "/fault/cut?n=100000&after=43000&kind=close&times=1&change=1&key=get-new")
-        #expect(try await lab.get(url, "-o", "file").code == 6)
+        #expect(try await lab.get(url, "-o", "file", "--retry", "0").code == 6)
         let rest = try await lab.get(url, "-o", "file", "--resume")
         #expect(rest.code == 0)
         #expect(!rest.errors.contains("resumed"))
@@ -68,7 +68,7 @@ struct GetResumeTests {
     func otherURL() async throws {
         let lab = try await GetLab()
         let url = lab.origin.faultURL("/fault/cut?n=100000&after=43000&kind=close&key=get-other")
-        #expect(try await lab.get(url, "-o", "file").code == 6)
+        #expect(try await lab.get(url, "-o", "file", "--retry", "0").code == 6)
         let other = try await lab.get(lab.origin.url("/range/50000"), "-o", "file", "--resume")
         #expect(other.code == 0)
         #expect(lab.content("file") == OriginContent.bytes(0..<50_000))
@@ -97,7 +97,7 @@ struct GetResumeTests {
     func foreignPart() async throws {
         let lab = try await GetLab()
         let cut = lab.origin.faultURL("/fault/cut?n=100000&after=43000&kind=close&times=1&key=get-foreign")
-        #expect(try await lab.get(cut, "-o", "file").code == 6)
+        #expect(try await lab.get(cut, "-o", "file", "--retry", "0").code == 6)
         let end = try await lab.get(lab.origin.url("/json-status/404"), "-o", "file")
         #expect(end.code == 4 && !end.errors.contains("kept"), "\(end.errors)")
         #expect(lab.names == ["file.part", "file.part.resume"])
@@ -106,6 +106,116 @@ struct GetResumeTests {
         #expect(late.code == 2, "\(late.errors)")
         #expect(
             late.errors.hasSuffix("; 43.0 kB of 100.0 kB kept in file.part, --resume goes on from there\n"))
+    }
+
+    @Test("FLD-033 get goes on by itself where content was cut whose rest can be asked for, and says so")
+    func goesOn() async throws {
+        let lab = try await GetLab()
+        let whole = OriginContent.bytes(0..<100_000)
+        let path = "/fault/cut?n=100000&after=30000&kind=rst&times=2"
+        let file = try await lab.get(
+            lab.origin.faultURL("\(path)&key=get-on-file"), "-o", "file", "--progress", "plain")
+        #expect(file.code == 0, "\(file.errors)")
+        #expect(
+            file.errors.contains("; another try in ")
+                && file.errors.hasSuffix("saved as file, after 2 more tries\n"))
+        #expect(lab.content("file") == whole && lab.names == ["file"])
+        #expect(try await lab.origin.count("get-on-file") == 3)
+        let piped = try await lab.get(lab.origin.faultURL("\(path)&key=get-on-out"), "--json")
+        #expect(piped.code == 0 && piped.output == whole, "\(piped.errors)")
+        #expect(piped.errors.hasSuffix(",\"retries\":2}\n"), "\(piped.errors)")
+        // Nothing tells that the rest belongs to it; and nobody wants it tried again.
+        for (more, key) in [("&etag=0&lm=0", "get-on-bare"), ("", "get-on-never")] {
+            let url = lab.origin.faultURL("\(path)\(more)&key=\(key)")
+            let options = more.isEmpty ? ["--retry", "0"] : []
+            #expect(try await lab.shell("exec \"$@\"", [url, "-o", "other"] + options).code == 6)
+            #expect(try await lab.origin.count(key) == 1)
+        }
+    }
+
+    @Test(
+        "FLD-033 --retry also waits for a server that asks for it, and begins anew where nothing can be gone on with",
+        arguments: [
+            ("/retry-after?times=1&status=429&after=0&key=", OriginListener.http),
+            ("/retry-after?times=1&status=503&after=0&key=", .http),
+            ("/fault/cut?n=100000&after=30000&kind=rst&times=1&etag=0&lm=0&key=", .direct),
+        ])
+    func retried(_ path: String, _ listener: OriginListener) async throws {
+        let lab = try await GetLab()
+        let key = "get-retry-\(path.utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF })"
+        let once = try await lab.get(lab.origin.url(path + key + "-once", at: listener), "-o", "once")
+        #expect(once.code != 0)
+        let end = try await lab.get(lab.origin.url(path + key, at: listener), "-o", "file", "--retry", "3")
+        #expect(end.code == 0 && end.errors.hasSuffix("saved as file, after another try\n"), "\(end.errors)")
+        #expect(try await lab.origin.count(key) == 2)
+        guard listener == .http else { return }
+        let piped = try await lab.get(lab.origin.url("\(path)\(key)-out", at: listener), "--retry", "3")
+        #expect(piped.code == 0 && piped.errors.hasSuffix(", after another try\n"), "\(piped.errors)")
+    }
+
+    @Test("FLD-029 where --resume would begin anew nothing promises that it goes on; with --sha256 it does")
+    func weak() async throws {
+        let lab = try await GetLab()
+        let whole = OriginContent.bytes(0..<100_000)
+        for (kind, key) in [("&weak=1", "get-weak"), ("&etag=0&lm=0", "get-bare")] {
+            let url = lab.origin.faultURL(
+                "/fault/cut?n=100000&after=43000&kind=close&times=1\(kind)&key=\(key)")
+            let sum = try await sum(whole, lab)
+            let plain = try await lab.get(url + "-plain", "-o", "plain", "--retry", "0")
+            #expect(
+                plain.code == 6 && !plain.errors.contains("--resume goes on from there\n"), "\(plain.errors)")
+            #expect(plain.errors.contains("only with --sha256") == (key == "get-weak"), "\(plain.errors)")
+            let cut = try await lab.get(url, "-o", "file", "--retry", "0", "--sha256", sum)
+            #expect(cut.code == 6 && cut.errors.hasSuffix(", --resume goes on from there\n"), "\(cut.errors)")
+            let rest = try await lab.get(url, "-o", "file", "--resume", "--sha256", sum)
+            #expect(rest.code == 0 && rest.errors.hasSuffix("(resumed at 43 %)\n"), "\(rest.errors)")
+            #expect(lab.content("file") == whole)
+            try FileManager.default.removeItem(atPath: "\(lab.folder)/file")
+        }
+    }
+
+    @Test("FLD-029 a part of another version is noticed by its checksum, and all of it fetched")
+    func weakAndChanged() async throws {
+        let lab = try await GetLab()
+        let url = lab.origin.faultURL(
+            "/fault/cut?n=100000&after=43000&kind=close&times=1&etag=0&lm=0&change=1&key=get-other-version")
+        let (old, new) = (
+            try await sum(OriginContent.bytes(0..<100_000), lab),
+            try await sum(OriginContent.bytes(0..<100_000, version: 3), lab)
+        )
+        #expect(try await lab.get(url, "-o", "file", "--retry", "0", "--sha256", old).code == 6)
+        let end = try await lab.get(url, "-o", "file", "--resume", "--sha256", new)
+        #expect(end.code == 0 && !end.errors.contains("resumed"), "\(end.errors)")
+        #expect(lab.content("file") == OriginContent.bytes(0..<100_000, version: 3))
+    }
+
+    @Test("FLD-029 a URL that was signed anew goes on with --sha256")
+    func signedAnew() async throws {
+        let lab = try await GetLab()
+        let whole = OriginContent.bytes(0..<100_000)
+        let url = lab.origin.faultURL("/fault/cut?n=100000&after=43000&kind=close&times=1&key=get-signed")
+        #expect(try await lab.get(url + "&signature=1", "-o", "file", "--retry", "0").code == 6)
+        let end = try await lab.get(
+            url + "&signature=2", "-o", "file", "--resume", "--sha256", sum(whole, lab))
+        #expect(end.code == 0 && end.errors.hasSuffix("(resumed at 43 %)\n"), "\(end.errors)")
+        #expect(lab.content("file") == whole)
+    }
+
+    @Test("FLD-056 after the machine was started anew only what was synced is gone on with")
+    func otherStart() async throws {
+        let lab = try await GetLab()
+        let url = lab.origin.faultURL("/fault/cut?n=100000&after=43000&kind=close&times=1&key=get-boot")
+        #expect(try await lab.get(url, "-o", "file", "--retry", "0").code == 6)
+        // As a loss of power leaves it: longer than what was synced, and without the content.
+        let part = try #require(lab.content("file.part"))
+        try lab.write(part + [UInt8](repeating: 0, count: 20_000), "file.part")
+        let record = String(decoding: try #require(lab.content("file.part.resume")), as: UTF8.self)
+        let lines = record.split(separator: "\n")
+        #expect(lines.count == 2)
+        try lab.write(Array("\(lines[0])\nanother-start\n".utf8), "file.part.resume")
+        let rest = try await lab.get(url, "-o", "file", "--resume")
+        #expect(rest.code == 0 && rest.errors.hasSuffix("(resumed at 43 %)\n"), "\(rest.errors)")
+        #expect(lab.content("file") == OriginContent.bytes(0..<100_000))
     }
 
     @Test("401 is a refusal: no file, and what the server says")

@@ -186,10 +186,16 @@ struct ProgramTests {
         #expect(result.errors.isEmpty)
     }
 
-    @Test("watch ends quietly where standard output is closed")
-    func closedOutput() throws {
-        let command = ["/bin/sh", "-c", "exec \"$0\" watch --json --host 127.0.0.1 >&-", BuiltProgram.reach]
-        #expect(try Run(command: command).end().code == 0)
+    @Test(
+        "FLD-032 standard output that is closed is never success",
+        arguments: [
+            "watch --json --host 127.0.0.1", "watch --count 1", "status", "status --json", "doctor", "--help",
+            "help get", "--version", "serve --sample", "record - --timeout 0.1",
+        ])
+    func closedOutput(_ arguments: String) throws {
+        let command = ["/bin/sh", "-c", "exec \"$0\" \(arguments) >&-", BuiltProgram.reach]
+        let result = try Run(command: command).end()
+        #expect(result.code == 74 && result.errors.contains("Bad file descriptor"), "\(result)")
     }
 
     @Test("wait: 0 when met, 2 with a line for each link when not")

@@ -54,6 +54,9 @@ CURLcode ccurl_get_offset(CURL *_Nonnull easy, CURLINFO info, int64_t *_Nonnull 
 CURLcode ccurl_get_string(CURL *_Nonnull easy, CURLINFO info, const char *_Nullable *_Nonnull value);
 CURLcode ccurl_get_list(CURL *_Nonnull easy, CURLINFO info, struct curl_slist *_Nullable *_Nonnull value);
 CURLcode ccurl_get_pointer(CURL *_Nonnull easy, CURLINFO info, void *_Nullable *_Nonnull value);
+// The `SSL *` of the connection that a transfer uses now (CURLINFO_TLS_SSL_PTR(3)); null without TLS, and with another library than OpenSSL
+// or a relative of it.
+void *_Nullable ccurl_openssl_session(CURL *_Nonnull easy);
 const char *_Nonnull ccurl_easy_text(CURLcode code);
 
 // What libcurl has measured of the last transfer, all at once. Times in microseconds (curl_easy_getinfo(3), "TIMES"); the texts are

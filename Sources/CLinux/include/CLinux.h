@@ -2,6 +2,7 @@
 // Kernel interfaces that Swift's Glibc module lacks: epoll, eventfd, timerfd, setns, socket filters.
 #pragma once
 // Without _GNU_SOURCE: Swift's Glibc module is built without it, and the two must agree on every type they share.
+#include <sys/xattr.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -67,6 +68,17 @@ static inline int64_t clinux_monotonic_nanoseconds(void) {
 static inline void clinux_name_thread(const char *name) { prctl(PR_SET_NAME, name); }
 
 // renameat2(2) with RENAME_NOREPLACE: fails with EEXIST where something has the new name.
+// Gives an open file the access control list of another (acl(5)), or takes away what its folder gave it (a default list) where that has none.
+// 0, or an errno(3).
+static inline int clinux_copy_acl(const char *from, int to) {
+    static const char name[] = "system.posix_acl_access";
+    char list[4096];
+    ssize_t count = lgetxattr(from, name, list, sizeof list);
+    if (count < 0 && errno != ENODATA && errno != EOPNOTSUPP) return errno;
+    if (count < 0) return fremovexattr(to, name) == 0 || errno == ENODATA || errno == EOPNOTSUPP ? 0 : errno;
+    return fsetxattr(to, name, list, (size_t)count, 0) == 0 ? 0 : errno;
+}
+
 static inline int clinux_rename_new(const char *source, const char *target) {
     return (int)syscall(SYS_renameat2, AT_FDCWD, source, AT_FDCWD, target, 1u);
 }

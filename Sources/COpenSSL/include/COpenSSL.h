@@ -40,6 +40,13 @@ bool copenssl_install(
 // called (X509_LOOKUP_hash_dir(3)). False without memory.
 bool copenssl_add_directory(void *_Nonnull context, const char *_Nonnull path);
 
+// How a connection ends: whether the peer has said so by the alert `close_notify` (RFC 8446 §6.1), or the connection just ended, which libcurl
+// takes for the same. `session` is an `SSL *`; null without memory. To be released, which may be after the connection has gone.
+typedef struct copenssl_ending copenssl_ending;
+copenssl_ending *_Nullable copenssl_watch_ending(void *_Nonnull session);
+bool copenssl_ending_is_notified(copenssl_ending *_Nonnull ending);
+void copenssl_ending_release(copenssl_ending *_Nullable ending);
+
 // OpenSSL's own verification with the anchors that libcurl has set up: 0, or a number of X509_STORE_CTX_get_error(3).
 int copenssl_verify(copenssl_verification *_Nonnull verification);
 // At which certificate the last copenssl_verify ended.

@@ -36,6 +36,7 @@ package enum FileFailure {
         case ENOSPC, EDQUOT: "free some space; nothing that was there before has been changed"
         case EROFS: "the file system is mounted read-only: choose another place"
         case EISDIR: "move it away, or choose another name"
+        case ENAMETOOLONG: "choose a shorter name: others stand beside it, with .part.resume at their end"
         case ELOOP: "symbolic links are not followed there: remove it, or choose another name"
         case EEXIST: "remove it first, or ask for it to be replaced"
         case EMFILE, ENFILE: "too many files are open: raise the limit (ulimit -n) or transfer less at once"

@@ -57,14 +57,14 @@ public struct RedirectRules: Sendable, Equatable {
         guard let url = target(of: location, from: request.url) else {
             return failure(.badURL, "the server redirects to \(TextQuote(location)), which is no URL")
         }
-        guard url.isSpoken else {
+        guard url.isWeb else {
             return failure(
                 .unsupportedURL,
                 "the server redirects to \(TextQuote(location)), which is neither http nor https")
         }
         guard let origin = Origin(url) else {
             return failure(
-                .badURL, "the server redirects to \(TextQuote(location)), whose port is impossible")
+                .badURL, "the server redirects to \(TextQuote(location)), whose host or port cannot be")
         }
         let isDowngrade = !origin.isSecure && Origin(request.url)?.isSecure == true
         if isDowngrade && !followsToInsecure {

@@ -5,14 +5,23 @@ package import FoundationEssentials
 extension URL {
     /// The absolute `http` or `https` URL that this text is.
     package init(spoken text: String) throws(SessionError) {
-        guard let url = URL(string: text, encodingInvalidCharacters: false), url.isSpoken else {
+        guard let url = URL(string: text, encodingInvalidCharacters: false), url.isWeb else {
             throw SessionError(.badURL, "\(TextQuote(text)) is no http or https URL")
+        }
+        guard url.isSpoken else {
+            throw SessionError(
+                .badURL, "\(TextQuote(text)) names a place that cannot be",
+                advice: URLPlace(url).hasPossiblePort
+                    ? "check the name of its host" : "ports are numbers from 1 to 65535")
         }
         self = url
     }
 
-    /// Whether a transfer can go there: http or https, with a host.
-    package var isSpoken: Bool {
+    /// Whether a transfer can go there: http or https, with a host and a port that can be.
+    package var isSpoken: Bool { isWeb && URLPlace(self).isPossible }
+
+    /// Whether it is http or https, and names a host.
+    package var isWeb: Bool {
         guard let scheme = scheme?.lowercased(), let host = host(percentEncoded: true) else { return false }
         return (scheme == "http" || scheme == "https") && !host.isEmpty
     }

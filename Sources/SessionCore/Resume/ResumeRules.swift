@@ -41,13 +41,16 @@ package enum ResumeEnd: Sendable {
 package struct ResumeRules: Sendable {
     private let record: ResumeRecord
     private let base: SessionRequest
+    /// Whether a checksum will tell if the bytes belong together, so that nothing else has to.
+    private let isChecked: Bool
 
     /// Rules for one download.
     ///
     /// `base` brings header fields and options; its URL and method are those of the record. What is secret and meant for another origin
     /// than the record's is left out, and with another method the content.
-    package init(record: ResumeRecord, base: SessionRequest? = nil) {
+    package init(record: ResumeRecord, base: SessionRequest? = nil, isChecked: Bool = false) {
         self.record = record
+        self.isChecked = isChecked
         var request = base ?? SessionRequest(url: record.url)
         if Origin(request.url) != Origin(record.url) { request.dropWhatIsForItsOrigin(SensitiveFields()) }
         request.url = record.url
@@ -58,15 +61,17 @@ package struct ResumeRules: Sendable {
     }
 
     /// Rules for the answer to a request of ``plan``, or to what redirects have made of it.
-    package init(record: ResumeRecord, asked request: SessionRequest) {
+    package init(record: ResumeRecord, asked request: SessionRequest, isChecked: Bool = false) {
         self.record = record
+        self.isChecked = isChecked
         base = request
     }
 
     /// What is to be sent.
     package var plan: ResumePlan {
         if let total = record.totalBytes, total == record.receivedBytes { return .complete }
-        guard record.receivedBytes > 0, let validator = strongValidator else { return .restart(whole) }
+        let validator = strongValidator
+        guard record.receivedBytes > 0, validator != nil || isChecked else { return .restart(whole) }
         var request = whole
         request.headerFields[.range] = "bytes=\(record.receivedBytes)-"
         request.headerFields[.ifRange] = validator
@@ -134,12 +139,29 @@ package struct ResumeRules: Sendable {
             failingURL: record.url, response: response)
     }
 
-    /// Whether a record of this download would be worth keeping: a GET of a whole file, unencoded, with a validator to tell it by.
-    package static func canRecord(_ request: SessionRequest, response: SessionResponse) -> Bool {
+    /// Whether a cut answer to a request is gone on with by the next try: missing bytes can be asked for under a strong validator.
+    package static func canGoOn(_ request: SessionRequest, response: SessionResponse) -> Bool {
+        let encoding = response.value(forField: "content-encoding")?.lowercased() ?? "identity"
+        guard request.method == .get, request.headerFields[.range] == nil, encoding == "identity",
+            response.statusCode == 200 || response.statusCode == 206,
+            response.value(forField: "accept-ranges")?.lowercased() != "none",
+            let record = try? ResumeRecord(
+                request: request, response: response, receivedBytes: 1, totalBytes: nil, partialFile: "-"),
+            case .resume = ResumeRules(record: record).plan
+        else { return false }
+        return true
+    }
+
+    /// Whether a record of this download would be worth keeping: a GET of a whole file, unencoded, with a validator or a checksum to tell
+    /// it by.
+    package static func canRecord(
+        _ request: SessionRequest, response: SessionResponse, isChecked: Bool = false
+    ) -> Bool {
         let encoding = response.value(forField: "content-encoding")?.lowercased() ?? "identity"
         return request.method == .get && request.headerFields[.range] == nil && response.statusCode == 200
             && encoding == "identity"
-            && (response.value(forField: "etag") ?? response.value(forField: "last-modified")) != nil
+            && (isChecked
+                || (response.value(forField: "etag") ?? response.value(forField: "last-modified")) != nil)
             && response.value(forField: "accept-ranges")?.lowercased() != "none"
     }
 
@@ -174,7 +196,7 @@ package struct ResumeRules: Sendable {
     /// Whether no validator of the response contradicts the record.
     private func isSameFile(_ response: SessionResponse) -> Bool {
         if let mine = record.eTag.flatMap({ EntityTag($0) }), let text = response.value(forField: "etag") {
-            return EntityTag(text).map(mine.matchesStrongly) ?? false
+            return EntityTag(text).map(isChecked ? mine.matchesWeakly : mine.matchesStrongly) ?? false
         }
         if let mine = record.lastModified, let theirs = response.value(forField: "last-modified") {
             return mine == theirs

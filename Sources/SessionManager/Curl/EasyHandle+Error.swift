@@ -19,6 +19,14 @@ extension EasyHandle {
                 advice: "the server, or a proxy before it, is broken or hostile", failingURL: url,
                 response: transfer.response, transport: failure)
         }
+        if isAboutContent(failure, transfer) {
+            let isAboutTrailers = failure.curlCode == CURLE_BAD_FUNCTION_ARGUMENT.rawValue
+            let words = isAboutTrailers ? "its trailers are no header fields" : failure.message
+            return SessionError(
+                .badServerResponse, "the server's answer is no proper HTTP: \(words)",
+                advice: "the server, or a proxy before it, is broken or hostile", failingURL: url,
+                response: transfer.response, transport: failure)
+        }
         let error =
             tls.error(failure, raw, url: url, evaluator: transfer.evaluator)
             ?? SessionError(transport: failure, failingURL: url)
@@ -40,6 +48,20 @@ extension EasyHandle {
             return false
         }
         return transfer.response == nil && offset(CURLINFO_STARTTRANSFER_TIME_T) > 0
+    }
+
+    /// Whether libcurl could not make anything of what came: trailers that are no header fields (CURLE_BAD_FUNCTION_ARGUMENT and
+    /// CURLE_WEIRD_SERVER_REPLY of Curl_headers_push, lib/headers.c), or content without a head.
+    ///
+    /// What cannot be stored has an error of its own: libcurl stores nothing itself.
+    private func isAboutContent(_ failure: TransportFailure, _ transfer: Transfer) -> Bool {
+        switch CURLcode(UInt32(bitPattern: failure.curlCode)) {
+        case CURLE_WRITE_ERROR: true
+        case CURLE_BAD_FUNCTION_ARGUMENT: transfer.response != nil
+        // Chunks that are none (RFC 9112 §7.1) are an error of reading to it.
+        case CURLE_RECV_ERROR: failure.message.hasSuffix("in chunked-encoding")
+        default: false
+        }
     }
 
     /// CURLE_TOO_LARGE, which headers before 8.6 do not have.

@@ -158,6 +158,15 @@ final class EasyHandle {
         return ccurl_get_offset(raw, info, &value) == CURLE_OK ? value : 0
     }
 
+    /// The end of the TLS connection that a transfer uses now; nil without TLS, and with another library than OpenSSL 3.
+    var tlsEnding: TLSEnding? {
+        guard transfer?.isSecure == true || engine.mayHaveProxy, let session = ccurl_openssl_session(raw)
+        else {
+            return nil
+        }
+        return TLSEnding(session)
+    }
+
     /// The descriptor of the connection; -1 for none.
     var activeSocket: Int32 {
         var socket: Int32 = -1

@@ -31,6 +31,10 @@ public struct TaskOptions: Sendable {
     ///
     /// On the file system of the destination, the move at the end is a rename.
     public var partialFile: String?
+    /// Whether a download goes on also where nothing tells that the server's file is still the same (RFC 9110 §8.8); no.
+    ///
+    /// For those who compare a checksum of the whole at the end: a part of one version with the rest of another goes unnoticed otherwise.
+    public var goesOnWithoutValidator = false
     /// Sent when the server asks for it; offered to handlers as the proposed credential.
     public var credential: Credential?
 

@@ -9,7 +9,20 @@ import SessionCore
 extension TaskRunner {
     /// Goes on with an earlier download.
     func resume(_ record: ResumeRecord, base: SessionRequest) {
-        follow(ResumeRules(record: record, base: base).plan, record)
+        follow(rules(record, base: base).plan, record)
+    }
+
+    /// Whether the bytes are compared with a checksum at the end.
+    var isChecked: Bool { task.boxedPlan.value.options.goesOnWithoutValidator }
+
+    /// The rules for going on with what a record tells of.
+    func rules(_ record: ResumeRecord, base: SessionRequest) -> ResumeRules {
+        ResumeRules(record: record, base: base, isChecked: isChecked)
+    }
+
+    /// The rules for the answer to a request for what is missing.
+    func rules(_ record: ResumeRecord, asked request: SessionRequest) -> ResumeRules {
+        ResumeRules(record: record, asked: request, isChecked: isChecked)
     }
 
     private func follow(_ plan: ResumePlan, _ record: ResumeRecord) {
@@ -63,7 +76,7 @@ extension TaskRunner {
     func downloadSink(for head: SessionResponse) throws(SessionError) -> any ContentSink {
         let limit = options.maximumContentLength
         if let record, asksForRest {
-            switch ResumeRules(record: record, asked: request).judge(head) {
+            switch rules(record, asked: request).judge(head) {
             case .append(let start, _, let total):
                 let file = try partialFile(record)
                 self.file = file
@@ -112,7 +125,7 @@ extension TaskRunner {
         guard response.statusCode == 206, asksForRest, refusedBy == nil, let record, let transfer else {
             return false
         }
-        let rules = ResumeRules(record: record, asked: request)
+        let rules = self.rules(record, asked: request)
         let count = file?.count ?? offset + transfer.received
         switch rules.ended(response, at: count) {
         case .complete: return false
@@ -124,7 +137,7 @@ extension TaskRunner {
             continued = file
             self.transfer = nil
             // Where redirects have led: the same server has the next piece.
-            follow(ResumeRules(record: longer, asked: request).plan, longer)
+            follow(self.rules(longer, asked: request).plan, longer)
         }
         return true
     }
@@ -135,7 +148,9 @@ extension TaskRunner {
         var asked = request
         // A server that sends the whole has not heeded it.
         asked.headerFields[.range] = nil
-        guard let response, file.count > 0, ResumeRules.canRecord(asked, response: response) else {
+        guard let response, file.count > 0,
+            ResumeRules.canRecord(asked, response: response, isChecked: isChecked)
+        else {
             return nil
         }
         return try? ResumeRecord(

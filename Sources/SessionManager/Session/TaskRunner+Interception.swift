@@ -28,10 +28,10 @@ extension TaskRunner {
     }
 
     private func begin() {
-        if hasRecord, let record = task.plan.record ?? record {
+        if hasRecord, let record = record ?? task.plan.record {
             resume(record, base: request)
         } else if beginsAnew, let record = task.plan.record {
-            request = ResumeRules(record: record, base: request).whole
+            request = rules(record, base: request).whole
             exchange()
         } else {
             exchangeOrUseCache()
@@ -55,7 +55,7 @@ extension TaskRunner {
         let known = transfer.map { currentRecord($0) } ?? record
         guard let known, known.receivedBytes == stream.total else { return false }
         record = known
-        if case .restart = ResumeRules(record: known, base: request).plan { return false }
+        if case .restart = rules(known, base: request).plan { return false }
         return true
     }
 
@@ -67,16 +67,17 @@ extension TaskRunner {
         // Of that, since another try sends that: behind a POST there may be the GET of a redirect.
         let request = askedFor
         let state = state(transfer?.response, sent: isRedirected ? self.request : nil)
+        let known = recordForNextTry(error)
         ask {
             await interceptor.retry(request, state: state, after: error)
         } then: { runner, decision in
             switch decision {
             case .retry:
                 runner.task.tell(.retrying(count: runner.retries, after: error, delay: nil))
-                runner.tryAgain()
+                runner.tryAgain(known)
             case .retryAfter(let delay):
                 runner.task.tell(.retrying(count: runner.retries, after: error, delay: delay))
-                runner.later(delay) { $0.tryAgain() }
+                runner.later(delay) { $0.tryAgain(known) }
             case .doNotRetry: otherwise(runner)
             case .doNotRetryWithError(let other): runner.end(runner.sessionError(other))
             }
@@ -120,7 +121,24 @@ extension TaskRunner {
         return true
     }
 
-    private func tryAgain() {
+    /// What the next try of a download goes on with; nil where it begins anew: after a failure that says that what came is no good, and
+    /// where nothing would tell whether the rest belongs to it.
+    private func recordForNextTry(_ error: SessionError) -> ResumeRecord? {
+        guard isDownload, task.plan.stream == nil, let transfer else { return nil }
+        switch error.code {
+        case .networkConnectionLost, .timedOut, .cannotConnectToHost, .cannotFindHost,
+            .notConnectedToInternet:
+            break
+        case .badServerResponse where ![nil, 200, 206].contains(transfer.response?.statusCode): break
+        default: return nil
+        }
+        guard let known = file == nil ? record : currentRecord(transfer),
+            case .resume = rules(known, base: request).plan
+        else { return nil }
+        return known
+    }
+
+    private func tryAgain(_ known: ResumeRecord?) {
         // Both: the delegate may have given another body for the one that was read.
         guard askedFor.body?.isRewindable != false, task.originalRequest.body?.isRewindable != false else {
             return end(
@@ -131,13 +149,19 @@ extension TaskRunner {
                     failingURL: request.url))
         }
         retries += 1
-        (file ?? continued)?.discard()
-        continued = nil
-        // Nothing of a file that is begun anew is to be gone on with; a reader has what has come.
-        if task.plan.stream == nil {
-            record = nil
-            offset = 0
+        if let known {
+            continued = file ?? continued
+            record = known
+        } else {
+            (file ?? continued)?.discard()
+            continued = nil
+            // Nothing of a file that is begun anew is to be gone on with; a reader has what has come.
+            if task.plan.stream == nil {
+                record = nil
+                offset = 0
+            }
         }
+        file = nil
         forgetRedirects()
         authentication = nil
         serverTrust = nil

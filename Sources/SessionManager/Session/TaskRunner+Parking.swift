@@ -140,7 +140,7 @@ extension TaskRunner {
             facts.content = .reader(bytes: offset + transfer.received)
         }
         if let record = currentRecord(transfer) {
-            switch ResumeRules(record: record, base: request).plan {
+            switch rules(record, base: request).plan {
             case .resume, .complete: facts.canContinue = true
             case .restart: break
             }
@@ -162,7 +162,9 @@ extension TaskRunner {
         guard task.plan.stream != nil else { return nil }
         let count = offset + transfer.received
         if let record { return try? record.with(receivedBytes: count) }
-        guard count > 0, let head = transfer.response, ResumeRules.canRecord(request, response: head) else {
+        guard count > 0, let head = transfer.response,
+            ResumeRules.canRecord(request, response: head, isChecked: isChecked)
+        else {
             return nil
         }
         return try? ResumeRecord(

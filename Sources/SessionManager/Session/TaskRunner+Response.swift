@@ -107,6 +107,8 @@ extension TaskRunner: TransferObserver {
     /// The place for the content, of which nobody is told.
     private func quietSink(for head: SessionResponse) throws(SessionError) -> any ContentSink {
         if isDownload { return try downloadSink(for: head) }
+        // Ranges are defined for GET alone (RFC 9110 §14.2): what the status of another method's answer says is its caller's matter.
+        if request.method == .get, let error = ResumeRules.unaskedPart(request, head) { throw error }
         if let stream = task.plan.stream {
             let isComplete = try goOnReading(head, stream)
             task.plan.head?.fulfil(.success(head))
@@ -135,7 +137,7 @@ extension TaskRunner: TransferObserver {
             if stream.total == 0, isSame { return false }
             throw SessionError.cutOff("\(cause), and the content cannot be had from the middle on")
         }
-        switch ResumeRules(record: record, asked: request).judge(head) {
+        switch rules(record, asked: request).judge(head) {
         case .append(stream.total, _, let total):
             goingOn(from: stream.total, total: total)
             return false

@@ -27,7 +27,9 @@ package enum FileCopy {
     ///
     /// - Parameter first: what is tried first.
     /// - Throws: where not every byte could be read and written; nothing is at `path` then but what was there before.
-    package static func copy(_ source: String, to path: String, by first: Way = .range) throws(SessionError) {
+    package static func copy(
+        _ source: String, to path: String, by first: Way = .range, mode: UInt32 = 0o666
+    ) throws(SessionError) {
         let input = open(source, O_RDONLY | O_CLOEXEC)
         guard input >= 0 else { throw FileFailure.cannotRead(source, errno) }
         let from = OwnedDescriptor(adopting: input)
@@ -35,7 +37,7 @@ package enum FileCopy {
         guard size >= 0, lseek(from.number, 0, SEEK_SET) == 0 else {
             throw FileFailure.cannotRead(source, errno)
         }
-        let output = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        let output = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard output >= 0 else { throw FileFailure.cannotCreate(path, errno) }
         let to = OwnedDescriptor(adopting: output)
         do throws(SessionError) {

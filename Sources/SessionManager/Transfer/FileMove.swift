@@ -19,15 +19,26 @@ enum FileMove {
     private static func perform(_ source: String, _ destination: DownloadDestination) throws(SessionError) {
         let path = destination.path
         if destination.createsDirectories { try createDirectories(for: path) }
+        let rights = destination.replacesExisting ? FileRights(of: path) : nil
+        give(rights, to: source)
         var failure = rename(source, path, replaces: destination.replacesExisting)
         if failure == EXDEV {
             // Another file system: copied beside the destination, then renamed there.
             let copy = "\(path).part-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
-            try FileCopy.copy(source, to: copy)
+            try FileCopy.copy(source, to: copy, mode: rights == nil ? 0o666 : FileRights.whileWritten)
+            give(rights, to: copy)
             failure = rename(copy, path, replaces: destination.replacesExisting)
             if failure != 0 { _ = unlink(copy) } else { _ = unlink(source) }
         }
         if failure != 0 { throw FileFailure.cannotMove(source, to: path, failure) }
+    }
+
+    private static func give(_ rights: FileRights?, to path: String) {
+        guard let rights else { return }
+        let number = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard number >= 0 else { return }
+        rights.give(to: number)
+        close(number)
     }
 
     /// The errno(3), or 0.

@@ -21,17 +21,9 @@ final class FileSink: ContentSink {
         if let wanted {
             path = wanted
             // Emptied only once it is known to be a file: a device or a pipe would be moved or removed at the end.
-            let number = open(wanted, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
-            guard number >= 0 else { throw FileFailure.cannotCreate(wanted, errno) }
-            var status = stat()
-            guard fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG, ftruncate(number, 0) == 0
-            else {
-                _ = Glibc.close(number)
-                throw SessionError(
-                    .cannotCreateFile, "\(wanted) is no regular file",
-                    advice: "name a file; content can be streamed to anything else")
-            }
+            let number = try OwnFile.make(wanted)
             descriptor = OwnedDescriptor(adopting: number)
+            guard ftruncate(number, 0) == 0 else { throw FileFailure.cannotWrite(wanted, errno) }
             isKept = false
             return
         }
@@ -49,12 +41,10 @@ final class FileSink: ContentSink {
         path = record.partialFile
         self.limit = limit
         written = record.receivedBytes
-        let number = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard number >= 0 else { throw FileFailure.cannotRead(path, errno) }
+        let number = try OwnFile.existing(path, O_WRONLY)
         descriptor = OwnedDescriptor(adopting: number)
         var status = stat()
-        guard fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-            Int64(status.st_size) >= record.receivedBytes,
+        guard fstat(number, &status) == 0, Int64(status.st_size) >= record.receivedBytes,
             // What was written after the record is not vouched for.
             ftruncate(number, off_t(record.receivedBytes)) == 0, lseek(number, 0, SEEK_END) >= 0
         else {

@@ -9,6 +9,8 @@ struct HeadFacts {
     var length: Int64? { hasTransferCoding ? nil : named }
     private var named: Int64?
     private var hasTransferCoding = false
+    /// Whether the content comes in chunks, the last of which ends it (RFC 9112 §7.1).
+    private(set) var isChunked = false
     /// What makes the head unusable: lengths that contradict each other or are no numbers (RFC 9110 §8.6).
     ///
     /// libcurl takes some of them for something, and two readers of one connection would see different responses.
@@ -30,8 +32,12 @@ struct HeadFacts {
             note(codings: value)
         } else if Self.value(line, "location") != nil {
             hasLocation = true
-        } else if Self.value(line, "transfer-encoding") != nil {
+        } else if let value = Self.value(line, "transfer-encoding") {
             hasTransferCoding = true
+            let last =
+                value.lastIndex(of: UInt8(ascii: ",")).map { value.index(after: $0) } ?? value.startIndex
+            let name = Slice(base: value.base, bounds: last..<value.endIndex).droppingLineEnd
+            isChunked = name.equalsIgnoringCase("chunked".utf8)
         }
     }
 

@@ -113,7 +113,7 @@ extension ProxyChoice {
                 "\(TextQuote(String(scheme))) is no kind of proxy"
             } else if host.isEmpty || host.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) {
                 "it names no host"
-            } else if !digits.isEmpty, UInt16(digits) == nil {
+            } else if !digits.isEmpty, UInt16(digits) ?? 0 == 0 {
                 "its port is impossible"
             } else {
                 nil

@@ -12,6 +12,8 @@ extension Transfer {
     ///
     /// - Returns: false where the transfer is to end.
     func received(head bytes: UnsafeRawBufferPointer) -> Bool {
+        // Trailers that look like a head: the one that counts has come, and its content too.
+        guard !hasSink else { return true }
         guard let (version, status, fields) = parts(of: bytes, sentBy: "server") else { return false }
         guard let version, status >= 100 else {
             return refuse("the answer's first line is none of HTTP", advice: "")
@@ -25,6 +27,13 @@ extension Transfer {
             requestMethod: request.method)
         response = head
         self.version = version
+        // No request asks for another protocol (RFC 9110 §15.2.2): what follows is none of HTTP.
+        if status == 101 {
+            return refuse(
+                "the server switches to another protocol without being asked (status 101)",
+                advice: "the server, or a proxy before it, is broken: ask its operator")
+        }
+        if endsWithConnection(head) { tlsEnding = easy?.tlsEnding }
         if let fault = facts.fault {
             return refuse(
                 "the response cannot be trusted: \(fault)",
@@ -33,6 +42,14 @@ extension Transfer {
         // libcurl may be about to answer this by itself: it is a response only when its content comes, or the end.
         if credentials != nil, status == 401 || status == 407 { return true }
         return openSink(head)
+    }
+
+    /// Whether nothing but the end of the connection ends content that counts (RFC 9112 §6.3): that of a redirect or a refusal does not.
+    private func endsWithConnection(_ head: SessionResponse) -> Bool {
+        guard head.version == .http1_1 || head.version == .http1_0, hasContent(head),
+            StatusCodes.successful.contains(head.statusCode ?? 0)
+        else { return false }
+        return facts.length == nil && !facts.isChunked
     }
 
     /// A whole head of the proxy's about the tunnel to the server (RFC 9110 §9.3.6).
@@ -75,7 +92,9 @@ extension Transfer {
     }
 
     private func refuse(_ sentence: String, advice: String) -> Bool {
-        _ = abort(SessionError(.badServerResponse, sentence, advice: advice))
+        _ = abort(
+            SessionError(
+                .badServerResponse, sentence, advice: advice, failingURL: request.url, response: response))
         return false
     }
 }

@@ -61,7 +61,11 @@ final class Transfer {
     private let clock: LoopClock
 
     var facts = HeadFacts()
+    /// How its connection ends, where only that ends the content.
+    var tlsEnding: TLSEnding?
     private var sink: (any ContentSink)?
+    /// Whether it is known where the content goes: the head that counts has come.
+    var hasSink: Bool { sink != nil }
     /// Stands before the sink where the content is encoded.
     private var decoder: DecodingSink?
     /// libcurl has begun to send it.
@@ -131,6 +135,10 @@ final class Transfer {
     func finish(_ end: TransferEnd) {
         var end = end
         if end.error == nil, sink == nil, let response, !openSink(response) { end.error = failure }
+        if end.error == nil, let tlsEnding, !tlsEnding.isNotified {
+            let error = SessionError.missingCloseNotify(request.url.host() ?? "the server")
+            end.error = error.with(failingURL: request.url, response: response)
+        }
         if end.error == nil, let shortage = decoder?.shortage {
             end.error = shortage.with(failingURL: request.url, response: response)
         }
@@ -175,7 +183,7 @@ extension Transfer {
 
     /// Whether there is anything to decode: what is said of an encoding may tell of content that does not come (RFC 9110 §8.4, §9.3.2,
     /// §15.4.5).
-    private func hasContent(_ head: SessionResponse) -> Bool {
+    func hasContent(_ head: SessionResponse) -> Bool {
         request.method != .head && head.statusCode != 204 && head.statusCode != 304 && facts.length != 0
     }
 

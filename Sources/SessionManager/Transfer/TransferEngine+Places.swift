@@ -84,6 +84,20 @@ extension TransferEngine {
         guard let easy = transfer.easy else { return }
         watchOver(transfer)
         transfer.awaitAnswerAgain()
-        inside { _ = ccurl_easy_pause(easy.raw, Int32(CCURL_PAUSE_NONE)) }
+        unpause(transfer, easy)
+    }
+
+    /// Has libcurl go on, which hands over at once what it has kept: trailers too, and what it finds wrong there it says nowhere else.
+    func unpause(_ transfer: Transfer, _ easy: EasyHandle) {
+        var code = CURLE_OK
+        inside { code = ccurl_easy_pause(easy.raw, Int32(CCURL_PAUSE_NONE)) }
+        guard code != CURLE_OK, transfer.easy === easy, let pool = transfer.pool else { return }
+        let error = transfer.failure ?? transfer.judged(easy.error(code, transfer, tls))
+        // One that has ended is refused as well (CURLE_BAD_FUNCTION_ARGUMENT, lib/easy.c): its own end comes first.
+        pool.isDirty = true
+        isDirty = true
+        later { engine in
+            if transfer.easy === easy { engine.fail(transfer, error) }
+        }
     }
 }

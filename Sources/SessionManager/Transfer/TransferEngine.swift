@@ -192,7 +192,7 @@ extension TransferEngine {
             // libcurl hands over what it has kept at once.
             engine.clock.update()
             transfer.lastActivity = engine.clock.now
-            engine.inside { _ = ccurl_easy_pause(easy.raw, Int32(CCURL_PAUSE_NONE)) }
+            engine.unpause(transfer, easy)
         }
     }
 

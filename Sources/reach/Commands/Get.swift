@@ -14,8 +14,9 @@ struct Get: ParsableCommand {
         abstract: "Fetch a URL to a file, whole or not at all, or to standard output.",
         discussion: """
             A file is written as FILE.part and renamed when it is complete and its checksum is right; until then an older \
-            FILE stays as it is. What was cut off is kept with a record in FILE.part.resume, and --resume goes on from \
-            there if the server's file is still the same. When the network goes while it runs, it goes on over another \
+            FILE stays as it is, and FILE keeps its owner and mode. What was cut off is gone on with at once, or kept with a \
+            record in FILE.part.resume, and --resume goes on from there if the server's file is still the same, or if \
+            --sha256 tells. When the network goes while it runs, it goes on over another \
             path, or waits for one; that time does not count for --max-time. Redirects are followed, without credentials to other hosts.
 
             One sentence on standard error tells what happened. With --json it is an object, on standard output, or on \
@@ -70,6 +71,7 @@ struct Get: ParsableCommand {
             responseSerializer: HTTPResponseSerializer())
         GetNetwork.follow(request.url, manager.queue)
         let meter = GetMeter()
+        manager.interceptor = connection.retryCount == 0 ? nil : GetRetries(connection.retryCount, meter)
         let transfer = GetTransfer(
             manager: manager, request: request, target: target, isResuming: content.isResuming,
             checksum: content.checksum, wantsChecksum: json, meter: meter)
@@ -88,6 +90,7 @@ struct Get: ParsableCommand {
             let limit = Clock.monotonic + .seconds(5)
             _ = vigil.wait(watchesOutput: false, until: { limit })
         }
+        if progress.interval != nil, let sentence = meter.takeRetry() { progress.tell(sentence) }
         progress.clear()
         guard var report = box.withLock({ $0 }) else {
             complain("interrupted")
@@ -107,6 +110,7 @@ struct Get: ParsableCommand {
             let next = Clock.monotonic + interval
             let end = vigil.wait(watchesOutput: false, until: { next })
             guard end == .timedOut else { return end }
+            if let sentence = meter.takeRetry() { progress.tell(sentence) }
             if let reason = meter.waitingReason {
                 progress.wait(reason, meter.moment?.progress)
             } else if let moment = meter.moment {

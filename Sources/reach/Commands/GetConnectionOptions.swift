@@ -46,6 +46,14 @@ struct GetConnectionOptions: ParsableArguments {
     var maximumTime: Duration?
 
     @Option(
+        name: .customLong("retry"),
+        help: ArgumentHelp(
+            "Try so often again after a cut, no connection, or 408, 429, 500, 502, 503 or 504, and wait as Retry-After wants. (default: 5 times after a cut whose rest can be asked for, else never; 0 for never)",
+            valueName: "count"),
+        transform: Value.retries)
+    var retryCount: Int?
+
+    @Option(
         name: .customLong("limit-rate"),
         help: ArgumentHelp(
             "Transfer no faster than so many bytes a second; 200K, 2M.", valueName: "speed"),

@@ -15,22 +15,30 @@ final class GetFiles: SessionDelegate {
     var part: String { "\(path).part" }
     /// Where that came from.
     var recordPath: String { "\(path).part.resume" }
+    /// Whether a checksum tells at the end if the file is right.
+    let isChecked: Bool
     /// Held for as long as this process writes.
     private let lock = Mutex<OwnedDescriptor?>(nil)
+    /// What others may do with the file that is replaced.
+    private let former = Mutex<FileRights?>(nil)
+    private let boot = BootIdentifier.current
+    private let syncing = GetSyncing()
 
-    init(_ path: String) { self.path = path }
+    init(_ path: String, isChecked: Bool = false) {
+        self.path = path
+        self.isChecked = isChecked
+    }
 
     /// Makes sure that nobody else writes the same file.
     func begin() throws(SessionError) {
-        let rights = rights
-        // A pipe that nobody reads would be waited for.
-        let number = open(part, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, rights)
-        guard number >= 0 else { throw FileFailure.cannotCreate(part, errno) }
+        // One that another user has put there says nothing, and this process could not replace it in every folder.
+        if let error = recordFault { throw error }
+        let rights = FileRights(of: path)
+        let number = try OwnFile.make(part, mode: rights == nil ? 0o666 : FileRights.whileWritten)
         lock.withLock { $0 = OwnedDescriptor(adopting: number) }
-        var status = stat()
-        if fstat(number, &status) == 0, status.st_mode & 0o666 & ~rights != 0 {
-            _ = fchmod(number, status.st_mode & rights)
-        }
+        former.withLock { $0 = rights }
+        // As an earlier try has left it: until it has the rights of the old file it has none.
+        if rights != nil { _ = fchmod(number, FileRights.whileWritten) }
         // File systems without locks (ENOLCK, EOPNOTSUPP) are used without.
         if flock(number, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
             throw SessionError(
@@ -39,12 +47,14 @@ final class GetFiles: SessionDelegate {
         }
     }
 
-    /// What others may do with the file, as far as the umask lets them: no more than with that of this user which is replaced.
-    private var rights: mode_t {
-        var status = stat()
-        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid()
-        else { return 0o666 }
-        return 0o600 | status.st_mode & 0o066
+    /// Why the record that lies there is not this user's own; nil where it is, or where there is none.
+    private var recordFault: SessionError? {
+        do throws(SessionError) {
+            close(try OwnFile.existing(recordPath, O_RDONLY))
+            return nil
+        } catch {
+            return error.code == .fileDoesNotExist ? nil : error
+        }
     }
 
     /// The bytes that have come so far.
@@ -55,15 +65,24 @@ final class GetFiles: SessionDelegate {
 
     /// What an earlier process has left of this URL; nil where there is nothing that can be gone on with.
     ///
-    /// The record was written when the head came. How far the file got since then, it tells itself: also a process that was
-    /// killed has written what it had received, in order.
+    /// How far the file got since the record was written, it tells itself, unless the machine was started anew since.
     func record(for url: URL) -> ResumeRecord? {
-        guard let text = try? Data(contentsOf: URL(filePath: recordPath)),
-            let record = try? ResumeRecord(encoded: text), record.url == url, partSize > 0
+        guard let text = recordText, let kept = GetRecord(text),
+            let record = kept.record(for: url, isChecked: isChecked)
         else { return nil }
+        let count = kept.trustedBytes(of: partSize, now: boot)
+        guard count > 0 else { return nil }
         return try? ResumeRecord(
             url: record.url, method: record.method, eTag: record.eTag, lastModified: record.lastModified,
-            date: record.date, receivedBytes: partSize, totalBytes: record.totalBytes, partialFile: part)
+            date: record.date, receivedBytes: count, totalBytes: record.totalBytes, partialFile: part)
+    }
+
+    private var recordText: Data? {
+        guard let number = try? OwnFile.existing(recordPath, O_RDONLY) else { return nil }
+        let file = OwnedDescriptor(adopting: number)
+        var text = Data(count: 1 << 16)
+        let count = text.withUnsafeMutableBytes { read(file.number, $0.baseAddress, $0.count) }
+        return count > 0 ? text.prefix(count) : nil
     }
 
     /// Writes the record before the first byte comes, so that it is there however this process ends.
@@ -73,13 +92,14 @@ final class GetFiles: SessionDelegate {
         guard response.statusCode == 200 else { return .allow }
         // Emptied first: the bytes of an earlier version must never lie beside the record of a later one.
         _ = truncate(part, 0)
-        if ResumeRules.canRecord(request, response: response),
+        if ResumeRules.canRecord(request, response: response, isChecked: isChecked),
             let record = try? ResumeRecord(
                 request: request, response: response, receivedBytes: 0, totalBytes: response.contentLength,
-                partialFile: part), let text = try? record.encoded()
+                partialFile: part), write(record)
         {
-            write(record: text)
+            syncing.begin { [weak self] in self?.sync() }
         } else {
+            // There is nothing to go on from, and nothing else is lost.
             _ = unlink(recordPath)
         }
         return .allow
@@ -87,33 +107,54 @@ final class GetFiles: SessionDelegate {
 
     /// Puts the record in its place, for this user alone: a URL may hold a password or a signature.
     ///
-    /// Without it there is nothing to go on from, and nothing else is lost.
-    private func write(record text: Data) {
-        if AtomicFile(recordPath, mode: 0o600).write(Array(text)) != nil { _ = unlink(recordPath) }
+    /// - Returns: Whether that was possible; what lay there before lies there still where it was not.
+    private func write(_ record: ResumeRecord) -> Bool {
+        guard let text = try? GetRecord(record, boot: boot).encoded() else { return false }
+        return AtomicFile(recordPath, mode: 0o600).write(Array(text)) == nil
+    }
+
+    /// Has what came so far on the disk, and says so in the record.
+    private func sync() {
+        guard let text = recordText, let kept = GetRecord(text) else { return }
+        let size = partSize
+        let isSynced = lock.withLock { file in
+            switch file {
+            case .some(let file): fdatasync(file.number) == 0
+            case .none: false
+            }
+        }
+        guard isSynced, size > kept.record.receivedBytes || kept.boot != boot,
+            let record = try? kept.record.with(receivedBytes: size)
+        else { return }
+        // On a full disk the former one stays, which vouches for less.
+        _ = write(record)
     }
 
     /// Puts the complete file in its place.
     func commit() throws(SessionError) {
+        syncing.end()
+        let rights = FileRights(of: path) ?? former.withLock { $0 }
         // Without this a power cut after the rename could leave an empty file where a good one was.
-        let number = open(part, O_RDONLY | O_CLOEXEC)
-        if number >= 0 {
-            let file = OwnedDescriptor(adopting: number)
-            guard fsync(file.number) == 0 || errno == EINVAL else {
-                throw FileFailure.cannotWrite(part, errno)
-            }
+        let failure = lock.withLock { file -> Int32 in
+            guard let number = file?.number else { return 0 }
+            rights?.give(to: number)
+            return fsync(number) == 0 || errno == EINVAL ? 0 : errno
         }
+        if failure != 0 { throw FileFailure.cannotWrite(part, failure) }
         guard rename(part, path) == 0 else { throw FileFailure.cannotMove(part, to: path, errno) }
         _ = unlink(recordPath)
     }
 
     /// Throws away what has come.
     func discard() {
+        syncing.end()
         _ = unlink(part)
         _ = unlink(recordPath)
     }
 
     /// Keeps what can be gone on with and removes the rest.
     func settle() {
-        if partSize == 0 || access(recordPath, F_OK) != 0 { discard() }
+        syncing.end()
+        if partSize == 0 || access(recordPath, F_OK) != 0 { discard() } else { sync() }
     }
 }

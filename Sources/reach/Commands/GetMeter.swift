@@ -16,6 +16,21 @@ final class GetMeter: Sendable {
     private let state = Mutex<(newest: TaskBinding.Moment?, resumedAt: Int64)>((nil, 0))
     private let binding = Mutex<TaskBinding?>(nil)
     private let start = Clock.monotonic
+    private let tries = Mutex<(count: Int, sentence: String?)>((0, nil))
+
+    /// How often it was tried again.
+    var retries: Int { tries.withLock { $0.count } }
+
+    /// Another try is about to begin; this is why, and when.
+    func noteRetry(_ sentence: String) { tries.withLock { $0 = ($0.count + 1, sentence) } }
+
+    /// What is to be told of the last try, once.
+    func takeRetry() -> String? {
+        tries.withLock { tries in
+            defer { tries.sentence = nil }
+            return tries.sentence
+        }
+    }
 
     /// The time since the program began with the work.
     var elapsed: Duration { Clock.monotonic - start }

@@ -52,7 +52,10 @@ struct GetContentOptions: ParsableArguments {
         if output != nil, usesRemoteName { throw ValidationError("-o and -O exclude each other.") }
         if output?.isEmpty == true { throw ValidationError("-o needs the name of a file.") }
         if usesRemoteName, Self.remoteName(url) == nil {
-            throw ValidationError("the URL's path ends without a name; give one with -o.")
+            throw ValidationError(
+                Self.lastPart(url).utf8.count > Self.longestName
+                    ? "the last part of the URL's path is too long for the name of a file; give one with -o."
+                    : "the URL's path ends without a name; give one with -o.")
         }
         guard isResuming else { return }
         if output == nil && !usesRemoteName || output == "-" {
@@ -63,6 +66,14 @@ struct GetContentOptions: ParsableArguments {
 
     /// The last part of the path, decoded, if it can be the name of a file.
     static func remoteName(_ url: URL) -> String? {
+        let name = lastPart(url)
+        return name.isEmpty || name == "." || name == ".." || name.utf8.count > longestName ? nil : name
+    }
+
+    /// With what stands at the end of the names beside it: `.FILE.part.resume.new`, of 255 bytes at most (NAME_MAX, limits.h).
+    private static let longestName = 255 - 17
+
+    private static func lastPart(_ url: URL) -> String {
         func last(_ isEncoded: Bool) -> String {
             let parts = url.path(percentEncoded: isEncoded).split(
                 separator: "/", omittingEmptySubsequences: false)
@@ -72,16 +83,17 @@ struct GetContentOptions: ParsableArguments {
         let name = encoded.lowercased().contains("%2f") ? encoded : last(false)
         // What would lead elsewhere or cannot be read in a listing stays as the URL spells it.
         let isPlain = name.unicodeScalars.allSatisfy { !SafeText.steers($0.value) }
-        let chosen = isPlain ? name : encoded
-        return chosen.isEmpty || chosen == "." || chosen == ".." || chosen.utf8.count > 255 ? nil : chosen
+        return isPlain ? name : encoded
     }
 
     /// Where the content goes.
     func target(_ url: URL) throws(ExitCode) -> GetTarget {
-        guard let name = usesRemoteName ? Self.remoteName(url) : output, name != "-" else {
-            return .stream(.output, name: nil)
+        if usesRemoteName, let name = Self.remoteName(url) {
+            // A URL may end like an option, or with the "-" that -o takes for standard output: here it is a file like all.
+            return try GetTarget(file: name.hasPrefix("-") ? "./\(name)" : name, isChecked: checksum != nil)
         }
-        return try GetTarget(file: name)
+        guard let output, output != "-" else { return .stream(.output, name: nil) }
+        return try GetTarget(file: output, isChecked: checksum != nil)
     }
 
     /// The request.

@@ -65,6 +65,13 @@ final class GetProgress {
         }
     }
 
+    /// Shows why there is another try, on a line that stays.
+    func tell(_ sentence: String) {
+        guard interval != nil else { return }
+        clear()
+        StandardStream.error.write(terminal.style(.never).sentence(sentence) + "\n")
+    }
+
     /// Shows how far the transfer is, so long after its start.
     func show(_ moment: GetMeter.Moment, elapsed: Duration) {
         waiting = nil

@@ -13,6 +13,7 @@ extension GetReport {
         var text = "\(AmountText.bytes(bytes)) from \(host) in \(AmountText.seconds(elapsed))"
         if let file { text += ", saved as \(file)" }
         if expected != nil { text += ", checksum right" }
+        if retries > 0 { text += retries == 1 ? ", after another try" : ", after \(retries) more tries" }
         if resumedAt > 0, let size { text += " (resumed at \(Self.percent(resumedAt, of: size)) %)" }
         return text
     }
@@ -23,7 +24,11 @@ extension GetReport {
         let part =
             keptTotal.map { "\(AmountText.bytes(keptBytes)) of \(AmountText.bytes($0))" }
             ?? AmountText.bytes(keptBytes)
-        return "\(failure.sentence); \(part) kept in \(keptFile), --resume goes on from there"
+        let way =
+            keepsValidator
+            ? "--resume goes on from there"
+            : "but nothing tells whether the server's file stays the same: --resume goes on from there only with --sha256"
+        return "\(failure.sentence); \(part) kept in \(keptFile), \(way)"
     }
 
     private static func percent(_ part: Int64, of whole: Int64) -> Int64 {
@@ -68,6 +73,8 @@ extension GetReport {
         line.append(json: failure?.sentence)
         line.append(literal: ",\"errorCode\":")
         line.append(json: failure?.number)
+        line.append(literal: ",\"retries\":")
+        line.append(retries)
         line.append(literal: "}\n")
     }
 

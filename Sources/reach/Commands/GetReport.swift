@@ -35,7 +35,13 @@ struct GetReport: Sendable {
     var wasComplete = false
     var elapsed: Duration = .zero
     var file: String?
+    /// Whether the request asks for content only if there is other than it names.
+    var isConditional = false
+    /// How often it was tried again.
+    var retries = 0
     private(set) var keptFile: String?
+    /// Whether `--resume` goes on with that as it is; otherwise only where a checksum tells if the file is right.
+    private(set) var keepsValidator = true
     private(set) var keptBytes: Int64 = 0
     /// How many bytes there are where those are from.
     private(set) var keptTotal: Int64?
@@ -65,10 +71,13 @@ struct GetReport: Sendable {
     /// Notes why it failed.
     mutating func fail(_ error: SessionError) {
         note(error.response, [])
-        if let status, !StatusCodes.successful.contains(status), error.code == .badServerResponse {
+        if let status, status >= 300, error.code == .badServerResponse {
+            let verdict = GetStatus(
+                status, isConditional: isConditional,
+                hasLocation: error.response?.value(forField: "location") != nil)
             failure = Failure(
-                exitCode: status >= 500 ? .serverError : .refused, number: error.code.rawValue,
-                sentence: Self.sentence(status: status, url, error.data))
+                exitCode: verdict.exitCode, number: error.code.rawValue,
+                sentence: Self.sentence(status: status, verdict.explanation, url, error.data))
             return
         }
         let advice = error.spokenAdvice.isEmpty ? "" : "; \(error.spokenAdvice)"
@@ -79,8 +88,8 @@ struct GetReport: Sendable {
     }
 
     /// Notes what has come and stays, to be gone on with.
-    mutating func keep(_ bytes: Int64, of total: Int64?, in file: String) {
-        (keptFile, keptBytes, keptTotal) = (file, bytes, total)
+    mutating func keep(_ bytes: Int64, of total: Int64?, in file: String, goesOn: Bool = true) {
+        (keptFile, keptBytes, keptTotal, keepsValidator) = (file, bytes, total, goesOn)
     }
 
     /// A signal was the reason.
@@ -90,8 +99,11 @@ struct GetReport: Sendable {
     }
 
     /// What a server says beside the status, if it is short text.
-    private static func sentence(status: Int, _ url: URL, _ content: Data?) -> String {
+    private static func sentence(
+        status: Int, _ explanation: String, _ url: URL, _ content: Data?
+    ) -> String {
         var sentence = "\(status) \(reasonPhrase(forStatus: status)) (\(url.absoluteString))"
+        if !explanation.isEmpty { sentence += ": \(explanation)" }
         if let content, !content.isEmpty, content.count <= 300 {
             let words = String(decoding: content, as: UTF8.self).split(whereSeparator: \.isWhitespace)
             sentence += ": \(words.joined(separator: " "))"

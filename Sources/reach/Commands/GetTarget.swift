@@ -12,7 +12,7 @@ enum GetTarget: Sendable {
     case file(GetFiles)
 
     /// The target of this name, opened where it is no regular file; says why not and gives the exit code.
-    init(file name: String) throws(ExitCode) {
+    init(file name: String, isChecked: Bool = false) throws(ExitCode) {
         var path = name
         var status = stat()
         let isLink = lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
@@ -26,11 +26,11 @@ enum GetTarget: Sendable {
             free(real)
             _ = lstat(path, &status)
         } else if lstat(path, &status) != 0 {
-            self = .file(GetFiles(path))
+            self = .file(GetFiles(path, isChecked: isChecked))
             return
         }
         switch status.st_mode & S_IFMT {
-        case S_IFREG, S_IFLNK: self = .file(GetFiles(path))
+        case S_IFREG, S_IFLNK: self = .file(GetFiles(path, isChecked: isChecked))
         case S_IFDIR:
             complain("\(name) is a directory; name a file in it")
             throw .inputOutput

@@ -19,6 +19,7 @@ struct GetTransfer: Sendable {
     /// Does it all; a cancelled task ends it early, with what came kept.
     func run() async -> GetReport {
         var report = GetReport(url: request.url, expected: checksum)
+        report.isConditional = [.ifNoneMatch, .ifModifiedSince].contains { request.headerFields[$0] != nil }
         do throws(SessionError) {
             switch target {
             case .file(let files): try await fetch(files, &report)
@@ -35,6 +36,7 @@ struct GetTransfer: Sendable {
             report.fail(error)
         }
         report.elapsed = meter.elapsed
+        report.retries = meter.retries
         return report
     }
 
@@ -52,38 +54,61 @@ struct GetTransfer: Sendable {
         if checksum != nil { _ = try SHA256Digest() }
         try files.begin()
         manager.delegate = files
-        var options = TaskOptions()
-        options.keepsPartialFile = true
-        options.partialFile = files.part
-        var request = request
-        // The file as it is on the server: that is what ranges and checksums count.
-        request.options.decompressesContent = false
         let record = isResuming ? files.record(for: request.url) : nil
         do throws(SessionError) {
-            let task =
-                if let record {
-                    try manager.downloadTask(resuming: record, with: request, options: options)
-                } else {
-                    try manager.downloadTask(with: request, options: options)
+            do throws(SessionError) { try await receive(files, record, &report) } catch {
+                // A part of an older version, perhaps, which nothing but the checksum could tell: all of it, then.
+                guard error.code == .checksumMismatch, report.resumedAt > 0, let record, !isStrong(record)
+                else {
+                    throw error
                 }
-            let outcome = try await run(task, &report, resumedAt: record?.receivedBytes ?? 0)
-            let size = files.partSize
-            if let record, outcome.response?.statusCode == 206 || outcome.metrics.isEmpty {
-                report.resumedAt = record.receivedBytes
+                report.resumedAt = 0
+                try await receive(files, nil, &report)
             }
-            report.size = size
-            report.bytes = size - report.resumedAt
-            if checksum != nil || wantsChecksum { try verify(files.part, &report) }
             try files.commit()
             report.file = files.path
         } catch {
             if error.code == .checksumMismatch { files.discard() } else { files.settle() }
             // What is there may be of another URL: that is left alone, and cannot be gone on with here.
             if let kept = files.record(for: self.request.url) {
-                report.keep(kept.receivedBytes, of: kept.totalBytes, in: files.part)
+                report.keep(
+                    kept.receivedBytes, of: kept.totalBytes, in: files.part,
+                    goesOn: checksum != nil || isStrong(kept))
             }
             throw error
         }
+    }
+
+    /// Whether the missing bytes can be asked for under a validator, so that no checksum has to tell.
+    private func isStrong(_ record: ResumeRecord) -> Bool {
+        if case .restart = ResumeRules(record: record).plan { false } else { true }
+    }
+
+    /// Has everything in the partial file, from its beginning or from where the record says, and right.
+    private func receive(
+        _ files: GetFiles, _ record: ResumeRecord?, _ report: inout GetReport
+    ) async throws(SessionError) {
+        var options = TaskOptions()
+        options.keepsPartialFile = true
+        options.partialFile = files.part
+        options.goesOnWithoutValidator = checksum != nil
+        var request = request
+        // The file as it is on the server: that is what ranges and checksums count.
+        request.options.decompressesContent = false
+        let task =
+            if let record {
+                try manager.downloadTask(resuming: record, with: request, options: options)
+            } else {
+                try manager.downloadTask(with: request, options: options)
+            }
+        let outcome = try await run(task, &report, resumedAt: record?.receivedBytes ?? 0)
+        let size = files.partSize
+        if let record, outcome.response?.statusCode == 206 || outcome.metrics.isEmpty {
+            report.resumedAt = record.receivedBytes
+        }
+        report.size = size
+        report.bytes = size - report.resumedAt
+        if checksum != nil || wantsChecksum { try verify(files.part, &report) }
     }
 
     /// Runs a download task to its end.
@@ -125,16 +150,9 @@ struct GetTransfer: Sendable {
 
     /// Hands the content on as it comes.
     private func relay(_ out: StandardStream, _ report: inout GetReport) async throws(SessionError) {
-        let (response, content) = try await manager.stream(for: request)
-        meter.follow(content.task)
-        report.note(response, [])
+        let (response, content) = try await accepted(&report)
         report.total = response.contentLength
         var chunks = content.makeAsyncIterator()
-        guard StatusCodes.successful.contains(response.statusCode ?? 0) else {
-            var excerpt = Data()
-            while excerpt.count < 4096, let chunk = try? await chunks.next() { excerpt += chunk }
-            throw SessionError(.badServerResponse, "", response: response, data: excerpt)
-        }
         while let chunk = try await chunks.next() {
             report.bytes += Int64(chunk.count)
             report.leavesLineOpen = chunk.last != UInt8(ascii: "\n")
@@ -142,6 +160,44 @@ struct GetTransfer: Sendable {
         }
         report.size = report.bytes
         report.note(response, content.task.metrics)
+    }
+
+    /// An answer whose content is wanted; one that is not is tried again where that may help, before anything was handed on.
+    private func accepted(
+        _ report: inout GetReport
+    ) async throws(SessionError) -> (SessionResponse, ContentStream) {
+        var count = 0
+        while true {
+            let (response, content) = try await manager.stream(for: request)
+            meter.follow(content.task)
+            report.note(response, [])
+            if StatusCodes.successful.contains(response.statusCode ?? 0) { return (response, content) }
+            var chunks = content.makeAsyncIterator()
+            var excerpt = Data()
+            while excerpt.count < 4096, let chunk = try? await chunks.next() { excerpt += chunk }
+            content.task.cancel()
+            let refusal = SessionError(.badServerResponse, "", response: response, data: excerpt)
+            try await pause(after: refusal, response, tries: count)
+            count += 1
+        }
+    }
+
+    /// Waits as the retriers want before another try; throws the refusal where they want none, or the time is over before.
+    private func pause(
+        after refusal: SessionError, _ response: SessionResponse, tries: Int
+    ) async throws(SessionError) {
+        let state = RequestState(
+            identifier: 0, retryCount: tries, response: response, date: Date(), instant: ContinuousClock.now)
+        let delay: Duration
+        switch await manager.interceptor?.retry(request, state: state, after: refusal) {
+        case .retry: delay = .zero
+        case .retryAfter(let wish): delay = wish
+        case .doNotRetry, .doNotRetryWithError, nil: throw refusal
+        }
+        if let limit = request.options.timeouts.total, meter.elapsed + delay > limit { throw refusal }
+        do { try await Task.sleep(for: delay) } catch {
+            throw SessionError(.cancelled, "the transfer was cancelled")
+        }
     }
 
     /// Hands the content on when it is complete and right.

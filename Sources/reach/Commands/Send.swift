@@ -126,7 +126,7 @@ struct Send: ParsableCommand {
         do {
             return try work { receipt in
                 taken.receipt.withLock { $0 = receipt }
-                if !json { StandardStream.output.write("\(receipt.id)\n") }
+                if !json { StandardStream.output.write("\(receipt.id)\n").note() }
             }
         } catch let code as ExitCode where code == .timedOut {
             let receipt = taken.receipt.withLock { $0 }
@@ -152,7 +152,7 @@ struct Send: ParsableCommand {
         OutboxJSON.write(
             receipt, outcome: settlement?.outcome ?? "queued", settlement?.statusCode, settlement?.reason,
             to: &line)
-        StandardStream.output.write(line.bytes)
+        StandardStream.output.write(line.bytes).note()
     }
 
     /// Delivers, unless another process does already.
@@ -169,6 +169,6 @@ struct Send: ParsableCommand {
     private static func write(_ receipt: OutboxReceipt, _ settlement: OutboxSettlement?) {
         var line = TextLine()
         OutboxJSON.write(receipt, settlement, to: &line)
-        StandardStream.output.write(line.bytes)
+        StandardStream.output.write(line.bytes).note()
     }
 }

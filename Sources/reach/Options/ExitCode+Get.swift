@@ -25,6 +25,8 @@ extension ExitCode {
         case .cancelled: self = .interrupted
         case .missingLibrary, .outOfResources: self = .unavailable
         case .invalidHeaderField, .invalidSecurityPolicy: self = .usage
+        // Of the URL that was given; one that a server redirects to is its fault.
+        case .badURL where error.response == nil: self = .usage
         // Of a proxy that makes no tunnel; over http it is the status of an answer.
         case .userAuthenticationRequired: self = .refused
         case .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .notConnectedToInternet:

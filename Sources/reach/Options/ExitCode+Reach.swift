@@ -40,6 +40,12 @@ func complain(_ limitations: MonitorLimitations) {
 }
 
 extension StandardStream.Outcome {
+    /// Where writing to standard output failed, says so on standard error, and that is all: of a command whose exit code tells what was done.
+    func note() {
+        guard case .failed(let errno) = self else { return }
+        complain("standard output: \(String(cString: strerror(errno)))")
+    }
+
     /// Where writing to standard output failed, says so on standard error and throws the exit code.
     ///
     /// A reader who left has what he wanted.

@@ -17,7 +17,9 @@ extension Value {
         do throws(SessionError) { return try URL(spoken: text) } catch {
             let start = text.lowercased()
             let advice =
-                if start.hasPrefix("http://") || start.hasPrefix("https://") {
+                if !error.advice.isEmpty {
+                    "it names a place that cannot be: \(error.advice)"
+                } else if start.hasPrefix("http://") || start.hasPrefix("https://") {
                     "it names no host, or has characters that a URL writes as %XX, and a host's name as xn--…"
                 } else if text.contains("://") {
                     "only http and https are spoken"
@@ -56,6 +58,15 @@ extension Value {
             let number = Int64(digits), number > 0, number <= Int64.max >> (shift + 1)
         else { throw ValidationError("give bytes a second, for example 200K or 2M.") }
         return number << shift
+    }
+
+    /// How often something is tried again.
+    static func retries(_ text: String) throws -> Int {
+        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int(text), count <= 1_000_000
+        else {
+            throw ValidationError("give a number of tries, for example 3.")
+        }
+        return count
     }
 
     /// A method (RFC 9110 §9).

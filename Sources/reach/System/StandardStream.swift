@@ -13,13 +13,13 @@ struct StandardStream: Sendable {
     /// What became of a write.
     enum Outcome: Sendable, Hashable {
         case written
-        /// Nobody reads any more (EPIPE), or the descriptor was closed from the start (EBADF).
+        /// Nobody reads any more (EPIPE).
         case readerLeft
-        /// It failed with this errno(3): a full disk, a broken one.
+        /// It failed with this errno(3): a full disk, a broken one, a descriptor that was closed from the start (EBADF).
         case failed(Int32)
 
         fileprivate init(errno: Int32) {
-            self = errno == EPIPE || errno == EBADF ? .readerLeft : .failed(errno)
+            self = errno == EPIPE ? .readerLeft : .failed(errno)
         }
     }
 
@@ -54,8 +54,9 @@ struct StandardStream: Sendable {
     static func prepare() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF
         {
-            // Only reading: what is written there fails, as it would have on the closed descriptor.
-            _ = open("/dev/null", O_RDONLY)
+            // What is written there fails, as it would have on the closed descriptor; so does opening it for writing as /dev/stdout, which
+            // only a directory makes sure of.
+            _ = descriptor == STDIN_FILENO ? open("/dev/null", O_RDONLY) : open("/", O_RDONLY | O_DIRECTORY)
         }
         signal(SIGPIPE, SIG_IGN)
     }

@@ -55,6 +55,22 @@ struct RulesResumeTests {
         #expect(!request.options.decompressesContent)
     }
 
+    @Test(
+        "FLD-029 where a checksum tells, a range is asked for without a validator, and a weak tag has to be the same",
+        arguments: [(nil, nil, true), ("W/\"v1\"", "W/\"v1\"", true), ("W/\"v1\"", "W/\"v2\"", false)]
+            as [(String?, String?, Bool)])
+    func checked(_ eTag: String?, _ theirs: String?, _ isSame: Bool) throws {
+        let rules = ResumeRules(record: try record(eTag: eTag), isChecked: true)
+        #expect(name(rules.plan) == "bytes=50- -")
+        var fields = HTTPFields()
+        fields[.contentRange] = "bytes 50-99/100"
+        fields[.eTag] = theirs
+        let response = SessionResponse(
+            url: try SessionRequest("https://a.example/file").url, statusCode: 206, headerFields: fields)
+        if case .append = rules.judge(response) { #expect(isSame) } else { #expect(!isSame) }
+        #expect(name(ResumeRules(record: try record(), isChecked: true).plan) == "bytes=50- \"v1\"")
+    }
+
     @Test("secrets stay with the origin that they are for, and a body with its method")
     func foreignBase() throws {
         var base = try SessionRequest(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import Glibc
 import HTTPTypes
 import Reachability
 import SessionCore
@@ -120,7 +121,7 @@ struct ResumedDownloadTests {
         #expect(folder.names == ["part"])
     }
 
-    @Test("a download that was begun anew and cut is tried again from its beginning")
+    @Test("a download that was begun anew and cut is tried again from where it was cut")
     func anewAgain() async throws {
         let lab = try await Lab()
         let folder = try Folder()
@@ -138,7 +139,7 @@ struct ResumedDownloadTests {
         task.resume()
         let end = await task.outcome()
         #expect(end.error == nil)
-        #expect(task.currentRequest.headerFields[.range] == nil)
+        #expect(task.currentRequest.headerFields[.range] == "bytes=9000-")
         #expect(try content(folder("part")) == OriginContent.bytes(0..<50_000, version: 2))
         #expect(try await lab.origin.count("anew-again") == 2)
     }
@@ -202,6 +203,87 @@ struct ResumedDownloadTests {
         #expect(end.error?.code == .badServerResponse)
         #expect(end.filePath == nil)
         #expect(folder.names == [])
+    }
+
+    @Test("FLD-064 nor is it one for a data task or a stream; what asks for a part gets it")
+    func unaskedPartElsewhere() async throws {
+        let lab = try await Lab()
+        var request = try SessionRequest(lab.origin.faultURL("/fault/range?n=1000&lie=unasked"))
+        let task = try lab.manager.dataTask(with: request)
+        task.resume()
+        #expect(await task.outcome().error?.code == .badServerResponse)
+        await #expect {
+            _ = try await lab.manager.stream(for: request)
+        } throws: {
+            ($0 as? SessionError)?.code == .badServerResponse
+        }
+        request.headerFields[.range] = "bytes=0-9"
+        #expect(try await lab.manager.data(for: request).0.count == 10)
+    }
+
+    @Test(
+        "FLD-054 a partial file that has another name as well is no place for content",
+        arguments: [false, true])
+    func linkedPart(_ isContinued: Bool) async throws {
+        let (lab, folder) = (try await Lab(), try Folder())
+        try Data(OriginContent.bytes(0..<1000)).write(to: URL(filePath: folder("other")))
+        #expect(link(folder("other"), folder("part")) == 0)
+        var options = TaskOptions()
+        options.partialFile = folder("part")
+        let request = try lab.request("/range/5000")
+        let record = try ResumeRecord(
+            url: request.url, eTag: "\"range-5000-1\"", receivedBytes: 1000, totalBytes: 5000,
+            partialFile: folder("part"))
+        let task =
+            isContinued
+            ? try lab.manager.downloadTask(resuming: record)
+            : try lab.manager.downloadTask(with: request, options: options)
+        task.resume()
+        #expect(await task.outcome().error?.code == .cannotCreateFile)
+        #expect(try content(folder("other")) == OriginContent.bytes(0..<1000))
+    }
+
+    @Test(
+        "FLD-033 a download that is tried again goes on where it was cut; with nothing to tell the version it begins anew",
+        arguments: [true, false])
+    func triedAgain(_ isTagged: Bool) async throws {
+        let (lab, folder) = (try await Lab(), try Folder())
+        var policy = RetryPolicy()
+        policy.scale = 0.001
+        var options = TaskOptions()
+        options.interceptor = policy
+        options.partialFile = folder("part")
+        let key = "tried-again-\(isTagged)"
+        let path =
+            "/fault/cut?n=100000&after=30000&kind=rst&times=2&key=\(key)\(isTagged ? "" : "&etag=0&lm=0")"
+        let task = try lab.manager.downloadTask(
+            with: lab.request(path, at: .direct), options: options,
+            destination: { _, _ in DownloadDestination(folder("file")) })
+        task.resume()
+        #expect(await task.outcome().error == nil)
+        #expect(task.currentRequest.headerFields[.range] == (isTagged ? "bytes=60000-" : nil))
+        #expect(try content(folder("file")) == OriginContent.bytes(0..<100_000))
+        #expect(folder.names == ["file"])
+        #expect(try await lab.origin.count(key) == 3)
+    }
+
+    @Test(
+        "FLD-033 the policy for cuts goes on, and leaves alone what it would begin anew",
+        arguments: [true, false])
+    func continuation(_ isTagged: Bool) async throws {
+        let (lab, folder) = (try await Lab(), try Folder())
+        var policy = ContinuationRetryPolicy()
+        policy.policy.scale = 0.001
+        var options = TaskOptions()
+        options.interceptor = policy
+        let key = "continuation-\(isTagged)"
+        let path = "/fault/cut?n=100000&after=30000&kind=rst&times=2&key=\(key)\(isTagged ? "" : "&weak=1")"
+        let task = try lab.manager.downloadTask(
+            with: lab.request(path, at: .direct), options: options,
+            destination: { _, _ in DownloadDestination(folder("file")) })
+        task.resume()
+        #expect(await task.outcome().error?.code == (isTagged ? nil : .networkConnectionLost))
+        #expect(try await lab.origin.count(key) == (isTagged ? 3 : 1))
     }
 
     @Test("a partial file shorter than its record is refused")

@@ -33,6 +33,37 @@ struct SecureTaskTests {
         }
     }
 
+    @Test(
+        "FLD-028 content without a length whose connection ends without close_notify is not complete",
+        arguments: [("close", true), ("fin", false)])
+    func closeNotify(_ kind: String, _ isComplete: Bool) async throws {
+        let lab = try await lab()
+        func request(_ fault: String) throws -> SessionRequest {
+            try lab.request("/fault/\(fault)?kind=\(kind)", at: .directTLS)
+        }
+        let expected: SessionError.Code? = isComplete ? nil : .networkConnectionLost
+        for task in [
+            try lab.manager.dataTask(with: request("until-closed")),
+            try lab.manager.downloadTask(with: request("until-closed")),
+        ] {
+            task.resume()
+            let end = await task.outcome()
+            #expect(end.error?.code == expected, "\(end)")
+            #expect(isComplete || end.error?.message.contains("close_notify") == true)
+            if let path = end.filePath { try FileManager.default.removeItem(atPath: path) }
+        }
+        let (_, content) = try await lab.manager.stream(for: request("until-closed"))
+        var (read, failure) = (Data(), SessionError.Code?.none)
+        do { for try await chunk in content { read += chunk } } catch { failure = error.code }
+        #expect(read == Data("hello".utf8) && failure == expected)
+        // What says itself where it ends is complete either way, and so is a refusal.
+        for fault in ["no-type", "trailers", "empty-with-trailers", "body-on-204"] {
+            let task = try lab.manager.dataTask(with: request(fault))
+            task.resume()
+            #expect(await task.outcome().error == nil, "\(fault)")
+        }
+    }
+
     private func outcome(_ lab: Lab, _ method: HTTPRequest.Method, at listener: OriginListener) async throws
         -> TaskOutcome
     {

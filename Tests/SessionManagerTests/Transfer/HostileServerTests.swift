@@ -192,6 +192,51 @@ struct HostileServerTests {
     }
 
     @Test(
+        "FLD-058 trailers that are no header fields are the server's fault, whatever becomes of the content",
+        arguments: ["trailer-without-colon", "nul-in-trailer"])
+    func brokenTrailers(_ path: String) async throws {
+        struct Delegate: SessionDelegate {}
+        let lab = try await Lab()
+        let request = try SessionRequest(lab.origin.faultURL("/fault/\(path)"))
+        for hasDelegate in [false, true] {
+            lab.manager.delegate = hasDelegate ? Delegate() : nil
+            for task in [
+                try lab.manager.dataTask(with: request), try lab.manager.downloadTask(with: request),
+            ] {
+                task.resume()
+                let end = await task.outcome()
+                #expect(end.error?.code == .badServerResponse && end.filePath == nil, "\(end)")
+            }
+            await #expect {
+                let (_, content) = try await lab.manager.stream(for: request)
+                for try await _ in content {}
+            } throws: {
+                ($0 as? SessionError)?.code == .badServerResponse
+            }
+        }
+    }
+
+    @Test("FLD-058 a trailer that looks like a head is none")
+    func trailerLikeAHead() async throws {
+        let end = try await outcome("trailer-like-a-head")
+        #expect(
+            end.error == nil && end.response?.statusCode == 200 && end.data == Data("hello".utf8), "\(end)")
+    }
+
+    @Test(
+        "FLD-067 a status line whose name is in small letters is no HTTP, and nothing of this machine's files",
+        arguments: ["small-version", "mixed-version"])
+    func smallVersion(_ path: String) async throws {
+        #expect(try await outcome(path).error?.code == .badServerResponse)
+    }
+
+    @Test("FLD-071 another protocol that nobody has asked for is the server's fault")
+    func unaskedUpgrade() async throws {
+        let error = try #require(try await outcome("unasked-upgrade").error)
+        #expect(error.code == .badServerResponse && error.response?.statusCode == 101)
+    }
+
+    @Test(
         "control bytes in header fields reach nobody",
         arguments: [
             "nul-in-header", "control-in-header", "invalid-utf8-header", "bare-cr", "header-without-colon",

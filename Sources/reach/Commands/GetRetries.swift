@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SessionManager
+
+/// Which failures `reach get` tries again after.
+///
+/// Unless it is told a number, it goes on where content was cut off whose rest can be asked for; with one, it also tries again after other
+/// failures that may pass.
+struct GetRetries: RequestInterceptor {
+    /// How often it goes on by itself.
+    static let standard = 5
+
+    private let policy: any RequestInterceptor
+    private let meter: GetMeter
+
+    init(_ count: Int?, _ meter: GetMeter) {
+        self.meter = meter
+        let cuts = ContinuationRetryPolicy(retryLimit: count ?? Self.standard)
+        guard let count else {
+            policy = cuts
+            return
+        }
+        var others = RetryPolicy()
+        others.retryLimit = count
+        others.maximumDelay = .seconds(600)
+        others.statusCodes = [408, 429, 500, 502, 503, 504]
+        others.errorCodes = [.networkConnectionLost, .timedOut, .cannotConnectToHost]
+        policy = Interceptor(interceptors: [cuts, others])
+    }
+
+    func retry(_ request: SessionRequest, state: RequestState, after error: any Error) async -> RetryDecision
+    {
+        let decision = await policy.retry(request, state: state, after: error)
+        let delay: Duration
+        switch decision {
+        case .retry: delay = .zero
+        case .retryAfter(let pause): delay = pause
+        case .doNotRetry, .doNotRetryWithError: return decision
+        }
+        meter.noteRetry(Self.sentence(error, state.response?.statusCode, delay))
+        return decision
+    }
+
+    /// `the connection broke: …; another try in 1.2 s`.
+    static func sentence(_ error: any Error, _ status: Int?, _ delay: Duration) -> String {
+        let failure = error as? SessionError
+        let cause =
+            if failure?.code == .badServerResponse, let status {
+                "\(status) \(reasonPhrase(forStatus: status))"
+            } else {
+                failure?.message ?? "\(error)"
+            }
+        return "\(cause); another try in \(AmountText.seconds(delay))"
+    }
+}
