@@ -38,9 +38,11 @@ let package = Package(
             name: "CNetlink", pkgConfig: "libnl-route-3.0",
             providers: [.apt(["libnl-route-3-dev", "pkg-config"]), .yum(["libnl3-devel"])]),
         .target(name: "CLinux"),
+        // The program's arguments, and who runs its tasks: what Swift's runtime offers to C alone.
+        .target(name: "CRuntime"),
 
         // One thread for everything that waits.
-        .target(name: "EventLoop", dependencies: ["CLinux"], swiftSettings: strict),
+        .target(name: "EventLoop", dependencies: ["CLinux", "CRuntime"], swiftSettings: strict),
 
         // Pure decisions: imports nothing but the standard library.
         .target(name: "ReachabilityCore", swiftSettings: strict),
@@ -57,8 +59,9 @@ let package = Package(
         .executableTarget(
             name: "reach",
             dependencies: [
-                "Reachability", "ReachabilityRecording", "SessionManager", "ServiceCore", "Service",
-                "Storage", "Outbox",
+                "CRuntime", "EventLoop", "Reachability", "ReachabilityRecording", "SessionManager",
+                "ServiceCore",
+                "Service", "Storage", "Outbox",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

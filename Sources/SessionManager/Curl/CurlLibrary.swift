@@ -31,6 +31,8 @@ package struct CurlLibrary: Sendable {
         case CCURL_NO_RESOURCES:
             throw missing(
                 "raise the limit of open files (ulimit -n, LimitNOFILE=) or free memory", .outOfResources)
+        case CCURL_NO_SPACE:
+            throw missing("raise the limit of the address space (ulimit -v, LimitAS=)", .outOfResources)
         default:
             throw missing("install libcurl, on Debian: apt install libcurl4")
         }
