@@ -11,8 +11,11 @@ extension SessionError {
     ///   - refusal: why a security policy refused the server, where one did.
     ///   - url: what was asked for.
     ///   - showsIdentity: whether this client has a certificate to show.
+    ///   - lacksPassphrase: whether its key is encrypted and has no passphrase.
     package static func tls(
-        _ failure: TransportFailure, verifyResult: Int, refusal: TrustRefusal?, url: URL?, showsIdentity: Bool
+        _ failure: TransportFailure, verifyResult: Int, refusal: TrustRefusal?, url: URL?,
+        showsIdentity: Bool,
+        lacksPassphrase: Bool = false
     ) -> SessionError? {
         let host = url?.host() ?? "the server"
         let code = Code(curlCode: failure.curlCode)
@@ -37,6 +40,11 @@ extension SessionError {
                 .secureConnectionFailed, "no secure connection to \(host): \(failure.message)",
                 advice: advice(failure.message), domain: .security, failingURL: url, transport: failure)
         // CURLE_SSL_CERTPROBLEM
+        case 58 where lacksPassphrase:
+            return SessionError(
+                code, "the client's key is protected by a passphrase, and none was given: \(failure.message)",
+                advice: "give the passphrase of the client's key, or a key without one", domain: .security,
+                failingURL: url, transport: failure)
         case 58:
             return SessionError(
                 code, "the client's certificate or key cannot be used: \(failure.message)",

@@ -142,7 +142,9 @@ package final class TLSSettings: Sendable {
         if ccurl_get_long(easy, CURLINFO_SSL_VERIFYRESULT, &result) != CURLE_OK { result = 0 }
         return .tls(
             failure, verifyResult: result, refusal: evaluator?.refusal, url: url,
-            showsIdentity: policy.clientIdentity != nil)
+            showsIdentity: policy.clientIdentity != nil,
+            // Asked after a failure alone: it reads a file.
+            lacksPassphrase: failure.curlCode == 58 && policy.clientIdentity?.lacksPassphrase == true)
     }
 
     /// Ends what ``begin(_:host:judge:)`` began.
