@@ -70,8 +70,12 @@ let package = Package(
         // Requests, responses and what is decided about them: no libcurl, no thread, no clock. Uses FoundationEssentials
         // (Data, URL, the Codable coders), never what reaches ICU.
         .target(
-            name: "SessionCore", dependencies: [.product(name: "HTTPTypes", package: "swift-http-types")],
+            name: "SessionCore",
+            dependencies: ["CIDN", .product(name: "HTTPTypes", package: "swift-http-types")],
             swiftSettings: strict),
+
+        // libidn2, which libcurl has below it, for names of hosts in other letters than ASCII's: opened with the first of them.
+        .target(name: "CIDN", linkerSettings: [.linkedLibrary("dl")]),
 
         // libcurl's functions, found when the first manager is made: a program that links this starts without
         // libcurl's thirty libraries until it needs them.

@@ -27,7 +27,11 @@ struct PreparedEntry: Sendable {
     static let largestInline = 64 << 10
 
     init(_ request: OutboxRequest, bodies: BodyFolder, largest: Int64) throws(OutboxError) {
-        guard request.url.isSpoken else {
+        let place: URL
+        do { place = try request.url.withASCIIHost } catch {
+            throw OutboxError(.badRequest, error.message, advice: error.advice)
+        }
+        guard place.isSpoken else {
             throw OutboxError(.badRequest, "\(request.url.textWithoutUser) is no http or https URL")
         }
         lane = request.lane
@@ -39,8 +43,8 @@ struct PreparedEntry: Sendable {
         }
         priority = request.priority
         method = request.method.rawValue
-        url = request.url.absoluteString
-        host = request.url.host(percentEncoded: true)?.lowercased() ?? ""
+        url = place.absoluteString
+        host = place.host(percentEncoded: true)?.lowercased() ?? ""
         condition = NetworkCondition.allCases.firstIndex(of: request.networkCondition) ?? 0
         expires = request.expires.map { WallClock.milliseconds($0) }
         var fields = request.headerFields

@@ -16,6 +16,8 @@ extension Value {
     /// An address to fetch from.
     static func url(_ text: String) throws -> URL {
         do throws(SessionError) { return try URL(spoken: text) } catch {
+            // What is wrong with an international name.
+            if !error.advice.isEmpty { throw ValidationError("\(error.message); \(error.advice).") }
             let start = text.lowercased()
             let advice =
                 if start.hasPrefix("http://") || start.hasPrefix("https://") {
