@@ -38,9 +38,11 @@ let package = Package(
             name: "CNetlink", pkgConfig: "libnl-route-3.0",
             providers: [.apt(["libnl-route-3-dev", "pkg-config"]), .yum(["libnl3-devel"])]),
         .target(name: "CLinux"),
+        // The program's arguments, and who runs its tasks: what Swift's runtime offers to C alone.
+        .target(name: "CRuntime"),
 
         // One thread for everything that waits.
-        .target(name: "EventLoop", dependencies: ["CLinux"], swiftSettings: strict),
+        .target(name: "EventLoop", dependencies: ["CLinux", "CRuntime"], swiftSettings: strict),
 
         // Pure decisions: imports nothing but the standard library.
         .target(name: "ReachabilityCore", swiftSettings: strict),
@@ -57,8 +59,9 @@ let package = Package(
         .executableTarget(
             name: "reach",
             dependencies: [
-                "Reachability", "ReachabilityRecording", "SessionManager", "ServiceCore", "Service",
-                "Storage", "Outbox",
+                "CRuntime", "EventLoop", "Reachability", "ReachabilityRecording", "SessionManager",
+                "ServiceCore",
+                "Service", "Storage", "Outbox",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -67,8 +70,12 @@ let package = Package(
         // Requests, responses and what is decided about them: no libcurl, no thread, no clock. Uses FoundationEssentials
         // (Data, URL, the Codable coders), never what reaches ICU.
         .target(
-            name: "SessionCore", dependencies: [.product(name: "HTTPTypes", package: "swift-http-types")],
+            name: "SessionCore",
+            dependencies: ["CIDN", .product(name: "HTTPTypes", package: "swift-http-types")],
             swiftSettings: strict),
+
+        // libidn2, which libcurl has below it, for names of hosts in other letters than ASCII's: opened with the first of them.
+        .target(name: "CIDN", linkerSettings: [.linkedLibrary("dl")]),
 
         // libcurl's functions, found when the first manager is made: a program that links this starts without
         // libcurl's thirty libraries until it needs them.

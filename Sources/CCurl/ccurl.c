@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 // Readable by packaging tools (`readelf -n`): this program opens libcurl when it needs it, so a package has to
 // depend on it although the dynamic section does not say so (ELF .note.dlopen, UAPI specifications).
@@ -44,7 +45,23 @@ static struct {
 
 static _Thread_local char message[512];
 
+// Where the address space is limited (RLIMIT_AS), libraries below libcurl end the process while they are loaded: constructors of GnuTLS and
+// others do not expect that memory is refused. libcurl 7.88 with all of them takes 17 MiB on amd64; the rest is for TLS and for the thread
+// that looks names up.
+enum { NEEDED_SPACE = 44 << 20 };
+
+static bool has_space(void) {
+    void *space = mmap(NULL, NEEDED_SPACE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (space == MAP_FAILED) return false;
+    munmap(space, NEEDED_SPACE);
+    return true;
+}
+
 static ccurl_load_result load(void) {
+    if (!has_space()) {
+        snprintf(message, sizeof message, "it needs %d MiB of address space: %s", NEEDED_SPACE >> 20, strerror(ENOMEM));
+        return CCURL_NO_SPACE;
+    }
     // Never closed: libcurl and the libraries below it leave handlers and threads' data behind.
     void *handle = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
     if (!handle) {

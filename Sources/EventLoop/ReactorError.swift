@@ -22,7 +22,8 @@ package struct ReactorError: Error, Sendable, Equatable, CustomStringConvertible
         let reason = "\(operation): \(String(cString: strerror(errno)))"
         return switch errno {
         case EMFILE: "\(reason); raise the limit of open files (ulimit -n, LimitNOFILE=)"
-        case EAGAIN: "\(reason); raise the limit of threads (ulimit -u, TasksMax=)"
+        // pthread_create(3) says the same where there is no memory for a stack.
+        case EAGAIN: "\(reason); raise the limit of threads (ulimit -u, TasksMax=) or of memory (ulimit -v)"
         default: reason
         }
     }

@@ -34,7 +34,11 @@ struct PreparedEntry: Sendable {
     static let largestInline = 64 << 10
 
     init(_ request: OutboxRequest, bodies: BodyFolder, largest: Int64) throws(OutboxError) {
-        guard request.url.isSpoken else {
+        let place: URL
+        do { place = try request.url.withASCIIHost } catch {
+            throw OutboxError(.badRequest, error.message, advice: error.advice)
+        }
+        guard place.isSpoken else {
             throw OutboxError(.badRequest, "\(request.url.textWithoutUser) is no http or https URL")
         }
         lane = request.lane
@@ -46,9 +50,9 @@ struct PreparedEntry: Sendable {
         }
         priority = request.priority
         method = request.method.rawValue
-        url = request.url.absoluteString
-        host = request.url.host(percentEncoded: true)?.lowercased() ?? ""
-        origin = Origin(request.url)?.description ?? "?"
+        url = place.absoluteString
+        host = place.host(percentEncoded: true)?.lowercased() ?? ""
+        origin = Origin(place)?.description ?? "?"
         timeout = request.timeout.map { max($0, .zero).milliseconds }
         tries = request.maximumAttempts.map { max($0, 1) }
         condition = NetworkCondition.allCases.firstIndex(of: request.networkCondition) ?? 0

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import EventLoop
 
 /// The program: one file for each subcommand, all text in `Output`.
 @main
@@ -27,7 +28,11 @@ struct Reach: ParsableCommand {
 
     static func main() {
         StandardStream.prepare()
-        let arguments = Array(CommandLine.arguments.dropFirst())
+        TaskThreads.install()
+        guard let arguments = ProgramArguments.own else {
+            complain("its arguments cannot be found; nothing was done")
+            exit(withError: ExitCode.usage)
+        }
         if let word = unknownSubcommand(arguments) {
             complain("no subcommand '\(word)'; see reach --help")
             exit(withError: ExitCode.usage)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import FoundationEssentials
 import ReachabilityCore
 import ServiceCore
 import Testing
@@ -101,12 +102,18 @@ struct CommandLineTests {
         ])
     func goodHosts(text: String) throws { _ = try HostText(text) }
 
+    @Test("FLD-039 an international host is asked for by the name that goes over the network")
+    func internationalHosts() throws {
+        #expect(try HostText("Bücher.example").text == "xn--bcher-kva.example")
+        #expect(try Value.url("https://bücher.example/a").absoluteString == "https://xn--bcher-kva.example/a")
+    }
+
     @Test(
         "wrong usage ends with 64 and a sentence",
         arguments: [
             ["--frobnicate"], ["frobnicate"], ["--host", ""], ["--host", "https://example.com/"],
             ["--host", "example.com:80"], ["--host", "300.1.1.1"], ["--host", "1.2.3"], ["--host", "a..b"],
-            ["--host", "-a.b"], ["--host", "a b"], ["--host", "bücher.example"], ["--host", "fe80::1%"],
+            ["--host", "-a.b"], ["--host", "a b"], ["--host", "☃.example"], ["--host", "fe80::1%"],
             ["--host", "192.0.2.1%eth0"], ["--host", "1:2"], ["--host", String(repeating: "a", count: 64)],
             ["--host", "a\u{1B}[31m"], ["-4", "-6"], ["-6", "--host", "192.0.2.1"], ["-4", "--host", "::1"],
             ["--mark", "-1"], ["--mark", "0xx"], ["--mark", "4294967296"], ["--uid", "root"],

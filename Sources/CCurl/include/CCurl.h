@@ -23,6 +23,7 @@ typedef enum {
     CCURL_INIT_FAILED = 4,     // curl_global_init refused
     CCURL_NO_RESOURCES = 5,    // it may well be there: descriptors were short
     CCURL_NO_MEMORY = 6,       // it is there: memory or address space was short
+    CCURL_NO_SPACE = 7,        // the address space is limited to less than it needs
 } ccurl_load_result;
 
 // Finds libcurl and initialises it, once for the process, and again where that has failed. From any thread.

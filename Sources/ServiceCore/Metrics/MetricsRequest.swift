@@ -20,20 +20,69 @@ package enum MetricsRequest: Sendable, Equatable {
                 ? .refused(status: 431, phrase: "Request Header Fields Too Large") : .incomplete
             return
         }
-        let line = bytes[..<end].prefix { $0 != 0x0A && $0 != 0x0D }
-        let words = String(decoding: line, as: UTF8.self).split(
-            separator: " ", omittingEmptySubsequences: false)
-        guard words.count == 3, words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0" else {
+        var lines = Self.lines(bytes[..<end])
+        let words = lines.removeFirst().split(separator: " ", omittingEmptySubsequences: false)
+        guard words.count == 3, words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0",
+            Self.areProper(lines, needsHost: words[2] == "HTTP/1.1"), let target = Self.path(words[1])
+        else {
             self = .refused(status: 400, phrase: "Bad Request")
             return
         }
-        let path = words[1].prefix { $0 != "?" }
+        let path = target.prefix { $0 != "?" }
         switch (words[0], path) {
         case ("GET", "/metrics"): self = .metrics(isHead: false)
         case ("HEAD", "/metrics"): self = .metrics(isHead: true)
         case (_, "/metrics"): self = .refused(status: 405, phrase: "Method Not Allowed")
         default: self = .refused(status: 404, phrase: "Not Found")
         }
+    }
+
+    private static func lines(_ header: ArraySlice<UInt8>) -> [String] {
+        let lines = header.split(separator: 0x0A, omittingEmptySubsequences: false).map { line in
+            String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)
+        }
+        // The header ends with an empty line, of which the line feed is not part of it.
+        return lines.last?.isEmpty == true && lines.count > 1 ? Array(lines.dropLast()) : lines
+    }
+
+    /// Whether the field lines are such: a name, a colon right behind it (RFC 9112 §5.1), no line that goes on with another (§5.2), and
+    /// one Host, which HTTP/1.1 needs (§3.2).
+    private static func areProper(_ lines: [String], needsHost: Bool) -> Bool {
+        var hosts = 0
+        for line in lines {
+            guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { return false }
+            let name = line[..<colon]
+            guard !name.isEmpty, name.utf8.allSatisfy(isTokenByte) else { return false }
+            guard name.lowercased() == "host" else { continue }
+            hosts += 1
+            let value = line[line.index(after: colon)...].utf8.filter { $0 != 0x20 && $0 != 0x09 }
+            // An authority has none of these (RFC 3986 §3.2).
+            guard value.allSatisfy({ $0 > 0x20 && $0 != 0x7F && !"/?#@,".utf8.contains($0) }) else {
+                return false
+            }
+        }
+        return hosts == 1 || hosts == 0 && !needsHost
+    }
+
+    /// RFC 9110 §5.6.2.
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
+            || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+    }
+
+    /// The path and query of a request's target: as it is, or behind the authority of the absolute form, which every server takes (RFC 9112
+    /// §3.2.2); nil where there is none.
+    private static func path(_ target: Substring) -> Substring? {
+        if target.utf8.first == UInt8(ascii: "/") || target == "*" { return target }
+        guard let scheme = ["http://", "https://"].first(where: { target.lowercased().hasPrefix($0) }) else {
+            return nil
+        }
+        let rest = target.dropFirst(scheme.count)
+        guard let end = rest.firstIndex(where: { $0 == "/" || $0 == "?" || $0 == "#" }) else {
+            return rest.isEmpty ? nil : "/"
+        }
+        guard end > rest.startIndex else { return nil }
+        return rest[end] == "/" ? rest[end...] : "/" + rest[end...]
     }
 
     // A line feed alone ends a line as well (RFC 9112 §2.2).

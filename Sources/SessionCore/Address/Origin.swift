@@ -5,7 +5,7 @@ public import FoundationEssentials
 /// Who answers behind a URL: scheme, host and port (RFC 6454 §4, RFC 9110 §4.3.1).
 ///
 /// Limits, pools of connections and the question whether credentials may follow a redirect go by it. Two spellings of one
-/// origin are equal: letters of either case, a percent-encoded host, a default port that is written out. Addresses are not
+/// origin are equal: letters of either case, a percent-encoded or international host, a default port that is written out. Addresses are not
 /// reckoned: `[::1]` and `[0::1]` count as two, which never lets a secret out.
 public struct Origin: Sendable, Hashable, CustomStringConvertible {
     /// `http` or `https`.
@@ -18,8 +18,10 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
     /// The origin of a URL; nil where that is neither http nor https, has no host or an impossible port.
     public init?(_ url: URL) {
         guard url.isSpoken, let scheme = url.scheme?.lowercased(),
-            let host = url.host(percentEncoded: false)?.lowercased(), !host.isEmpty
+            let name = url.host(percentEncoded: false)?.lowercased(), !name.isEmpty
         else { return nil }
+        // Without libidn2 two spellings count as two, which never lets a secret out.
+        let host = (try? InternationalHost.ascii(name)) ?? name
         let port = url.port ?? (scheme == "https" ? 443 : 80)
         guard (1...65535).contains(port) else { return nil }
         self.scheme = scheme

@@ -60,6 +60,10 @@ package struct URIReference: Sendable, Equatable {
             }
         }
         target.path = Self.removingDotSegments(target.path)
+        if let given = target.authority {
+            guard let ascii = try? InternationalHost.ascii(authority: given) else { return nil }
+            target.authority = ascii
+        }
         return URL(string: target.text, encodingInvalidCharacters: false)
     }
 

@@ -92,6 +92,7 @@ public struct RedirectRules: Sendable, Equatable {
                 failingURL: answer.url)
         }
         var answer = answer
+        answer.url = try answer.url.withASCIIHost
         for source in [proposed, sent] where Origin(source.url) != origin {
             answer.headerFields.removeAll {
                 sensitiveFields.contains($0.name) && source.headerFields[values: $0.name].contains($0.value)

@@ -3,9 +3,10 @@
 package import FoundationEssentials
 
 extension URL {
-    /// The absolute `http` or `https` URL that this text is.
+    /// The absolute `http` or `https` URL that this text is, an international name of its host in ASCII.
     package init(spoken text: String) throws(SessionError) {
-        guard let url = URL(string: text, encodingInvalidCharacters: false), url.isWeb else {
+        let ascii = try InternationalHost.ascii(url: text)
+        guard let url = URL(string: ascii, encodingInvalidCharacters: false), url.isWeb else {
             throw SessionError(.badURL, "\(TextQuote(text)) is no http or https URL")
         }
         guard url.isSpoken else {

@@ -10,7 +10,19 @@ package enum CertificateFiles {
 
     /// The certificates of one file, in DER form, at least one.
     package static func certificates(inFile path: String) throws(SessionError) -> [Data] {
-        let content: Data
+        let content = try content(ofFile: path)
+        if let certificate = CertificateContents(content) { return [certificate.der] }
+        guard let blocks = PEM.certificates(String(decoding: content, as: UTF8.self)), !blocks.isEmpty else {
+            throw unusable(path, "it holds no certificate in PEM or DER form")
+        }
+        if let broken = blocks.firstIndex(where: { CertificateContents($0) == nil }) {
+            throw unusable(path, "block \(broken + 1) of \(blocks.count) is no X.509 certificate")
+        }
+        return blocks
+    }
+
+    /// The content of a file that is of a kind and size to be read.
+    package static func content(ofFile path: String) throws(SessionError) -> Data {
         do {
             // Asked before reading: a directory, a device or a pipe under this name must not block or fill the memory.
             let attributes = try FileManager.default.attributesOfItem(atPath: realPath(path))
@@ -24,7 +36,7 @@ package enum CertificateFiles {
             guard size <= largestFile else {
                 throw unusable(path, "it is larger than 16 MiB")
             }
-            content = try Data(contentsOf: URL(filePath: path))
+            return try Data(contentsOf: URL(filePath: path))
         } catch let error as SessionError {
             throw error
         } catch {
@@ -33,14 +45,6 @@ package enum CertificateFiles {
                 advice: "check that it exists and that this user may read it", domain: .security,
                 underlying: error)
         }
-        if let certificate = CertificateContents(content) { return [certificate.der] }
-        guard let blocks = PEM.certificates(String(decoding: content, as: UTF8.self)), !blocks.isEmpty else {
-            throw unusable(path, "it holds no certificate in PEM or DER form")
-        }
-        if let broken = blocks.firstIndex(where: { CertificateContents($0) == nil }) {
-            throw unusable(path, "block \(broken + 1) of \(blocks.count) is no X.509 certificate")
-        }
-        return blocks
     }
 
     /// The certificates of all `.cer`, `.crt`, `.der` and `.pem` files of a directory, sorted by name; others are not looked at.

@@ -9,7 +9,8 @@ public import FoundationEssentials
 public enum ClientIdentity: Sendable, Equatable, Codable, CustomStringConvertible {
     /// A certificate, with its intermediates behind it, and a key, both in PEM form.
     ///
-    /// The key may be nil where the certificate's file holds it too.
+    /// The key may be nil where the certificate's file holds it too. A key that is encrypted needs its passphrase here: without one the
+    /// transfer fails, for a terminal is never asked.
     case pem(certificate: Source, key: Source?, passphrase: String? = nil)
     /// Certificate and key in one PKCS #12 file (`.p12`, `.pfx`).
     case pkcs12(Source, passphrase: String? = nil)
@@ -36,6 +37,19 @@ public enum ClientIdentity: Sendable, Equatable, Codable, CustomStringConvertibl
         case .pem(let certificate, let key, _):
             "certificate \(certificate)" + (key.map { ", key \($0)" } ?? "")
         case .pkcs12(let source, _): "PKCS #12 \(source)"
+        }
+    }
+
+    /// Whether the key is encrypted PEM, and there is no passphrase for it.
+    ///
+    /// False where the file cannot be read. PKCS #12 is always encrypted, often with an empty passphrase.
+    package var lacksPassphrase: Bool {
+        guard case .pem(let certificate, let key, nil) = self else { return false }
+        switch key ?? certificate {
+        case .data(let bytes): return PEM.hasEncryptedKey(String(decoding: bytes, as: UTF8.self))
+        case .file(let path):
+            guard let bytes = try? CertificateFiles.content(ofFile: path) else { return false }
+            return PEM.hasEncryptedKey(String(decoding: bytes, as: UTF8.self))
         }
     }
 

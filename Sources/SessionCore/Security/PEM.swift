@@ -30,6 +30,15 @@ package enum PEM {
         return block == nil ? found : nil
     }
 
+    /// Whether a text has a private key that a passphrase protects: PKCS #8 (RFC 7468 §11), or what OpenSSL wrote before, with the header
+    /// of RFC 1421 §4.6.1.1.
+    package static func hasEncryptedKey(_ text: String) -> Bool {
+        text.utf8.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).contains { line in
+            let line = Substring(line).trimmingBlanks
+            return line == "-----BEGIN ENCRYPTED PRIVATE KEY-----" || line == "Proc-Type: 4,ENCRYPTED"
+        }
+    }
+
     /// The text of certificates.
     package static func text(_ certificates: some Sequence<Data>) -> String {
         var text = ""

@@ -12,9 +12,10 @@ extension SessionError {
     ///   - url: what was asked for.
     ///   - showsIdentity: whether this client has a certificate to show.
     ///   - roots: which of the policy's own trust roots are not valid now.
+    ///   - lacksPassphrase: whether its key is encrypted and has no passphrase.
     package static func tls(
         _ failure: TransportFailure, verifyResult: Int, refusal: TrustRefusal?, url: URL?,
-        showsIdentity: Bool, roots: @autoclosure () -> OutdatedRoots? = nil
+        showsIdentity: Bool, lacksPassphrase: Bool = false, roots: @autoclosure () -> OutdatedRoots? = nil
     ) -> SessionError? {
         let host = url?.host() ?? "the server"
         let code = Code(curlCode: failure.curlCode)
@@ -45,6 +46,11 @@ extension SessionError {
                 .secureConnectionFailed, sentence, advice: advice(failure.message), domain: .security,
                 failingURL: url, transport: failure)
         // CURLE_SSL_CERTPROBLEM
+        case 58 where lacksPassphrase:
+            return SessionError(
+                code, "the client's key is protected by a passphrase, and none was given: \(failure.message)",
+                advice: "give the passphrase of the client's key, or a key without one", domain: .security,
+                failingURL: url, transport: failure)
         case 58:
             return SessionError(
                 code, "the client's certificate or key cannot be used: \(failure.message)",

@@ -33,6 +33,8 @@ package struct CurlLibrary: Sendable {
                 "raise the limit of open files (ulimit -n, LimitNOFILE=) or free memory", .outOfResources)
         case CCURL_NO_MEMORY:
             throw missing("free memory, or allow more of it (ulimit -v, MemoryMax=)", .outOfResources)
+        case CCURL_NO_SPACE:
+            throw missing("raise the limit of the address space (ulimit -v, LimitAS=)", .outOfResources)
         default:
             throw missing("install libcurl, on Debian: apt install libcurl4")
         }

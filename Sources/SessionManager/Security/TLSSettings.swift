@@ -143,6 +143,8 @@ package final class TLSSettings: Sendable {
         return .tls(
             failure, verifyResult: result, refusal: evaluator?.refusal, url: url,
             showsIdentity: policy.clientIdentity != nil,
+            // Asked after a failure alone: it reads a file.
+            lacksPassphrase: failure.curlCode == 58 && policy.clientIdentity?.lacksPassphrase == true,
             roots: plan.onlyRoots.flatMap { OutdatedRoots($0, at: Date()) })
     }
 

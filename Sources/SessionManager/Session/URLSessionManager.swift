@@ -304,6 +304,8 @@ public final class URLSessionManager: Sendable {
         _ block: CompletionBlock? = nil
     ) throws(SessionError) -> SessionTask {
         let session = try session
+        var request = request
+        request.url = try request.url.withASCIIHost
         let task = SessionTask(Boxed(request), kind: kind, session: session, plan: plan, block: block)
         let group = plan.value.options.completionGroup
         group?.enter()

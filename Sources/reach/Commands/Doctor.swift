@@ -44,7 +44,7 @@ struct Doctor: ParsableCommand {
 
     func run() throws {
         // First of all, for threads inherit what is done with signals.
-        _ = Vigil()
+        Vigil.takeSignals()
         let printer = DiagnosisPrinter(url: url, isJSON: output.json, style: output.style)
         var diagnosis = Diagnosis()
         func note(_ finding: Finding) throws {
@@ -97,7 +97,7 @@ struct Doctor: ParsableCommand {
         guard seen.contains(where: { $0.outcome == .connected }) else {
             // Many a page to sign in shuts the port of TLS, and answers at the other one.
             guard DiagnosisRules.mayBePortal(seen), let other = probe(of: url).inTheClear else { return }
-            guard let told = other.observe() else { throw ExitCode.interrupted }
+            guard let told = try other.observe() else { throw ExitCode.interrupted }
             if let portal = DiagnosisRules.portal(told, url: url) { try note(portal) }
             return
         }
@@ -117,7 +117,7 @@ struct Doctor: ParsableCommand {
     /// The addresses to try, none where there are none, and how a name was looked up.
     private static func addresses(of host: String) throws -> (NameObservation?, [IPAddress]) {
         if let address = IPAddress(host) { return (nil, [address]) }
-        guard let seen = NameProbe.observe(host) else { throw ExitCode.interrupted }
+        guard let seen = try NameProbe.observe(host) else { throw ExitCode.interrupted }
         guard case .found(let found) = seen.outcome else { return (seen, []) }
         // Two of each family tell as much as all.
         let few = IPAddress.Family.allCases.flatMap { family in
@@ -151,9 +151,9 @@ struct Doctor: ParsableCommand {
         _ url: URL, _ path: ReachabilityPath, isDirect: Bool, _ note: (Finding) throws -> Void
     ) throws {
         let probe = probe(of: url)
-        guard var seen = probe.observe() else { throw ExitCode.interrupted }
+        guard var seen = try probe.observe() else { throw ExitCode.interrupted }
         if case .notValidNow(let words, var evidence) = seen.outcome {
-            guard let told = probe.ofTimes.observe() else { throw ExitCode.interrupted }
+            guard let told = try probe.ofTimes.observe() else { throw ExitCode.interrupted }
             evidence.certificate = told.certificate ?? evidence.certificate
             if case .answered = told.outcome { evidence.isOfAuthority = told.certificate == nil }
             evidence.server = told.clockAhead.map { evidence.now - $0 }
@@ -161,13 +161,13 @@ struct Doctor: ParsableCommand {
         }
         var inTheClear: ExchangeObservation?
         if isDirect, DiagnosisRules.mayBePortal(seen), let other = probe.inTheClear {
-            guard let told = other.observe() else { throw ExitCode.interrupted }
+            guard let told = try other.observe() else { throw ExitCode.interrupted }
             inTheClear = told
         }
         try note(DiagnosisRules.answer(seen, url: url, inTheClear: inTheClear))
         if let clock = DiagnosisRules.clock(seen) { try note(clock) }
         guard case .silent = seen.outcome else { return }
-        guard let small = probe.observe(segmentSize: ExchangeProbe.smallSegment) else {
+        guard let small = try probe.observe(segmentSize: ExchangeProbe.smallSegment) else {
             throw ExitCode.interrupted
         }
         try note(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import EventLoop
 import FoundationEssentials
 import Reachability
 import SessionManager
@@ -63,7 +64,15 @@ struct Get: ParsableCommand {
 
     func run() throws {
         // First of all, for threads inherit what is done with signals.
-        let vigil = Vigil()
+        let vigil: Vigil
+        do throws(ReactorError) { vigil = try Vigil(forTask: true) } catch {
+            var report = GetReport(url: url)
+            report.fail(
+                SessionError(
+                    .outOfResources, "nothing can be waited for: \(error)"))
+            try tell(report)
+            throw ExitCode.unavailable
+        }
         let target = try content.target(url)
         let request = try content.request(url, connection)
         let manager = URLSessionManager(

@@ -32,6 +32,21 @@ struct GetConnectionOptions: ParsableArguments {
     var key: String?
 
     @Option(
+        name: .customLong("pass"),
+        help: ArgumentHelp(
+            "The passphrase of the client's key. Every user of this machine sees it in the list of processes (ps): better --pass-file.",
+            valueName: "phrase"))
+    var passphrase: String?
+
+    @Option(
+        name: .customLong("pass-file"),
+        help: ArgumentHelp(
+            "Read the passphrase of the client's key from this file, without the line breaks at its end.",
+            valueName: "file"),
+        transform: Value.passphraseFile)
+    var passphraseOfFile: String?
+
+    @Option(
         name: .customLong("connect-timeout"),
         help: ArgumentHelp("Give up when there is no connection after so long.", valueName: "seconds"),
         transform: Value.seconds)
@@ -77,6 +92,16 @@ struct GetConnectionOptions: ParsableArguments {
         if let certificate, key != nil, Self.isArchive(certificate) {
             throw ValidationError("a PKCS #12 file holds its key; leave --key out.")
         }
+        let hasPassphrase = passphrase != nil || passphraseOfFile != nil
+        if hasPassphrase, certificate == nil { throw ValidationError("--pass and --pass-file need --cert.") }
+        if passphrase != nil, passphraseOfFile != nil {
+            throw ValidationError("give --pass or --pass-file, not both.")
+        }
+        if identity?.lacksPassphrase == true {
+            throw ValidationError(
+                "the key in \(key ?? certificate ?? "") is protected by a passphrase; give it by --pass-file."
+            )
+        }
     }
 
     /// Refuses a proxy that nobody can go through; its address may have a password and is not repeated.
@@ -95,13 +120,16 @@ struct GetConnectionOptions: ParsableArguments {
     var policy: SecurityPolicy {
         var policy = pins.isEmpty ? SecurityPolicy.default : SecurityPolicy(pinnedKeys: pins)
         if let authorities { policy.trustRoots = .only(.file(authorities)) }
-        if let certificate {
-            policy.clientIdentity =
-                Self.isArchive(certificate)
-                ? .pkcs12(.file(certificate))
-                : .pem(certificate: .file(certificate), key: key.map { .file($0) })
-        }
+        policy.clientIdentity = identity
         return policy
+    }
+
+    private var identity: ClientIdentity? {
+        guard let certificate else { return nil }
+        let passphrase = passphrase ?? passphraseOfFile
+        return Self.isArchive(certificate)
+            ? .pkcs12(.file(certificate), passphrase: passphrase)
+            : .pem(certificate: .file(certificate), key: key.map { .file($0) }, passphrase: passphrase)
     }
 
     /// The manager's configuration.

@@ -33,7 +33,7 @@ struct Record: ParsableCommand {
 
     func run() throws {
         let stream = try OutputFile(file)
-        let vigil = Vigil()
+        let vigil = try Vigil.begin(orExit: .cannotMonitor)
         let configuration = subject.configuration()
         let start = Clock.monotonic
         let recorder = Recorder(

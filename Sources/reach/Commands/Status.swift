@@ -24,7 +24,7 @@ struct Status: ParsableCommand {
 
     func run() throws {
         // First of all, for threads inherit what is done with signals.
-        let vigil = probe.url == nil ? nil : Vigil()
+        let vigil = probe.url == nil ? nil : try Vigil.begin(forTask: true, orExit: .unavailable)
         var report: Report
         do {
             let found = try look()

@@ -47,7 +47,7 @@ struct Wait: ParsableCommand {
     var isQuiet = false
 
     func run() throws {
-        let vigil = Vigil()
+        let vigil = try Vigil.begin(orExit: .cannotMonitor)
         let watch = WaitWatch(
             condition: WaitCondition(goal: goal, interface: interface), stable: stable, vigil: vigil)
         let configuration = subject.configuration()

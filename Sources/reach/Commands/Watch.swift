@@ -31,7 +31,7 @@ struct Watch: ParsableCommand {
     var timeout: Duration?
 
     func run() throws {
-        let vigil = Vigil()
+        let vigil = try Vigil.begin(orExit: .cannotMonitor)
         // Lines for people show the links once; looking at them with every change would make the lines late.
         let configuration = subject.configuration(reportsLinks: output.json)
         let printer = UpdatePrinter(

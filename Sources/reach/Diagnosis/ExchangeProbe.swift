@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import FoundationEssentials
 import HTTPTypes
 import Reachability
@@ -55,8 +56,9 @@ struct ExchangeProbe {
 
     /// - Parameter segmentSize: The most content of a packet in bytes; nil for what the links take.
     /// - Returns: nil where somebody interrupted it.
-    func observe(segmentSize: Int? = nil) -> ExchangeObservation? {
-        let vigil = Vigil()
+    /// - Throws: the exit code where no descriptor or thread is left to wait with, when that has been said.
+    func observe(segmentSize: Int? = nil) throws(ExitCode) -> ExchangeObservation? {
+        let vigil = try Vigil.begin(forTask: true, orExit: .cannotMonitor)
         var queue = RequestQueue.Settings()
         queue.follows = .nobody
         var request = SessionRequest(url: url, method: method)

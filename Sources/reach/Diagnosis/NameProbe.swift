@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
+import CLinux
+import EventLoop
 import Glibc
 import Reachability
 import Synchronization
@@ -7,25 +10,50 @@ import Synchronization
 /// Looks up one name the way every program does, but waits no longer than ten seconds.
 enum NameProbe {
     /// - Returns: nil where somebody interrupted it.
-    static func observe(_ name: String) -> NameObservation? {
-        let vigil = Vigil()
+    /// - Throws: the exit code where no descriptor is left to wait with, when that has been said.
+    static func observe(_ name: String) throws(ExitCode) -> NameObservation? {
+        let vigil = try Vigil.begin(orExit: .cannotMonitor)
         let answer = Mutex<NameObservation.Outcome?>(nil)
         let began = Clock.monotonic
-        SystemResolver().resolve(name, in: nil) { result in
-            answer.withLock {
-                switch result {
-                case .success(let found): $0 = .found(found.map(\.address))
-                case .failure(.noSuchName): $0 = .noSuchName
-                case .failure(.temporary): $0 = .noAnswer
+        do throws(ReactorError) {
+            try LoopThread.start(name: "reach-resolve") {
+                let result = SystemResolver.addresses(of: name)
+                answer.withLock {
+                    switch result {
+                    case .success(let found): $0 = .found(found.map(\.address))
+                    case .failure(.noSuchName): $0 = .noSuchName
+                    case .failure(.temporary): $0 = .noAnswer
+                    }
                 }
-            }
-            vigil.finish()
-        }
+                vigil.finish()
+            }.detach()
+        } catch { throw cannotLookUp(name, error) }
         let limit = began + .seconds(10)
         if vigil.wait(watchesOutput: false, until: { limit }) == .interrupted { return nil }
+        if case .found? = answer.withLock({ $0 }) {
+        } else if let failure = shortage() {
+            throw cannotLookUp(name, failure)
+        }
         return NameObservation(
             name: name, outcome: answer.withLock { $0 } ?? .noAnswer, took: Clock.monotonic - began,
             servers: servers())
+    }
+
+    /// Why a lookup had no descriptors to work with: it ends as if there was no such name then (getaddrinfo(3)).
+    private static func shortage() -> ReactorError? {
+        // One for a file such as /etc/hosts, one for a question to a name server.
+        do throws(ReactorError) {
+            let first = try OwnedDescriptor("eventfd", eventfd(0, Int32(EFD_CLOEXEC)))
+            let second = try OwnedDescriptor("eventfd", eventfd(0, Int32(EFD_CLOEXEC)))
+            (_, _) = (first.number, second.number)
+            return nil
+        } catch { return error.errno == EMFILE || error.errno == ENFILE ? error : nil }
+    }
+
+    /// Says so; the exit code.
+    private static func cannotLookUp(_ name: String, _ error: ReactorError) -> ExitCode {
+        complain("\(name) cannot be looked up: \(error)")
+        return .cannotMonitor
     }
 
     /// The name servers of resolv.conf(5).

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Reachability
+import SessionCore
 
 /// A host as a person gives it: an address, an IPv6 address with its zone, or a name.
 struct HostText: Sendable, Hashable {
@@ -18,6 +19,12 @@ struct HostText: Sendable, Hashable {
             family = destination.address.family
             return
         }
+        // As names go over the network (RFC 5891 §4); a URL or a port is told below.
+        if !text.contains(where: { $0 == "/" || $0 == ":" }) {
+            do throws(SessionError) { text = try InternationalHost.ascii(text) } catch {
+                throw ValidationError("\(error.message); \(error.advice).")
+            }
+        }
         if let problem = Self.problem(with: text) { throw ValidationError(problem) }
         self.text = text
         family = nil
@@ -27,9 +34,6 @@ struct HostText: Sendable, Hashable {
     private static func problem(with name: String) -> String? {
         if name.isEmpty { return "give a name or an address." }
         if name.contains("/") { return "give the host alone, without 'https://' and path." }
-        if !name.utf8.allSatisfy({ $0 < 0x80 }) {
-            return "write international names in their ASCII form (xn--…)."
-        }
         if name.contains(":") {
             let parts = name.split(separator: ":", omittingEmptySubsequences: false)
             if parts.count == 2, UInt16(parts[1]) != nil { return "give the host without a port." }

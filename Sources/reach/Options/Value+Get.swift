@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import FoundationEssentials
+import Glibc
 import SessionManager
 
 /// A header field as `-H` gives it.
@@ -15,6 +16,8 @@ extension Value {
     /// An address to fetch from.
     static func url(_ text: String) throws -> URL {
         do throws(SessionError) { return try URL(spoken: text) } catch {
+            // What is wrong with an international name.
+            if !error.advice.isEmpty { throw ValidationError("\(error.message); \(error.advice).") }
             let start = text.lowercased()
             let advice =
                 if !error.advice.isEmpty {
@@ -98,5 +101,27 @@ extension Value {
         }
         guard !pins.isEmpty else { throw ValidationError("a pin is sha256// and 44 characters of base64.") }
         return pins
+    }
+
+    /// The passphrase in a file, at most 64 KiB, without the line breaks at its end.
+    static func passphraseFile(_ path: String) throws -> String {
+        // A pipe that nothing writes to must not hold up the program.
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else { throw ValidationError("\(String(cString: strerror(errno))).") }
+        defer { close(file) }
+        var (bytes, piece): ([UInt8], [UInt8]) = ([], Array(repeating: 0, count: 4096))
+        while bytes.count <= 64 << 10 {
+            let count = read(file, &piece, piece.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw ValidationError("\(String(cString: strerror(errno))).") }
+            if count == 0 { break }
+            bytes += piece[..<count]
+        }
+        while bytes.last == 0x0A || bytes.last == 0x0D { bytes.removeLast() }
+        guard !bytes.isEmpty, bytes.count <= 64 << 10, !bytes.contains(0) else {
+            throw ValidationError(
+                "give a file with nothing but the passphrase; this one is empty or too long.")
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -97,7 +97,7 @@ struct OutboxOptions: ParsableArguments {
         limit: Duration? = nil, _ work: @escaping @Sendable () async throws -> Value
     ) throws -> Value {
         // First of all, for threads inherit what is done with signals.
-        let vigil = Vigil()
+        let vigil = try Vigil.begin(forTask: true, orExit: .inputOutput)
         let box = Mutex<Result<Value, any Error>?>(nil)
         let task = Task {
             let result: Result<Value, any Error>

@@ -47,13 +47,15 @@ struct ServiceOutbox: Sendable {
                     complain("\(absence.reason); request \(id) is kept, and the service waited for")
                 }
                 isAway = true
-                try await Task.sleep(for: Self.pause)
+                // This blocks its thread anyway; Task.sleep needs a thread of libdispatch, which may not be there.
+                poll(nil, 0, Self.pauseMilliseconds)
+                try Task.checkCancellation()
             }
         }
     }
 
     /// Between two looks for a service.
-    private static let pause: Duration = .milliseconds(250)
+    private static let pauseMilliseconds: Int32 = 250
 
     private func settled(_ id: OutboxID) throws -> ServiceSettlement {
         let reply = try answer("WaitOutbox", ["id": .string("\(id)")], until: .max)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import CLinux
+import EventLoop
 import Glibc
 import Reachability
 import Synchronization
@@ -15,26 +17,40 @@ final class Vigil: Sendable {
         case interrupted, finished, readerLeft, timedOut
     }
 
-    private let signals: Int32
-    private let bell: Int32
+    private let signals: OwnedDescriptor
+    private let bell: OwnedDescriptor
     private let isFinished = Mutex(false)
 
     /// Takes SIGINT and SIGTERM off their usual course.
     ///
     /// To be made before any thread is started: threads inherit the mask.
-    init() {
+    ///
+    /// - Parameter forTask: whether a Swift task is waited for, which needs a thread.
+    /// - Throws: why nothing could be waited for: no descriptor is left, or no thread.
+    init(forTask: Bool = false) throws(ReactorError) {
+        var set = Self.takeSignals()
+        signals = try OwnedDescriptor("signalfd", signalfd(-1, &set, Int32(SFD_CLOEXEC)))
+        bell = try OwnedDescriptor("eventfd", eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)))
+        if forTask { try TaskThreads.reserve() }
+    }
+
+    /// The same for a command; says what is missing and throws the exit code.
+    static func begin(forTask: Bool = false, orExit code: ExitCode) throws(ExitCode) -> Vigil {
+        do throws(ReactorError) { return try Vigil(forTask: forTask) } catch {
+            complain("nothing can be waited for: \(error)")
+            throw code
+        }
+    }
+
+    /// Has SIGINT and SIGTERM wait until they are asked for; returns the two.
+    @discardableResult
+    static func takeSignals() -> sigset_t {
         var set = sigset_t()
         sigemptyset(&set)
         sigaddset(&set, SIGINT)
         sigaddset(&set, SIGTERM)
         pthread_sigmask(SIG_BLOCK, &set, nil)
-        signals = signalfd(-1, &set, Int32(SFD_CLOEXEC))
-        bell = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-    }
-
-    deinit {
-        close(signals)
-        close(bell)
+        return set
     }
 
     /// Ends the wait; from any thread.
@@ -46,7 +62,7 @@ final class Vigil: Sendable {
     /// Wakes the wait up, so that its deadline is asked for again; from any thread.
     func ring() {
         var one: UInt64 = 1
-        _ = write(bell, &one, 8)
+        _ = write(bell.number, &one, 8)
     }
 
     /// Waits.
@@ -63,8 +79,8 @@ final class Vigil: Sendable {
             // Rounded up: a wait that ends too early would spin.
             let milliseconds = left.map { Int32(min(Int64(Int32.max), ($0 + 999_999) / 1_000_000)) } ?? -1
             var polls = [
-                pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: bell, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: signals.number, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: bell.number, events: Int16(POLLIN), revents: 0),
                 // Waiting for nothing still reports an error or a hang-up (poll(2)).
                 pollfd(fd: watchesOutput ? STDOUT_FILENO : -1, events: 0, revents: 0),
             ]
@@ -72,13 +88,13 @@ final class Vigil: Sendable {
             if polls[0].revents != 0 {
                 // Taken, so that the next wait ends with the next signal only.
                 var signal = signalfd_siginfo()
-                _ = read(signals, &signal, MemoryLayout<signalfd_siginfo>.size)
+                _ = read(signals.number, &signal, MemoryLayout<signalfd_siginfo>.size)
                 return .interrupted
             }
             if polls[2].revents != 0 { return .readerLeft }
             if polls[1].revents != 0 {
                 var count: UInt64 = 0
-                _ = read(bell, &count, 8)
+                _ = read(bell.number, &count, 8)
             }
         }
     }

@@ -66,16 +66,53 @@ struct MetricsTests {
         arguments: [
             ("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", .metrics(isHead: false)),
             ("GET /metrics?a=b HTTP/1.0\n\n", .metrics(isHead: false)),
-            ("HEAD /metrics HTTP/1.1\r\n\r\n", .metrics(isHead: true)),
+            ("HEAD /metrics HTTP/1.0\r\n\r\n", .metrics(isHead: true)),
             ("GET /metrics HTTP/1.1\r\nHost: x\r\n", .incomplete), ("", .incomplete),
-            ("GET / HTTP/1.1\r\n\r\n", .refused(status: 404, phrase: "Not Found")),
-            ("GET /metrics/x HTTP/1.1\r\n\r\n", .refused(status: 404, phrase: "Not Found")),
-            ("POST /metrics HTTP/1.1\r\n\r\n", .refused(status: 405, phrase: "Method Not Allowed")),
+            ("GET / HTTP/1.0\r\n\r\n", .refused(status: 404, phrase: "Not Found")),
+            ("GET /metrics/x HTTP/1.0\r\n\r\n", .refused(status: 404, phrase: "Not Found")),
+            ("POST /metrics HTTP/1.0\r\n\r\n", .refused(status: 405, phrase: "Method Not Allowed")),
             ("GET  /metrics HTTP/1.1\r\n\r\n", .refused(status: 400, phrase: "Bad Request")),
             ("GET /metrics\r\n\r\n", .refused(status: 400, phrase: "Bad Request")),
             ("\u{16}\u{3}\u{1}\n\n", .refused(status: 400, phrase: "Bad Request")),
         ] as [(String, MetricsRequest)])
     func requests(text: String, expected: MetricsRequest) {
+        #expect(MetricsRequest(Array(text.utf8)) == expected)
+    }
+
+    @Test(
+        "FLD-074 requests in absolute form are answered; without the one Host, or with blanks before a colon, they are refused",
+        arguments: [
+            ("GET http://device:9464/metrics HTTP/1.1\r\nHost: device:9464\r\n\r\n", .metrics(isHead: false)),
+            ("HEAD HTTP://[::1]/metrics?a=b HTTP/1.1\r\nHost: [::1]\r\n\r\n", .metrics(isHead: true)),
+            ("GET https://device/metrics HTTP/1.0\r\n\r\n", .metrics(isHead: false)),
+            ("GET /metrics HTTP/1.1\r\nHost:\r\nX-Y: a:b\r\n\r\n", .metrics(isHead: false)),
+            ("GET http://device HTTP/1.1\r\nHost: x\r\n\r\n", .refused(status: 404, phrase: "Not Found")),
+            ("GET http://device?/metrics HTTP/1.0\n\n", .refused(status: 404, phrase: "Not Found")),
+            ("POST http://device/metrics HTTP/1.0\n\n", .refused(status: 405, phrase: "Method Not Allowed")),
+            ("GET http:///metrics HTTP/1.1\r\nHost: x\r\n\r\n", .refused(status: 400, phrase: "Bad Request")),
+            ("GET metrics HTTP/1.1\r\nHost: x\r\n\r\n", .refused(status: 400, phrase: "Bad Request")),
+            ("GET /metrics HTTP/1.1\r\n\r\n", .refused(status: 400, phrase: "Bad Request")),
+            (
+                "GET /metrics HTTP/1.1\r\nhost: a\r\nHost: a\r\n\r\n",
+                .refused(status: 400, phrase: "Bad Request")
+            ),
+            ("GET /metrics HTTP/1.1\r\nHost: a, b\r\n\r\n", .refused(status: 400, phrase: "Bad Request")),
+            ("GET /metrics HTTP/1.1\r\nHost : a\r\n\r\n", .refused(status: 400, phrase: "Bad Request")),
+            (
+                "GET /metrics HTTP/1.1\r\nHost: a\r\nX\t: b\r\n\r\n",
+                .refused(status: 400, phrase: "Bad Request")
+            ),
+            (
+                "GET /metrics HTTP/1.1\r\nHost: a\r\n folded\r\n\r\n",
+                .refused(status: 400, phrase: "Bad Request")
+            ),
+            ("GET /metrics HTTP/1.1\r\nHost: a\r\n: b\r\n\r\n", .refused(status: 400, phrase: "Bad Request")),
+            (
+                "GET /metrics HTTP/1.1\r\nHost: a\r\nno colon\r\n\r\n",
+                .refused(status: 400, phrase: "Bad Request")
+            ),
+        ] as [(String, MetricsRequest)])
+    func strictRequests(text: String, expected: MetricsRequest) {
         #expect(MetricsRequest(Array(text.utf8)) == expected)
     }
 

@@ -147,6 +147,28 @@ struct TLSSettingsTests {
         #expect { try settings(policy) } throws: { "\($0)".contains("/nonexistent/client.p12") }
     }
 
+    @Test("FLD-027 an encrypted key without its passphrase, or with another one, fails at once and says so")
+    func passphrases() async throws {
+        let probe = try await probe()
+        let origin = probe.origin
+        let certificate = ClientIdentity.Source.file(origin.pem(.client))
+        let key = ClientIdentity.Source.file(origin.encryptedClientKey)
+        var policy = try pinned(origin)
+        policy.clientIdentity = .pem(certificate: certificate, key: key)
+        let none = try probe.get(.strictMTLS, settings(policy))
+        #expect(none.error?.message.contains("protected by a passphrase, and none was given") == true)
+        #expect(none.error?.advice.contains("give the passphrase") == true)
+        for passphrase in ["", "wrong"] {
+            policy.clientIdentity = .pem(certificate: certificate, key: key, passphrase: passphrase)
+            let wrong = try probe.get(.strictMTLS, settings(policy))
+            #expect(wrong.error?.message.contains("client's certificate or key cannot be used") == true)
+            #expect(wrong.error?.advice.contains("passphrase") == true)
+        }
+        policy.clientIdentity = .pkcs12(.file(origin.clientPKCS12))
+        let archive = try probe.get(.strictMTLS, settings(policy))
+        #expect(archive.error?.advice.contains("passphrase") == true, "\(archive)")
+    }
+
     @Test("where delegates are asked a server is refused as undecided, until its certificate is accepted")
     func delegates() async throws {
         let probe = try await probe()

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "CRuntime.h"
+
+// Any header of the C library defines __GLIBC__ where it is glibc.
+#include <stdlib.h>
+
+static int count;
+static char **arguments;
+
+// CommandLine.swift asks the runtime, whose static build searches the stack below `environ` for the arguments. A preloaded library that
+// calls setenv(3) in its constructor has moved `environ` to the heap by then, and the search finds nothing (CommandLine.cpp).
+extern void _swift_stdlib_overrideUnsafeArgvArgc(char **arguments, int count) __attribute__((weak));
+
+#ifdef __GLIBC__
+// glibc calls constructors with the arguments of main (call_init in csu/libc-start.c and elf/dl-init.c).
+__attribute__((constructor)) static void keep(int argc, char **argv) {
+    if (argc < 1 || !argv) return;
+    count = argc;
+    arguments = argv;
+    // The same words that CommandLine has everywhere else.
+    if (_swift_stdlib_overrideUnsafeArgvArgc) _swift_stdlib_overrideUnsafeArgvArgc(argv, argc);
+}
+#endif
+
+int cruntime_argument_count(void) { return count; }
+char *const *cruntime_arguments(void) { return arguments; }
