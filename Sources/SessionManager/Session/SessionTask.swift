@@ -177,6 +177,7 @@ public final class SessionTask: Sendable {
     public func resume() {
         switch record.withLock({ $0.machine.resume() }) {
         case .start:
+            session.keep(self)
             tell(.resumed)
             session.noteResumed(self)
             session.start(self)
@@ -244,6 +245,12 @@ public final class SessionTask: Sendable {
         let (response, data) = session.handOver(outcome)
         guard let response else { throw cancelledError }
         return (data ?? Data(), response)
+    }
+
+    deinit {
+        // Never resumed, and of no use to anybody any more.
+        guard record.withLock({ $0.machine.state }) != .completed, session.lost(identifier) else { return }
+        plan.options.completionGroup?.leave()
     }
 
     // MARK: What the runner reports
