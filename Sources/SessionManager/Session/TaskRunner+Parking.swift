@@ -33,7 +33,7 @@ extension TaskRunner {
         let interruption = interruption(of: transfer)
         let head = transfer.response
         forgetQuestion()
-        engine.cancel(transfer)
+        abandon(transfer)
         let sentence = lostSentence ?? "the network has gone"
         switch goOnLater(transfer, interruption) {
         case .restart, .continueByRange: break
@@ -123,6 +123,14 @@ extension TaskRunner {
         continued = file ?? continued
         transfer = nil
         forgetExchange()
+    }
+
+    /// The exchange waits for a place among the transfers of its host, or does not any more: that is no time of the task's.
+    func setInLine(_ isInLine: Bool) {
+        guard self.isInLine != isInLine else { return }
+        self.isInLine = isInLine
+        if isInLine { stopLimit() } else { startLimit() }
+        table.noteLine(task, isInLine)
     }
 
     // MARK: How far it was

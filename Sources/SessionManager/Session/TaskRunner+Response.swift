@@ -181,6 +181,11 @@ extension TaskRunner: TransferObserver {
         task.note(bytes: .received, offset + transfer.received, of: expected.map { $0 + offset })
     }
 
+    func transfer(_ transfer: Transfer, waitsForPlace: Bool) {
+        guard transfer === self.transfer else { return }
+        setInLine(waitsForPlace)
+    }
+
     func transferSent(_ transfer: Transfer) {
         task.note(bytes: .sent, transfer.body.sent, of: transfer.body.length)
     }

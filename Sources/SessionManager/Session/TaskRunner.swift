@@ -27,6 +27,8 @@ final class TaskRunner {
     /// Nothing of it runs, until it is told to go on.
     var isParked = false
     private(set) var isOver = false
+    /// The exchange waits until its host has room for a connection.
+    var isInLine = false
     private var totalLimit: TimerID?
     /// What is left of the limit for the whole task while it does not run; nil where there is none.
     private var limitLeft: Int64?
@@ -166,7 +168,7 @@ final class TaskRunner {
 
     /// Lets the limit for the whole task run, as far as it is left.
     func startLimit() {
-        guard let limitLeft, totalLimit == nil, !isOver, !isParked, !isSuspended else { return }
+        guard let limitLeft, totalLimit == nil, !isOver, !isParked, !isSuspended, !isInLine else { return }
         limitBegan = Reactor.now
         totalLimit = engine.reactor.schedule(at: limitBegan &+ limitLeft) { [unowned self] in
             totalLimit = nil
@@ -190,8 +192,15 @@ final class TaskRunner {
     func end(_ error: SessionError) {
         guard !isOver else { return }
         let (response, memory) = (transfer?.response, memory)
-        if let transfer { engine.cancel(transfer) }
+        if let transfer { abandon(transfer) }
         complete(TaskOutcome(response: response, data: memory?.data, error: error))
+    }
+
+    /// Ends an exchange without a result; what was measured of it until now counts.
+    func abandon(_ transfer: Transfer) {
+        if let easy = transfer.easy { note(Boxed(TransferMetrics(easy, version: transfer.version))) }
+        engine.cancel(transfer)
+        setInLine(false)
     }
 
     func setSuspended(_ isSuspended: Bool) {
@@ -269,6 +278,7 @@ final class TaskRunner {
         endReconnect()
         question?.cancel()
         transfer = nil
+        isInLine = false
         var outcome = outcome
         if let file = file ?? continued {
             if outcome.error != nil, keepsPartialFile {
