@@ -44,11 +44,15 @@ extension EasyHandle {
     }
 
     private func prepareFields(_ transfer: Transfer, _ request: SessionRequest) {
-        if request.body != nil { set(CURLOPT_INFILESIZE_LARGE, offset: transfer.body.length ?? -1) }
+        let sent = SentFields(request)
+        if request.body != nil {
+            // Without a length libcurl sends chunks, where the connection speaks HTTP/1.1.
+            set(CURLOPT_INFILESIZE_LARGE, offset: sent.isChunked ? -1 : transfer.body.length ?? -1)
+        }
         setHeaderLines { append in
-            for field in request.headerFields {
-                // libcurl sends the length of the body itself.
-                if field.name == .contentLength, request.body != nil { continue }
+            var expects = false
+            for field in request.headerFields where sent.sends(field) {
+                expects = expects || field.name == .expect
                 let value = field.value
                 append(value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(value)")
             }
@@ -59,12 +63,14 @@ extension EasyHandle {
             {
                 append(accepted)
             }
-            for name in request.options.omittedFields where request.headerFields[name] == nil {
+            if let options = sent.connectionOptions { append("Connection: \(options)") }
+            for name in request.options.omittedFields
+            where request.headerFields[name] == nil && sent.canOmit(name) {
                 append("\(name.rawName):")
             }
             if request.body != nil {
-                // No waiting for 100 (Continue): a refusal comes soon enough, and many servers never send it.
-                append("Expect:")
+                // No waiting for 100 (Continue) unless asked for: a refusal comes soon enough, and many servers never send it.
+                if !expects { append("Expect:") }
             } else if request.method == .post || request.method == .put || request.method == .patch {
                 // RFC 9110 §8.6: a method that means a body says that there is none.
                 append("Content-Length: 0")
