@@ -136,18 +136,16 @@ package struct ResumeRules: Sendable {
 
     /// Whether a record of this download would be worth keeping: a GET of a whole file, unencoded, with a validator to tell it by.
     package static func canRecord(_ request: SessionRequest, response: SessionResponse) -> Bool {
-        let encoding = response.value(forField: "content-encoding")?.lowercased() ?? "identity"
-        return request.method == .get && request.headerFields[.range] == nil && response.statusCode == 200
-            && encoding == "identity"
+        request.method == .get && request.headerFields[.range] == nil && response.statusCode == 200
+            && !response.isEncoded
             && (response.value(forField: "etag") ?? response.value(forField: "last-modified")) != nil
             && response.value(forField: "accept-ranges")?.lowercased() != "none"
     }
 
     private func partial(_ response: SessionResponse) -> ResumeAnswer {
-        let encoding = response.value(forField: "content-encoding").map { $0.lowercased() }
         guard let text = response.value(forField: "content-range"), let range = ContentRange(text),
             let bytes = range.bytes, bytes.lowerBound == record.receivedBytes,
-            encoding == nil || encoding == "identity", isSameFile(response)
+            !response.isEncoded, isSameFile(response)
         else { return .requestWhole(whole) }
         if let total = record.totalBytes, total != range.completeLength ?? total {
             return .requestWhole(whole)
