@@ -14,7 +14,7 @@ extension TaskRunner {
             if hasNext, error.code == .dataLengthExceedsMaximum || error.code == .cannotDecodeRawData {
                 return goOn()
             }
-            if let refusal = transfer?.tunnelRefusal, refusal.statusCode == 407, answersChallenges {
+            if let refusal = transfer?.tunnelRefusal, answersRefusal(refusal) {
                 return authenticate(.tunnel(refusal, error))
             }
             if reconnects(after: error, transfer) { return }
