@@ -108,6 +108,9 @@ extension EasyHandle {
         // A second request waits to share a connection whose handshake may agree on HTTP/2. Without TLS there is nothing
         // to wait for, and libcurl would wait for the first response.
         set(CURLOPT_PIPEWAIT, new.version == CURL_HTTP_VERSION_2TLS ? 1 : 0)
+        if old?.needsNewConnection == true || new.needsNewConnection {
+            set(CURLOPT_FRESH_CONNECT, new.needsNewConnection ? 1 : 0)
+        }
         set(CURLOPT_CONNECTTIMEOUT_MS, new.connectMilliseconds)
         set(CURLOPT_INTERFACE, new.interface)
         set(CURLOPT_BUFFERSIZE, new.bufferSize)
@@ -154,6 +157,7 @@ final class EasyOptions {
     let bodyBufferSize: Int
     let proxy: String?
     let credentials: LibraryCredentials?
+    let needsNewConnection: Bool
     /// What of it comes from the request and from the address alone.
     private let source: SharedRequestOptions
     private let isSecure: Bool
@@ -183,6 +187,7 @@ final class EasyOptions {
         bodyBufferSize = Self.bodyBufferSize(hasBody ? transfer.body.length ?? .max : 0)
         proxy = configuration.proxy
         credentials = transfer.credentials
+        needsNewConnection = transfer.needsNewConnection
         source = request.sharedOptions
         isSecure = transfer.isSecure
         isBulk = transfer.isBulk
@@ -199,7 +204,8 @@ final class EasyOptions {
     func fits(_ transfer: Transfer) -> Bool {
         !hasBody && transfer.request.body == nil && credentials == nil && transfer.credentials == nil
             && isSecure == transfer.isSecure && isBulk == transfer.isBulk
-            && binding == transfer.binding && method == transfer.request.method.rawValue
+            && needsNewConnection == transfer.needsNewConnection && binding == transfer.binding
+            && method == transfer.request.method.rawValue
             && source.equals(transfer.request.sharedOptions)
     }
 }
@@ -210,6 +216,6 @@ extension EasyOptions: Equatable {
         one.method == other.method && one.hasBody == other.hasBody
             && one.bodyBufferSize == other.bodyBufferSize && one.credentials == other.credentials
             && one.source.equals(other.source) && one.isSecure == other.isSecure && one.isBulk == other.isBulk
-            && one.binding == other.binding
+            && one.binding == other.binding && one.needsNewConnection == other.needsNewConnection
     }
 }

@@ -141,7 +141,9 @@ extension TaskRunner {
         facts.hasBegun = headBytes > 0 || transfer.body.sent > 0
         facts.isWhollySent = transfer.body.isSent
         facts.hasHead = transfer.response != nil
-        facts.isPreliminary = next != nil || transfer.response.map { answersChallenge(of: $0) } == true
+        facts.isPreliminary =
+            next != nil || misdirection.isPending
+            || transfer.response.map { answersChallenge(of: $0) } == true
         if let file {
             facts.content = .file(bytes: file.count)
         } else if task.plan.stream != nil {

@@ -70,6 +70,8 @@ final class TaskRunner {
     var authentication: TaskAuthentication?
     /// Made when the session's delegate is first asked about a server.
     var serverTrust: TaskServerTrust?
+    /// The server has said that this connection does not lead to it.
+    var misdirection = TaskMisdirection()
     /// What is stored could not be decoded.
     var wantsAnother = false
     /// Nil where there is no response cache.
@@ -144,6 +146,7 @@ final class TaskRunner {
     /// One request follows another as the server wants.
     func noteRedirect(from former: SessionRequest, to next: SessionRequest) {
         hops += 1
+        misdirection = TaskMisdirection()
         guard beforeRedirects == nil, next.url != former.url || next.method != former.method else { return }
         beforeRedirects = Boxed(former)
     }
@@ -151,6 +154,7 @@ final class TaskRunner {
     /// Goes back to where redirects began; whoever wants credentials on the way there is to be asked for them again.
     func forgetRedirects() {
         hops = 0
+        misdirection = TaskMisdirection()
         guard let first = beforeRedirects.take() else { return }
         authentication = nil
         boxedRequest = first
@@ -222,7 +226,7 @@ final class TaskRunner {
         caching?.requestDate = Date()
         let transfer = Transfer(
             boxedRequest, priority: task.priority, isBulk: isDownload,
-            credentials: authentication?.forLibrary,
+            credentials: authentication?.forLibrary, needsNewConnection: misdirection.needsNewConnection,
             binding: nextBinding ?? table.binding(for: self), engine: engine, observer: self)
         nextBinding = nil
         if let approvals = engine.approvals, transfer.isSecure {
@@ -243,6 +247,7 @@ final class TaskRunner {
         next = nil
         heldEnd = nil
         refusedBy = nil
+        misdirection.isPending = false
     }
 
     /// Runs `body` after a while, unless the task has ended by then.

@@ -86,15 +86,19 @@ final class Transfer {
     private var firstByte: FirstByteLimit?
     /// What libcurl is to authenticate with by itself, in several rounds.
     let credentials: LibraryCredentials?
+    /// Whether it may use no connection that is there already.
+    let needsNewConnection: Bool
 
     init(
         _ request: Boxed<SessionRequest>, priority: Float, isBulk: Bool, credentials: LibraryCredentials?,
-        binding: PathBinding = .any, engine: TransferEngine, observer: any TransferObserver
+        needsNewConnection: Bool = false, binding: PathBinding = .any, engine: TransferEngine,
+        observer: any TransferObserver
     ) {
         self.binding = binding
         clock = engine.clock
         self.isBulk = isBulk
         self.credentials = credentials
+        self.needsNewConnection = needsNewConnection
         boxedRequest = request
         self.priority = priority
         self.observer = observer
