@@ -28,7 +28,10 @@ extension TaskRunner {
     }
 
     private func begin() {
-        if hasRecord, let record = task.plan.record ?? record {
+        preferPlainContent()
+        if task.plan.record == nil, let record = resumeFileRecord {
+            resume(record, base: request)
+        } else if hasRecord, let record = task.plan.record ?? record {
             resume(record, base: request)
         } else if beginsAnew, let record = task.plan.record {
             request = ResumeRules(record: record, base: request).whole
@@ -131,7 +134,9 @@ extension TaskRunner {
                     failingURL: request.url))
         }
         retries += 1
-        (file ?? continued)?.discard()
+        // What was written down is gone on with.
+        if checkpoints == nil { (file ?? continued)?.discard() } else { (file ?? continued)?.keep() }
+        file = nil
         continued = nil
         // Nothing of a file that is begun anew is to be gone on with; a reader has what has come.
         if task.plan.stream == nil {

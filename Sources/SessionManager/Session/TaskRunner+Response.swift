@@ -181,6 +181,7 @@ extension TaskRunner: TransferObserver {
 
     func transferReceived(_ transfer: Transfer) {
         guard !hasNext, !misdirection.isPending else { return }
+        if let file { checkpoints?.note(file) }
         task.note(bytes: .received, offset + transfer.received, of: expected.map { $0 + offset })
     }
 

@@ -99,6 +99,8 @@ final class TaskRunner {
         isContinuation = false
     }
 
+    /// Writes down what a later process can go on from; nil where that is not wanted.
+    private(set) lazy var checkpoints = DownloadCheckpoints(task.plan.options, reactor: engine.reactor)
     /// The file with what had come so far, open.
     var continued: FileSink?
     /// What the next exchange is bound to; nil asks the table.
@@ -119,7 +121,7 @@ final class TaskRunner {
         isDownload = task.kind == .download
         // Read where it lies: a plan is much to copy.
         let plan = task.boxedPlan
-        keepsPartialFile = plan.value.options.keepsPartialFile
+        keepsPartialFile = plan.value.options.keepsPartialFile || plan.value.options.resumeFile != nil
         boxedRecord = plan.value.record.map { Boxed($0) }
         isContinuation = boxedRecord != nil
     }
@@ -290,7 +292,12 @@ final class TaskRunner {
                 outcome.resumeRecord = record(of: file, outcome.response)
             }
             // What cannot be gone on with is of no use; neither is what another record tells already.
-            if outcome.resumeRecord != nil { file.keep() } else { file.discard() }
+            if outcome.resumeRecord != nil {
+                file.keep()
+            } else {
+                file.discard()
+                checkpoints?.forget()
+            }
         }
         outcome.take(metrics)
         task.plan.stream?.end(outcome.error.map { .failure($0) } ?? .success(()))
