@@ -14,7 +14,10 @@ struct WaitingForConnectionTests {
         let lab = try await Lab { $0.maximumConnectionsPerHost = 1 }
         let log = EventLog<String>()
         let events = lab.manager.events
-        let holding = try lab.manager.dataTask(with: lab.request("/hold/fld044?key=fld044"))
+        var held = try lab.request("/hold/fld044?key=fld044")
+        // However slow the machine is.
+        held.options.timeoutInterval = .seconds(600)
+        let holding = try lab.manager.dataTask(with: held)
         holding.resume()
         try await lab.origin.wait(for: "fld044", [.count: 1])
         var request = try lab.request("/get")
@@ -47,7 +50,10 @@ struct WaitingForConnectionTests {
     @Test("FLD-044 one that is suspended, cancelled or has its turn waits no more")
     func leaves() async throws {
         let lab = try await Lab { $0.maximumConnectionsPerHost = 1 }
-        let holding = try lab.manager.dataTask(with: lab.request("/hold/fld044-leaves?key=fld044-leaves"))
+        var held = try lab.request("/hold/fld044-leaves?key=fld044-leaves")
+        // However slow the machine is.
+        held.options.timeoutInterval = .seconds(600)
+        let holding = try lab.manager.dataTask(with: held)
         holding.resume()
         try await lab.origin.wait(for: "fld044-leaves", [.count: 1])
         let log = EventLog<Int>()
