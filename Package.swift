@@ -153,10 +153,14 @@ let package = Package(
                 "SessionCore", "TestSupport", .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: strict),
+        // What is killed there; no product.
+        .executableTarget(
+            name: "download-drill", dependencies: ["SessionManager"], path: "Tests/Download/drill",
+            swiftSettings: strict),
         .testTarget(
             name: "SessionManagerTests",
             dependencies: [
-                "SessionManager", "SessionCore", "CCurl", "CTestSupport", "TestSupport",
+                "SessionManager", "SessionCore", "CCurl", "CTestSupport", "TestSupport", "download-drill",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: strict),

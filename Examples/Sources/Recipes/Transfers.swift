@@ -28,6 +28,16 @@ func downloadInPieces(_ manager: URLSessionManager, _ request: SessionRequest) a
     return await rest.outcome().filePath
 }
 
+/// A download that goes on after this process was killed, or the device switched off.
+func downloadWhateverHappens(
+    _ manager: URLSessionManager, _ request: SessionRequest, to path: String
+) async throws {
+    var options = TaskOptions()
+    options.resumeFile = "\(path).resume"
+    let destination = DownloadDestination(path, replacesExisting: true)
+    _ = try await manager.download(request, to: destination, options: options)
+}
+
 /// A form with a file; its length is known beforehand and it is read while it is sent.
 func uploadLog(_ api: HTTPSessionManager) async throws {
     var form = MultipartFormData()

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FoundationEssentials
 import Glibc
 import SessionManager
 
@@ -12,28 +11,18 @@ struct Firmware {
     var path: String
 
     private var part: String { path + ".part" }
-    private var record: URL { URL(filePath: path + ".resume") }
 
     func fetch(with manager: URLSessionManager) async throws {
         var options = TaskOptions()
-        options.keepsPartialFile = true
         options.partialFile = part
+        options.resumeFile = path + ".resume"  // an earlier run has left it, however it ended
         var request = try SessionRequest(address)
         request.options.decompressesContent = false  // ranges and the checksum are of the file as it is
 
         for pause in [1, 5, 30, 120, 300] {
-            let earlier = (try? Data(contentsOf: record)).flatMap { try? ResumeRecord(encoded: $0) }
-            let task =
-                if let earlier, earlier.url == request.url {
-                    try manager.downloadTask(resuming: earlier, with: request, options: options)
-                } else {
-                    try manager.downloadTask(with: request, options: options)
-                }
+            let task = try manager.downloadTask(with: request, options: options)
             task.resume()  // held while there is no network
             let outcome = await task.outcome()
-            if let next = outcome.resumeRecord {
-                try next.encoded().write(to: record, options: .atomic)  // survives this process
-            }
             guard let error = outcome.error else { return try install() }
             guard outcome.resumeRecord != nil || error.response == nil else { throw error }
             print("ota: \(error.message); once more in \(pause) s")
@@ -44,7 +33,6 @@ struct Firmware {
 
     /// The file appears under its name as a whole and with the right content, or not at all.
     private func install() throws {
-        unlink(record.path)
         guard checksum(of: part) == sha256 else {
             unlink(part)
             throw FirmwareError("\(address) is not the firmware that was announced")

@@ -25,9 +25,56 @@ extension ReachabilityManager {
     @available(*, unavailable, renamed: "status")
     public var connection: ReachabilityStatus { status }
 
-    /// AFNetworking's name of the nearest thing, ``isReachableViaWired``: a modem is wired, and its path's medium is cellular.
-    @available(*, unavailable, renamed: "isReachableViaWired")
-    public var isReachableViaWWAN: Bool { isReachableViaWired && path.medium == .cellular }
+    /// AFNetworking's question for a cellular path.
+    @available(*, unavailable, message: "cellular is a medium of the path here: `path.medium == .cellular`")
+    public var isReachableViaWWAN: Bool { path.medium == .cellular }
+
+    /// Alamofire's question for a cellular path.
+    @available(*, unavailable, message: "cellular is a medium of the path here: `path.medium == .cellular`")
+    public var isReachableOnCellular: Bool { path.medium == .cellular }
+
+    /// Alamofire's question for any other path.
+    @available(*, unavailable, message: "ask `isReachable && path.medium != .cellular`")
+    public var isReachableOnEthernetOrWiFi: Bool { isReachable && path.medium != .cellular }
+
+    /// AFNetworking's name of ``localizedStatusString(_:)``.
+    @available(*, unavailable, renamed: "localizedStatusString()")
+    public func localizedNetworkReachabilityStatusString() -> String { localizedStatusString() }
+
+    /// AFNetworking's only one, written as a call.
+    @available(
+        *, unavailable, message: "`ReachabilityManager.shared` is a property here: leave out the parentheses"
+    )
+    public func callAsFunction() -> ReachabilityManager { self }
+
+    /// AFNetworking's way to make a manager.
+    @available(*, unavailable, message: "make one and keep it: `ReachabilityManager()`")
+    public static func manager() -> ReachabilityManager? { nil }
+
+    /// The block of Reachability.swift for a network that is there.
+    @available(
+        *, unavailable, message: "call setStatusChangeBlock(_:), and ask `status.isReachable` in the block"
+    )
+    public var whenReachable: (@Sendable (ReachabilityManager) -> Void)? {
+        get { nil }
+        set {}
+    }
+
+    /// The block of Reachability.swift for a network that is not there.
+    @available(
+        *, unavailable,
+        message: "call setStatusChangeBlock(_:), and ask `status == .unreachable` in the block"
+    )
+    public var whenUnreachable: (@Sendable (ReachabilityManager) -> Void)? {
+        get { nil }
+        set {}
+    }
+
+    /// Alamofire's way to begin.
+    @available(*, unavailable, message: "call setStatusChangeBlock(_:) and startMonitoring()")
+    public func startListening(
+        onUpdatePerforming block: (@Sendable (ReachabilityStatus) -> Void)?
+    ) {}
 
     /// AFNetworking's name of ``setStatusChangeBlock(_:)``.
     @available(*, unavailable, renamed: "setStatusChangeBlock(_:)")
@@ -46,4 +93,26 @@ extension ReachabilityManager {
     /// Alamofire's name of ``stopMonitoring()``.
     @available(*, unavailable, renamed: "stopMonitoring()")
     public func stopListening() { stopMonitoring() }
+}
+
+extension ReachabilityStatus {
+    /// AFNetworking's name of ``ReachabilityCore/ReachabilityStatus/unreachable``.
+    @available(*, unavailable, renamed: "unreachable")
+    public static var notReachable: ReachabilityStatus { .unreachable }
+
+    /// AFNetworking's name of ``ReachabilityCore/ReachabilityStatus/wifi``.
+    @available(*, unavailable, renamed: "wifi")
+    public static var reachableViaWiFi: ReachabilityStatus { .wifi }
+
+    /// AFNetworking's status for a cellular path.
+    @available(*, unavailable, message: "cellular is a medium of the path here: `path.medium == .cellular`")
+    public static var reachableViaWWAN: ReachabilityStatus { .wired }
+
+    /// The status for a cellular path in Reachability.swift.
+    @available(*, unavailable, message: "cellular is a medium of the path here: `path.medium == .cellular`")
+    public static var cellular: ReachabilityStatus { .wired }
+
+    /// The name of ``ReachabilityCore/ReachabilityStatus/unreachable`` in Reachability.swift.
+    @available(*, unavailable, renamed: "unreachable")
+    public static var unavailable: ReachabilityStatus { .unreachable }
 }

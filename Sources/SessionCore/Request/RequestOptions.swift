@@ -58,7 +58,7 @@ public struct RequestTimeouts: Sendable, Equatable {
     public var firstByte: Duration?
     /// From the first resume to the end of the whole task, redirects and retries included.
     ///
-    /// Time in which the task is suspended, or held by its queue, does not count.
+    /// Time in which the task is suspended, held by its queue, or waits until its host has room for a connection does not count.
     public var total: Duration?
 
     /// Limits.

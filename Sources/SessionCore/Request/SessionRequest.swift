@@ -15,6 +15,9 @@ public struct SessionRequest: Sendable {
     public var method: HTTPRequest.Method
     /// What is sent besides the fields that the transfer itself needs (`Host`, `Content-Length`, …).
     ///
+    /// Fields about framing and the connection are sent where the transfer does what they say: `Transfer-Encoding: chunked` has a body sent in
+    /// chunks, `Expect: 100-continue` has it wait, `TE` may ask for `trailers`. `Content-Length`, `Trailer` and other codings are left out.
+    ///
     /// A field value never contains CR, LF or NUL: `HTTPField` does not take them. Use ``setValue(_:forField:)`` to be told.
     public var headerFields: HTTPFields
     /// The content; nil for none at all, which differs from an empty one.

@@ -141,8 +141,7 @@ package struct ResumeRules: Sendable {
 
     /// Whether a cut answer to a request is gone on with by the next try: missing bytes can be asked for under a strong validator.
     package static func canGoOn(_ request: SessionRequest, response: SessionResponse) -> Bool {
-        let encoding = response.value(forField: "content-encoding")?.lowercased() ?? "identity"
-        guard request.method == .get, request.headerFields[.range] == nil, encoding == "identity",
+        guard request.method == .get, request.headerFields[.range] == nil, !response.isEncoded,
             response.statusCode == 200 || response.statusCode == 206,
             response.value(forField: "accept-ranges")?.lowercased() != "none",
             let record = try? ResumeRecord(
@@ -157,19 +156,17 @@ package struct ResumeRules: Sendable {
     package static func canRecord(
         _ request: SessionRequest, response: SessionResponse, isChecked: Bool = false
     ) -> Bool {
-        let encoding = response.value(forField: "content-encoding")?.lowercased() ?? "identity"
-        return request.method == .get && request.headerFields[.range] == nil && response.statusCode == 200
-            && encoding == "identity"
+        request.method == .get && request.headerFields[.range] == nil && response.statusCode == 200
+            && !response.isEncoded
             && (isChecked
                 || (response.value(forField: "etag") ?? response.value(forField: "last-modified")) != nil)
             && response.value(forField: "accept-ranges")?.lowercased() != "none"
     }
 
     private func partial(_ response: SessionResponse) -> ResumeAnswer {
-        let encoding = response.value(forField: "content-encoding").map { $0.lowercased() }
         guard let text = response.value(forField: "content-range"), let range = ContentRange(text),
             let bytes = range.bytes, bytes.lowerBound == record.receivedBytes,
-            encoding == nil || encoding == "identity", isSameFile(response)
+            !response.isEncoded, isSameFile(response)
         else { return .requestWhole(whole) }
         if let total = record.totalBytes, total != range.completeLength ?? total {
             return .requestWhole(whole)

@@ -44,11 +44,15 @@ extension EasyHandle {
     }
 
     private func prepareFields(_ transfer: Transfer, _ request: SessionRequest) {
-        if request.body != nil { set(CURLOPT_INFILESIZE_LARGE, offset: transfer.body.length ?? -1) }
+        let sent = SentFields(request)
+        if request.body != nil {
+            // Without a length libcurl sends chunks, where the connection speaks HTTP/1.1.
+            set(CURLOPT_INFILESIZE_LARGE, offset: sent.isChunked ? -1 : transfer.body.length ?? -1)
+        }
         setHeaderLines { append in
-            for field in request.headerFields {
-                // libcurl sends the length of the body itself.
-                if field.name == .contentLength, request.body != nil { continue }
+            var expects = false
+            for field in request.headerFields where sent.sends(field) {
+                expects = expects || field.name == .expect
                 let value = field.value
                 append(value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(value)")
             }
@@ -59,12 +63,14 @@ extension EasyHandle {
             {
                 append(accepted)
             }
-            for name in request.options.omittedFields where request.headerFields[name] == nil {
+            if let options = sent.connectionOptions { append("Connection: \(options)") }
+            for name in request.options.omittedFields
+            where request.headerFields[name] == nil && sent.canOmit(name) {
                 append("\(name.rawName):")
             }
             if request.body != nil {
-                // No waiting for 100 (Continue): a refusal comes soon enough, and many servers never send it.
-                append("Expect:")
+                // No waiting for 100 (Continue) unless asked for: a refusal comes soon enough, and many servers never send it.
+                if !expects { append("Expect:") }
             } else if request.method == .post || request.method == .put || request.method == .patch {
                 // RFC 9110 §8.6: a method that means a body says that there is none.
                 append("Content-Length: 0")
@@ -102,6 +108,9 @@ extension EasyHandle {
         // A second request waits to share a connection whose handshake may agree on HTTP/2. Without TLS there is nothing
         // to wait for, and libcurl would wait for the first response.
         set(CURLOPT_PIPEWAIT, new.version == CURL_HTTP_VERSION_2TLS ? 1 : 0)
+        if old?.needsNewConnection == true || new.needsNewConnection {
+            set(CURLOPT_FRESH_CONNECT, new.needsNewConnection ? 1 : 0)
+        }
         set(CURLOPT_CONNECTTIMEOUT_MS, new.connectMilliseconds)
         set(CURLOPT_INTERFACE, new.interface)
         set(CURLOPT_BUFFERSIZE, new.bufferSize)
@@ -148,6 +157,7 @@ final class EasyOptions {
     let bodyBufferSize: Int
     let proxy: String?
     let credentials: LibraryCredentials?
+    let needsNewConnection: Bool
     /// What of it comes from the request and from the address alone.
     private let source: SharedRequestOptions
     private let isSecure: Bool
@@ -178,6 +188,7 @@ final class EasyOptions {
         bodyBufferSize = Self.bodyBufferSize(hasBody ? transfer.body.length ?? .max : 0)
         proxy = configuration.proxy
         credentials = transfer.credentials
+        needsNewConnection = transfer.needsNewConnection
         source = request.sharedOptions
         isSecure = transfer.isSecure
         isBulk = transfer.isBulk
@@ -194,7 +205,8 @@ final class EasyOptions {
     func fits(_ transfer: Transfer) -> Bool {
         !hasBody && transfer.request.body == nil && credentials == nil && transfer.credentials == nil
             && isSecure == transfer.isSecure && isBulk == transfer.isBulk
-            && binding == transfer.binding && method == transfer.request.method.rawValue
+            && needsNewConnection == transfer.needsNewConnection && binding == transfer.binding
+            && method == transfer.request.method.rawValue
             && source.equals(transfer.request.sharedOptions)
     }
 }
@@ -205,6 +217,6 @@ extension EasyOptions: Equatable {
         one.method == other.method && one.hasBody == other.hasBody
             && one.bodyBufferSize == other.bodyBufferSize && one.credentials == other.credentials
             && one.source.equals(other.source) && one.isSecure == other.isSecure && one.isBulk == other.isBulk
-            && one.binding == other.binding
+            && one.binding == other.binding && one.needsNewConnection == other.needsNewConnection
     }
 }

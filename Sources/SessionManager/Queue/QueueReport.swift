@@ -44,6 +44,7 @@ struct QueuePlace: ~Copyable, Sendable {
     private let number = Atomic<UInt64>(0)
     private let holds = Atomic<UInt8>(0)
     private let demands = Atomic<UInt8>(0)
+    private let lines = Atomic<Bool>(false)
 
     /// Nil where it is in none.
     var ticket: QueueTicket? { QueueTicket(packed: number.load(ordering: .relaxed)) }
@@ -53,6 +54,12 @@ struct QueuePlace: ~Copyable, Sendable {
         nonmutating set { demands.store(newValue.index, ordering: .relaxed) }
     }
 
+    /// Whether it has begun and waits for a connection of its host.
+    var isInLine: Bool { lines.load(ordering: .relaxed) }
+
+    /// False where nothing has changed.
+    func note(isInLine: Bool) -> Bool { lines.exchange(isInLine, ordering: .relaxed) != isInLine }
+
     func enter(_ ticket: QueueTicket) { number.store(ticket.packed, ordering: .relaxed) }
     func note(_ hold: QueueHold) { holds.store(hold.rawValue, ordering: .relaxed) }
 
@@ -60,6 +67,7 @@ struct QueuePlace: ~Copyable, Sendable {
         guard let ticket else { return nil }
         number.store(0, ordering: .relaxed)
         holds.store(0, ordering: .relaxed)
+        lines.store(false, ordering: .relaxed)
         return ticket
     }
 }

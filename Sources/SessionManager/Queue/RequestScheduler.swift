@@ -275,6 +275,12 @@ final class RequestScheduler {
         }
     }
 
+    /// Makes known that a task which has begun waits for a connection, or does not wait for one any more.
+    func noteLine(_ task: SessionTask, _ isInLine: Bool) {
+        guard task.place.note(isInLine: isInLine) else { return }
+        events.send(isInLine ? .held(task, .turn) : .released(task))
+    }
+
     /// Makes known why a task waits.
     func noteHold(_ ticket: QueueTicket) {
         guard ticket.index < held.count, let one = held[ticket.index] else { return }

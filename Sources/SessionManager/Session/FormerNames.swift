@@ -71,3 +71,67 @@ public typealias DeflateRequestCompressor = RequestCompressor
 /// Alamofire's name of ``SessionCore/SessionError``.
 @available(*, unavailable, renamed: "SessionError")
 public typealias AFError = SessionError
+
+/// AFNetworking's name of ``SessionCore/RequestSerializer``.
+@available(*, unavailable, renamed: "RequestSerializer")
+public typealias AFURLRequestSerialization = RequestSerializer
+
+/// AFNetworking's name of ``SessionCore/ResponseSerializer``.
+@available(*, unavailable, renamed: "ResponseSerializer")
+public typealias AFURLResponseSerialization = ResponseSerializer
+
+/// AFNetworking's name of ``SessionCore/MultipartFormData``.
+@available(*, unavailable, renamed: "MultipartFormData")
+public typealias AFMultipartFormData = MultipartFormData
+
+/// AFNetworking's name of ``SessionCore/SecurityPolicy/PinningMode``.
+@available(*, unavailable, renamed: "SecurityPolicy.PinningMode")
+public typealias AFSSLPinningMode = SecurityPolicy.PinningMode
+
+/// AFNetworking's name of ``AutoPurgingCache`` with images.
+@available(*, unavailable, renamed: "AutoPurgingCache")
+public typealias AFImageCache = AutoPurgingCache<ImageDescription>
+
+/// AFNetworking's name of ``AutoPurgingCache`` with images.
+@available(*, unavailable, renamed: "AutoPurgingCache")
+public typealias AFImageRequestCache = AutoPurgingCache<ImageDescription>
+
+/// AFNetworking's name of a serializer in the library `SessionManagerXML`.
+@available(*, unavailable, message: "import SessionManagerXML, and use its XMLParserResponseSerializer")
+public typealias AFXMLParserResponseSerializer = HTTPResponseSerializer
+
+/// AFNetworking's name of a serializer in the library `SessionManagerXML`.
+@available(*, unavailable, message: "import SessionManagerXML, and use its XMLDocumentResponseSerializer")
+public typealias AFXMLDocumentResponseSerializer = HTTPResponseSerializer
+
+/// AFNetworking's name of what events are there for.
+@available(*, unavailable, message: "iterate over `URLSessionManager.events`: .resumed(task)")
+public var AFNetworkingTaskDidResumeNotification: String { "" }
+
+/// AFNetworking's name of what events are there for.
+@available(*, unavailable, message: "iterate over `URLSessionManager.events`: .suspended(task)")
+public var AFNetworkingTaskDidSuspendNotification: String { "" }
+
+/// AFNetworking's name of what events are there for.
+@available(*, unavailable, message: "iterate over `URLSessionManager.events`: .completed(task, completion)")
+public var AFNetworkingTaskDidCompleteNotification: String { "" }
+
+/// AFNetworking's name of what events are there for.
+@available(*, unavailable, message: "iterate over `URLSessionManager.events`: .invalidated(session)")
+public var AFURLSessionDidInvalidateNotification: String { "" }
+
+/// AFNetworking's key for the response of an error.
+@available(*, unavailable, message: "an error has it itself: `SessionError.response`")
+public var AFNetworkingOperationFailingURLResponseErrorKey: String { "" }
+
+/// AFNetworking's key for the content of an error.
+@available(*, unavailable, message: "an error has it itself: `SessionError.data`")
+public var AFNetworkingOperationFailingURLResponseDataErrorKey: String { "" }
+
+/// AFNetworking's domain of errors of answers.
+@available(*, unavailable, message: "ask for `SessionError.code`")
+public var AFURLResponseSerializationErrorDomain: String { "" }
+
+/// AFNetworking's domain of errors of requests.
+@available(*, unavailable, message: "ask for `SessionError.code`")
+public var AFURLRequestSerializationErrorDomain: String { "" }

@@ -84,7 +84,14 @@ extension HTTPSessionManager {
         _ method: HTTPRequest.Method, _ address: String, parameters: ParameterValue? = nil,
         headers: [String: String] = [:], options: TaskOptions? = nil
     ) async throws(SessionError) -> (Data, SessionResponse) {
-        let request = try request(method, address, parameters: parameters, headers: headers)
+        try await acceptedData(
+            for: request(method, address, parameters: parameters, headers: headers), options)
+    }
+
+    /// The content of an acceptable response.
+    func acceptedData(
+        for request: SessionRequest, _ options: TaskOptions?
+    ) async throws(SessionError) -> (Data, SessionResponse) {
         let (data, response) = try await session.data(for: request, options: options)
         try judge(response, data)
         return (data, response)

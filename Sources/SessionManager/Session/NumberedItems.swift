@@ -51,11 +51,12 @@ struct NumberedItems<Item>: ~Copyable {
         }
     }
 
-    /// Takes an item out, where there is one.
-    mutating func remove(_ number: Int) {
+    /// Takes an item out; false where there is none.
+    @discardableResult
+    mutating func remove(_ number: Int) -> Bool {
         let place = place(of: number)
         guard place < entries.count, entries[place].number == number, entries[place].item != nil else {
-            return
+            return false
         }
         count -= 1
         if place == entries.count - 1 {
@@ -64,6 +65,7 @@ struct NumberedItems<Item>: ~Copyable {
             entries[place].item = nil
         }
         if count * 2 < entries.count { entries.removeAll { $0.item == nil } }
+        return true
     }
 
     /// Where a number is, or would be.

@@ -84,6 +84,9 @@ final class RunnerTable {
         scheduler.finished(runner.task)
     }
 
+    /// A running task waits until its host has room for a connection, or does not wait any more.
+    func noteLine(_ task: SessionTask, _ isInLine: Bool) { scheduler.noteLine(task, isInLine) }
+
     /// The connection of a running task is dead; the sentence says why.
     ///
     /// The task is parked, and goes on when there is a path that it may use, which is now where another one is up.

@@ -10,8 +10,10 @@ import Synchronization
 /// A manager makes it when the first task is made, and a new one after it was invalidated with a reset.
 public final class Session: Sendable {
     private struct State: ~Copyable {
-        /// By their identifiers.
+        /// Those that were resumed, by their identifiers.
         var tasks = NumberedItems<SessionTask>()
+        /// Those that were not: they last as long as somebody has them.
+        var fresh = NumberedItems<FreshTask>()
         var isInvalid = false
         /// Called when the last task of an invalidated session has ended, and everybody has been told.
         var whenEmpty: (@Sendable () -> Void)?
@@ -58,22 +60,53 @@ public final class Session: Sendable {
 
     /// Tasks that have not completed.
     var tasks: [SessionTask] {
-        state.withLock { $0.tasks.all }.filter { $0.state != .completed }
+        state.withLock { Self.tasks(of: $0) }.filter { $0.state != .completed }
+    }
+
+    private static func tasks(of state: borrowing State) -> [SessionTask] {
+        guard !state.fresh.isEmpty else { return state.tasks.all }
+        let fresh = state.fresh.all.compactMap(\.task)
+        return (state.tasks.all + fresh).sorted { $0.identifier < $1.identifier }
     }
 
     /// Takes a task in; false once it has been invalidated.
-    func adopt(_ task: SessionTask) -> Bool {
+    ///
+    /// - Parameter isResumedNext: it is resumed before anybody else has it.
+    func adopt(_ task: SessionTask, isResumedNext: Bool) -> Bool {
         state.withLock { state in
             guard !state.isInvalid else { return false }
-            state.tasks.add(task, task.identifier)
+            if isResumedNext {
+                state.tasks.add(task, task.identifier)
+            } else {
+                state.fresh.add(FreshTask(task: task), task.identifier)
+            }
             return true
         }
+    }
+
+    /// A task is resumed for the first time: it lasts until it has ended.
+    func keep(_ task: SessionTask) {
+        state.withLock { state in
+            // One that was cancelled meanwhile is in neither.
+            guard !state.fresh.isEmpty, state.fresh.remove(task.identifier) else { return }
+            state.tasks.add(task, task.identifier)
+        }
+    }
+
+    /// A task has gone; true where it was never resumed.
+    func lost(_ identifier: Int) -> Bool {
+        let (wasFresh, callback): (Bool, (@Sendable () -> Void)?) = state.withLock { state in
+            guard state.fresh.remove(identifier) else { return (false, nil) }
+            return (true, isLeft(by: state) ? state.whenEmpty.take() : nil)
+        }
+        callback?()
+        return wasFresh
     }
 
     func forget(_ task: SessionTask) {
         var returned: [TaskOutcome] = []
         let callback: (@Sendable () -> Void)? = state.withLock { state in
-            state.tasks.remove(task.identifier)
+            if !state.tasks.remove(task.identifier) { state.fresh.remove(task.identifier) }
             let isEmpty = state.tasks.isEmpty
             if state.returns.isDue(all: isEmpty) { returned = state.returns.take(all: isEmpty) }
             return isLeft(by: state) ? state.whenEmpty.take() : nil
@@ -86,7 +119,7 @@ public final class Session: Sendable {
     }
 
     private func isLeft(by state: borrowing State) -> Bool {
-        state.tasks.isEmpty && deliveries.load(ordering: .acquiring) == 0
+        state.tasks.isEmpty && state.fresh.isEmpty && deliveries.load(ordering: .acquiring) == 0
     }
 
     /// A task has ended, and others than those who wait for it are to be told.
@@ -116,11 +149,11 @@ public final class Session: Sendable {
     func invalidate(cancellingTasks: Bool, whenEmpty: @escaping @Sendable () -> Void) {
         let (tasks, isLeft): ([SessionTask], Bool) = state.withLock { state in
             // Whoever let the tasks end may cancel them after all; that is told once.
-            guard !state.isInvalid else { return (state.tasks.all, false) }
+            guard !state.isInvalid else { return (Self.tasks(of: state), false) }
             state.isInvalid = true
             guard !self.isLeft(by: state) else { return ([], true) }
             state.whenEmpty = whenEmpty
-            return (state.tasks.all, false)
+            return (Self.tasks(of: state), false)
         }
         if isLeft { return whenEmpty() }
         if cancellingTasks { for task in tasks { task.cancel() } }
@@ -152,4 +185,9 @@ public final class Session: Sendable {
     private func onLoop(_ body: @escaping @Sendable (RunnerTable) -> Void) {
         if reactor.isCurrent { runners.here(body) } else { runners.perform(body) }
     }
+}
+
+/// A task that was not resumed yet.
+private struct FreshTask {
+    weak var task: SessionTask?
 }

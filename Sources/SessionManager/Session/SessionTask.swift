@@ -153,12 +153,14 @@ public final class SessionTask: Sendable {
     ///
     /// The user's reason first, then the network's, then other tasks.
     public var holdReasons: [HoldReason] {
-        place.ticket == nil ? [] : session.queue.report.reasons(place.hold, place.demand)
+        guard place.ticket != nil else { return [] }
+        let reasons = session.queue.report.reasons(place.hold, place.demand)
+        return place.isInLine && !reasons.contains(.turn) ? reasons + [.turn] : reasons
     }
     /// The first of ``holdReasons``.
     public var waitingReason: HoldReason? { holdReasons.first }
     /// Whether its queue holds it, before its start or parked: nothing of it is on its way.
-    package var isHeld: Bool { place.ticket != nil && !place.hold.isEmpty }
+    package var isHeld: Bool { place.ticket != nil && (!place.hold.isEmpty || place.isInLine) }
     /// What is being sent: differs from the original after an adapter, a redirect or an authentication.
     public var currentRequest: SessionRequest { (record.withLock { $0.current } ?? request).value }
     /// The head of the response, as soon as it has come.
@@ -177,6 +179,7 @@ public final class SessionTask: Sendable {
     public func resume() {
         switch record.withLock({ $0.machine.resume() }) {
         case .start:
+            session.keep(self)
             tell(.resumed)
             session.noteResumed(self)
             session.start(self)
@@ -244,6 +247,12 @@ public final class SessionTask: Sendable {
         let (response, data) = session.handOver(outcome)
         guard let response else { throw cancelledError }
         return (data ?? Data(), response)
+    }
+
+    deinit {
+        // Never resumed, and of no use to anybody any more.
+        guard record.withLock({ $0.machine.state }) != .completed, session.lost(identifier) else { return }
+        plan.options.completionGroup?.leave()
     }
 
     // MARK: What the runner reports

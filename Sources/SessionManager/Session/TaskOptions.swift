@@ -35,6 +35,14 @@ public struct TaskOptions: Sendable {
     ///
     /// For those who compare a checksum of the whole at the end: a part of one version with the rest of another goes unnoticed otherwise.
     public var goesOnWithoutValidator = false
+    /// Where a download writes down what a later process can go on from; nil writes nothing.
+    ///
+    /// The file is there from the head of the response on, and is removed when the download is complete. A download that finds it goes on
+    /// where the earlier one was cut off, however that ended: by a failure, SIGKILL or a loss of power. That takes the same URL and the same
+    /// ``partialFile``, which is beside the file with `.part` at the end of its name unless named, and is kept as with
+    /// ``keepsPartialFile``. Where the content has changed, or the server has no ranges, it comes anew as a whole. Remove both files to
+    /// begin from the start.
+    public var resumeFile: String?
     /// Sent when the server asks for it; offered to handlers as the proposed credential.
     public var credential: Credential?
 

@@ -58,10 +58,37 @@ extension TaskRunner {
     /// word, whatever its status, and nobody's password for the proxy is meant for that (RFC 9110 §11.7.1, §15.5.8).
     func answersChallenge(of response: SessionResponse) -> Bool {
         switch response.statusCode {
-        case 401: answersChallenges
-        case 407: answersChallenges && engine.forwardingProxy(for: response.url) != nil
+        case 401: answersChallenges || answers(response, with: addressCredential)
+        case 407:
+            if let proxy = engine.forwardingProxy(for: response.url) {
+                answersChallenges || answers(response, with: proxy.credential)
+            } else {
+                false
+            }
         default: false
         }
+    }
+
+    /// User and password of the URL.
+    ///
+    /// libcurl sends them by Basic of its own accord, where the request has no field about that (RFC 7617 §2).
+    private var addressCredential: Credential? {
+        guard request.headerFields[.authorization] == nil, let user = request.url.user(percentEncoded: false)
+        else { return nil }
+        return .password(user: user, password: request.url.password(percentEncoded: false) ?? "")
+    }
+
+    /// Whether what stands in an address, and was sent by Basic in vain, can answer a challenge.
+    private func answers(_ response: SessionResponse, with credential: Credential?) -> Bool {
+        guard let credential else { return false }
+        return AuthenticationChallenge.offers(in: response, host: "", port: 0, credential: credential)
+            .contains { $0.method.answersForAddress }
+    }
+
+    /// Whether a proxy's refusal of a tunnel can be answered.
+    func answersRefusal(_ refusal: SessionResponse) -> Bool {
+        guard refusal.statusCode == 407 else { return false }
+        return answersChallenges || answers(refusal, with: engine.proxy(for: refusal.url)?.credential)
     }
 
     private var handlerKind: AuthenticationStateMachine.Handler {
@@ -80,10 +107,14 @@ extension TaskRunner {
         self.authentication = authentication
         let (response, url) = (demand.response, demand.response.url)
         let proxy = response.statusCode == 407 ? engine.proxy(for: url) : nil
-        let offers = AuthenticationChallenge.offers(
+        var offers = AuthenticationChallenge.offers(
             in: response, host: proxy?.host ?? url.host() ?? "", port: proxy?.port ?? Origin(url)?.port ?? 0,
             // Meant for the server that was asked, not for whoever it sends us to, and not for a proxy.
             credential: response.statusCode == 401 && isAtHome(url) ? task.plan.options.credential : nil)
+        let address = response.statusCode == 401 ? addressCredential : proxy?.credential
+        for index in offers.indices where offers[index].proposedCredential == nil {
+            if offers[index].method.answersForAddress { offers[index].proposedCredential = address }
+        }
         if let offer = offers.first { task.tell(.challenged(offer)) }
         follow(authentication.machine.challenged(offers, handler: handlerKind), demand)
     }
@@ -150,4 +181,9 @@ extension TaskRunner {
         }
         send(next)
     }
+}
+
+extension AuthenticationMethod {
+    /// Whether user and password of a URL answer it: Basic has been tried with them, and the others take more than these.
+    fileprivate var answersForAddress: Bool { self == .digest || self == .ntlm }
 }

@@ -53,7 +53,7 @@ extension TaskRunner {
         plan.options.credential = task.plan.options.credential
         plan.options.priority = 0
         let other = SessionTask(again, kind: .data, session: task.session, plan: plan)
-        if task.session.adopt(other) { other.resume() }
+        if task.session.adopt(other, isResumedNext: true) { other.resume() }
     }
 
     /// The exchange has ended; true where the response is the stored one, or is asked for once more.

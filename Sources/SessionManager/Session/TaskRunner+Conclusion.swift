@@ -9,12 +9,16 @@ extension TaskRunner {
     func conclude(_ end: TransferEnd) {
         let response = transfer?.response
         if let caching, concludeValidation(caching, end) { return }
+        if misdirection.isPending {
+            misdirection.leave()
+            return send(request)
+        }
         if let error = end.error {
             // A redirect whose content is too long to be read, or broken, is followed all the same, on another connection.
             if hasNext, error.code == .dataLengthExceedsMaximum || error.code == .cannotDecodeRawData {
                 return goOn()
             }
-            if let refusal = transfer?.tunnelRefusal, refusal.statusCode == 407, answersChallenges {
+            if let refusal = transfer?.tunnelRefusal, answersRefusal(refusal) {
                 return authenticate(.tunnel(refusal, error))
             }
             if reconnects(after: error, transfer) { return }

@@ -56,6 +56,28 @@ extension TaskRunner {
         }
     }
 
+    /// What an earlier process has left of the download.
+    var resumeFileRecord: ResumeRecord? { isDownload ? checkpoints?.file.record(for: request) : nil }
+
+    /// The content is wanted as it is on the server: that is what ranges count.
+    func preferPlainContent() {
+        guard isDownload, checkpoints != nil, request.headerFields[.acceptEncoding] == nil else { return }
+        request.headerFields[.acceptEncoding] = "identity"
+    }
+
+    /// A new file gets the content from its beginning: a later process is told of that.
+    private func beginCheckpoints(_ head: SessionResponse, _ file: FileSink) throws(SessionError) {
+        guard let checkpoints else { return }
+        var asked = request
+        asked.headerFields[.range] = nil
+        guard ResumeRules.canRecord(asked, response: head, isChecked: isChecked),
+            let record = try? ResumeRecord(
+                request: recordedRequest, response: head, receivedBytes: 0, totalBytes: expected,
+                partialFile: file.path)
+        else { return checkpoints.forget() }
+        try checkpoints.begin(record)
+    }
+
     /// Whether the records of this download are of what was asked for before redirects: not where those have made a GET of something
     /// else, which has to be gone on with where they have led.
     var recordsBeforeRedirects: Bool { askedFor.method == request.method }
@@ -80,6 +102,11 @@ extension TaskRunner {
             case .append(let start, _, let total):
                 let file = try partialFile(record)
                 self.file = file
+                if task.plan.record == nil {
+                    checkpoints?.goOn(record)
+                } else {
+                    try checkpoints?.begin(record)
+                }
                 goingOn(from: start, total: total)
                 return file
             case .complete:
@@ -108,8 +135,10 @@ extension TaskRunner {
         continued = nil
         former?.keep()
         let path = former?.path ?? (beginsAnew ? task.plan.record?.partialFile : nil)
-        let file = try FileSink(path: path ?? task.plan.options.partialFile, limit: limit)
+        let named = task.plan.options.partialFile ?? checkpoints?.file.partialFile
+        let file = try FileSink(path: path ?? named, limit: limit)
         self.file = file
+        try beginCheckpoints(head, file)
         return file
     }
 
@@ -162,16 +191,26 @@ extension TaskRunner {
     func finishDownload(_ file: FileSink, _ response: SessionResponse) {
         let (task, path, number) = (task, file.path, file.release())
         let (delegate, destination) = (task.plan.delegate, task.plan.destination)
+        let resumeFile = checkpoints?.file
         ask { () async -> Result<String, SessionError> in
-            if let number, let error = await FileThread.run({ FileSink.close(number, path) }) {
+            if let number,
+                let error = await FileThread.run({
+                    FileSink.close(number, path, isSynced: resumeFile != nil)
+                })
+            {
                 return .failure(error)
             }
             let wanted = await delegate?.task(task, didFinishDownloadingTo: path, response: response)
-            guard let wanted = wanted ?? destination?(path, response) else { return .success(path) }
+            guard let wanted = wanted ?? destination?(path, response) else {
+                // Behind what is being written to it.
+                if let resumeFile { await FileThread.run { resumeFile.remove() } }
+                return .success(path)
+            }
             if let error = await FileThread.run({ FileMove.move(path, to: wanted) }) {
                 task.session.events.send(.downloadMoveFailed(task, error))
                 return .failure(error)
             }
+            if let resumeFile { await FileThread.run { resumeFile.remove() } }
             task.session.events.send(.downloadMoved(task, path: wanted.path))
             task.tell(.moved(path: wanted.path))
             return .success(wanted.path)

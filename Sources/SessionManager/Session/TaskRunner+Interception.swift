@@ -28,7 +28,10 @@ extension TaskRunner {
     }
 
     private func begin() {
+        preferPlainContent()
         if hasRecord, let record = record ?? task.plan.record {
+            resume(record, base: request)
+        } else if task.plan.record == nil, let record = resumeFileRecord {
             resume(record, base: request)
         } else if beginsAnew, let record = task.plan.record {
             request = rules(record, base: request).whole
@@ -153,9 +156,10 @@ extension TaskRunner {
             continued = file ?? continued
             record = known
         } else {
-            (file ?? continued)?.discard()
+            // A later process goes on with what a resume file tells of.
+            if checkpoints == nil { (file ?? continued)?.discard() } else { (file ?? continued)?.keep() }
             continued = nil
-            // Nothing of a file that is begun anew is to be gone on with; a reader has what has come.
+            // A file that is begun anew takes nothing over; a reader has what has come.
             if task.plan.stream == nil {
                 record = nil
                 offset = 0

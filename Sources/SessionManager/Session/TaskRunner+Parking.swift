@@ -33,7 +33,7 @@ extension TaskRunner {
         let interruption = interruption(of: transfer)
         let head = transfer.response
         forgetQuestion()
-        engine.cancel(transfer)
+        abandon(transfer)
         let sentence = lostSentence ?? "the network has gone"
         switch goOnLater(transfer, interruption) {
         case .restart, .continueByRange: break
@@ -125,6 +125,14 @@ extension TaskRunner {
         forgetExchange()
     }
 
+    /// The exchange waits for a place among the transfers of its host, or does not any more: that is no time of the task's.
+    func setInLine(_ isInLine: Bool) {
+        guard self.isInLine != isInLine else { return }
+        self.isInLine = isInLine
+        if isInLine { stopLimit() } else { startLimit() }
+        table.noteLine(task, isInLine)
+    }
+
     // MARK: How far it was
 
     private func interruption(of transfer: Transfer) -> Interruption {
@@ -133,7 +141,9 @@ extension TaskRunner {
         facts.hasBegun = headBytes > 0 || transfer.body.sent > 0
         facts.isWhollySent = transfer.body.isSent
         facts.hasHead = transfer.response != nil
-        facts.isPreliminary = next != nil || transfer.response.map { answersChallenge(of: $0) } == true
+        facts.isPreliminary =
+            next != nil || misdirection.isPending
+            || transfer.response.map { answersChallenge(of: $0) } == true
         if let file {
             facts.content = .file(bytes: file.count)
         } else if task.plan.stream != nil {

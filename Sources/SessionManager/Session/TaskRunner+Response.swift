@@ -16,6 +16,9 @@ extension TaskRunner: TransferObserver {
         engine.noteVersion(of: transfer)
         reconnectDeadline = 0
         if let caching, caching.received(head, for: request) { return DiscardingSink(limit: Self.ballast) }
+        if head.statusCode == 421, misdirection.isNew(canRepeat: request.body?.isRewindable != false) {
+            return DiscardingSink(limit: Self.ballast)
+        }
         task.note(response: head)
         expected =
             transfer.facts.isEncoded && options.decompressesContent ? nil : transfer.facts.length
@@ -179,8 +182,14 @@ extension TaskRunner: TransferObserver {
     }
 
     func transferReceived(_ transfer: Transfer) {
-        guard !hasNext else { return }
+        guard !hasNext, !misdirection.isPending else { return }
+        if let file { checkpoints?.note(file) }
         task.note(bytes: .received, offset + transfer.received, of: expected.map { $0 + offset })
+    }
+
+    func transfer(_ transfer: Transfer, waitsForPlace: Bool) {
+        guard transfer === self.transfer else { return }
+        setInLine(waitsForPlace)
     }
 
     func transferSent(_ transfer: Transfer) {

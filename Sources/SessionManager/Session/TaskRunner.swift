@@ -27,6 +27,8 @@ final class TaskRunner {
     /// Nothing of it runs, until it is told to go on.
     var isParked = false
     private(set) var isOver = false
+    /// The exchange waits until its host has room for a connection.
+    var isInLine = false
     private var totalLimit: TimerID?
     /// What is left of the limit for the whole task while it does not run; nil where there is none.
     private var limitLeft: Int64?
@@ -68,6 +70,8 @@ final class TaskRunner {
     var authentication: TaskAuthentication?
     /// Made when the session's delegate is first asked about a server.
     var serverTrust: TaskServerTrust?
+    /// The server has said that this connection does not lead to it.
+    var misdirection = TaskMisdirection()
     /// What is stored could not be decoded.
     var wantsAnother = false
     /// Nil where there is no response cache.
@@ -95,6 +99,8 @@ final class TaskRunner {
         isContinuation = false
     }
 
+    /// Writes down what a later process can go on from; nil where that is not wanted.
+    private(set) lazy var checkpoints = DownloadCheckpoints(task.plan.options, reactor: engine.reactor)
     /// The file with what had come so far, open.
     var continued: FileSink?
     /// What the next exchange is bound to; nil asks the table.
@@ -115,7 +121,7 @@ final class TaskRunner {
         isDownload = task.kind == .download
         // Read where it lies: a plan is much to copy.
         let plan = task.boxedPlan
-        keepsPartialFile = plan.value.options.keepsPartialFile
+        keepsPartialFile = plan.value.options.keepsPartialFile || plan.value.options.resumeFile != nil
         boxedRecord = plan.value.record.map { Boxed($0) }
         isContinuation = boxedRecord != nil
     }
@@ -142,6 +148,7 @@ final class TaskRunner {
     /// One request follows another as the server wants.
     func noteRedirect(from former: SessionRequest, to next: SessionRequest) {
         hops += 1
+        misdirection = TaskMisdirection()
         guard beforeRedirects == nil, next.url != former.url || next.method != former.method else { return }
         beforeRedirects = Boxed(former)
     }
@@ -149,6 +156,7 @@ final class TaskRunner {
     /// Goes back to where redirects began; whoever wants credentials on the way there is to be asked for them again.
     func forgetRedirects() {
         hops = 0
+        misdirection = TaskMisdirection()
         guard let first = beforeRedirects.take() else { return }
         authentication = nil
         boxedRequest = first
@@ -166,7 +174,7 @@ final class TaskRunner {
 
     /// Lets the limit for the whole task run, as far as it is left.
     func startLimit() {
-        guard let limitLeft, totalLimit == nil, !isOver, !isParked, !isSuspended else { return }
+        guard let limitLeft, totalLimit == nil, !isOver, !isParked, !isSuspended, !isInLine else { return }
         limitBegan = Reactor.now
         totalLimit = engine.reactor.schedule(at: limitBegan &+ limitLeft) { [unowned self] in
             totalLimit = nil
@@ -189,8 +197,15 @@ final class TaskRunner {
     func end(_ error: SessionError) {
         guard !isOver else { return }
         let (response, memory) = (transfer?.response, memory)
-        if let transfer { engine.cancel(transfer) }
+        if let transfer { abandon(transfer) }
         complete(TaskOutcome(response: response, data: memory?.data, error: error))
+    }
+
+    /// Ends an exchange without a result; what was measured of it until now counts.
+    func abandon(_ transfer: Transfer) {
+        if let easy = transfer.easy { note(Boxed(TransferMetrics(easy, version: transfer.version))) }
+        engine.cancel(transfer)
+        setInLine(false)
     }
 
     func setSuspended(_ isSuspended: Bool) {
@@ -212,7 +227,7 @@ final class TaskRunner {
         caching?.requestDate = Date()
         let transfer = Transfer(
             boxedRequest, priority: task.priority, isBulk: isDownload,
-            credentials: authentication?.forLibrary,
+            credentials: authentication?.forLibrary, needsNewConnection: misdirection.needsNewConnection,
             binding: nextBinding ?? table.binding(for: self), engine: engine, observer: self)
         nextBinding = nil
         if let approvals = engine.approvals, transfer.isSecure {
@@ -233,6 +248,7 @@ final class TaskRunner {
         next = nil
         heldEnd = nil
         refusedBy = nil
+        misdirection.isPending = false
     }
 
     /// Runs `body` after a while, unless the task has ended by then.
@@ -268,13 +284,19 @@ final class TaskRunner {
         endReconnect()
         question?.cancel()
         transfer = nil
+        isInLine = false
         var outcome = outcome
         if let file = file ?? continued {
             if outcome.error != nil, keepsPartialFile {
                 outcome.resumeRecord = record(of: file, outcome.response)
             }
             // What cannot be gone on with is of no use; neither is what another record tells already.
-            if outcome.resumeRecord != nil { file.keep() } else { file.discard() }
+            if outcome.resumeRecord != nil {
+                file.keep()
+            } else {
+                file.discard()
+                checkpoints?.forget()
+            }
         }
         outcome.take(metrics)
         task.plan.stream?.end(outcome.error.map { .failure($0) } ?? .success(()))

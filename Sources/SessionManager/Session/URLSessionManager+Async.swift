@@ -12,7 +12,8 @@ extension URLSessionManager {
     nonisolated(nonsending) public func data(
         for request: SessionRequest
     ) async throws(SessionError) -> (Data, SessionResponse) {
-        try await task(request, request.body == nil ? .data : .upload, ordinaryPlan()).content()
+        try await task(request, request.body == nil ? .data : .upload, ordinaryPlan(), isResumedNext: true)
+            .content()
     }
 
     /// Sends a request and returns the content of the response with its head, whatever the status.
@@ -23,7 +24,8 @@ extension URLSessionManager {
     nonisolated(nonsending) public func data(
         for request: SessionRequest, options: TaskOptions?
     ) async throws(SessionError) -> (Data, SessionResponse) {
-        try await task(request, request.body == nil ? .data : .upload, plan(options)).content()
+        try await task(request, request.body == nil ? .data : .upload, plan(options), isResumedNext: true)
+            .content()
     }
 
     /// Sends a request and makes an object of the response.
@@ -37,7 +39,7 @@ extension URLSessionManager {
         for request: SessionRequest, using serializer: Serializer, options: TaskOptions? = nil
     ) async throws(SessionError) -> Serializer.Value? {
         let plan = plan(options, decodingBy: serializer)
-        let task = try task(request, request.body == nil ? .data : .upload, plan)
+        let task = try task(request, request.body == nil ? .data : .upload, plan, isResumedNext: true)
         let (data, response) = try await task.content()
         let result =
             task.knownOutcome.serialized.map {
@@ -69,7 +71,7 @@ extension URLSessionManager {
         var plan = plan(options).value
         plan.stream = buffer
         plan.head = head
-        let task = try task(request, .stream, Boxed(plan))
+        let task = try task(request, .stream, Boxed(plan), isResumedNext: true)
         task.whenEnded { outcome in
             if let error = outcome.error {
                 head.fulfil(.failure(error))
@@ -94,7 +96,7 @@ extension URLSessionManager {
     ) async throws(SessionError) -> SessionResponse {
         var plan = plan(options).value
         plan.destination = { _, _ in destination }
-        let task = try task(request, .download, Boxed(plan))
+        let task = try task(request, .download, Boxed(plan), isResumedNext: true)
         task.resume()
         let outcome = await task.outcome()
         if let error = outcome.error { throw error }

@@ -8,7 +8,8 @@ import Synchronization
 /// Makes tasks and delivers what they bring: one pool of connections, one serializer, one place where blocks are called.
 ///
 /// It needs no main queue and no run loop: transfers run on a thread of the library, and blocks are called on ``completionQueue``. Every
-/// member may be used from any thread. Tasks keep what they need alive: a manager may be let go of while they run.
+/// member may be used from any thread. Tasks that were resumed last until they have completed, and keep what they need alive: a manager may
+/// be let go of while they run. A task that was never resumed lasts as long as it is kept.
 public final class URLSessionManager: Sendable {
     private struct State: ~Copyable {
         var sessions = ManagedSessions()
@@ -299,9 +300,11 @@ public final class URLSessionManager: Sendable {
     }
 
     /// A task of the current session.
+    ///
+    /// - Parameter isResumedNext: the caller resumes it at once; another one lasts until it is resumed only as long as somebody has it.
     func task(
         _ request: SessionRequest, _ kind: SessionTask.Kind, _ plan: Boxed<TaskPlan>,
-        _ block: CompletionBlock? = nil
+        _ block: CompletionBlock? = nil, isResumedNext: Bool = false
     ) throws(SessionError) -> SessionTask {
         let session = try session
         var request = request
@@ -309,7 +312,7 @@ public final class URLSessionManager: Sendable {
         let task = SessionTask(Boxed(request), kind: kind, session: session, plan: plan, block: block)
         let group = plan.value.options.completionGroup
         group?.enter()
-        guard session.adopt(task) else {
+        guard session.adopt(task, isResumedNext: isResumedNext) else {
             group?.leave()
             throw SessionError(
                 .invalidated, "the manager has been invalidated", advice: "make a new one",

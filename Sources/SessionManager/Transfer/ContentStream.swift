@@ -5,8 +5,8 @@ public import SessionCore
 
 /// The content of a response, chunk by chunk as it comes.
 ///
-/// Whoever reads slowly slows the server down: at most 256 KiB wait here, then the transfer pauses. May be iterated once; letting go of
-/// it cancels what is left.
+/// A slow reader slows the server down: at most 256 KiB wait here, then the transfer pauses. May be iterated once: leaving the loop, or
+/// letting go of the stream, cancels what is left.
 public final class ContentStream: AsyncSequence, Sendable {
     private let buffer: StreamBuffer
     /// The task that brings it.
@@ -21,13 +21,15 @@ public final class ContentStream: AsyncSequence, Sendable {
 
     /// A pass over the chunks.
     public struct Iterator: AsyncIteratorProtocol {
-        let stream: ContentStream
+        private let pass: Pass
+
+        fileprivate init(_ stream: ContentStream) { pass = Pass(stream) }
 
         /// The next chunk, not empty; nil at the end.
         ///
         /// - Throws: what broke the transfer off.
         public mutating func next() async throws(SessionError) -> Data? {
-            let (buffer, task) = (stream.buffer, stream.task)
+            let (buffer, task) = (pass.stream.buffer, pass.stream.task)
             return try await withTaskCancellationHandler { () async -> Result<Data?, SessionError> in
                 do throws(SessionError) { return .success(try await buffer.next()) } catch {
                     return .failure(error)
@@ -39,7 +41,14 @@ public final class ContentStream: AsyncSequence, Sendable {
     }
 
     /// A pass over the chunks.
-    public func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
+    public func makeAsyncIterator() -> Iterator { Iterator(self) }
+
+    /// Ends the transfer with the iterator, though the stream may be kept.
+    private final class Pass: Sendable {
+        let stream: ContentStream
+        init(_ stream: ContentStream) { self.stream = stream }
+        deinit { stream.task.cancel() }
+    }
 }
 
 /// Hands the content on to a reader.

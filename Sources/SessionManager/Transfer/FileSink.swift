@@ -82,8 +82,22 @@ final class FileSink: ContentSink {
     /// Nothing more is written; the descriptor is given away, to be closed where that may take long.
     func release() -> Int32? { descriptor.take()?.take() }
 
+    /// Another descriptor of the file, for what outlasts this object; nil where there is none left.
+    func duplicate() -> Int32? {
+        guard let number = descriptor?.number else { return nil }
+        let other = fcntl(number, F_DUPFD_CLOEXEC, 0)
+        return other >= 0 ? other : nil
+    }
+
     /// Closes what was released; says where some file systems tell of a full disk only now.
-    static func close(_ number: Int32, _ path: String) -> SessionError? {
+    ///
+    /// - Parameter isSynced: whether the content has to be on the disk before it is given its name.
+    static func close(_ number: Int32, _ path: String, isSynced: Bool) -> SessionError? {
+        if isSynced, fsync(number) != 0, errno != EINVAL {
+            let failure = errno
+            _ = Glibc.close(number)
+            return FileFailure.cannotWrite(path, failure)
+        }
         guard Glibc.close(number) != 0, errno != EINTR else { return nil }
         return FileFailure.cannotWrite(path, errno)
     }

@@ -44,7 +44,7 @@ struct HeadFacts {
     private mutating func note(codings text: Slice<UnsafeRawBufferPointer>) {
         for name in text.split(separator: UInt8(ascii: ",")) {
             let name = Slice(base: text.base, bounds: name.startIndex..<name.endIndex).droppingLineEnd
-            guard !name.isEmpty, !name.equalsIgnoringCase("identity".utf8) else { continue }
+            if ContentCodings.isNone(name) { continue }
             codings.append(ContentCoding(name: name))
         }
     }

@@ -3,6 +3,7 @@
 package import FoundationEssentials
 import Glibc
 import ReachabilityCore
+package import SessionCore
 
 /// The proxy that a URL is asked for through, as libcurl finds it (libcurl-env(3), CURLOPT_PROXY(3)).
 package struct ProxyChoice: Sendable, Equatable {
@@ -16,6 +17,8 @@ package struct ProxyChoice: Sendable, Equatable {
     package let speaksHTTP: Bool
     /// Why libcurl would refuse it, as the end of a sentence; nil where it would not.
     package let fault: String?
+    /// User and password that stand before the name; nil where none do.
+    package let credential: Credential?
 
     /// As it is written in sentences, `192.0.2.1:3128` or `[2001:db8::1]:3128`.
     package var place: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
@@ -26,6 +29,7 @@ package struct ProxyChoice: Sendable, Equatable {
         self.port = port
         self.speaksHTTP = speaksHTTP
         fault = nil
+        credential = nil
     }
 
     /// How proxies are written, for advice.
@@ -94,7 +98,9 @@ extension ProxyChoice {
         let kind = scheme.lowercased()
         speaksHTTP = kind.hasPrefix("http")
         rest = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        if let at = rest.lastIndex(of: "@") { rest = rest[rest.index(after: at)...] }
+        let at = rest.lastIndex(of: "@")
+        credential = at.flatMap { Self.credential(rest[..<$0]) }
+        if let at { rest = rest[rest.index(after: at)...] }
         let standard = kind == "https" ? 443 : 1080
         let digits: Substring
         if rest.first == "[", let end = rest.firstIndex(of: "]") {
@@ -118,6 +124,13 @@ extension ProxyChoice {
             } else {
                 nil
             }
+    }
+
+    /// User and password as they are written in an address (RFC 3986 §3.2.1).
+    private static func credential(_ text: Substring) -> Credential? {
+        let url = URL(string: "http://\(text)@proxy", encodingInvalidCharacters: false)
+        guard let url, let user = url.user(percentEncoded: false) else { return nil }
+        return .password(user: user, password: url.password(percentEncoded: false) ?? "")
     }
 
     /// Whether `no_proxy` names the host: itself, a domain that it is in, a range of addresses, or everything.

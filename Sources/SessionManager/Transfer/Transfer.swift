@@ -90,15 +90,19 @@ final class Transfer {
     private var firstByte: FirstByteLimit?
     /// What libcurl is to authenticate with by itself, in several rounds.
     let credentials: LibraryCredentials?
+    /// Whether it may use no connection that is there already.
+    let needsNewConnection: Bool
 
     init(
         _ request: Boxed<SessionRequest>, priority: Float, isBulk: Bool, credentials: LibraryCredentials?,
-        binding: PathBinding = .any, engine: TransferEngine, observer: any TransferObserver
+        needsNewConnection: Bool = false, binding: PathBinding = .any, engine: TransferEngine,
+        observer: any TransferObserver
     ) {
         self.binding = binding
         clock = engine.clock
         self.isBulk = isBulk
         self.credentials = credentials
+        self.needsNewConnection = needsNewConnection
         boxedRequest = request
         self.priority = priority
         self.observer = observer
@@ -139,7 +143,7 @@ final class Transfer {
             let error = SessionError.missingCloseNotify(request.url.host() ?? "the server")
             end.error = error.with(failingURL: request.url, response: response)
         }
-        if end.error == nil, let shortage = decoder?.shortage {
+        if end.error == nil, response?.isRefusal != true, let shortage = decoder?.shortage {
             end.error = shortage.with(failingURL: request.url, response: response)
         }
         let last = observer
@@ -170,7 +174,7 @@ extension Transfer {
         do throws(SessionError) {
             let target = try observer.transfer(self, received: head)
             if facts.isEncoded, options.decompressesContent, hasContent(head), !(target is DiscardingSink) {
-                decoder = try .chain(facts.codings, to: target, size: isBulk ? 64 << 10 : 16 << 10)
+                decoder = try decoder(of: head, to: target)
             }
             sink = decoder ?? target
             try sink?.begin(length: facts.length)
@@ -178,6 +182,20 @@ extension Transfer {
         } catch {
             _ = abort(error)
             return false
+        }
+    }
+
+    /// What decodes the content; nil where it is handed on as it comes.
+    ///
+    /// The content of a refusal that is encoded in an unknown way must not hide its status.
+    private func decoder(
+        of head: SessionResponse, to target: any ContentSink
+    ) throws(SessionError) -> DecodingSink? {
+        do throws(SessionError) {
+            return try .chain(facts.codings, to: target, size: isBulk ? 64 << 10 : 16 << 10)
+        } catch {
+            guard head.isRefusal, error.code == .cannotDecodeRawData else { throw error }
+            return nil
         }
     }
 
@@ -214,7 +232,13 @@ extension Transfer {
                 return Int(CCURL_WRITE_PAUSE)
             }
         } catch {
-            return abort(error)
+            guard decoder != nil, error.code == .cannotDecodeRawData, response?.isRefusal == true else {
+                return abort(error)
+            }
+            // The status tells what is wrong: what was decoded is its message, and the rest is left out.
+            decoder = nil
+            self.sink = DiscardingSink(limit: .max)
+            return bytes.count
         }
     }
 
@@ -320,4 +344,9 @@ extension Transfer {
         failure = failure ?? error
         return 0
     }
+}
+
+extension SessionResponse {
+    /// Whether its status is an error's (RFC 9110 §15.5, §15.6).
+    fileprivate var isRefusal: Bool { (statusCode ?? 0) >= 400 }
 }

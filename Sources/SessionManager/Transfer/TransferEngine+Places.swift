@@ -15,6 +15,7 @@ extension TransferEngine {
         case .queued(let ticket):
             transfer.ticket = ticket
             waiting += 1
+            transfer.observer?.transfer(transfer, waitsForPlace: true)
             return false
         }
     }
@@ -45,6 +46,7 @@ extension TransferEngine {
     private func noteCall(_ transfer: Transfer) {
         guard transfer.ticket.take() != nil else { return }
         waiting -= 1
+        transfer.observer?.transfer(transfer, waitsForPlace: false)
     }
 
     func leaveLine(_ transfer: Transfer) {

@@ -32,6 +32,14 @@ async def do_status(request):
     return Response(b"", word(request, 1), "text/html")
 
 
+async def do_misdirected(request):
+    """/misdirected?key=: 421 on the first connection of the key, or with `always=1` on each; else an echo."""
+    connections = request.application.ledger.account(request.key).connections
+    if request.flag("always") or next(iter(connections)) == request.connection:
+        return Response(b"", 421, "text/plain")
+    return Response.json(await echo(request))
+
+
 async def do_json_status(request):
     """/json-status/N: {"e":N}."""
     status = word(request, 1)

@@ -111,7 +111,7 @@ struct EventMonitorTests {
         task.cancel()
         #expect(
             await notes.all == [
-                "created", "resumed", "sent", "suspended", "resumed", "cancelled", "completed",
+                "created", "resumed", "sent", "suspended", "resumed", "cancelled", "measured", "completed",
             ])
         lab.manager.cache = DiskResponseCache(directory: nil)
         lab.manager.eventMonitors = []

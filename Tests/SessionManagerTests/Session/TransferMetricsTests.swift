@@ -65,6 +65,31 @@ struct TransferMetricsTests {
         #expect(all.map(\.isReusedConnection) == [false, true])
     }
 
+    @Test("FLD-047 an exchange that ends without a result is measured as well: parked, cancelled or too late")
+    func withoutResult() async throws {
+        let lab = try await QueueLab()
+        let received = EventLog<Int64>()
+        var options = TaskOptions()
+        options.downloadProgress = { received.append($0.completedBytes) }
+        let task = try lab.manager.downloadTask(
+            with: lab.request("/fault/stall?n=400000&after=100000&times=1&key=fld047", at: .direct),
+            options: options)
+        task.resume()
+        _ = await received.wait { $0.last == 100_000 }
+        lab.network.set(.unreachable)
+        await lab.counts { $0.parked == 1 }
+        lab.network.set(.wired)
+        let outcome = await task.outcome()
+        #expect(outcome.error == nil)
+        #expect(outcome.metrics.map(\.bytesReceived) == [100_000, 300_000])
+        if let path = outcome.filePath { try FileManager.default.removeItem(atPath: path) }
+
+        let cancelled = try lab.task("/hold/fld047-cancelled?key=fld047-cancelled")
+        try await lab.origin.wait(for: "fld047-cancelled", [.count: 1])
+        cancelled.cancel()
+        #expect(await cancelled.outcome().metrics.count == 1)
+    }
+
     @Test("a time that is set is there to be read, to the nanosecond")
     func setting() {
         let fields: [WritableKeyPath<TransferMetrics, Duration>] = [

@@ -61,6 +61,17 @@ struct ContentStreamTests {
         try await lab.origin.wait(for: "stream-let-go", [.aborted: 1])
     }
 
+    @Test("FLD-048 leaving the loop ends the transfer, though the stream is kept")
+    func leaving() async throws {
+        let lab = try await Lab()
+        let (_, stream) = try await lab.manager.stream(
+            for: lab.request("/bytes/268435456?key=fld048", at: .direct))
+        for try await _ in stream { break }
+        #expect(await stream.task.outcome().error?.code == .cancelled)
+        try await lab.origin.wait(for: "fld048", [.aborted: 1])
+        withExtendedLifetime(stream) {}
+    }
+
     @Test(
         "an error in the middle comes after all that came before it, however late one reads",
         arguments: [false, true])

@@ -56,6 +56,7 @@ struct SlowSinkTests {
             return mud
         }
 
+        func transfer(_ transfer: Transfer, waitsForPlace: Bool) {}
         func transferReceived(_ transfer: Transfer) {}
         func transferSent(_ transfer: Transfer) {}
         func transferWaitsForBody(_ transfer: Transfer, _ reader: any BodyReader) {}
