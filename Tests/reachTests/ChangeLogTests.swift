@@ -103,13 +103,13 @@ struct ChangeLogTests {
         #expect(
             log.line(online, time: "12:03:04.123", Style()) == "12:03:04.123 path  route to the host on eth0")
         log.remember(update(.status, wired, status: .unreachable, previous: .wired, offline).path)
-        let offline = update(.path, wired, status: .unreachable, previous: .unreachable) { path in
+        let refused = update(.path, wired, status: .unreachable, previous: .unreachable) { path in
             offline(&path)
             path.reason = ReachabilityReason(
                 .prohibited, sentence: "a route or rule of type prohibit refuses it")
         }
         #expect(
-            log.line(offline, time: "12:03:04.123", Style())
+            log.line(refused, time: "12:03:04.123", Style())
                 == "12:03:04.123 a route or rule of type prohibit refuses it")
     }
 
