@@ -202,7 +202,10 @@ import Testing
         try await other.enqueue(OutboxRequest(to: url))
         // The file is replaced, as after damage that somebody else has found.
         let places = OutboxPlaces(folder: lab.path)
+        let gate = try LockFile(places.gate)
+        gate.lockExclusive()
         #expect(try Salvage(places).run().salvaged == 1)
+        gate.unlock()
         let receipt = try await other.enqueue(OutboxRequest(to: url))
         #expect(try await lab.open().entries().map(\.id) == [OutboxID(rawValue: 1), receipt.id])
     }

@@ -164,6 +164,8 @@ struct DoctorProgramTests {
     @Test("FLD-009 so by IPv6")
     func refusedOnTheWayByIPv6() async throws {
         let lab = try await NetworkLab(.f1)
+        try await lab.near.sysctl("net.ipv6.conf.v0.disable_ipv6", "0")
+        try await lab.far.sysctl("net.ipv6.conf.p0.disable_ipv6", "0")
         try await lab.near.ip("-6 addr add 2001:db8::2/64 dev v0 nodad")
         try await lab.far.ip("-6 addr add 2001:db8::1/64 dev p0 nodad")
         try await lab.near.ip("-6 route add default via 2001:db8::1")

@@ -14,8 +14,8 @@ struct NoThreadTests {
     private static let commands: [[String]] = [
         ["get", "-m", "3", "-o", "/dev/null", "http://127.0.0.1:9/x"],
         ["get", "-m", "3", "--json", "http://127.0.0.1:9/x"],
-        ["queue", "--state-directory", "/nonexistent"],
-        ["send", "http://127.0.0.1:9/", "-d", "x", "--state-directory", "/nonexistent/state"],
+        ["queue", "--state-directory", "/dev/null/none"],
+        ["send", "http://127.0.0.1:9/", "-d", "x", "--state-directory", "/dev/null/none"],
         ["status", "--probe", "http://127.0.0.1:9/"],
         ["doctor", "http://localhost:9/"],
     ]

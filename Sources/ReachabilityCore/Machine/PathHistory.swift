@@ -49,7 +49,7 @@ package struct PathHistory: Sendable {
 extension ReachabilityPath {
     /// Whether observers are told of the difference.
     ///
-    /// Wording, signal strength and metric alone are not worth a call; another reason code is.
+    /// Wording, signal strength and metric alone are not worth a call; another reason code is, and another thing that has to be changed.
     package func differs(from other: ReachabilityPath) -> Bool {
         isOnline != other.isOnline || interface != other.interface || interfaceIndex != other.interfaceIndex
             || medium != other.medium || source != other.source || gateway != other.gateway
@@ -57,6 +57,6 @@ extension ReachabilityPath {
             || underlay != other.underlay
             || isExpensive != other.isExpensive || isPartial != other.isPartial || ssid != other.ssid
             || alternative != other.alternative || generation != other.generation
-            || reason.code != other.reason.code
+            || reason.code != other.reason.code || reason.obstacle != other.reason.obstacle
     }
 }

@@ -9,8 +9,9 @@ import Testing
 @Suite(.enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
 struct SentenceScenarios {
     @Test("FLD-013 FLD-014 FLD-015 why there is no IPv6 follows the settings") func ipv6() async throws {
-        let scenario = try await Scenario(.f1)
-        try await scenario.near.ip("addr flush dev v0")
+        let scenario = try await Scenario(.f6)
+        // The link-local address stays: its coming and going tells of disable_ipv6.
+        try await scenario.near.ip("addr flush dev v0 scope global")
         await scenario.start(expecting: .unreachable)
         try await scenario.near.ip("link set v0 mtu 1000")
         await scenario.wait { $0.reason.sentence.contains("MTU of 1000") }
