@@ -132,7 +132,8 @@ package struct RecordingPlayer: ~Copyable, Sendable {
         case .route(let lookup) where lookup.interface != 0 && snapshot[.links] != nil:
             return .failure(KernelRefusal.networkUnreachable)
         // Only the leg that was taken was looked at, and a port was a way out whatever it is a port of.
-        case .link(let index) where isLeg(index, in: snapshot) || snapshot.links.contains { $0.master == index },
+        case .link(let index)
+        where isLeg(index, in: snapshot) || snapshot.links.contains { $0.master == index },
             .wireless(let index) where snapshot.links.contains { $0.index == index && $0.master != nil }:
             return .failure(KernelRefusal.noDevice)
         default: return nil

@@ -21,7 +21,8 @@ struct RuleMessageTests {
     @Test(
         "FLD-007 FLD-011 a dump tells of both families what their rules look at",
         arguments: [
-            (2, 0, [6, 10], PolicyRules(exemptions: RuleExemptions(marks: [1]))), (2, 32, [2], PolicyRules(ipv4: .source)),
+            (2, 0, [6, 10], PolicyRules(exemptions: RuleExemptions(marks: [1]))),
+            (2, 32, [2], PolicyRules(ipv4: .source)),
             (10, 64, [2], PolicyRules(ipv6: .source)), (2, 0, [22], PolicyRules(ipv4: .transport)),
             (10, 0, [23], PolicyRules(ipv6: .transport)),
             (2, 8, [2, 24], PolicyRules(ipv4: [.source, .transport])),

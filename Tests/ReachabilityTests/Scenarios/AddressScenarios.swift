@@ -15,7 +15,9 @@ struct AddressScenarios {
         await scenario.start(expecting: .wired, on: "v0")
         try await scenario.near.ip("addr del 10.0.0.2/24 dev v0")
         await scenario.expect([.unreachable])
-        #expect(scenario.path.reason.sentence == "v0 has carrier but no address (IPv6 is off: disable_ipv6 is set)")
+        #expect(
+            scenario.path.reason.sentence
+                == "v0 has carrier but no address (IPv6 is off: disable_ipv6 is set)")
     }
 
     @Test("RS-030 the source address goes, another one stays") func otherSource() async throws {
