@@ -71,7 +71,7 @@ package final class PathObserver {
     /// is right, or nothing leads there.
     package func source(through link: LinkState, to peer: IPAddress, port: UInt16) -> IPAddress? {
         conclusion { inquiry throws(Inquiry.Incomplete) in
-            let looksAtPorts = (try? inquiry.rules())?[peer.family].contains(.transport) == true
+            let looksAtPorts = (try? inquiry.selectors(peer.family))?.contains(.transport) == true
             let bound = RouteLookup(
                 destination: peer, interface: link.index, port: looksAtPorts ? port : 0)
             let lookup = try inquiry.sending(bound)

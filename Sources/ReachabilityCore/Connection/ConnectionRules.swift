@@ -47,7 +47,7 @@ package struct ConnectionRules: Sendable {
     /// What became of it.
     package func verdict(_ inquiry: inout Inquiry) throws(Inquiry.Incomplete) -> ConnectionVerdict {
         var rules = self
-        rules.selectors = (try? inquiry.rules())?[path.peer.family] ?? []
+        rules.selectors = (try? inquiry.selectors(path.peer.family)) ?? []
         return try rules.conclude(&inquiry)
     }
 

@@ -26,7 +26,7 @@ extension Inquiry {
     }
 
     private mutating func sendingTwice(_ lookup: RouteLookup) throws(Incomplete) -> RouteLookup {
-        guard try rules().ipv4.contains(.source), case .success(let route) = try route(lookup),
+        guard try selectors(.ipv4).contains(.source), case .success(let route) = try route(lookup),
             route.kind == .unicast, let chosen = route.sender
         else { return lookup }
         let second = lookup.from(chosen)

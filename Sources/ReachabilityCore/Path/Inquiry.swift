@@ -18,6 +18,8 @@ package struct Inquiry: ~Copyable {
     // are ports of bridges would be looked through again for every way that leads to them.
     package var portsUsability: [PortsPlace: LinkUsability?] = [:]
     package var portsCarrier: [PortsPlace: Carrier?] = [:]
+    // The answer about policy rules, which every lookup depends on.
+    private var policy: PolicyRules?
     // Ports by their bridge or bond, where all links are known: for the sentences of a survey.
     private var grouped: [Int32: [LinkState]]?
     // The link that is concluded about; nil where nobody asks what the conclusions rest upon.
@@ -150,7 +152,7 @@ package struct Inquiry: ~Copyable {
     package mutating func egress(
         to destination: IPAddress, port: UInt16 = 0
     ) throws(Incomplete) -> LinkState? {
-        let looksAtPorts = (try? rules())?[destination.family].contains(.transport) == true
+        let looksAtPorts = (try? selectors(destination.family))?.contains(.transport) == true
         let lookup = RouteLookup(destination: destination, port: looksAtPorts ? port : 0)
         try require([.rules, .route(lookup), .route(lookup.entry)])
         var decisive = try sending(lookup)
@@ -238,8 +240,18 @@ package struct Inquiry: ~Copyable {
 
     /// What the policy rules look at; nothing where the kernel has none.
     package mutating func rules() throws(Incomplete) -> PolicyRules {
+        if let policy { return policy }
         guard case .rules(let rules) = try answer(.rules) else { return PolicyRules() }
+        policy = rules
         return rules
+    }
+
+    /// What the policy rules of one family look at.
+    package mutating func selectors(
+        _ family: IPAddress.Family
+    ) throws(Incomplete) -> PolicyRules.Selectors {
+        if let selectors = policy?[family] { return selectors }
+        return try rules()[family]
     }
 
     /// What nl80211 says; nil where it does not know the interface.

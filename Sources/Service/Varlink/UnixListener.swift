@@ -4,6 +4,7 @@ import CLinux
 import EventLoop
 import Glibc
 package import ServiceCore
+import Storage
 
 /// A Unix socket that others connect to: made by this program, or handed over by systemd.
 package final class UnixListener {
@@ -82,7 +83,7 @@ package final class UnixListener {
         case .some(let lock): number = lock.number
         case nil: return nil
         }
-        guard let held = FileIdentity(descriptor: number), held == FileIdentity(path + ".lock") else {
+        guard FileIdentity(descriptor: number).isSame(as: path + ".lock") else {
             return nil
         }
         // The lock belongs to both as long as one is open (flock(2)).
@@ -126,7 +127,7 @@ package final class UnixListener {
                 throw error("locking \(name)")
             }
             // The holder before removed the file when it ended: then this lock holds for nobody else.
-            if let held = FileIdentity(descriptor: number), held == FileIdentity(name) { return lock }
+            if FileIdentity(descriptor: number).isSame(as: name) { return lock }
         }
     }
 
@@ -155,24 +156,5 @@ package final class UnixListener {
     private static func error(_ what: String, _ advice: String = "") -> ServiceError {
         let failure = ReactorError(what, errno: errno)
         return ServiceError("\(failure)\(failure.errno == EMFILE ? "" : advice)")
-    }
-}
-
-/// Which file it is, whatever its name.
-private struct FileIdentity: Equatable {
-    private let device: dev_t
-    private let number: ino_t
-
-    /// Nil where there is no file of that name.
-    init?(_ path: String) {
-        var status = stat()
-        guard lstat(path, &status) == 0 else { return nil }
-        (device, number) = (status.st_dev, status.st_ino)
-    }
-
-    init?(descriptor: Int32) {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { return nil }
-        (device, number) = (status.st_dev, status.st_ino)
     }
 }

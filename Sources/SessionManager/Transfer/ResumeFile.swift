@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CLinux
 import FoundationEssentials
 import Glibc
 import SessionCore
@@ -29,9 +28,7 @@ struct ResumeFile: Sendable {
             record.url == request.url, record.method == request.method.rawValue,
             record.partialFile == partialFile
         else { return nil }
-        var status = stat()
-        guard lstat(partialFile, &status) == 0, Self.isOwn(status) else { return nil }
-        let size = Int64(status.st_size)
+        guard let size = Self.size(of: partialFile) else { return nil }
         let isOfThisBoot = (try? JSONDecoder().decode(Stamp.self, from: text))?.boot == Self.boot
         guard size >= record.receivedBytes else { return nil }
         return try? record.with(receivedBytes: isOfThisBoot ? size : record.receivedBytes)
@@ -63,22 +60,20 @@ struct ResumeFile: Sendable {
     func remove() { _ = unlink(path) }
 
     private func contents() -> Data? {
-        let number = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard number >= 0 else { return nil }
+        guard let number = try? OwnFile.existing(path, O_RDONLY) else { return nil }
         defer { close(number) }
-        var status = stat()
-        guard fstat(number, &status) == 0, Self.isOwn(status), status.st_size <= Self.mostBytes else {
-            return nil
-        }
-        var data = Data(count: Int(status.st_size))
+        var data = Data(count: Self.mostBytes + 1)
         let count = data.withUnsafeMutableBytes { read(number, $0.baseAddress, $0.count) }
-        return count == data.count ? data : nil
+        return (0...Self.mostBytes).contains(count) ? data.prefix(count) : nil
     }
 
     private static let mostBytes = 65_536
 
-    private static func isOwn(_ status: stat) -> Bool {
-        status.st_mode & S_IFMT == S_IFREG && status.st_uid == geteuid() && status.st_nlink == 1
+    private static func size(of path: String) -> Int64? {
+        guard let number = try? OwnFile.existing(path, O_RDONLY) else { return nil }
+        defer { close(number) }
+        let end = lseek(number, 0, SEEK_END)
+        return end >= 0 ? Int64(end) : nil
     }
 
     /// What the file has besides the record.
