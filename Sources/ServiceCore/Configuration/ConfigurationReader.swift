@@ -8,8 +8,10 @@ package struct ConfigurationProblem: Error, Sendable, Equatable, CustomStringCon
     package var key: String?
     package var problem: String
 
+    /// One line without control characters: keys and values come from the file.
     package var description: String {
-        ([place] + [key].compactMap(\.self) + [problem]).joined(separator: ": ")
+        let parts = [place] + [key].compactMap(\.self) + [problem]
+        return SafeText.clean(parts.joined(separator: ": "), unicode: true)
     }
 }
 
