@@ -28,7 +28,7 @@ package final class RouteFeed {
     package static let optionalGroups = [
         RTNLGRP_NEXTHOP, RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF,
     ].map { Int32($0.rawValue) }
-    /// Neighbours, of whom only IPv6 routers count: followed only where the kernel filters, since on a busy network they change all the time.
+    /// Neighbour events of IPv6 routers; joined only where the kernel filters, because neighbours change all the time on a busy network.
     private static let neighbors = Int32(RTNLGRP_NEIGH.rawValue)
 
     // More than a receive buffer holds; a limit only for a kernel that keeps on sending.

@@ -16,7 +16,7 @@ package enum LinkObstacle: Sendable, Hashable {
 
     /// Why a link gets no IPv6 address and no IPv6 router, as far as its settings tell; nil where they are fine.
     package init?(ipv6Of link: LinkState) {
-        // Nobody advertises a router in a tunnel.
+        // Tunnels get no router advertisements.
         if case .tunnel = link.role { return nil }
         if let mtu = link.mtu, mtu < Self.smallestMTU {
             self = .smallMTU(mtu)

@@ -3,7 +3,7 @@
 import EventLoop
 import Glibc
 
-/// Tells when a file or a folder is removed or moved away: inotify(7) on itself, so that what happens to others wakes nobody.
+/// Reports that a file or a folder is removed or moved: inotify(7) on the place itself, so other files cause no wake-up.
 ///
 /// To be used on the loop's thread.
 final class PlaceWatch {

@@ -12,7 +12,7 @@ public final class Session: Sendable {
     private struct State: ~Copyable {
         /// Those that were resumed, by their identifiers.
         var tasks = NumberedItems<SessionTask>()
-        /// Those that were not: they last as long as somebody has them.
+        /// Tasks not resumed yet, held weakly.
         var fresh = NumberedItems<FreshTask>()
         var isInvalid = false
         /// Called when the last task of an invalidated session has ended, and everybody has been told.
@@ -71,7 +71,7 @@ public final class Session: Sendable {
 
     /// Takes a task in; false once it has been invalidated.
     ///
-    /// - Parameter isResumedNext: it is resumed before anybody else has it.
+    /// - Parameter isResumedNext: the task is resumed before it is returned.
     func adopt(_ task: SessionTask, isResumedNext: Bool) -> Bool {
         state.withLock { state in
             guard !state.isInvalid else { return false }
