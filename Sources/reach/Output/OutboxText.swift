@@ -4,6 +4,7 @@ import FoundationEssentials
 import Outbox
 import Reachability
 import ServiceCore
+import SessionManagerExtras
 
 /// What is in an outbox, for people.
 enum OutboxText {
