@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EventLoop
 public import Reachability
 import Synchronization
 
@@ -64,7 +65,7 @@ public final class TaskBinding: Sendable {
         guard let task, task.state != .completed else { return }
         let hub = task.session.events
         // By its number: a listener that kept the task would keep it for ever where nobody resumes it.
-        let number = hub.listen { [weak self, weak task, identifier = task.identifier] event in
+        let number = hub.subscribe { [weak self, weak task, identifier = task.identifier] event in
             guard let self, let task else { return }
             switch event {
             case .resumed(let other) where other.identifier == identifier: note(task, true, generation)
@@ -80,10 +81,10 @@ public final class TaskBinding: Sendable {
         }
         let isCurrent = state.withLock { state in
             guard state.generation == generation else { return false }
-            state.stop = { hub.forget(number) }
+            state.stop = { hub.unsubscribe(number) }
             return true
         }
-        guard isCurrent else { return hub.forget(number) }
+        guard isCurrent else { return hub.unsubscribe(number) }
         task.whenBytesChange { [weak self, weak task] in
             if let task { self?.note(task, nil, generation) }
         }
