@@ -4,12 +4,11 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// A kernel in memory that counts the reports' questions, and remembers its answers as the real one's are.
+/// A kernel in memory whose answers are remembered as the real one's are.
 private struct Remembered {
     var network: FakeNetwork
     let memory: AnswerMemory
     let evaluator: PathEvaluator
-    private(set) var asked: [KernelQuestion] = []
 
     init(
         _ network: FakeNetwork, _ evaluator: PathEvaluator = .general,
@@ -22,16 +21,13 @@ private struct Remembered {
 
     /// The reports as a monitor has them made: the evaluation first, then the survey.
     mutating func reports() -> [LinkReport] {
-        asked = []
         var snapshot = Snapshot()
         for _ in 0..<40 {
             guard case .needs(let questions) = evaluator.evaluate(&snapshot, recalling: memory) else { break }
             answer(questions, &snapshot)
         }
-        asked = []
         for _ in 0..<40 {
-            switch LinkSurvey(evaluator: evaluator).survey(&snapshot, recalling: memory, recallsReports: true)
-            {
+            switch LinkSurvey(evaluator: evaluator).survey(&snapshot, recalling: memory) {
             case .reports(let reports): return reports
             case .needs(let questions): answer(questions, &snapshot)
             }
@@ -44,19 +40,18 @@ private struct Remembered {
             let answer = network.answer(question)
             memory.remember(question, answer)
             snapshot.add(question, answer)
-            asked.append(question)
         }
     }
 
-    /// The reports of somebody who remembers nothing.
+    /// The reports without remembered answers.
     func freshReports() -> [LinkReport] {
         var fresh = Remembered(network, evaluator)
         return fresh.reports()
     }
 }
 
-@Suite("Reports that still hold")
-struct ReportMemoryTests {
+@Suite("Reports from remembered answers")
+struct SurveyCacheTests {
     private static let anywhere = ["0.0.0.0/0", "::/0"].compactMap { IPPrefix($0) }
 
     /// Two uplinks, an idle link, one without carrier, a bridge with a port, a Wi-Fi interface, a VLAN.
@@ -76,23 +71,6 @@ struct ReportMemoryTests {
         network.addAddress("10.0.7.2/24", to: radio)
         network.addAddress("10.0.8.2/24", to: network.addLink("br0.8", kind: "vlan", lower: bridge))
         return network
-    }
-
-    @Test("a route of one link leaves the reports on the others as they are: nothing is asked about them")
-    func others() throws {
-        var kernel = Remembered(Self.network)
-        let eth0 = kernel.network.index("eth0")
-        _ = kernel.reports()
-        kernel.network.addRoute("0.0.0.0/0", via: "10.0.1.1", on: eth0)
-        kernel.memory.notice(.routeAdded(Self.anywhere[0], through: eth0))
-        let reports = kernel.reports()
-        #expect(reports.first { $0.name == "eth0" }?.isOnline == true)
-        #expect(reports == kernel.freshReports())
-        let idle = kernel.network.index("idle")
-        #expect(
-            !kernel.asked.contains {
-                if case .route(let lookup) = $0 { lookup.interface == idle } else { false }
-            })
     }
 
     @Test("a refusal of the kernel reaches the reports on all links, and its end as well")
@@ -132,7 +110,7 @@ struct ReportMemoryTests {
     }
 
     @Test(
-        "after any changes in any order, reports are those of somebody who remembers nothing",
+        "after any changes in any order, reports are those made without remembered answers",
         arguments: 0..<40)
     func anyChanges(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
