@@ -7,8 +7,8 @@ extension SessionTask {
     /// - Returns: ends that; not to be called by `body`.
     package func observeEvents(_ body: @escaping @Sendable (SessionEvent) -> Void) -> @Sendable () -> Void {
         let hub = session.events
-        let number = hub.listen(body)
-        return { hub.forget(number) }
+        let id = hub.subscribe(body)
+        return { hub.unsubscribe(id) }
     }
 
     /// Calls `body` each time that bytes have been sent or received.
