@@ -28,7 +28,8 @@ public final class Session: Sendable {
     /// Who is asked about servers instead of the policy; nil for nobody.
     let serverJudge: (any SessionDelegate)?
     private let reactor: Reactor
-    private let runners: LoopBound<RunnerTable>
+    private let transport: LoopBound<SessionTransport>
+    private let scheduler: LoopBound<RequestScheduler>
     private let state = Mutex(State())
     /// How many tasks have ended whose delegate, block and event are still to come.
     private let deliveries = Atomic(0)
@@ -46,16 +47,18 @@ public final class Session: Sendable {
         self.policy = policy
         self.reactor = reactor
         self.events = events
-        runners = LoopBound(
-            RunnerTable(
-                reactor: reactor, configuration: configuration, policy: policy, asks: serverJudge != nil,
-                queue: queue.scheduler(on: reactor)),
+        scheduler = queue.scheduler(on: reactor)
+        transport = LoopBound(
+            SessionTransport(
+                reactor: reactor, configuration: configuration, policy: policy,
+                asksAboutServers: serverJudge != nil),
             to: reactor)
     }
 
     deinit {
-        // Every task holds its session, so none is left. The engine has to go on its own thread.
-        runners.perform { $0.close() }
+        // Every task holds its session, so none is left. The engine is closed on its own thread.
+        let transport = transport
+        scheduler.perform { scheduler in transport.here { scheduler.close($0) } }
     }
 
     /// Tasks that have not completed.
@@ -165,26 +168,33 @@ public final class Session: Sendable {
     // MARK: What tasks ask for
 
     func start(_ task: SessionTask) {
-        // A closure that holds one object needs no memory of its own.
-        if reactor.isCurrent { startHere(task) } else { reactor.perform { task.session.startHere(task) } }
+        // A closure that captures one object needs no memory of its own.
+        if reactor.isCurrent { submit(task) } else { reactor.perform { task.session.submit(task) } }
     }
-    func wake(_ waiter: UnsafeContinuation<Void, Never>) {
-        if reactor.isCurrent { runners.here { $0.wake(waiter) } } else { waiter.resume() }
+    private func submit(_ task: SessionTask) {
+        scheduler.here { scheduler in transport.here { scheduler.submit(task, $0) } }
     }
-    private func startHere(_ task: SessionTask) { runners.here { $0.start(task) } }
-    func stop(_ task: SessionTask) { onLoop { $0.stop(task) } }
+    func stop(_ task: SessionTask) {
+        // On the loop's own thread at once: the next request of a chain leaves in the same turn.
+        if reactor.isCurrent {
+            scheduler.here { $0.stop(task) }
+        } else {
+            scheduler.perform { $0.stop(task) }
+        }
+    }
     /// A task that has been started was suspended, or is to go on.
     func followState(of task: SessionTask) {
-        if reactor.isCurrent { followHere(task) } else { reactor.perform { task.session.followHere(task) } }
+        if reactor.isCurrent {
+            scheduler.here { $0.followState(of: task) }
+        } else {
+            scheduler.perform { $0.followState(of: task) }
+        }
     }
-    private func followHere(_ task: SessionTask) { runners.here { $0.followState(of: task) } }
+    func wake(_ waiter: UnsafeContinuation<Void, Never>) {
+        if reactor.isCurrent { transport.here { $0.wake(waiter) } } else { waiter.resume() }
+    }
     func noteResumed(_ task: SessionTask) { events.publish(.resumed(task), unlessEnded: task) }
     func noteSuspended(_ task: SessionTask) { events.publish(.suspended(task), unlessEnded: task) }
-
-    /// On the loop's own thread at once: the next request of a chain leaves in the same turn.
-    private func onLoop(_ body: @escaping @Sendable (RunnerTable) -> Void) {
-        if reactor.isCurrent { runners.here(body) } else { runners.perform(body) }
-    }
 }
 
 /// A task that was not resumed yet.

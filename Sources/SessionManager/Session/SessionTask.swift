@@ -64,7 +64,7 @@ public final class SessionTask: Sendable {
     let block: CompletionBlock?
     let session: Session
     /// Where it is in the manager's queue.
-    let place = QueuePlace()
+    let schedule = ScheduleState()
     private let record: Mutex<Record>
     private static let identifiers = Atomic<Int>(0)
 
@@ -131,7 +131,7 @@ public final class SessionTask: Sendable {
     }
 
     /// Bytes have gone; on the loop's thread.
-    func note(bytes direction: ByteCounters.Direction, _ count: Int64, of all: Int64?) {
+    func updateBytes(_ direction: ByteCounters.Direction, _ count: Int64, of all: Int64?) {
         guard counters.update(direction, to: count, of: all) else { return }
         let (progress, watchers) = record.withLock { record in
             (direction == .sent ? record.upload : record.download, record.byteWatchers)
@@ -154,14 +154,14 @@ public final class SessionTask: Sendable {
     ///
     /// The user's reason first, then the network's, then other tasks.
     public var holdReasons: [HoldReason] {
-        guard place.ticket != nil else { return [] }
-        let reasons = session.queue.report.reasons(place.hold, place.demand)
-        return place.isInLine && !reasons.contains(.turn) ? reasons + [.turn] : reasons
+        guard schedule.ticket != nil else { return [] }
+        let reasons = session.queue.report.reasons(schedule.hold, schedule.demand)
+        return schedule.waitsForConnection && !reasons.contains(.turn) ? reasons + [.turn] : reasons
     }
     /// The first of ``holdReasons``.
     public var waitingReason: HoldReason? { holdReasons.first }
     /// Whether its queue holds it, before its start or parked: nothing of it is on its way.
-    package var isHeld: Bool { place.ticket != nil && (!place.hold.isEmpty || place.isInLine) }
+    package var isHeld: Bool { schedule.ticket != nil && (!schedule.hold.isEmpty || schedule.waitsForConnection) }
     /// What is being sent: differs from the original after an adapter, a redirect or an authentication.
     public var currentRequest: SessionRequest { (record.withLock { $0.current } ?? request).value }
     /// The head of the response, as soon as it has come.
@@ -281,8 +281,8 @@ public final class SessionTask: Sendable {
         }
     }
 
-    func note(request: Boxed<SessionRequest>) { record.withLock { $0.current = request } }
-    func note(response: SessionResponse?) { record.withLock { $0.response = response } }
+    func setCurrentRequest(_ request: Boxed<SessionRequest>) { record.withLock { $0.current = request } }
+    func setResponse(_ response: SessionResponse?) { record.withLock { $0.response = response } }
 
     /// Completes it; only the first call has an effect.
     func finish(_ outcome: TaskOutcome) {

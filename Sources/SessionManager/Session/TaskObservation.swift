@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EventLoop
+
 // How the extras follow a task.
 extension SessionTask {
     /// Calls `body` with each event of the task's manager, on the thread where it happens.

@@ -39,35 +39,40 @@ final class QueueReport: Sendable {
     }
 }
 
-/// Where a task is in its queue; written on the loop's thread, read on any.
-struct QueuePlace: ~Copyable, Sendable {
+/// Where a task is in its manager's queue; written on the loop's thread, read on any.
+struct ScheduleState: ~Copyable, Sendable {
     private let number = Atomic<UInt64>(0)
     private let holds = Atomic<UInt8>(0)
     private let demands = Atomic<UInt8>(0)
-    private let lines = Atomic<Bool>(false)
+    private let connections = Atomic<Bool>(false)
 
     /// Nil where it is in none.
     var ticket: QueueTicket? { QueueTicket(packed: number.load(ordering: .relaxed)) }
-    var hold: QueueHold { QueueHold(rawValue: holds.load(ordering: .relaxed)) }
+    var hold: QueueHold {
+        get { QueueHold(rawValue: holds.load(ordering: .relaxed)) }
+        nonmutating set { holds.store(newValue.rawValue, ordering: .relaxed) }
+    }
     var demand: NetworkDemand {
         get { NetworkDemand(index: demands.load(ordering: .relaxed)) }
         nonmutating set { demands.store(newValue.index, ordering: .relaxed) }
     }
 
     /// Whether it has begun and waits for a connection of its host.
-    var isInLine: Bool { lines.load(ordering: .relaxed) }
+    var waitsForConnection: Bool { connections.load(ordering: .relaxed) }
 
-    /// False where nothing has changed.
-    func note(isInLine: Bool) -> Bool { lines.exchange(isInLine, ordering: .relaxed) != isInLine }
+    /// - Returns: whether that is new.
+    func setWaitsForConnection(_ isWaiting: Bool) -> Bool {
+        connections.exchange(isWaiting, ordering: .relaxed) != isWaiting
+    }
 
     func enter(_ ticket: QueueTicket) { number.store(ticket.packed, ordering: .relaxed) }
-    func note(_ hold: QueueHold) { holds.store(hold.rawValue, ordering: .relaxed) }
 
+    /// - Returns: the ticket it had; nil where it is in no queue.
     func leave() -> QueueTicket? {
         guard let ticket else { return nil }
         number.store(0, ordering: .relaxed)
         holds.store(0, ordering: .relaxed)
-        lines.store(false, ordering: .relaxed)
+        connections.store(false, ordering: .relaxed)
         return ticket
     }
 }
