@@ -28,8 +28,8 @@ public enum PropertyListValue: Sendable, Equatable {
 
     /// Reads a document of either format.
     ///
-    /// At most 512 arrays and dictionaries may be nested; in the binary format an object may stand in many places, and all places
-    /// together may not be more than ten million.
+    /// At most 512 arrays and dictionaries may be nested; in the binary format an object may stand in many
+    /// places, and all places together may not be more than ten million.
     ///
     /// - Throws: a ``PropertyListParseError`` that says what is wrong, and where.
     public init(parsing data: Data) throws(PropertyListParseError) {

@@ -4,8 +4,8 @@ public import SessionManager
 
 /// A transfer's progress as a line of text: bar, percent, bytes, rate and the time that is left.
 ///
-/// A value without a clock and without a terminal: it is told how far the transfer is and when, and says what to show. Where the total
-/// is unknown it shows bytes and rate.
+/// A value without a clock and without a terminal: it is told how far the transfer is and when, and says what
+/// to show. Where the total is unknown it shows bytes and rate.
 ///
 ///     var bar = TransferProgressBar()
 ///     bar.update(task.downloadProgress.snapshot, at: start.duration(to: .now))
@@ -15,7 +15,7 @@ public struct TransferProgressBar: Sendable, Equatable {
     public var isUnicode: Bool
     /// How far the transfer is.
     public private(set) var progress = TransferProgress.Snapshot(completedBytes: 0, totalBytes: nil)
-    /// Bytes of an earlier transfer that this one goes on with; they count as done, not as fast.
+    /// Bytes of an earlier transfer that this one continues; they count as done, not as fast.
     private var offset: Int64
     /// Moments of the last seconds, the oldest first.
     private var samples: [Sample] = []
@@ -56,13 +56,14 @@ public struct TransferProgressBar: Sendable, Equatable {
         return Double(last.bytes - first.bytes) / ((last.at - first.at) / .seconds(1))
     }
 
-    /// What is left to wait; nil while nobody can say.
+    /// What is left to wait; nil while unknown.
     public var timeLeft: Duration? {
         guard let total = progress.totalBytes, bytesPerSecond >= 1 else { return nil }
         return .seconds(Double(max(0, total - progress.completedBytes)) / bytesPerSecond)
     }
 
-    /// The line for a terminal, one column narrower than it: ` 43 % ━━━━━━──────  5.1 of 12.0 MB  1.2 MB/s  0:06 left`.
+    /// The line for a terminal, one column narrower than it: ` 43 % ━━━━━━──────  5.1 of 12.0 MB  1.2 MB/s
+    /// 0:06 left`.
     public func line(columns: Int = 80) -> String {
         let room = max(8, columns - 1)
         guard let total = progress.totalBytes else {
