@@ -104,7 +104,7 @@ struct RedirectTests {
     }
 }
 
-/// Has another body for whoever needs one.
+/// Has another body for each request that needs one.
 private final class NewBody: SessionDelegate {
     func task(_ task: SessionTask, needsNewBodyFor request: SessionRequest) async -> RequestBody? {
         .data(Data("new".utf8))
