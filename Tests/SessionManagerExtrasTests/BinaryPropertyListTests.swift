@@ -85,7 +85,8 @@ struct BinaryPropertyListTests {
         #expect(throws: PropertyListParseError.self) { _ = try PropertyListValue(parsing: document(objects)) }
     }
 
-    /// Objects each of which contains the one before it, and one that contains those of these numbers; referred to by two bytes.
+    /// Objects each of which contains the one before it, and one that contains those of these numbers;
+    /// referred to by two bytes.
     private func chain(_ count: Int, top: [Int]) -> Data {
         var objects: [[UInt8]] = [[0x09]]
         let name: (Int) -> [UInt8] = { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
@@ -123,7 +124,8 @@ struct BinaryPropertyListTests {
         objects += Array(repeating: [0x4F], count: 99)
         objects.append([0x4F, 0x10, 200] + Array(repeating: 0x44, count: 200))
         var bytes = document(objects)
-        // All from the second on refer to data of four bytes, one byte apart: together more than the document.
+        // All from the second on refer to data of four bytes, one byte apart: together more than the
+        // document.
         let table = bytes.count - 32 - 2 * objects.count
         for number in 1...100 {
             let offset = 8 + objects[0].count + 99 + 3 + number

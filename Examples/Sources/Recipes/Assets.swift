@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures and other content that several places of a program show, and what a program shows of its transfers.
+// Pictures and other content that several places of a program show, and what a program shows of its
+// transfers.
 
 import FoundationEssentials
 import SessionManagerExtras

@@ -2,7 +2,8 @@
 
 public import HTTPTypes
 
-/// The header fields whose values are secrets: they are not printed and do not follow a redirect to another origin.
+/// The header fields whose values are secrets: they are not printed and do not follow a redirect to another
+/// origin.
 ///
 /// A request adds its own with ``RequestOptions/sensitiveFields``.
 public struct SensitiveFields: Sendable, Equatable {
@@ -10,8 +11,9 @@ public struct SensitiveFields: Sendable, Equatable {
 
     /// The usual ones and `others`, in any case.
     ///
-    /// The usual ones are `Authorization`, `Proxy-Authorization`, `Cookie`, `Set-Cookie`, `X-Api-Key`, `Api-Key`, `X-Auth-Token`, `X-Access-Token`,
-    /// `X-CSRF-Token`, `X-XSRF-Token` and `X-Amz-Security-Token`.
+    /// The usual ones are `Authorization`, `Proxy-Authorization`, `Cookie`, `Set-Cookie`, `X-Api-Key`,
+    /// `Api-Key`, `X-Auth-Token`, `X-Access-Token`, `X-CSRF-Token`, `X-XSRF-Token` and
+    /// `X-Amz-Security-Token`.
     public init(adding others: [String] = []) {
         names = Self.usual.union(others.map { $0.lowercased() })
     }

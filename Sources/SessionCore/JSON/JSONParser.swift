@@ -24,7 +24,8 @@ struct JSONParser {
         }
     }
 
-    /// Reads a whole value, or opens a container and answers nil; with the key behind it where that is an object.
+    /// Reads a whole value, or opens a container and answers nil; with the key behind it where that is an
+    /// object.
     private mutating func beginValue(_ bytes: Span<UInt8>) throws(JSONParseError) -> JSONValue? {
         skipBlanks(bytes)
         guard position < bytes.count else { throw fault("the document ends before it is complete", bytes) }

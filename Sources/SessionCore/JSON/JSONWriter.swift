@@ -6,8 +6,8 @@ extension JSONValue {
     /// The document as UTF-8, members sorted by name, so that equal documents give equal bytes.
     ///
     /// - Parameter pretty: in lines, indented by two spaces.
-    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` where a number is infinite or NaN, which JSON has no word for,
-    ///   or where more than 512 levels are nested.
+    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` where a number is infinite or NaN, which JSON
+    ///   has no word for, or where more than 512 levels are nested.
     public func data(pretty: Bool = false) throws(SessionError) -> Data {
         var writer = JSONWriter(isPretty: pretty)
         writer.write(self, level: 0)

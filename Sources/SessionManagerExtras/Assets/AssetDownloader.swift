@@ -14,7 +14,7 @@ public struct LoadedAsset<Value: Sendable>: Sendable {
     public var response: SessionResponse?
 }
 
-/// What somebody who asked for an asset holds, to be able to leave.
+/// What a caller that asked for an asset holds, to be able to leave.
 public struct AssetReceipt: Sendable, Hashable {
     /// The caller's own, or a new one.
     public let id: UUID
@@ -73,8 +73,8 @@ public final class AssetDownloader<Value: Sendable>: Sendable {
 
     /// Asks for an asset.
     ///
-    /// What is in memory is taken from there, unless the request's cache policy forbids it: `reloadIgnoringLocalCacheData` and
-    /// `reloadRevalidatingCacheData` ask the server.
+    /// What is in memory is taken from there, unless the request's cache policy forbids it:
+    /// `reloadIgnoringLocalCacheData` and `reloadRevalidatingCacheData` ask the server.
     ///
     /// - Parameters:
     ///   - request: nil, as where a URL could not be made, fails with ``SessionError/Code/badURL``.
@@ -120,7 +120,8 @@ public final class AssetDownloader<Value: Sendable>: Sendable {
 
     /// Leaves.
     ///
-    /// This completion alone is called with ``SessionError/Code/cancelled``. When nobody is left, the fetch is cancelled.
+    /// This completion alone is called with ``SessionError/Code/cancelled``. With the last one, the fetch
+    /// is cancelled.
     public func cancel(_ receipt: AssetReceipt) {
         let (completion, task): (Completion?, SessionTask?) = state.withLock { state in
             switch state.machine.left(receipt.id) {
@@ -141,7 +142,7 @@ public final class AssetDownloader<Value: Sendable>: Sendable {
 
     private func start(_ number: Int) {
         guard let request = state.withLock({ $0.requests[number] }) else {
-            // Everybody left before it began.
+            // All callers left before it began.
             return finish(number, .failure(SessionError(.cancelled, "nobody waits for it")))
         }
         do throws(SessionError) {
@@ -164,7 +165,7 @@ public final class AssetDownloader<Value: Sendable>: Sendable {
     private func conclude(_ number: Int, _ request: SessionRequest, _ outcome: TaskOutcome) {
         if let error = outcome.error { return finish(number, .failure(error)) }
         let result = decode(outcome.data ?? Data(), outcome.response)
-        // What was left by everybody is not stored either.
+        // What all callers have left is not stored either.
         if case .success(let value) = result, state.withLock({ $0.requests[number] != nil }) {
             cache?.offer(value, for: AssetKey(request))
         }
@@ -180,5 +181,24 @@ public final class AssetDownloader<Value: Sendable>: Sendable {
         }
         for completion in completions { queue.submit { completion(result) } }
         for next in start { self.start(next) }
+    }
+}
+
+/// What an asset is found by: its URL, and a word where several are made of one content.
+public struct AssetKey: Sendable, Hashable {
+    /// The absolute URL.
+    public let url: String
+    /// What was made of the content, for instance the name of a filter; nil for the content itself.
+    public let identifier: String?
+
+    /// The key of a URL.
+    public init(_ url: URL, identifier: String? = nil) {
+        self.url = url.absoluteString
+        self.identifier = identifier
+    }
+
+    /// The key of what a request asks for.
+    public init(_ request: SessionRequest, identifier: String? = nil) {
+        self.init(request.url, identifier: identifier)
     }
 }

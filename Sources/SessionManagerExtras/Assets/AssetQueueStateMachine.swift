@@ -4,13 +4,13 @@
 public enum AssetOrder: String, Sendable, Codable, CaseIterable {
     /// As they were asked for.
     case firstInFirstOut
-    /// The newest first: what somebody looks at now.
+    /// The newest first: what is looked at now.
     case lastInFirstOut
 }
 
 /// Which assets are being fetched, which wait, and who waits for each.
 ///
-/// A fetch has a number of its own: a URL that is asked for again after everybody had left is another fetch.
+/// A fetch has a number of its own: a URL that is asked for again after all had left is another fetch.
 package struct AssetQueueStateMachine<Key: Hashable & Sendable, Receipt: Hashable & Sendable>: ~Copyable,
     Sendable
 {
@@ -32,11 +32,11 @@ package struct AssetQueueStateMachine<Key: Hashable & Sendable, Receipt: Hashabl
 
     /// What leaving leads to.
     package enum Leave: Sendable, Equatable {
-        /// Nobody of this receipt waits: it is over already.
+        /// The receipt is unknown: it is over already.
         case unknown
         /// Others wait still.
         case left(Int)
-        /// Nobody waits any more: the fetch is forgotten, and to be cancelled if it has begun.
+        /// No receipt waits any more: the fetch is forgotten, and to be cancelled if it has begun.
         case abandoned(Int, hadBegun: Bool)
     }
 
@@ -56,7 +56,7 @@ package struct AssetQueueStateMachine<Key: Hashable & Sendable, Receipt: Hashabl
         self.order = order
     }
 
-    /// Somebody wants an asset.
+    /// An asset is asked for.
     package mutating func requested(_ key: Key, by receipt: Receipt) -> Request {
         if let number = byKey[key] {
             fetches[number]?.receipts.append(receipt)
@@ -75,7 +75,7 @@ package struct AssetQueueStateMachine<Key: Hashable & Sendable, Receipt: Hashabl
         return .start(last)
     }
 
-    /// Somebody does not want it any more.
+    /// An asset is no longer wanted.
     package mutating func left(_ receipt: Receipt) -> Leave {
         guard let number = byReceipt.removeValue(forKey: receipt) else { return .unknown }
         fetches[number]?.receipts.removeAll { $0 == receipt }

@@ -22,7 +22,8 @@ public final class AssetSlot<Value: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - downloader: may serve many slots.
-    ///   - show: called with what is to be shown, nil for nothing: by who calls ``load(_:placeholder:completion:)`` for placeholders and
+    ///   - show: called with what is to be shown, nil for nothing: by who calls
+    ///     ``load(_:placeholder:completion:)`` for placeholders and
     ///     for what is in memory, else on the downloader's queue.
     public init(_ downloader: AssetDownloader<Value>, show: @escaping @Sendable (Value?) -> Void) {
         self.downloader = downloader
@@ -31,8 +32,8 @@ public final class AssetSlot<Value: Sendable>: Sendable {
 
     /// Shows what a request asks for, as soon as it is there.
     ///
-    /// The same URL while it is loading changes nothing; another one cancels the earlier. What is in memory is shown before this returns.
-    /// A failure leaves the placeholder.
+    /// The same URL while it is loading changes nothing; another one cancels the earlier. What is in memory
+    /// is shown before this returns. A failure leaves the placeholder.
     ///
     /// - Parameters:
     ///   - request: nil shows the placeholder, and fails with ``SessionError/Code/badURL``.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import FoundationEssentials
-import SessionCore
+public import SessionCore
 
 /// A format of images.
 public enum ImageFormat: String, Sendable, Codable, CaseIterable {
@@ -36,8 +36,8 @@ public struct ImageDescription: Sendable, Equatable {
 
     /// Looks at the beginning of a file, and at what its size fields promise.
     ///
-    /// Nil where no format fits, where a size is 0, and where the file ends before what its header announces: as far as that can be
-    /// told without decoding, a file that is cut off is no image.
+    /// Nil where no format fits, where a size is 0, and where the file ends before what its header announces:
+    /// as far as that can be told without decoding, a file that is cut off is no image.
     public init?(recognizing data: Data) {
         let bytes = data.span
         guard let found = ImageHeader(recognizing: bytes), found.width > 0, found.height > 0 else {
@@ -82,4 +82,34 @@ struct ImageHeader: Equatable {
         guard let header else { return nil }
         self = header
     }
+}
+
+/// Recognises images: format and size, without decoding pixels.
+///
+/// The bytes decide, not the type that the server names. No content is no object and no error.
+public struct ImageResponseSerializer: ValidatingResponseSerializer, Equatable, Codable {
+    /// Which responses are acceptable; the types of the formats in ``ImageFormat`` unless said.
+    public var validation: ResponseValidation
+
+    /// A serializer.
+    public init(
+        validation: ResponseValidation = ResponseValidation(contentTypes: [
+            "image/tiff", "image/jpeg", "image/gif", "image/png", "image/ico", "image/x-icon", "image/bmp",
+            "image/x-bmp", "image/x-xbitmap", "image/x-win-bitmap", "image/webp", "image/vnd.microsoft.icon",
+        ])
+    ) { self.validation = validation }
+
+    /// The image; nil for empty content.
+    public func decode(_ data: Data?, response: SessionResponse?) throws(SessionError) -> ImageDescription? {
+        guard let data, !data.isEmpty else { return nil }
+        guard let image = ImageDescription(recognizing: data) else {
+            throw .unreadable("the content is no image of a known format, or is cut off")
+        }
+        return image
+    }
+}
+
+extension ImageResponseSerializer: StorableSerializer {
+    /// The name in what is stored.
+    public static var storedName: String { "image" }
 }

@@ -39,8 +39,8 @@ extension ImageHeader {
                 let start = field(entry + 12, 4), length >= 40, start >= UInt64(6 + 16 * Int(count)),
                 start + length <= UInt64(bytes.count)
             else { return nil }
-            // A byte cannot hold 256: it is written as 0. A PNG inside knows better; only its head is read, since any number of entries
-            // may name the same one.
+            // A byte cannot hold 256: it is written as 0. A PNG inside knows better; only its head is read,
+            // since any number of entries may name the same one.
             let picture =
                 pngSize(bytes, at: Int(start))
                 ?? ImageHeader(

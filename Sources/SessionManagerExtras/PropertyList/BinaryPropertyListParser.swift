@@ -3,11 +3,11 @@
 import FoundationEssentials
 import SessionCore
 
-/// Reads the binary format: objects that refer to each other by number, a table of their offsets, and 32 bytes at the end that say
-/// where that is.
+/// Reads the binary format: objects that refer to each other by number, a table of their offsets, and 32
+/// bytes at the end that say where that is.
 ///
-/// Hostile documents let an object contain itself, or each contain the next twice, or let objects overlap: depth, the size of what
-/// the document stands for, and the bytes that are copied are limited.
+/// Hostile documents let an object contain itself, or each contain the next twice, or let objects overlap:
+/// depth, the size of what the document stands for, and the bytes that are copied are limited.
 struct BinaryPropertyListParser {
     private static let maximumPlaces = 10_000_000
     private static var maximumDepth: Int { TreeAssembly<PropertyListValue>.maximumDepth }
@@ -25,7 +25,8 @@ struct BinaryPropertyListParser {
     private var table = 0
     private var objectCount = 0
     private var done: [Int: Done] = [:]
-    /// How many bytes may still be read: objects that do not overlap are together not longer than the document.
+    /// How many bytes may still be read: objects that do not overlap are together not longer than the
+    /// document.
     var budget = 0
 
     mutating func parse(_ bytes: Span<UInt8>) throws(PropertyListParseError) -> PropertyListValue {
@@ -61,7 +62,8 @@ struct BinaryPropertyListParser {
         else { throw PropertyListParseError("object \(number) is not in the document", at: table) }
         let offset = Int(place)
         if let known = done[offset] {
-            // Where it stood before it may have been less deep: what is nested without an end exhausts the stack when it is released.
+            // Where it stood before it may have been less deep: what is nested without an end exhausts the
+            // stack when it is released.
             guard depth + known.height <= Self.maximumDepth else { throw Self.tooDeep(offset) }
             return known
         }

@@ -28,8 +28,8 @@ public struct PropertyListRequestSerializer: RequestSerializer {
 
     /// The request with the parameters as its property-list body.
     ///
-    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` where the parameters are no dictionary or array, or have a null or a set, which
-    ///   property lists do not know.
+    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` where the parameters are no dictionary or
+    ///   array, or have a null or a set, which property lists do not know.
     public func serialize(
         _ request: SessionRequest, parameters: ParameterValue?
     ) throws(SessionError) -> SessionRequest {

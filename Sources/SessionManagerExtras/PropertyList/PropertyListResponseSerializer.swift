@@ -39,8 +39,8 @@ public struct PropertyListResponseSerializer: ValidatingResponseSerializer, Equa
 
 /// Decodes XML and binary property lists into `Decodable` types.
 ///
-/// The nesting is checked first: `PropertyListDecoder` alone exhausts the stack with a deeply nested document of a
-/// few hundred kilobytes.
+/// The nesting is checked first: `PropertyListDecoder` alone exhausts the stack with a deeply nested document
+/// of a few hundred kilobytes.
 public struct PropertyListContentDecoder: ContentDecoder {
     /// A decoder.
     public init() {}

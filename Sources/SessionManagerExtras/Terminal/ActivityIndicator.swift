@@ -4,14 +4,15 @@ public import Reachability
 public import SessionManager
 import Synchronization
 
-/// Tells when a program is busy with requests: for a light on a device, a spinner on a terminal, a state on a socket.
+/// Tells when a program is busy with requests: for a light on a device, a spinner on a terminal, a state on a
+/// socket.
 ///
 ///     let indicator = ActivityIndicator { led.isOn = $0 }
 ///     indicator.follow(manager)
 ///     indicator.isEnabled = true
 ///
-/// It comes on when something has been going on for a second, and goes off when nothing has for a sixth of one. Off until it is enabled;
-/// counting goes on meanwhile. From any thread.
+/// It comes on when something has been going on for a second, and goes off when nothing has for a sixth of
+/// one. Off until it is enabled; counting goes on meanwhile. From any thread.
 public final class ActivityIndicator: Sendable {
     private struct State: ~Copyable {
         var machine: ActivityStateMachine

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides when an activity indicator is on: it comes late and goes late, so that short work does not make it flicker.
+/// Decides when an activity indicator is on: it comes late and goes late, so that short work does not make it
+/// flicker.
 package struct ActivityStateMachine: ~Copyable, Sendable {
     private enum State {
         case notActive

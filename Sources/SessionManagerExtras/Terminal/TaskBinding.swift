@@ -41,7 +41,8 @@ public final class TaskBinding: Sendable {
     ///
     /// - Parameters:
     ///   - queue: where `show` is called.
-    ///   - show: called when the task starts, stops, begins to wait, goes on or ends, and as its bytes go; not once for each of them.
+    ///   - show: called when the task starts, stops, begins to wait, goes on or ends, and as its bytes go;
+    ///     not once for each of them.
     public init(queue: DeliveryQueue = .own, show: @escaping @Sendable (Moment) -> Void) {
         self.queue = queue
         self.show = show
@@ -63,7 +64,7 @@ public final class TaskBinding: Sendable {
         }
         stop?()
         guard let task, task.state != .completed else { return }
-        // By its number: a listener that kept the task would keep it for ever where nobody resumes it.
+        // By its number: a listener that kept the task would keep it for ever where it is not resumed.
         let stopObserving = task.observeEvents { [weak self, weak task, identifier = task.identifier] event in
             guard let self, let task else { return }
             switch event {

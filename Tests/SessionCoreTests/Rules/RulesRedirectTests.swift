@@ -241,7 +241,7 @@ struct RulesRedirectTests {
         let rules = RedirectRules()
         for location in ["https://b.example/", "/elsewhere"] {
             let proposed = try follow(302, location, from: sent)
-            // As somebody does who wants the method and the body kept.
+            // As a handler does that keeps the method and the body.
             var answer = sent
             answer.url = proposed.url
             let admitted = try rules.admitted(answer, proposed: proposed, sent: sent)

@@ -2,11 +2,12 @@
 
 /// A serializer that can be stored with the settings of a manager.
 ///
-/// A decoder of settings knows those of `SessionCore`. It finds others, of another library or of yours, where they are
-/// listed for it:
+/// A decoder of settings knows those of `SessionCore`. It finds others, of another library or of yours, where
+/// they are listed for it:
 ///
 /// ```swift
-/// decoder.userInfo[.storableSerializers] = [PropertyListResponseSerializer.self] as [any StorableSerializer.Type]
+/// decoder.userInfo[.storableSerializers] = [PropertyListResponseSerializer.self] as [any
+/// StorableSerializer.Type]
 /// ```
 public protocol StorableSerializer: Sendable, Codable {
     /// The name of its kind in what is stored; one among all response or all request serializers.
@@ -14,7 +15,8 @@ public protocol StorableSerializer: Sendable, Codable {
 }
 
 extension CodingUserInfoKey {
-    /// Further kinds of serializers that a decoder of settings can meet: an array of `any StorableSerializer.Type`.
+    /// Further kinds of serializers that a decoder of settings can meet: an array of `any
+    /// StorableSerializer.Type`.
     public static var storableSerializers: CodingUserInfoKey {
         CodingUserInfoKey(rawValue: "StorableSerializers").unsafelyUnwrapped
     }
