@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinux
-import Glibc
+import SessionManager
 
 /// What two clocks show at one moment: the one that people set, and the one that nobody does.
 struct ClockReading: Sendable, Equatable {
@@ -13,7 +13,7 @@ struct ClockReading: Sendable, Equatable {
     var boot: String
 
     static var now: ClockReading {
-        ClockReading(wall: WallClock.now, elapsed: clinux_boot_nanoseconds() / 1_000_000, boot: thisBoot)
+        ClockReading(wall: WallClock.now, elapsed: clinux_boot_nanoseconds() / 1_000_000, boot: BootIdentifier.current)
     }
 
     /// When the machine was started, by the device's clock: it changes where that is set, and at no other time.
@@ -21,13 +21,4 @@ struct ClockReading: Sendable, Equatable {
 
     /// Who sets a clock sets it by this or more, in milliseconds: what is less comes of reading one clock after the other.
     static let slack: Int64 = 1_000
-
-    private static let thisBoot: String = {
-        let descriptor = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return "" }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: 64)
-        let count = read(descriptor, &bytes, bytes.count)
-        return String(decoding: bytes.prefix(max(0, count)).prefix { $0 != 10 }, as: UTF8.self)
-    }()
 }

@@ -21,7 +21,6 @@ final class GetFiles: SessionDelegate {
     private let lock = Mutex<OwnedDescriptor?>(nil)
     /// What others may do with the file that is replaced.
     private let former = Mutex<FileRights?>(nil)
-    private let boot = BootIdentifier.current
     private let syncing = GetSyncing()
 
     init(_ path: String, isChecked: Bool = false) {
@@ -67,10 +66,10 @@ final class GetFiles: SessionDelegate {
     ///
     /// How far the file got since the record was written, it tells itself, unless the machine was started anew since.
     func record(for url: URL) -> ResumeRecord? {
-        guard let text = recordText, let kept = GetRecord(text),
+        guard let text = recordText, let kept = StampedRecord(text),
             let record = kept.record(for: url, isChecked: isChecked)
         else { return nil }
-        let count = kept.trustedBytes(of: partSize, now: boot)
+        let count = kept.trustedBytes(of: partSize)
         guard count > 0 else { return nil }
         return try? ResumeRecord(
             url: record.url, method: record.method, eTag: record.eTag, lastModified: record.lastModified,
@@ -109,13 +108,13 @@ final class GetFiles: SessionDelegate {
     ///
     /// - Returns: Whether that was possible; what lay there before lies there still where it was not.
     private func write(_ record: ResumeRecord) -> Bool {
-        guard let text = try? GetRecord(record, boot: boot).encoded() else { return false }
+        guard let text = try? StampedRecord(record).encodedAsLines() else { return false }
         return AtomicFile(recordPath, mode: 0o600).write(Array(text)) == nil
     }
 
     /// Has what came so far on the disk, and says so in the record.
     private func sync() {
-        guard let text = recordText, let kept = GetRecord(text) else { return }
+        guard let text = recordText, let kept = StampedRecord(text) else { return }
         let size = partSize
         let isSynced = lock.withLock { file in
             switch file {
@@ -123,7 +122,7 @@ final class GetFiles: SessionDelegate {
             case .none: false
             }
         }
-        guard isSynced, size > kept.record.receivedBytes || kept.boot != boot,
+        guard isSynced, size > kept.record.receivedBytes || kept.boot != BootIdentifier.current,
             let record = try? kept.record.with(receivedBytes: size)
         else { return }
         // On a full disk the former one stays, which vouches for less.
@@ -156,5 +155,24 @@ final class GetFiles: SessionDelegate {
     func settle() {
         syncing.end()
         if partSize == 0 || access(recordPath, F_OK) != 0 { discard() } else { sync() }
+    }
+}
+
+extension StampedRecord {
+    /// The record for a URL; nil where it is of another one.
+    ///
+    /// - Parameter isChecked: whether a checksum identifies the file: then the query may differ, as that of a URL which was signed anew.
+    func record(for url: URL, isChecked: Bool) -> ResumeRecord? {
+        guard record.url == url || isChecked && Self.withoutQuery(record.url) == Self.withoutQuery(url) else {
+            return nil
+        }
+        return try? ResumeRecord(
+            url: url, method: record.method, eTag: record.eTag, lastModified: record.lastModified,
+            date: record.date, receivedBytes: record.receivedBytes, totalBytes: record.totalBytes,
+            partialFile: record.partialFile)
+    }
+
+    private static func withoutQuery(_ url: URL) -> Substring {
+        url.absoluteString.prefix { $0 != "?" && $0 != "#" }
     }
 }

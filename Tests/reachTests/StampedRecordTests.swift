@@ -7,9 +7,9 @@ import Testing
 @testable import reach
 
 /// What `FILE.part.resume` says, and how much of `FILE.part` that vouches for.
-struct GetRecordTests {
-    private func record(_ address: String = "https://a.example/f?s=1") throws -> GetRecord {
-        GetRecord(
+struct StampedRecordTests {
+    private func record(_ address: String = "https://a.example/f?s=1") throws -> StampedRecord {
+        StampedRecord(
             try ResumeRecord(
                 url: SessionRequest(address).url, eTag: "\"v1\"", receivedBytes: 40, totalBytes: 100,
                 partialFile: "f.part"), boot: "first")
@@ -30,12 +30,12 @@ struct GetRecordTests {
     @Test("it is read as it was written; what is damaged is none, and one without a start is of none")
     func text() throws {
         let record = try record()
-        let text = try record.encoded()
-        #expect(GetRecord(text) == record)
-        let old = try #require(GetRecord(record.record.encoded()))
+        let text = try record.encodedAsLines()
+        #expect(StampedRecord(text) == record)
+        let old = try #require(StampedRecord(record.record.encoded()))
         #expect(old.boot.isEmpty && old.record == record.record)
         for damaged in [Data(), Data("\n".utf8), text.dropFirst(3), Data("{}\nfirst\n".utf8)] {
-            #expect(GetRecord(damaged) == nil)
+            #expect(StampedRecord(damaged) == nil)
         }
     }
 
