@@ -3,7 +3,6 @@
 import EventLoop
 import FoundationEssentials
 import Glibc
-import OutboxCore
 import Storage
 
 /// A content on the disk under a passing name, locked by this process until its entry is stored.
@@ -28,14 +27,14 @@ final class StagedBody: Sendable {
 /// before that is committed. So an entry on the disk has its content on the disk. What is left behind by those who were interrupted is
 /// swept up by whoever delivers: names without an entry, and passing names that nobody has locked.
 struct BodyFolder: Sendable {
-    let places: OutboxPlaces
+    let paths: OutboxPaths
     private static let passing = ".part"
 
     func stage(_ data: Data) throws(OutboxError) -> StagedBody {
         try stage(largest: .max) { (target) throws(OutboxError) in
             let written = data.withUnsafeBytes { bytes in write(target, bytes) }
             guard written else {
-                throw OutboxError(DatabaseFile.failure("cannot write a content", places.bodies))
+                throw OutboxError(DatabaseFile.failure("cannot write a content", paths.bodies))
             }
             return Int64(data.count)
         }
@@ -67,7 +66,7 @@ struct BodyFolder: Sendable {
                 guard
                     buffer.withUnsafeBytes({ write(target, UnsafeRawBufferPointer(rebasing: $0[..<count])) })
                 else {
-                    throw OutboxError(DatabaseFile.failure("cannot write a content", places.bodies))
+                    throw OutboxError(DatabaseFile.failure("cannot write a content", paths.bodies))
                 }
             }
         }
@@ -81,7 +80,7 @@ struct BodyFolder: Sendable {
         do throws(OutboxError) {
             let size = try fill(number)
             guard fsync(number) == 0 else {
-                throw OutboxError(DatabaseFile.failure("cannot sync a content", places.bodies))
+                throw OutboxError(DatabaseFile.failure("cannot sync a content", paths.bodies))
             }
             return StagedBody(name: name, size: size, descriptor: passing.take())
         } catch {
@@ -97,9 +96,9 @@ struct BodyFolder: Sendable {
             let name =
                 String(UInt64.random(in: 0...UInt64.max), radix: 36)
                 + String(UInt64.random(in: 0...UInt64.max), radix: 36)
-            let path = places.bodies + "/" + name + Self.passing
+            let path = paths.bodies + "/" + name + Self.passing
             let made: Int32
-            do throws(StorageError) { made = try places.rights.perform { make(name + Self.passing) } } catch {
+            do throws(StorageError) { made = try paths.rights.perform { make(name + Self.passing) } } catch {
                 throw OutboxError(error)
             }
             guard made >= 0 else {
@@ -116,7 +115,7 @@ struct BodyFolder: Sendable {
     }
 
     private func make(_ name: String) -> Int32 {
-        guard let folder = FolderHandle(places.bodies) else { return -1 }
+        guard let folder = FolderHandle(paths.bodies) else { return -1 }
         return openat(folder.number, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     }
 
@@ -138,25 +137,25 @@ struct BodyFolder: Sendable {
     }
 
     /// Gives it its name, in the transaction that stores its entry.
-    func keep(_ body: StagedBody) throws(StorageError) {
+    func commit(_ body: StagedBody) throws(StorageError) {
         let folder = try open()
         guard folder.rename(body.name + Self.passing, to: body.name) != 0 else { return }
         // A transaction that is tried again finds it done.
         guard errno == ENOENT, folder.contains(body.name) else {
-            throw DatabaseFile.failure("cannot keep a content", places.body(body.name))
+            throw DatabaseFile.failure("cannot keep a content", paths.body(body.name))
         }
     }
 
     /// Has the names on the disk, before the transaction is committed.
     func sync() throws(StorageError) {
         guard try open().sync() else {
-            throw DatabaseFile.failure("cannot sync the folder", places.bodies)
+            throw DatabaseFile.failure("cannot sync the folder", paths.bodies)
         }
     }
 
     private func open() throws(StorageError) -> FolderHandle {
-        guard let folder = FolderHandle(places.bodies) else {
-            throw DatabaseFile.failure("cannot open the folder", places.bodies)
+        guard let folder = FolderHandle(paths.bodies) else {
+            throw DatabaseFile.failure("cannot open the folder", paths.bodies)
         }
         return folder
     }
@@ -167,18 +166,18 @@ struct BodyFolder: Sendable {
     /// Removes contents; a name that no outbox has given is no file of its.
     func remove(_ names: [String]) {
         guard !names.isEmpty else { return }
-        _ = try? places.rights.perform {
-            guard let folder = FolderHandle(places.bodies) else { return }
+        _ = try? paths.rights.perform {
+            guard let folder = FolderHandle(paths.bodies) else { return }
             for name in names where Self.isName(name) || name.hasSuffix(Self.passing) { folder.remove(name) }
         }
     }
 
     /// How many contents of entries there are; nil where the folder cannot be read.
-    var count: Int? { FolderHandle(places.bodies)?.names.count { !$0.hasSuffix(Self.passing) } }
+    var count: Int? { FolderHandle(paths.bodies)?.names.count { !$0.hasSuffix(Self.passing) } }
 
     /// Contents that have no entry and that nobody is just about to store; to be called with the gate held alone.
     func unclaimed(isKnown: (String) -> Bool) -> [String] {
-        guard let folder = FolderHandle(places.bodies) else { return [] }
+        guard let folder = FolderHandle(paths.bodies) else { return [] }
         return folder.names.filter { name in
             !name.hasSuffix(Self.passing) && !isKnown(name) && !isLocked(name, folder)
         }

@@ -13,7 +13,9 @@ struct ClockReading: Sendable, Equatable {
     var boot: String
 
     static var now: ClockReading {
-        ClockReading(wall: WallClock.now, elapsed: clinux_boot_nanoseconds() / 1_000_000, boot: BootIdentifier.current)
+        ClockReading(
+            wall: WallClock.now, elapsed: clinux_boot_nanoseconds() / 1_000_000,
+            boot: BootIdentifier.current)
     }
 
     /// When the machine was started, by the device's clock: it changes where that is set, and at no other time.

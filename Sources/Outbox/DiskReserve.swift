@@ -2,7 +2,6 @@
 
 import EventLoop
 import Glibc
-import OutboxCore
 import Storage
 
 /// Space that is kept free for removing entries: SQLite writes before it frees, so an outbox on a full disk could never be emptied.

@@ -2,7 +2,6 @@
 
 import EventLoop
 import Glibc
-import OutboxCore
 import Storage
 
 /// A file whose lock says who may do what (flock(2)); the kernel takes the lock back when the process ends, however it does.
@@ -29,7 +28,7 @@ struct LockFile: ~Copyable {
     }
 
     /// Takes it alone and writes down who has it; false where somebody else has.
-    func take() -> Bool {
+    func acquire() -> Bool {
         guard flock(descriptor.number, LOCK_EX | LOCK_NB) == 0 else { return false }
         let text = "\(getpid())\n"
         ftruncate(descriptor.number, 0)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
-import OutboxCore
 import SessionCore
 import Storage
 
@@ -30,7 +29,7 @@ extension OutboxTables {
     }
 
     /// Writes down what is known of an origin.
-    func keep(_ record: OriginRefusals.Record) throws(StorageError) {
+    func store(_ record: OriginRefusals.Record) throws(StorageError) {
         try database.run(
             "INSERT OR REPLACE INTO holds VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             [
@@ -41,17 +40,17 @@ extension OutboxTables {
             ])
     }
 
-    func forget(hold origin: String) throws(StorageError) {
+    func remove(hold origin: String) throws(StorageError) {
         try database.run("DELETE FROM holds WHERE origin = ?", [.text(origin)])
     }
 
     /// Writes down why requests without TLS wait; nil where they do not.
     func holdPlain(_ reason: String?) throws(StorageError) {
-        guard let reason else { return try forget(hold: Self.plain) }
+        guard let reason else { return try remove(hold: Self.plain) }
         var record = OriginRefusals.Record(origin: Self.plain, last: 0)
         record.until = 1
         record.reason = reason
-        try keep(record)
+        try store(record)
     }
 
     /// Writes down where entries go that were taken by a version which did not.

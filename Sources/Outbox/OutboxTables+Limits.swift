@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import OutboxCore
 import Storage
 
 // The limits that hold for everybody who has none of his own.
@@ -18,7 +17,7 @@ extension OutboxTables {
     }
 
     /// Keeps them, for others and for later.
-    func keep(_ limits: OutboxLimits) throws(StorageError) {
+    func store(_ limits: OutboxLimits) throws(StorageError) {
         try database.run(
             "INSERT OR REPLACE INTO limits VALUES (1, ?, ?, ?, ?)",
             [

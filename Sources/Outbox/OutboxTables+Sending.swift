@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import OutboxCore
 import SessionCore
 import Storage
 
 /// An entry that may leave, with all that is sent.
-struct Departure: Sendable {
+struct PendingDelivery: Sendable {
     let id: OutboxID
     let lane: String
     let host: String
@@ -29,7 +28,7 @@ struct Departure: Sendable {
 }
 
 /// What became of an entry that has left.
-struct Landing: Sendable {
+struct DeliveryOutcome: Sendable {
     var id: OutboxID
     var lane: String
     var origin = ""
@@ -51,7 +50,7 @@ extension OutboxTables {
     func ready(
         _ condition: NetworkCondition, now: Int64, horizon: Int64, exceptHosts hosts: [String],
         exceptOrigins origins: [String] = [], holdsPlain: Bool = false, limit: Int
-    ) throws(StorageError) -> [Departure] {
+    ) throws(StorageError) -> [PendingDelivery] {
         let number = NetworkCondition.allCases.firstIndex(of: condition) ?? 0
         let marks = hosts.map { _ in "?" }.joined(separator: ", ")
         let values: [SQLValue] =
@@ -74,7 +73,7 @@ extension OutboxTables {
             ORDER BY l.priority DESC, l.head LIMIT ?
             """, values
         ) { row in
-            Departure(
+            PendingDelivery(
                 id: OutboxID(rawValue: row.int64(0)), lane: row.text(1), host: row.text(2),
                 condition: condition,
                 priority: row.int(3), method: row.text(4), url: row.text(5), key: row.text(6),
@@ -133,7 +132,7 @@ extension OutboxTables {
     }
 
     /// It becomes a dead letter; false where it is not waiting any more.
-    func bury(_ id: OutboxID, lane: String, _ failure: OutboxFailure, _ reply: OutboxReply?)
+    func markDead(_ id: OutboxID, lane: String, _ failure: OutboxFailure, _ reply: OutboxReply?)
         throws(StorageError) -> Bool
     {
         let count = try database.run(

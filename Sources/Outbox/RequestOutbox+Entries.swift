@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import OutboxCore
+import EventLoop
 import Storage
 
 /// How an entry ended.
@@ -71,7 +71,7 @@ extension RequestOutbox {
             let revived = try engine.file.write { (database) throws(StorageError) in
                 try OutboxTables(database).revive(ids)
             }
-            engine.board.send(.retried(revived))
+            engine.broadcaster.publish(.retried(revived))
             engine.pump()
             return revived
         }
@@ -95,7 +95,7 @@ extension RequestOutbox {
                 return removed
             }
             engine.bodies.remove(files)
-            engine.board.send(.removed(removed))
+            engine.broadcaster.publish(.removed(removed))
             engine.recall()
             engine.answerWaiters()
             engine.pump()
@@ -114,7 +114,7 @@ extension RequestOutbox {
             try engine.file.write { (database) throws(StorageError) in
                 _ = try database.run("UPDATE totals SET paused = ?", [SQLValue(isPaused)])
             }
-            try engine.noticePause()
+            try engine.readPause()
             engine.recall()
             engine.pump()
         }
@@ -127,27 +127,28 @@ extension RequestOutbox {
             try engine.file.write { (database) throws(StorageError) in
                 let tables = OutboxTables(database)
                 try tables.hurry()
-                for record in asked { try tables.keep(record) }
+                for record in asked { try tables.store(record) }
             }
             engine.pump()
         }
     }
 
     /// The limits that somebody has kept in it; nil where nobody has.
-    package func keptLimits() async throws -> OutboxLimits? {
+    package func storedLimits() async throws -> OutboxLimits? {
         let base = limits
         return try await read { (tables) throws(StorageError) in try tables.limits(base: base) }
     }
 
     /// Keeps ``limits`` in it, for those who open it without any of their own.
-    package func keepLimits() async throws {
+    package func storeLimits() async throws {
         let limits = limits
         try await on { (engine) throws(OutboxError) in
             let kept = try engine.file.read { (database) throws(StorageError) in
                 try OutboxTables(database).limits(base: limits)
             }
             guard kept != limits else { return }
-            try engine.file.write { (database) throws(StorageError) in try OutboxTables(database).keep(limits)
+            try engine.file.write { (database) throws(StorageError) in
+                try OutboxTables(database).store(limits)
             }
         }
     }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import OutboxCore
-
 /// One who waits for an entry to leave.
 ///
 /// Unchecked because the compiler cannot see threads: made by the one who waits, and from then on used on the outbox's thread alone.

@@ -50,7 +50,7 @@ package final class ServiceContext {
     }
 
     /// Something was found out about what is behind the path; nil where nobody is asked any more.
-    package func tell(internet: InternetState?) { internetFound?(internet) }
+    package func notify(internet: InternetState?) { internetFound?(internet) }
 
     package init(
         reactor: Reactor, manager: ReachabilityManager, stateDirectory: String,

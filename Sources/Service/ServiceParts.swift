@@ -13,19 +13,20 @@ package enum ServiceParts {
         do throws(ReactorError) { files = try Reactor(name: "reach-files") } catch {
             throw ServiceError("\(error)")
         }
-        let tally = ServiceTally()
+        let counters = ServiceCounters()
         var parts: [any ServiceComponent] = [
-            ChangeLogger(configuration.log, tally: tally, sink: sink)
+            ChangeLogger(configuration.log, counters: counters, sink: sink)
         ]
         if configuration.history.isOn {
-            parts.append(HistoryKeeper(configuration.history, files: files, tally: tally))
+            parts.append(HistoryService(configuration.history, files: files, counters: counters))
         }
         if configuration.statusFile {
             parts.append(StatusFile(directory: configuration.statusDirectory, files: files))
         }
-        parts.append(MetricsReporter(configuration.metrics, version: version, files: files, tally: tally))
+        parts.append(
+            MetricsReporter(configuration.metrics, version: version, files: files, counters: counters))
         // Without a directory too: a configuration that is read again may name one, and a server to ask.
-        parts.append(HookRunner(configuration.hooks, files: files, tally: tally))
+        parts.append(HookRunner(configuration.hooks, files: files, counters: counters))
         parts.append(InternetWatcher(configuration.probe))
         return parts
     }

@@ -57,19 +57,19 @@ package struct ServicePlan: Sendable {
         var environment = environment
         let notices = KernelNotices()
         let bound = LoopBound(notices, to: reactor)
-        environment.recorder = { item in bound.here { $0.note(item) } }
+        environment.recorder = { item in bound.here { $0.record(item) } }
         let monitor = ReachabilityManager(.general, configuration, .onLoop(reactor), environment)
         let context = ServiceContext(
             reactor: reactor, manager: monitor, stateDirectory: stateDirectory, log: log)
         let parts = try self.parts()
         let history = parts.lazy.compactMap { $0 as? any HistoryAnswering }.first
-        let outbox = hasOutbox ? OutboxKeeper(settings.outbox, isProbed: !settings.probe.url.isEmpty) : nil
+        let outbox = hasOutbox ? OutboxService(settings.outbox, isProbed: !settings.probe.url.isEmpty) : nil
         for case let metrics as MetricsReporter in parts {
             metrics.outbox = { outbox?.metrics }
             metrics.delivers = { outbox?.delivers }
             metrics.transfers = { outbox?.transfers }
         }
-        let desk = ServiceDesk(
+        let statusService = StatusService(
             identity: .init(version: version), notices: notices, history: history, outbox: outbox
         ) { [configuration, environment] host throws(ReachabilityError) in
             try ReachabilityManager.check(host: host, configuration: configuration, in: environment)
@@ -78,7 +78,7 @@ package struct ServicePlan: Sendable {
         var limits = limits
         // Where there is no group, no member needs a place.
         if group != nil { limits.memberClients = 32 }
-        let server = VarlinkServer(limits: limits, desk: desk) {
+        let server = VarlinkServer(limits: limits, statusService: statusService) {
             $0.mayUseOutbox(serviceUser: user, group: group)
         } isOwner: { [isOwner] in
             isOwner($0)
@@ -90,7 +90,7 @@ package struct ServicePlan: Sendable {
                     try UnixListener(path: socket)
                 }
             // Only now: the socket may have been another service's.
-            if hasOutbox, let problem = StateNote.leave(stateDirectory, socket: socket) {
+            if hasOutbox, let problem = StateDirectoryRecord.leave(stateDirectory, socket: socket) {
                 log(
                     .warning,
                     "\(problem); without it commands do not find the outbox while the service is away")

@@ -163,7 +163,7 @@ struct OutboxProgramTests {
         var limits = outbox.limits
         limits.maximumEntries = 2
         outbox.limits = limits
-        try await outbox.keepLimits()
+        try await outbox.storeLimits()
         await outbox.close()
         #expect(try await reach(["send", "http://a/"], environment: configured).code == 0)
         let full = try await reach("send", "http://a/")

@@ -72,11 +72,12 @@ struct OutboxViewTests {
         OutboxJSON.write(entries[0], nil, to: &line)
         let receipt = OutboxReceipt(id: OutboxID(rawValue: 7), idempotencyKey: "k")
         OutboxJSON.write(receipt, nil, to: &line)
-        OutboxJSON.write(receipt, .dead(entries[2]), to: &line)
+        OutboxJSON.write(receipt, EntrySettlement(.dead(entries[2])), to: &line)
         OutboxJSON.write(
             receipt,
-            .left(OutboxResult(id: receipt.id, outcome: .delivered, statusCode: 201, date: moment)), to: &line
-        )
+            EntrySettlement(
+                .left(OutboxResult(id: receipt.id, outcome: .delivered, statusCode: 201, date: moment))),
+            to: &line)
         try Golden.check(line.text, "queue.json")
     }
 

@@ -47,7 +47,7 @@ package final class InternetWatcher: ServiceComponent {
     }
 
     private func found(_ state: InternetState, _ number: Int) {
-        if number == self.number, probe != nil { context?.tell(internet: state) }
+        if number == self.number, probe != nil { context?.notify(internet: state) }
     }
 
     private func end() {
@@ -55,7 +55,7 @@ package final class InternetWatcher: ServiceComponent {
         observation = nil
         probe?.stop()
         probe = nil
-        context?.tell(internet: nil)
+        context?.notify(internet: nil)
     }
 
     package var stateLine: String? {

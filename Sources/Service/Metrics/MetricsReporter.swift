@@ -11,7 +11,7 @@ package final class MetricsReporter: ServiceComponent {
     private var settings: ServiceConfiguration.Metrics
     private let version: String
     private let files: Reactor
-    private let tally: ServiceTally
+    private let counters: ServiceCounters
     private var context: ServiceContext?
     private var writer: NewestWriter?
     private var listener: MetricsListener?
@@ -36,12 +36,12 @@ package final class MetricsReporter: ServiceComponent {
     package var port: UInt16? { listener?.port }
 
     package init(
-        _ settings: ServiceConfiguration.Metrics, version: String, files: Reactor, tally: ServiceTally
+        _ settings: ServiceConfiguration.Metrics, version: String, files: Reactor, counters: ServiceCounters
     ) {
         self.settings = settings
         self.version = version
         self.files = files
-        self.tally = tally
+        self.counters = counters
     }
 
     package func start(_ context: ServiceContext) throws(ServiceError) {
@@ -126,11 +126,11 @@ package final class MetricsReporter: ServiceComponent {
         guard let context else { return [] }
         metrics.monitor = context.manager.counters
         metrics.turns = UInt64(context.reactor.counters.turns)
-        metrics.hookRuns = tally.hookRuns
-        metrics.hookFailures = tally.hookFailures
-        metrics.hooksSkipped = tally.hooksSkipped
-        metrics.historySkipped = tally.historySkipped
-        metrics.linesLeftOut = tally.linesLeftOut
+        metrics.hookRuns = counters.hookRuns
+        metrics.hookFailures = counters.hookFailures
+        metrics.hooksSkipped = counters.hooksSkipped
+        metrics.historySkipped = counters.historySkipped
+        metrics.linesLeftOut = counters.linesLeftOut
         metrics.outbox = outbox?()
         metrics.delivers = delivers?()
         metrics.transfers = transfers?()

@@ -11,7 +11,7 @@ package final class KernelNotices {
 
     package init() {}
 
-    func note(_ item: RecordedItem) {
+    func record(_ item: RecordedItem) {
         guard case .events = item else { return }
         count += 1
         noticed?()

@@ -8,7 +8,7 @@ import ServiceCore
 
 /// One client's socket: bytes in, replies out, and the times that run; decisions are the machine's.
 final class VarlinkConnection {
-    let id: ClientLedger.ID
+    let id: ConnectionQuota.ID
     let peer: PeerCredentials
     private let descriptor: OwnedDescriptor
     private let reactor: Reactor
@@ -31,7 +31,7 @@ final class VarlinkConnection {
     private static let pieceSize = 16 << 10
 
     init(
-        _ id: ClientLedger.ID, _ descriptor: consuming OwnedDescriptor, _ peer: PeerCredentials,
+        _ id: ConnectionQuota.ID, _ descriptor: consuming OwnedDescriptor, _ peer: PeerCredentials,
         _ reactor: Reactor, _ limits: VarlinkLimits, server: VarlinkServer
     ) {
         self.id = id
@@ -220,7 +220,7 @@ final class VarlinkConnection {
         } else {
             arm(&stallTimer, limits.stallTime) { $0.close() }
         }
-        server?.noticed(self, isIdle: machine.isIdle && outgoing.isEmpty)
+        server?.update(self, isIdle: machine.isIdle && outgoing.isEmpty)
     }
 
     private func arm(

@@ -15,7 +15,7 @@ extension VarlinkServer {
         place = nil
         guard let context, let path = listener?.path else { return }
         // Without a watch it is looked at with each change of the status.
-        place = PlaceWatch(folder: path.enclosingFolder, file: path, on: context.reactor) { [weak self] in
+        place = PathWatcher(folder: path.enclosingFolder, file: path, on: context.reactor) { [weak self] in
             self?.lookAfterPlace()
         }
     }

@@ -46,7 +46,7 @@ package struct LogThrottle: Sendable {
     }
 
     /// Takes the count for a line of its own.
-    package mutating func takeLeftOut() -> Int {
+    package mutating func consumeLeftOut() -> Int {
         defer { leftOut = 0 }
         return leftOut
     }

@@ -137,16 +137,16 @@ package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
             state = .monitoring(subscription)
             return nil
         }
-        return tell(change, &subscription)
+        return notify(change, &subscription)
     }
 
     /// The client has read everything: a change that waited for it goes out.
     package mutating func drained() -> VarlinkReply? {
         guard case .monitoring(var subscription) = state, let change = subscription.held else { return nil }
-        return tell(change, &subscription)
+        return notify(change, &subscription)
     }
 
-    private mutating func tell(
+    private mutating func notify(
         _ change: CommittedChange, _ subscription: inout Subscription
     ) -> VarlinkReply? {
         let former = subscription.told

@@ -21,7 +21,7 @@ final class GetFiles: SessionDelegate {
     private let lock = Mutex<OwnedDescriptor?>(nil)
     /// What others may do with the file that is replaced.
     private let former = Mutex<FileRights?>(nil)
-    private let syncing = GetSyncing()
+    private let syncing = PeriodicSync()
 
     init(_ path: String, isChecked: Bool = false) {
         self.path = path

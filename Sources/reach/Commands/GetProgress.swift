@@ -66,7 +66,7 @@ final class GetProgress {
     }
 
     /// Shows why there is another try, on a line that stays.
-    func tell(_ sentence: String) {
+    func notify(_ sentence: String) {
         guard interval != nil else { return }
         clear()
         StandardStream.error.write(terminal.style(.never).sentence(sentence) + "\n")

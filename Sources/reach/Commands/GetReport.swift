@@ -58,7 +58,7 @@ struct GetReport: Sendable {
     }
 
     /// Notes what is known of the answer.
-    mutating func note(_ response: SessionResponse?, _ metrics: [TransferMetrics]) {
+    mutating func record(_ response: SessionResponse?, _ metrics: [TransferMetrics]) {
         if let response {
             url = response.url.withoutUser
             host = url.host() ?? host
@@ -70,7 +70,7 @@ struct GetReport: Sendable {
 
     /// Notes why it failed.
     mutating func fail(_ error: SessionError) {
-        note(error.response, [])
+        record(error.response, [])
         if let status, status >= 300, error.code == .badServerResponse {
             let verdict = GetStatus(
                 status, isConditional: isConditional,

@@ -118,7 +118,7 @@ struct GetTransfer: Sendable {
         meter.follow(task, resumedAt: offset)
         task.resume()
         let outcome = await task.outcome()
-        report.note(outcome.response, outcome.metrics)
+        report.record(outcome.response, outcome.metrics)
         report.total = task.downloadProgress.totalBytes
         if let error = outcome.error {
             report.bytes = outcome.metrics.last?.bytesReceived ?? 0
@@ -159,7 +159,7 @@ struct GetTransfer: Sendable {
             guard write(chunk, to: out, &report) else { return }
         }
         report.size = report.bytes
-        report.note(response, content.task.metrics)
+        report.record(response, content.task.metrics)
     }
 
     /// An answer whose content is wanted; one that is not is tried again where that may help, before anything was handed on.
@@ -170,7 +170,7 @@ struct GetTransfer: Sendable {
         while true {
             let (response, content) = try await manager.stream(for: request)
             meter.follow(content.task)
-            report.note(response, [])
+            report.record(response, [])
             if StatusCodes.successful.contains(response.statusCode ?? 0) { return (response, content) }
             var chunks = content.makeAsyncIterator()
             var excerpt = Data()

@@ -67,7 +67,7 @@ struct History: ParsableCommand {
     }
 
     private func timeline(_ from: WallTime, _ to: WallTime) throws(ExitCode) -> HistoryTimeline {
-        let directory = givenDirectory ?? OutboxPlace.stateDirectory
+        let directory = givenDirectory ?? OutboxLocation.stateDirectory
         let path = directory + "/" + HistoryDatabase.fileName
         guard access(path, R_OK) == 0 else {
             let number = errno

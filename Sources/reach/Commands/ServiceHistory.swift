@@ -14,7 +14,7 @@ enum ServiceHistory {
 
     /// Nil where no service answers; after a moment a person is told who is being waited for.
     static func timeline(from: WallTime, to: WallTime) -> HistoryTimeline? {
-        let note = WaitingNote("waiting for the service at \(ServicePaths.socketHere)")
+        let note = WaitingMessage("waiting for the service at \(ServicePaths.socketHere)")
         let message = message(from)
         note.end()
         guard let message, let reply = try? JSONValue(parsing: Data(message)), reply["error"] == nil,

@@ -31,7 +31,7 @@ struct Watch: ParsableCommand {
     var timeout: Duration?
 
     func run() throws {
-        let vigil = try Vigil.begin(orExit: .cannotMonitor)
+        let waiter = try MainThreadWaiter.begin(orExit: .cannotMonitor)
         // Lines for people show the links once; looking at them with every change would make the lines late.
         let configuration = subject.configuration(reportsLinks: output.json)
         let printer = UpdatePrinter(
@@ -40,7 +40,7 @@ struct Watch: ParsableCommand {
                 lossGrace: configuration.timing.lossGrace, statusOnly: statusOnly,
                 firstLinks: output.json ? [] : linksNow(), isPresent: InterfaceName.exists,
                 since: { [subject] in subject.since($0) }),
-            count: count, vigil: vigil)
+            count: count, waiter: waiter)
         let manager = subject.manager(configuration)
         let probe = try makeProbe(manager)
         // Before the first update, whose line tells it as well.
@@ -52,7 +52,7 @@ struct Watch: ParsableCommand {
         probe?.start()
         // Ends from here: stopping would wait for the loop, which may be stuck in a write that nobody reads.
         withExtendedLifetime((manager, observation, probe, question)) {
-            _ = vigil.wait(watchesOutput: true, until: { deadline })
+            _ = waiter.wait(watchesOutput: true, until: { deadline })
             do throws(ExitCode) { try printer.outcome.check() } catch { Self.exit(withError: error) }
             Self.exit(withError: nil)
         }

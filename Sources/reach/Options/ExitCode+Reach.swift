@@ -41,7 +41,7 @@ func complain(_ limitations: MonitorLimitations) {
 
 extension StandardStream.Outcome {
     /// Where writing to standard output failed, says so on standard error, and that is all: of a command whose exit code tells what was done.
-    func note() {
+    func record() {
         guard case .failed(let errno) = self else { return }
         complain("standard output: \(String(cString: strerror(errno)))")
     }

@@ -62,7 +62,7 @@ struct SubjectOptions: ParsableArguments {
     func since(_ report: Report) -> WallTime? {
         guard host == nil, family == nil, mark == nil, user == nil, port == nil else { return nil }
         let path = ServicePaths.socketHere
-        return path.isEmpty ? nil : StatusInquiry.since(report, at: path)
+        return path.isEmpty ? nil : StatusQuery.since(report, at: path)
     }
 
     /// A manager for these options, whose observers are called on the loop's thread: lines come out without a detour.

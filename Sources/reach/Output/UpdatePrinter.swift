@@ -14,11 +14,11 @@ final class UpdatePrinter: Sendable {
     private let state: Mutex<State>
     // Beside the state, which is locked while a write waits for a reader.
     private let written = Mutex(StandardStream.Outcome.written)
-    private let vigil: Vigil
+    private let waiter: MainThreadWaiter
 
-    init(lines: consuming ReportLines, count: Int?, vigil: Vigil) {
+    init(lines: consuming ReportLines, count: Int?, waiter: MainThreadWaiter) {
         state = Mutex(State(lines: lines, left: count ?? .max))
-        self.vigil = vigil
+        self.waiter = waiter
     }
 
     /// What became of the last line.
@@ -48,6 +48,6 @@ final class UpdatePrinter: Sendable {
             }
             return state.left == 0
         }
-        if isLast { vigil.finish() }
+        if isLast { waiter.finish() }
     }
 }

@@ -33,7 +33,7 @@ struct InputFile: ~Copyable {
 
     /// Waits for the first bytes of what is no file, and says so after a moment.
     private func wait() {
-        let note = WaitingNote("waiting for something to be written into \(name)")
+        let note = WaitingMessage("waiting for something to be written into \(name)")
         var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         while Glibc.poll(&poll, 1, -1) < 0, errno == EINTR {}
         note.end()
