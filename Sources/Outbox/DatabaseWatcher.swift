@@ -4,10 +4,9 @@ import CLinux
 import EventLoop
 import Glibc
 
-/// Tells when some process writes to a database: inotify(7) on its log of changes, which every change goes through.
+/// Reports writes to a database by any process of this machine: inotify(7) on its write-ahead log.
 ///
-/// The event comes with the writing and so before the commit is seen; whoever is told takes the writer's lock before looking, and so waits
-/// for its end. Only processes of this machine are noticed, which is all that the log allows.
+/// The event comes with the write and so before the commit is visible; the handler acquires the writer's lock first, which waits for it.
 final class DatabaseWatcher {
     private let descriptor: OwnedDescriptor
     private let reactor: Reactor

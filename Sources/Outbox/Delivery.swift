@@ -4,6 +4,7 @@ import FoundationEssentials
 import HTTPTypes
 import SessionCore
 import SessionManager
+import Synchronization
 
 /// One try to deliver an entry.
 struct Delivery: Sendable {
@@ -13,10 +14,10 @@ struct Delivery: Sendable {
     let paths: OutboxPaths
     /// Whether the server may have got the request before.
     let isRepeated: Bool
-    /// Is told of the manager's task.
+    /// Gets the manager's task.
     let transfer: InFlightDelivery.Transfer
 
-    /// What became of it; nil where the manager takes no tasks any more.
+    /// Sends the request; nil if the manager was invalidated.
     func run() async -> DeliveryOutcome? {
         var outcome = DeliveryOutcome(id: pending.id, lane: pending.lane, verdict: .untried)
         let request: SessionRequest
@@ -133,4 +134,22 @@ struct Delivery: Sendable {
 private struct OutboxFailureError: Error {
     let failure: OutboxFailure
     init(_ kind: OutboxFailure.Kind, _ message: String) { failure = OutboxFailure(kind, message) }
+}
+
+/// A try under way: in transfer, or held by the manager until there is a network.
+struct InFlightDelivery: Sendable {
+    /// The manager's task, once there is one.
+    final class Transfer: Sendable {
+        private let task = Mutex<SessionTask?>(nil)
+
+        func began(_ task: SessionTask) { self.task.withLock { $0 = task } }
+
+        /// Whether the manager holds it and nothing was sent.
+        var isHeld: Bool { task.withLock { $0 }?.isHeld ?? false }
+    }
+
+    let work: Task<Void, Never>
+    let transfer: Transfer
+    /// Whether it is sent without TLS.
+    let isPlain: Bool
 }

@@ -19,7 +19,7 @@ struct LockFile: ~Copyable {
 
     /// Waits until it is free of others' exclusive locks.
     func lockShared() { lock(LOCK_SH) }
-    /// Waits until nobody else has it.
+    /// Waits until it is free.
     func lockExclusive() { lock(LOCK_EX) }
     func unlock() { _ = flock(descriptor.number, LOCK_UN) }
 
@@ -27,7 +27,7 @@ struct LockFile: ~Copyable {
         while flock(descriptor.number, operation) != 0, errno == EINTR {}
     }
 
-    /// Takes it alone and writes down who has it; false where somebody else has.
+    /// Acquires it exclusively and records the process; false if another process holds it.
     func acquire() -> Bool {
         guard flock(descriptor.number, LOCK_EX | LOCK_NB) == 0 else { return false }
         let text = "\(getpid())\n"

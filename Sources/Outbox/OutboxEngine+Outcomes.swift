@@ -4,7 +4,7 @@ import EventLoop
 import SessionManager
 import Storage
 
-// What comes back, and who delivers.
+// Outcomes of deliveries, and starting and stopping delivery.
 extension OutboxEngine {
     func completed(_ outcome: DeliveryOutcome?, _ pending: PendingDelivery) {
         inFlight[pending.id] = nil
@@ -15,7 +15,7 @@ extension OutboxEngine {
             }
             outcomes.append(outcome)
         } else {
-            // Nobody can be sent anything by this manager.
+            // The manager was invalidated.
             machine.settled(lane: pending.lane)
             refusals.settled(pending.origin)
             stop()
@@ -24,7 +24,7 @@ extension OutboxEngine {
         if inFlight.isEmpty { endStopping() }
     }
 
-    /// What comes back in the same turn is written down together.
+    /// Outcomes of one turn share a transaction.
     private func settleSoon() {
         guard !isSettling else { return }
         isSettling = true
@@ -32,9 +32,9 @@ extension OutboxEngine {
         bound.perform { $0.settle() }
     }
 
-    /// Writes down what became of what has come back.
+    /// Stores the outcomes.
     ///
-    /// Where that fails, for instance because the disk is full, it stays in mind, its lanes stay as they are, and nothing is sent twice.
+    /// Where that fails, on a full disk for instance, they stay in memory and their lanes busy, so nothing is sent twice.
     private func settle() {
         isSettling = false
         guard !outcomes.isEmpty else { return }
@@ -57,7 +57,7 @@ extension OutboxEngine {
         } catch {
             refusals = known
             report(error, .settling)
-            // As long as the lock is held nobody else sends them.
+            // While the lock is held no other process sends them.
             let bound = LoopBound(self, to: reactor)
             isSettling = true
             _ = reactor.schedule(at: Reactor.now + 1_000_000_000) { bound.perform { $0.settle() } }
@@ -75,13 +75,13 @@ extension OutboxEngine {
         if inFlight.isEmpty { compact() }
     }
 
-    /// Gives back what the outbox has needed when it was full, in a moment when nothing is on its way.
+    /// Shrinks the database while nothing is in flight.
     private func compact() {
         guard mayCompact, !isClosed else { return }
         do throws(OutboxError) {
             try file.compact(spare: configuration.spareSpace)
         } catch {
-            // A full disk, for instance: nothing is lost by it, and the next who opens the file tries again.
+            // A full disk, for instance: the next process that opens the file tries again.
             mayCompact = false
         }
     }
@@ -117,7 +117,7 @@ extension OutboxEngine {
         }
     }
 
-    /// Makes a dead letter of it, unless its origin refuses everything.
+    /// Makes the entry a dead letter, unless its origin refuses everything.
     private func markDead(
         _ outcome: DeliveryOutcome, _ failure: OutboxFailure, _ tables: OutboxTables, _ now: Int64
     )
@@ -155,14 +155,14 @@ extension OutboxEngine {
             ? [.died(outcome.id, failure)] : []
     }
 
-    /// An origin has taken a request.
+    /// An origin has accepted a request.
     private func release(_ origin: String, _ tables: OutboxTables) throws(StorageError) -> [OutboxEvent] {
         guard let record = refusals.delivered(by: origin) else { return [] }
         try tables.remove(hold: origin)
         return record.isStopped ? [.released(origin)] : []
     }
 
-    // MARK: Who delivers
+    // MARK: Delivery
 
     func start(_ manager: URLSessionManager) throws(OutboxError) {
         guard !isClosed else { throw OutboxError(.closed, "the outbox was closed") }
@@ -178,14 +178,14 @@ extension OutboxEngine {
                 .deliveredElsewhere, "\(who) delivers from \(file.paths.folder) already",
                 advice: "enqueue and list here, and leave the delivery to it")
         }
-        // Where one of these fails, the lock goes with it, and the next try finds it free.
+        // A failure below releases the lock.
         let bodies = bodies
         var (records, last) = ([OriginRefusals.Record](), OutboxID(rawValue: 0))
         try file.write { (database) throws(StorageError) in
             let tables = OutboxTables(database)
             try tables.checkLanes()
             try tables.fillOrigins()
-            // What a probe has said to an earlier process is not known any more.
+            // The result of an earlier process's probe does not hold any more.
             try tables.holdPlain(nil)
             records = try tables.refusals()
             last = try tables.lastEntry()
@@ -212,7 +212,7 @@ extension OutboxEngine {
         if inFlight.isEmpty { compact() }
     }
 
-    /// Takes back what is on its way; the lock goes when all of it has come back.
+    /// Cancels the deliveries in flight; the lock is released after the last one.
     func stop() {
         guard machine.stopped() else { return }
         for delivery in inFlight.values { delivery.work.cancel() }
@@ -235,7 +235,7 @@ extension OutboxEngine {
         stopWaiters = []
     }
 
-    /// The network is back: what failed for its sake does not wait any longer.
+    /// The network is back: entries that failed because of it are due at once.
     func networkIsBack() {
         guard machine.isRunning, !isClosed else { return }
         do throws(OutboxError) {
@@ -244,7 +244,7 @@ extension OutboxEngine {
         pump()
     }
 
-    // MARK: Who waits
+    // MARK: Waiters
 
     func answerWaiters() {
         guard !waiters.isEmpty else { return }

@@ -5,43 +5,39 @@ import SessionCore
 import SessionManager
 import Storage
 
-/// What an outbox does, on a thread of its own: SQLite waits for the disk.
+/// Carries out the outbox's work on a thread of its own, since SQLite waits for the disk.
 final class OutboxEngine {
     let file: OutboxFile
     let bodies: BodyFolder
     let configuration: OutboxConfiguration
     let reactor: Reactor
-    /// Where the steps of a delivery run, of which each is short: the runtime's own threads, once they have run anything, look after
-    /// themselves every second for ever after.
+    /// Runs the steps of deliveries, each of which is short: the runtime's own threads, once used, wake up every second.
     private let executor: LoopTaskExecutor
     let broadcaster: EventBroadcaster<OutboxEvent>
     var machine: DispatchStateMachine
     var manager: URLSessionManager?
     /// Held while this process delivers.
     var lock: LockFile?
-    /// What is on its way.
     var inFlight: [OutboxID: InFlightDelivery] = [:]
-    /// What has come back and is not written down yet.
+    /// Not stored yet.
     var outcomes: [DeliveryOutcome] = []
     var isSettling = false
     /// The origins that refuse everything.
     var refusals: OriginRefusals
-    /// What a probe says of the network; nil where none is asked.
+    /// The probe's result; nil without a probe.
     private(set) var internet: InternetState?
     /// The newest entry when the delivery began: another process may have sent that and older ones before.
     var lastOfOthers = OutboxID(rawValue: 0)
-    /// What its files refuse.
     private var health = StorageHealth()
-    /// Whether the file may be made smaller; false after that has failed.
+    /// False after compacting has failed.
     var mayCompact = true
     private var watch: DatabaseWatcher?
     private var version: Int64 = 0
     private var timer: TimerID?
-    /// When the machine was started by the clock that has dated the entries, as far as this process knows.
+    /// The boot time by the clock that dated the entries.
     private var start: Int64?
-    /// Who waits for an entry to leave.
     var waiters: [SettlementWaiter] = []
-    /// Who waits for the last delivery to come back.
+    /// Wait for the last delivery to end.
     var stopWaiters: [CheckedContinuation<Void, Never>] = []
     var isClosed = false
 
@@ -73,7 +69,7 @@ final class OutboxEngine {
         watch = DatabaseWatcher(log, on: reactor) { [weak self] in self?.fileChanged() }
     }
 
-    /// Somebody, perhaps this process itself, has written.
+    /// A process, perhaps this one, has written to the database.
     private func fileChanged() {
         guard !isClosed else { return }
         do throws(OutboxError) {
@@ -97,9 +93,9 @@ final class OutboxEngine {
         if machine.pauseChanged(isPaused) { broadcaster.publish(.paused(isPaused)) }
     }
 
-    /// Takes back what the manager only holds where it is not to leave any more: delivery is paused, or somebody has removed it.
+    /// Cancels tasks that the manager holds for a network, if delivery is paused or the entry was removed.
     ///
-    /// Nothing of it is on its way; it would leave with the next network, hours later perhaps.
+    /// They would else be sent with the next network, perhaps hours later.
     func recall() {
         let held = inFlight.filter { $0.value.transfer.isHeld }
         guard !held.isEmpty else { return }
@@ -118,7 +114,7 @@ final class OutboxEngine {
         }
     }
 
-    /// Says what its files refuse, once.
+    /// Publishes a failure of the files, once.
     func report(_ error: OutboxError, _ work: StorageHealth.Work) {
         guard health.failed(work, error.description) else { return }
         broadcaster.publish(.storageFailed(error.description))
@@ -218,7 +214,7 @@ final class OutboxEngine {
         broadcaster.publish(reason.map { .held(plain, reason: $0, until: nil) } ?? .released(plain))
     }
 
-    /// Drops what has expired, a part of it at a time; what is on its way does not, and what the manager only holds is taken back first.
+    /// Drops expired entries, a part at a time, but none in flight; cancels those that the manager only holds.
     ///
     /// - Returns: whether there may be more.
     private func dropExpired(now: Int64) throws(OutboxError) -> Bool {

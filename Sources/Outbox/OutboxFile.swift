@@ -12,7 +12,7 @@ final class OutboxFile {
     let paths: OutboxPaths
     private let gate: LockFile
     private(set) var database: Database
-    /// Tells whether the file at the path is still this one.
+    /// Whether the file at the path is still this one.
     private var identity: FileIdentity
     /// That of the last access, whether it went well or not.
     private var accessed: FileIdentity
@@ -20,7 +20,7 @@ final class OutboxFile {
     private var replaced: Int64?
     /// Called when a damaged database was replaced.
     var onDamage: (_ aside: String, _ reason: String, _ salvaged: Int) -> Void = { _, _, _ in }
-    /// Whether another file is open than before; reset by whoever looks.
+    /// Whether another file is open than before; reading resets it.
     var hasMoved = false
 
     init(
@@ -121,7 +121,7 @@ final class OutboxFile {
         }
     }
 
-    /// Replaces a damaged database, unless somebody else has done so meanwhile.
+    /// Replaces a damaged database, unless another process has done so.
     ///
     /// - Parameter damaged: the file that has reported damage. No check is asked whether it is right: the one that is quick does not compare
     ///   indices with their tables, so it may find nothing, for ever, in a file that nothing can be removed from.

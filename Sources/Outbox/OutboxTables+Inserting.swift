@@ -2,20 +2,18 @@
 
 import Storage
 
-// Taking requests in.
+// Storing new requests.
 extension OutboxTables {
-    /// What became of requests that came together.
     struct Insertion {
         var receipts: [OutboxReceipt] = []
         var dropped: [OutboxID] = []
-        /// Files of contents that are not needed any more: of what was dropped.
+        /// Content files of dropped entries.
         var files: [String] = []
     }
 
-    /// There is no room.
     struct InsertFailure: Error {
         var reason: String
-        /// The entry that has the request's key, where that is why.
+        /// The entry that has the request's key, if that is the reason.
         var owner: OutboxID?
     }
 
@@ -27,7 +25,7 @@ extension OutboxTables {
         case other(OutboxID)
     }
 
-    /// Stores requests; what it has changed is to be rolled back where there is no room for all.
+    /// Stores requests; the caller rolls back on failure.
     func insert(
         _ requests: [PreparedEntry], limits: OutboxLimits, bodies: BodyFolder, now: Int64
     ) throws(StorageError) -> Result<Insertion, InsertFailure> {
@@ -36,7 +34,7 @@ extension OutboxTables {
         var counts = try counts()
         var lanes: Set<String> = []
         var hasFiles = false
-        // Written down together: a statement for each would be a quarter of all.
+        // Summed up: a statement for each would be a quarter of the time.
         var added = (entries: 0, bytes: Int64(0))
         func recordAdded() throws(StorageError) {
             try change(waiting: added.entries, bytes: added.bytes)

@@ -3,7 +3,7 @@
 import SessionCore
 import Storage
 
-/// An entry that may leave, with all that is sent.
+/// An entry that may be sent, with its content.
 struct PendingDelivery: Sendable {
     let id: OutboxID
     let lane: String
@@ -27,7 +27,6 @@ struct PendingDelivery: Sendable {
     let unanswered: Int
 }
 
-/// What became of an entry that has left.
 struct DeliveryOutcome: Sendable {
     var id: OutboxID
     var lane: String
@@ -39,14 +38,14 @@ struct DeliveryOutcome: Sendable {
     var isUnanswered = false
 }
 
-// Choosing what leaves, and writing down what became of it.
+// Choosing entries to send, and storing outcomes.
 extension OutboxTables {
-    /// The oldest entries of lanes that may send now, the most urgent lanes first, but for those that have expired.
+    /// The oldest entries of lanes that may send now, by priority, without the expired ones.
     ///
     /// - Parameters:
-    ///   - origins: those to which nothing goes.
-    ///   - holdsPlain: whether nothing goes to any without TLS.
-    ///   - horizon: what is to wait longer than this, in milliseconds, was written by a clock that has been set back since.
+    ///   - origins: those to which nothing is sent.
+    ///   - holdsPlain: whether nothing is sent without TLS.
+    ///   - horizon: a longer wait, in milliseconds, was stored before the clock was set back.
     func ready(
         _ condition: NetworkCondition, now: Int64, horizon: Int64, exceptHosts hosts: [String],
         exceptOrigins origins: [String] = [], holdsPlain: Bool = false, limit: Int
@@ -85,7 +84,7 @@ extension OutboxTables {
         }
     }
 
-    /// When something is to be done next that nobody will tell of: a lane may try again, or something expires.
+    /// The next instant at which a lane may try again or an entry expires.
     func nextDeadline(after now: Int64) throws(StorageError) -> Int64? {
         let due = try database.first(
             "SELECT next FROM lanes WHERE next > ? ORDER BY next LIMIT 1", [.integer(now)]

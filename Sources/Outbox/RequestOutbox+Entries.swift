@@ -9,7 +9,7 @@ public enum OutboxSettlement: Sendable, Equatable {
     case left(OutboxResult)
     /// It is a dead letter.
     case dead(OutboxEntry)
-    /// There is no such entry, and nobody remembers one.
+    /// No such entry is known.
     case unknown
 }
 
@@ -40,7 +40,7 @@ extension RequestOutbox {
         try await read { (tables) throws(StorageError) in try tables.reply(id) }
     }
 
-    /// How an entry left; nil where it is still there, or nobody remembers it.
+    /// How an entry left; nil where it is still there, or unknown.
     public func result(of id: OutboxID) async throws -> OutboxResult? {
         try await read { (tables) throws(StorageError) in try tables.result(id) }
     }
@@ -77,7 +77,7 @@ extension RequestOutbox {
         }
     }
 
-    /// Removes entries; what is on its way at this moment may arrive all the same.
+    /// Removes entries; one in flight may still arrive.
     ///
     /// - Returns: those that were there.
     @discardableResult
@@ -133,13 +133,13 @@ extension RequestOutbox {
         }
     }
 
-    /// The limits that somebody has kept in it; nil where nobody has.
+    /// The limits stored in it; nil without any.
     package func storedLimits() async throws -> OutboxLimits? {
         let base = limits
         return try await read { (tables) throws(StorageError) in try tables.limits(base: base) }
     }
 
-    /// Keeps ``limits`` in it, for those who open it without any of their own.
+    /// Stores ``limits`` in it, for processes without limits of their own.
     package func storeLimits() async throws {
         let limits = limits
         try await on { (engine) throws(OutboxError) in
@@ -159,5 +159,22 @@ extension RequestOutbox {
         try await on { (engine) throws(OutboxError) in
             try engine.file.read { (database) throws(StorageError) in try body(OutboxTables(database)) }
         }
+    }
+}
+
+/// A call that waits for an entry to leave.
+///
+/// Unchecked because the compiler cannot see threads: made by the caller, and from then on used on the outbox's thread alone.
+final class SettlementWaiter: @unchecked Sendable {
+    let id: OutboxID
+    var continuation: CheckedContinuation<OutboxSettlement, any Error>?
+    /// The wait was given up, perhaps before it began.
+    var isForgotten = false
+
+    init(_ id: OutboxID) { self.id = id }
+
+    func end(_ result: Result<OutboxSettlement, any Error>) {
+        continuation?.resume(with: result)
+        continuation = nil
     }
 }

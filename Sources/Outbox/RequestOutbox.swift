@@ -263,7 +263,7 @@ public final class RequestOutbox: Sendable {
         }
     }
 
-    /// What happens, in order, from now on; of what nobody reads the newest 10,000 are kept.
+    /// Events from now on, in order; of unread ones the newest 10,000 are kept.
     ///
     /// The sequence ends when the task is cancelled, or the outbox is closed or gone.
     public var events: AsyncStream<OutboxEvent> {

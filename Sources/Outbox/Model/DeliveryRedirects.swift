@@ -2,7 +2,7 @@
 
 import FoundationEssentials
 import HTTPTypes
-package import SessionCore
+import SessionCore
 
 /// Which redirects a delivery follows: those by which the same request reaches the same server, as far as that can be known.
 ///
@@ -14,21 +14,21 @@ package import SessionCore
 /// - Nothing goes from https to http.
 /// - What came by http may be of a network that wants a sign-in and not of the server, and is believed only as far as that does no harm:
 ///   on the same host, to https, or by 307 and 308.
-package struct DeliveryRedirects: RedirectHandler {
+struct DeliveryRedirects: RedirectHandler {
     /// The fields that were filled in.
     private let secrets: [HTTPField.Name]
 
     /// - Parameter secrets: the fields of the request that were filled in when it was sent.
-    package init(secrets: [SecretField]) { self.secrets = secrets.compactMap { HTTPField.Name($0.name) } }
+    init(secrets: [SecretField]) { self.secrets = secrets.compactMap { HTTPField.Name($0.name) } }
 
-    package func redirect(
+    func redirect(
         to proposed: SessionRequest, from request: SessionRequest, response: SessionResponse
     ) async -> SessionRequest? {
         follows(from: request, to: proposed, status: response.statusCode ?? 0) ? proposed : nil
     }
 
     /// Whether it is followed.
-    package func follows(from request: SessionRequest, to proposed: SessionRequest, status: Int) -> Bool {
+    func follows(from request: SessionRequest, to proposed: SessionRequest, status: Int) -> Bool {
         guard status != 303, proposed.method == request.method,
             (proposed.body == nil) == (request.body == nil), let here = Origin(request.url),
             let there = Origin(proposed.url)

@@ -1,41 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which origins refuse everything, as a gateway does that has lost its routes or its keys for a while.
+/// Detects origins that refuse everything, such as a gateway that has lost its routes or keys for a while.
 ///
-/// One refusal is the request's own fault, and it becomes a dead letter at once. Several in a row from one origin, without a success between, are
-/// taken for the server's trouble: nothing more goes there but one request at a time, after growing pauses, and those that were refused before
-/// wait again. A success ends that. After ``RetrySchedule/longestStop`` without one refusals are the requests' fault again, until the next success.
-package struct OriginRefusals: Sendable, Equatable {
-    /// What is known of an origin; kept on the disk, so that a restart neither forgets it nor begins anew.
-    package struct Record: Sendable, Equatable {
-        package var origin: String
+/// One refusal is the request's own fault and makes a dead letter. Several in a row from one origin, without a success between, count as
+/// the server's fault: the origin is stopped, which lets one request at a time through, after growing pauses, and the refused requests wait
+/// again. A success ends that. After ``RetrySchedule/longestStop`` without one, refusals make dead letters again, until the next success.
+struct OriginRefusals: Sendable, Equatable {
+    /// The state of an origin; stored on the disk, so that it survives a restart.
+    struct Record: Sendable, Equatable {
+        var origin: String
         /// The requests that were refused in a row and became dead letters; empty once the origin is stopped.
-        package var suspects: [OutboxID] = []
+        var suspects: [OutboxID] = []
         /// When the last refusal came, and when the origin was stopped; in milliseconds since 1970, as all times here.
-        package var last: Int64
-        package var since: Int64 = 0
+        var last: Int64
+        var since: Int64 = 0
         /// Nothing goes there before this; 0 where the origin is not stopped.
-        package var until: Int64 = 0
+        var until: Int64 = 0
         /// The refusals since the origin was stopped.
-        package var trials = 0
+        var trials = 0
         /// Refusals are the requests' fault: the origin was stopped for long enough.
-        package var isSpent = false
-        /// What to tell.
-        package var reason = ""
+        var isSpent = false
+        /// For people.
+        var reason = ""
 
-        package init(origin: String, last: Int64) {
+        init(origin: String, last: Int64) {
             self.origin = origin
             self.last = last
         }
 
-        package var isStopped: Bool { until > 0 }
+        var isStopped: Bool { until > 0 }
     }
 
-    /// What a refusal means.
-    package enum Ruling: Sendable, Equatable {
+    enum Ruling: Sendable, Equatable {
         /// The request becomes a dead letter.
         case final
-        /// It is the server's trouble: the request waits until then, and these dead letters wait again.
+        /// The server's fault: the request waits until then, and these dead letters wait again.
         case passing(until: Int64, revived: [OutboxID])
     }
 
@@ -44,25 +43,25 @@ package struct OriginRefusals: Sendable, Equatable {
     private var trials: Set<String> = []
     private let schedule: RetrySchedule
 
-    package init(_ schedule: RetrySchedule, _ records: [Record] = []) {
+    init(_ schedule: RetrySchedule, _ records: [Record] = []) {
         var schedule = schedule
         schedule.maximumAttempts = nil
         self.schedule = schedule
         for record in records { self.records[record.origin] = record }
     }
 
-    package func record(_ origin: String) -> Record? { records[origin] }
+    func record(_ origin: String) -> Record? { records[origin] }
 
     /// A request was refused by an origin, for a reason that may be a gateway's (``OutboxFailure/mayBeOfGateway``).
     ///
     /// - Parameter chance: a random number from 0 to 1.
-    package mutating func refused(
+    mutating func refused(
         _ entry: OutboxID, by origin: String, _ failure: OutboxFailure, at now: Int64, chance: Double
     ) -> Ruling {
         var record = records[origin] ?? Record(origin: origin, last: now)
         defer { records[origin] = record }
         let longest = schedule.longestStop.milliseconds
-        // Long ago, or by a clock that was set back since.
+        // Long ago, or recorded before the clock was set back.
         if !record.isStopped, !(0...longest).contains(now - record.last) {
             record = Record(origin: origin, last: now)
         }
@@ -74,7 +73,7 @@ package struct OriginRefusals: Sendable, Equatable {
                 record.isSpent = true
                 return .final
             }
-            // What was on its way when the origin was stopped says nothing new.
+            // Requests in flight when the origin was stopped do not count.
             if now >= record.until || trials.contains(origin) {
                 record.trials += 1
                 record.until = now + pause(record.trials, chance)
@@ -95,50 +94,46 @@ package struct OriginRefusals: Sendable, Equatable {
         return .passing(until: record.until, revived: revived)
     }
 
-    /// At least a millisecond: a stopped origin is told by its time.
+    /// At least a millisecond: `until` of 0 means not stopped.
     private func pause(_ trials: Int, _ chance: Double) -> Int64 {
         max(schedule.pause(afterFailures: trials, kind: .server, chance: chance) ?? 0, 1)
     }
 
-    /// An origin has taken a request: nothing is held against it any more.
-    ///
-    /// - Returns: what was; nil where nothing was.
-    package mutating func delivered(by origin: String) -> Record? { records.removeValue(forKey: origin) }
+    /// An origin has accepted a request; removes and returns its record.
+    mutating func delivered(by origin: String) -> Record? { records.removeValue(forKey: origin) }
 
     /// Whether a request may go to an origin now.
-    package func isOpen(_ origin: String, at now: Int64) -> Bool {
+    func isOpen(_ origin: String, at now: Int64) -> Bool {
         guard let record = records[origin], record.isStopped else { return true }
         return isDue(record, now) && !trials.contains(origin)
     }
 
-    /// A request to an origin leaves.
-    package mutating func left(for origin: String) {
+    /// A request to an origin is sent.
+    mutating func left(for origin: String) {
         if records[origin]?.isStopped == true { trials.insert(origin) }
     }
 
-    /// A request to an origin has come back.
-    package mutating func settled(_ origin: String) { trials.remove(origin) }
+    /// A request to an origin has its outcome.
+    mutating func settled(_ origin: String) { trials.remove(origin) }
 
-    /// The origins to which nothing goes now.
-    package func closed(at now: Int64) -> [String] {
+    /// The origins to which nothing is sent now.
+    func closed(at now: Int64) -> [String] {
         records.values.filter { $0.isStopped && !isOpen($0.origin, at: now) }.map(\.origin).sorted()
     }
 
-    /// When the next stopped origin may be asked; nil where none waits for that.
-    package func nextTrial(after now: Int64) -> Int64? {
+    /// When the next stopped origin may be tried.
+    func nextTrial(after now: Int64) -> Int64? {
         records.values.filter { $0.isStopped && !isDue($0, now) }.map(\.until).min()
     }
 
-    /// Stopped origins are asked as soon as there is something for them.
-    ///
-    /// - Returns: those that are.
-    package mutating func hurry(at now: Int64) -> [Record] {
+    /// Lets stopped origins be tried at once; returns them.
+    mutating func hurry(at now: Int64) -> [Record] {
         let waiting = records.values.filter { $0.isStopped && !isDue($0, now) }
         for record in waiting { records[record.origin]?.until = now }
         return waiting.compactMap { records[$0.origin] }
     }
 
-    /// A time that is further off than any pause was written by a clock that has been set back since.
+    /// A time beyond any pause was recorded before the clock was set back.
     private func isDue(_ record: Record, _ now: Int64) -> Bool {
         now >= record.until || record.until - now > schedule.horizon
     }

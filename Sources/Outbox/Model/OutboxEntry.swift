@@ -9,7 +9,7 @@ public struct OutboxEntry: Sendable, Equatable {
     public enum State: String, Sendable, Codable {
         /// It will be sent.
         case waiting
-        /// It will not be sent unless somebody asks for it: a dead letter.
+        /// A dead letter: it is sent again only on request (``RequestOutbox/retry(_:)``).
         case dead
     }
 
@@ -87,7 +87,7 @@ public struct OutboxCounts: Sendable, Equatable {
     public var bytes: Int64 = 0
     /// When the oldest waiting entry was taken; nil where there is none.
     public var oldest: Date?
-    /// Whether somebody has paused the delivery.
+    /// Whether delivery is paused.
     public var isPaused = false
 
     package init() {}

@@ -6,7 +6,7 @@ public import FoundationEssentials
 ///
 /// What other processes enqueue, retry or remove shows in lists and counts, not here.
 public enum OutboxEvent: Sendable {
-    /// Requests were taken: they are on the disk.
+    /// Requests were stored: they are on the disk.
     case enqueued([OutboxReceipt])
     /// The server has it, and it is out of the outbox.
     case delivered(OutboxID, statusCode: Int)
@@ -20,9 +20,9 @@ public enum OutboxEvent: Sendable {
     case dropped(OutboxID)
     /// Dead letters are waiting again.
     case retried([OutboxID])
-    /// Somebody removed entries.
+    /// Entries were removed on request.
     case removed([OutboxID])
-    /// Somebody paused the delivery, or let it go on.
+    /// Delivery was paused or resumed.
     case paused(Bool)
     /// What goes to this origin waits until then, or until ``released(_:)``; `http` stands for everything without TLS.
     case held(String, reason: String, until: Date?)
@@ -36,7 +36,7 @@ public enum OutboxEvent: Sendable {
     case damaged(movedTo: String, reason: String, salvaged: Int)
     /// The outbox's file cannot be written at the moment; what was delivered stays in mind and is removed as soon as it can be.
     ///
-    /// Told once for each sentence, until ``storageRecovered``.
+    /// Published once for each sentence, until ``storageRecovered``.
     case storageFailed(String)
     /// The outbox's file can be used again, after ``storageFailed(_:)``.
     case storageRecovered
@@ -52,7 +52,7 @@ public struct OutboxResult: Sendable, Equatable {
         case expired
         /// It gave way to a newer one.
         case dropped
-        /// Somebody removed it.
+        /// Removed on request.
         case removed
     }
 

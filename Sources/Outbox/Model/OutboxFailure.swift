@@ -13,7 +13,7 @@ public struct OutboxFailure: Sendable, Equatable, CustomStringConvertible {
         case server
         /// The server refuses the request, by another status.
         case refused
-        /// The server is not trusted, or it or a proxy does not trust this device: needs somebody to put something right, a clock for instance.
+        /// The server is not trusted, or it or a proxy does not trust this device: needs a correction by people, of a clock for instance.
         case security
         /// A secret could not be looked up.
         case secret
@@ -71,7 +71,7 @@ package enum DeliveryVerdict: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - fillsSecrets: whether something was filled in that may be another with the next try.
-    ///   - isSecure: whether TLS protected the answer, so that nobody on the way can have given it.
+    ///   - isSecure: whether TLS protected the answer, so that it is the server's own.
     ///   - isRepeated: whether the server may have got the request before.
     ///   - asksForLater: whether the response has `Retry-After`.
     ///   - location: where a redirect leads.

@@ -26,10 +26,9 @@ public struct OutboxLimits: Sendable, Equatable {
     /// The defaults.
     public init() {}
 
-    /// What is to be done so that a request finds room.
     package enum Admission: Sendable, Equatable {
         case admit
-        /// The oldest of these are to be dropped, so many or until so many bytes are free.
+        /// Drop the oldest, so many and until so many bytes are free.
         case drop(DropOrder, entries: Int, bytes: Int64)
         case refuse(String)
     }
@@ -40,7 +39,7 @@ public struct OutboxLimits: Sendable, Equatable {
         case expiredThenDeadThenOldest
     }
 
-    /// Whether a request of this size finds room beside `counts`.
+    /// Whether a request of this size fits beside `counts`.
     package func admission(of size: Int64, beside counts: OutboxCounts) -> Admission {
         guard size <= maximumBodySize, size <= maximumBytes else {
             return .refuse(

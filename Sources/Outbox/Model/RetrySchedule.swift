@@ -15,7 +15,7 @@ public struct RetrySchedule: Sendable, Equatable {
     public var jitter = 0.5
     /// The most that a server may ask for; 1 h.
     public var longestRetryAfter: Duration = .seconds(3_600)
-    /// The shortest pause where somebody has to put something right first: trust, a secret, a library; 1 min.
+    /// The shortest pause where people have to correct something first: trust, a secret, a library; 1 min.
     public var slow: Duration = .seconds(60)
     /// After so many failures a request becomes a dead letter; nil, the default, for never: a server may be away for long.
     public var maximumAttempts: Int?

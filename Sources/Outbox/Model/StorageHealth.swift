@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What of an outbox's work its files refuse at the moment, so that it is reported once and not with every try.
-package struct StorageHealth: Sendable {
-    /// What is tried again by itself.
-    package enum Work: Sendable {
-        /// Writing down what became of a delivery.
+/// Tracks which work fails on the outbox's files, so that each failure is reported once and not with every try.
+struct StorageHealth: Sendable {
+    /// Work that is retried.
+    enum Work: Sendable {
+        /// Storing the outcome of a delivery.
         case settling
-        /// Looking for what is to be sent.
+        /// Searching for entries to send.
         case choosing
-        /// Looking at what others have written.
+        /// Reading changes of other processes.
         case noticing
     }
 
     private var failing: Set<Work> = []
-    /// What was said since everything worked.
+    /// The sentences since everything worked.
     private var reported: Set<String> = []
 
-    package init() {}
+    init() {}
 
-    /// Something has failed; true where its sentence is new and should be reported.
-    package mutating func failed(_ work: Work, _ sentence: String) -> Bool {
+    /// Records a failure; true if its sentence is new.
+    mutating func failed(_ work: Work, _ sentence: String) -> Bool {
         failing.insert(work)
         return reported.insert(sentence).inserted
     }
 
-    /// Something has worked; true where with it everything works again.
-    package mutating func worked(_ works: Set<Work>) -> Bool {
+    /// Records a success; true if everything works again.
+    mutating func worked(_ works: Set<Work>) -> Bool {
         guard !failing.isDisjoint(with: works) else { return false }
         failing.subtract(works)
         guard failing.isEmpty else { return false }

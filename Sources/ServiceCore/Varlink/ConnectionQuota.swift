@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who is connected, and who has to go where there are too many: the one that has been idle for longest.
+/// Limits the connections: a new one replaces the one that has been idle for longest.
 ///
-/// So a program that opens connections and forgets them keeps nobody out. Some places are for the owners, root and the service's own
-/// user, and some for the members of the group that may use the outbox: whatever all others do, these are let in.
+/// So a program that leaks connections locks no one out. Some places are reserved for the owners (root and the service's own user), some
+/// for members of the group that may use the outbox.
 package struct ConnectionQuota: Sendable {
-    /// A connection, by a number that is never given twice.
+    /// Never reused.
     package typealias ID = UInt64
 
     /// Whether a new connection is let in.
     package enum Admission: Sendable, Equatable {
         case admitted(ID)
-        /// It is, and this one goes.
+        /// Admitted; the first one is closed.
         case replacing(ID, by: ID)
-        /// All are at work.
+        /// No connection is idle.
         case refused
     }
 
-    /// Whose connection it is; who comes later has the places of those before too, and never has to go for them.
+    /// In rising order: a higher standing may use the places of lower ones and is never closed for them.
     private enum Standing: Int, Sendable, Comparable {
         case other, member, owner
         static func < (one: Standing, two: Standing) -> Bool { one.rawValue < two.rawValue }
@@ -39,7 +39,7 @@ package struct ConnectionQuota: Sendable {
 
     package var count: Int { clients.count }
 
-    /// Lets a connection of this user in, or not.
+    /// Admits or refuses a new connection.
     ///
     /// - Parameter isMember: whether it may use the outbox.
     package mutating func admit(user: UInt32, isOwner: Bool, isMember: Bool = false) -> Admission {
@@ -49,7 +49,7 @@ package struct ConnectionQuota: Sendable {
             victim = longestIdle { $0.user == user }
             guard victim != nil else { return .refused }
         } else if !hasRoom(standing) {
-            // Nobody has to go for one of a lower standing.
+            // A connection is never closed for one of a lower standing.
             for lower in [Standing.other, .member, .owner] where lower <= standing && victim == nil {
                 victim = longestIdle { $0.standing == lower }
             }
@@ -82,13 +82,12 @@ package struct ConnectionQuota: Sendable {
             .min { $0.value.lastActive < $1.value.lastActive }?.key
     }
 
-    /// The connection did something, and is idle now or not.
+    /// Records activity of a connection.
     package mutating func update(_ id: ID, isIdle: Bool) {
         clock += 1
         clients[id]?.lastActive = clock
         clients[id]?.isIdle = isIdle
     }
 
-    /// The connection is gone.
     package mutating func remove(_ id: ID) { clients[id] = nil }
 }

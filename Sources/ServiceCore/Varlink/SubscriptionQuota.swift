@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whose connections watch or wait: they stay at work for as long as they like, so each user has a share of the places.
+/// Limits the connections that watch or wait, in all and for each user: they are busy for as long as they like.
 package struct SubscriptionQuota: Sendable {
     private struct Subscriber: Sendable {
         var user: UInt32
@@ -14,7 +14,7 @@ package struct SubscriptionQuota: Sendable {
 
     package var count: Int { subscribers.count }
 
-    /// Lets a connection watch or wait; the sentence says why not.
+    /// Admits a connection; returns the sentence for a refusal.
     package mutating func admit(_ id: ConnectionQuota.ID, user: UInt32, isOwner: Bool) -> String? {
         if !isOwner, subscribers.values.count(where: { $0.user == user }) >= limits.publicSubscriptionsPerUser
         {
@@ -28,6 +28,5 @@ package struct SubscriptionQuota: Sendable {
         return nil
     }
 
-    /// The connection is gone, or has its answer.
     package mutating func remove(_ id: ConnectionQuota.ID) { subscribers[id] = nil }
 }

@@ -7,7 +7,7 @@ import TestSupport
 enum StockClient {
     /// Where `packaging/bootstrap --tests` puts it.
     static let folder: String = {
-        let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+        let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
         return "/\(root)/.build-python"
     }()
 
