@@ -38,7 +38,7 @@ package final class ServiceContext {
     var age = StatusAge()
     /// How often the status has changed since the start.
     package internal(set) var statusChanges: UInt64 = 0
-    /// What is behind the path; nil where nobody is asked.
+    /// The state of the internet; nil without a probe.
     package var internet: InternetState?
     /// Gets what was found behind the path; set by the service.
     var internetFound: ((InternetState?) -> Void)?
@@ -49,7 +49,7 @@ package final class ServiceContext {
         age.correct(at: wallClock(), boot: bootClock())
     }
 
-    /// Something was found out about what is behind the path; nil where nobody is asked any more.
+    /// The state of the internet has changed; nil where it is not probed any more.
     package func notify(internet: InternetState?) { internetFound?(internet) }
 
     package init(

@@ -3,9 +3,9 @@
 import EventLoop
 package import ServiceCore
 
-/// The parts of the service that tell the world, as the configuration wants them.
+/// The configured parts of the service that handle changes.
 package enum ServiceParts {
-    /// Makes them, in the order in which they are told of a change: the log first, what others start last.
+    /// Makes them in the order in which they get a change: the log first, hooks last.
     package static func make(
         _ configuration: ServiceConfiguration, version: String, sink: LogSink? = nil
     ) throws(ServiceError) -> [any ServiceComponent] {

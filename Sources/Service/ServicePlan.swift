@@ -14,18 +14,18 @@ package struct ServicePlan: Sendable {
     package var outboxGroup: UInt32?
     package var version: String
     package var limits = VarlinkLimits()
-    /// Says who is root or the service's own user.
+    /// Whether a peer is root or the service's own user.
     package var isOwner: @Sendable (PeerCredentials) -> Bool = { [user = geteuid()] in
         $0.isOwner(serviceUser: user)
     }
-    /// What is watched, and how.
+    /// The monitor's target and settings.
     package var configuration = ReachabilityConfiguration()
     /// Whether it keeps requests and delivers them.
     package var hasOutbox = false
     /// What the parts are made from, and what reads it again; nil where that comes from nowhere.
     package var settings = ServiceConfiguration()
     package var reread: (@Sendable () -> ConfigurationReader)?
-    /// The parts that are told first; called on the loop's thread.
+    /// The parts that get changes first; called on the loop's thread.
     package var parts: @Sendable () throws(ServiceError) -> [any ServiceComponent] = {
         () throws(ServiceError) in []
     }
@@ -97,14 +97,14 @@ package struct ServicePlan: Sendable {
             }
             return listener
         }
-        // The notifier is the last: whoever is told that the service is ready finds it so.
+        // The notifier is last: the service is ready when it reports so.
         let own: [any ServiceComponent] = [server, ServiceNotifier(manager)]
         return Service(
             context: context, components: parts + (outbox.map { [$0] } ?? []) + own, configuration: settings,
             reread: reread)
     }
 
-    /// A disk that cannot be written keeps nobody from watching the network: the parts that want to write try again.
+    /// The service watches the network even with an unwritable disk: the parts that write try again.
     private func prepareStateDirectory() throws(ServiceError) {
         do throws(StateDirectory.Problem) { try StateDirectory(stateDirectory).prepare() } catch {
             guard error.isOfDisk else {

@@ -33,7 +33,7 @@ package enum OutboxLocationRules {
     ///   - isNamed: whether the caller has named the socket, by `REACH_SOCKET`.
     ///   - answer: what was found there; nil where no service is to be asked.
     ///   - noted: the state directory of the last service at that socket; nil where none has noted one.
-    ///   - configured: the state directory of the configuration, or what is wrong with the configuration.
+    ///   - configured: the state directory of the configuration, or the configuration's problem.
     package static func place(
         socket: String, isNamed: Bool, answer: SocketAnswer?, noted: String?,
         configured: Result<String, Problem>
@@ -60,7 +60,7 @@ package enum OutboxLocationRules {
         }
     }
 
-    /// Why a configuration tells no directory.
+    /// Why a configuration gives no directory.
     package struct Problem: Error, Sendable, Equatable {
         package let reason: String
         package init(reason: String) { self.reason = reason }
@@ -72,7 +72,7 @@ package enum StateNoteRules {
     /// Where it lies; nil for a socket without a file (unix(7)).
     package static func path(socket: String) -> String? { socket.hasPrefix("/") ? socket + ".state" : nil }
 
-    /// What is written.
+    /// The content.
     package static func content(directory: String) -> [UInt8] { Array((directory + "\n").utf8) }
 
     /// The directory in it; nil where it is no note, or only a part of one.
@@ -92,7 +92,7 @@ package enum StateNoteRules {
     ///   - owner: whose the note is (stat(2)).
     ///   - mode: its permission bits.
     ///   - directoryOwner: whose the directory is; nil where there is none.
-    ///   - user: who reads.
+    ///   - user: the reading user.
     package static func isBelieved(owner: UInt32, mode: UInt32, directoryOwner: UInt32?, user: UInt32) -> Bool
     {
         mode & 0o022 == 0 && (owner == 0 || owner == user || owner == directoryOwner)

@@ -4,12 +4,12 @@
 package enum StateDirectoryRules {
     /// Why a directory that is there is not used; nil where it is.
     ///
-    /// Its group may write where somebody has set it up so: who may is like the service's user then.
+    /// A group with write access is trusted like the service's user.
     ///
     /// - Parameters:
     ///   - owner: Whose it is (stat(2)).
     ///   - mode: Its permission bits.
-    ///   - user: The user who would send.
+    ///   - user: the user that would send.
     package static func refusal(owner: UInt32, mode: UInt32, user: UInt32) -> String? {
         if owner != 0, owner != user {
             return

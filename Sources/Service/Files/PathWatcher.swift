@@ -21,7 +21,7 @@ final class PathWatcher {
         self.loop = loop
         let gone = UInt32(IN_DELETE_SELF | IN_MOVE_SELF)
         guard inotify_add_watch(number, folder, gone | UInt32(IN_ONLYDIR)) >= 0 else { return nil }
-        // IN_ATTRIB tells of a link that is gone, as the file itself is kept by who has it open.
+        // IN_ATTRIB reports a removed link; the file itself lives while it is open.
         if let file {
             guard inotify_add_watch(number, file, gone | UInt32(IN_ATTRIB) | UInt32(IN_DONT_FOLLOW)) >= 0
             else { return nil }

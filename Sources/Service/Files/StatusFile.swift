@@ -4,9 +4,9 @@ package import EventLoop
 import ReachabilityCore
 package import ServiceCore
 
-/// `status.json` in the runtime directory: what `reach status --json` would print, for who has no socket.
+/// `status.json` in the runtime directory: the output of `reach status --json`, for programs without a socket.
 ///
-/// It is gone when the service has ended in order: a status that nobody looks after is none.
+/// Removed when the service ends: the status would become stale.
 package final class StatusFile: ServiceComponent {
     package let name = "status file"
     private let path: String

@@ -3,7 +3,7 @@
 import Glibc
 import Storage
 
-/// Tells whether a service keeps a history: a lock beside the file that goes with the process, however that ends (flock(2)).
+/// Whether a service writes a history: a lock beside the file that ends with the process (flock(2)).
 package struct HistoryLock: ~Copyable {
     private let descriptor: Int32
 
@@ -21,7 +21,7 @@ package struct HistoryLock: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Whether somebody holds it.
+    /// Whether a process holds it.
     package static func isHeld(beside database: String) -> Bool {
         let descriptor = PrivateFile.openFile(database + ".lock", O_RDONLY)
         guard descriptor >= 0 else { return false }

@@ -6,7 +6,7 @@ package import ServiceCore
 
 /// What clients ask of the history: read on the thread for files, behind what has been written before.
 extension HistoryService: HistoryAnswering {
-    /// So many questions may wait for the disk: each holds up what is written behind it.
+    /// The maximum of queries that wait for the disk: each delays later writes.
     package static let questionLimit = 8
 
     package func answerHistory(since: WallTime?, limit: Int, _ answer: @escaping (VarlinkReply) -> Void) {
@@ -24,7 +24,7 @@ extension HistoryService: HistoryAnswering {
         }
     }
 
-    /// What somebody has asked.
+    /// A query of a client.
     private final class Question {
         private let service: HistoryService
         private let answer: (VarlinkReply) -> Void

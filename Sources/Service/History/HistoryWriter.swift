@@ -5,7 +5,7 @@ import ServiceCore
 import SessionCore
 import Storage
 
-/// The history's side on the thread for files: opens the database, writes, and forgets what is old.
+/// The history on the thread for files: opens the database, writes, and removes old changes.
 final class HistoryWriter {
     struct Outcome: Sendable {
         /// What went wrong; nil where nothing did.
@@ -16,7 +16,7 @@ final class HistoryWriter {
         var notes: [String] = []
     }
 
-    /// After so many changes what is old is looked for.
+    /// The number of changes between two removals of old ones.
     private static let pruneInterval = 256
 
     private let directory: StateDirectory
@@ -28,7 +28,7 @@ final class HistoryWriter {
     private var lock: HistoryLock?
     private var run: Int64 = 0
     private var sincePrune = pruneInterval
-    /// Until when what is old is kept all the same, by the clock that is never set; nil where its age can be believed.
+    /// Until when nothing is removed, by the monotonic clock; nil where ages are reliable.
     private var doubtEnd: Int64?
     /// A clock that is wrong at the start is set by then, where anybody sets it.
     private static let doubt: Int64 = 3_600_000_000_000
@@ -118,7 +118,7 @@ final class HistoryWriter {
     {
         if let database {
             guard FileIdentity(path) != identity else { return database }
-            // Somebody has emptied the folder, or put another in its place: nobody would read what goes to the file of before.
+            // The folder was emptied or replaced: the former file has no reader.
             outcome.notes.append("the file was taken away; a new one is begun")
             self.database = nil
             lock = nil

@@ -14,7 +14,7 @@ package final class InternetWatcher: ServiceComponent {
     private var context: ServiceContext?
     private var probe: InternetProbe?
     private var observation: ReachabilityObservation?
-    /// Tells what a probe says from what one says that is not asked any more.
+    /// Distinguishes the current probe's results from those of an earlier one.
     private var number = 0
 
     package init(_ settings: ServiceConfiguration.Probe) { self.settings = settings }

@@ -15,7 +15,7 @@ package final class ChangeLogger: ServiceComponent {
     private var timer: TimerID?
     private var statusBegan: MonotonicInstant?
 
-    /// - Parameter sink: where the lines go, whose level a changed configuration sets; nil where that is somebody else's.
+    /// - Parameter sink: the destination, whose level a changed configuration sets; nil where another component owns it.
     package init(_ settings: ServiceConfiguration.Log, counters: ServiceCounters, sink: LogSink? = nil) {
         throttle = LogThrottle(limit: Int(settings.changes))
         self.counters = counters
@@ -52,7 +52,7 @@ package final class ChangeLogger: ServiceComponent {
         if leftOut > 0 { context?.log(.notice, "\(leftOut) changes are left out of the log") }
     }
 
-    /// After the minute the count is told, though no further change comes.
+    /// Logs the count after the minute, even without a further change.
     private func arm() {
         guard timer == nil, let context, let deadline = throttle.deadline else { return }
         timer = context.reactor.schedule(at: deadline.nanoseconds) { [weak self] in

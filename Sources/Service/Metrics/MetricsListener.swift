@@ -81,7 +81,7 @@ package final class MetricsListener {
         }
     }
 
-    /// Ends it, with everybody who is connected.
+    /// Closes it and all connections.
     package func close() {
         reactor.unwatch(socket.number)
         for client in clients.values { client.close() }

@@ -5,7 +5,7 @@ import Reachability
 import ReachabilityCore
 package import ServiceCore
 
-/// Gathers the numbers of the service and hands them to Prometheus: by a file, or to who asks.
+/// Collects the numbers of the service for Prometheus: in a file, or by a socket.
 package final class MetricsReporter: ServiceComponent {
     package let name = "metrics"
     private var settings: ServiceConfiguration.Metrics
@@ -21,12 +21,12 @@ package final class MetricsReporter: ServiceComponent {
     private var nextWrite = Int64.min
     private var metrics = ServiceMetrics()
 
-    /// What the outbox and the transfers tell; nil where there is none.
+    /// The numbers of the outbox and the transfers; nil without an outbox.
     package var outbox: (() -> ServiceMetrics.Outbox?)?
     package var delivers: (() -> Bool?)?
     package var transfers: (() -> ServiceMetrics.Transfers?)?
 
-    /// How long changes of the status wait for each other after a write: who collects files looks every few seconds, and flash wears out.
+    /// The interval between writes for changes of the status: files are collected every few seconds, and flash wears out.
     package var pace: Duration = .seconds(1)
     /// Called with each text that is handed out.
     package var answered: (() -> Void)?

@@ -34,7 +34,7 @@ struct DeliveryStart: Sendable {
         try await outbox.follow(internet)
         var problem: String?
         do { try await outbox.startDelivery(with: manager) } catch { problem = "\(error)" }
-        // For those who add without the service; where the disk is full, with the next start.
+        // For processes that add without the service; on a full disk, the next start stores them.
         if open == nil { try? await outbox.storeLimits() }
         return Outcome(outbox: outbox, manager: manager, problem: problem)
     }

@@ -96,7 +96,7 @@ extension OutboxService {
         case .pause: try await outbox.pause()
         case .resume: try await outbox.resume()
         case .flush: try await outbox.flush()
-        // Has to know who waits, and needs no outbox.
+        // Needs the client's ID and no outbox.
         case .wait, .directory: return .unavailable("not here")
         }
         return VarlinkReply()

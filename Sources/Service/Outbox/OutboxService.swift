@@ -34,15 +34,15 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
     private var internet: InternetState?
     /// What became of deliveries since the start.
     private(set) var transfers = ServiceMetrics.Transfers()
-    /// A thread for what is asked of the outbox: it writes bodies to the disk on the asker's.
+    /// The thread for calls to the outbox, which writes contents to the disk on the caller's thread.
     ///
     /// The runtime's own threads would do as well, but for their pool, which looks after itself once a second for ever after.
     private(set) var executor: LoopTaskExecutor?
     var phase = Phase.closed(reason: "the service is not running")
     private(set) var context: ServiceContext?
-    /// Who waits for the end of a request.
+    /// Waits for the end of an entry.
     var waiters: [ConnectionQuota.ID: Waiter] = [:]
-    /// What is in it, counted after the last events.
+    /// The outbox's counts after the last events.
     private var counts: OutboxCounts?
     private var isCounting = false
     private var mayHaveChanged = false
@@ -58,7 +58,7 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
     private var isTrying = false
     /// Why it cannot be opened, or not be delivered from; nil where it can.
     private var problem: String?
-    /// The pauses between tries: somebody else may deliver, or the disk be full, for a while.
+    /// The pauses between tries: another process may deliver, or the disk be full, for a while.
     private var pauses: Backoff
     /// Contents that come piece by piece; nil before the start.
     private(set) var uploads: ContentUploads?
@@ -184,7 +184,7 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
         end()
     }
 
-    /// Says what is wrong where that is new, and that nothing is any more.
+    /// Logs a new problem, and its end.
     private func record(_ problem: String?, _ sentence: String?) {
         defer { self.problem = problem }
         guard problem != self.problem else { return }
@@ -202,7 +202,7 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
         retry = (timer, instant)
     }
 
-    /// The delivery has begun, or ended though nobody has asked for that.
+    /// The delivery has begun, or ended by itself.
     private func delivering(_ isOn: Bool) {
         delivers = isOn
         guard !isOn, case .open = phase, end == nil else { return }

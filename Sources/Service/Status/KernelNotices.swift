@@ -2,7 +2,7 @@
 
 import ReachabilityCore
 
-/// Tells that something happened which an update need not follow: a link without a path came or went.
+/// Records events that need not lead to an update: a link without a path came or went.
 package final class KernelNotices {
     /// Called after each batch of events.
     var noticed: (() -> Void)?

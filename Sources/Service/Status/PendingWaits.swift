@@ -78,7 +78,7 @@ final class PendingWaits {
         settle(report)
     }
 
-    /// Answers who has waited for long enough, either way.
+    /// Answers the waits that have ended, either way.
     private func settle(_ report: Report) {
         let now = now
         let done = waiters.filter {

@@ -6,9 +6,9 @@ package import ReachabilityCore
 package import ServiceCore
 import SessionCore
 
-/// Asks a running service since when the status is what it is: who looks once cannot have seen it begin.
+/// Asks a running service since when the status holds, which a single look cannot see.
 package enum StatusQuery {
-    /// So long is an answer waited for: who asks for the status is not to notice.
+    /// The limit for the answer: not noticeable to the user.
     package static let patience: Duration = .milliseconds(100)
 
     /// Since when; nil where no service answers in time, or where it sees another network than `report`.

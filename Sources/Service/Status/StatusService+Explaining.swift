@@ -51,7 +51,7 @@ extension StatusService {
         }
     }
 
-    /// A name that is being looked up for somebody.
+    /// A name lookup for a client.
     private final class LookUp {
         private let statusService: StatusService
         private let host: String

@@ -6,9 +6,9 @@ package import ReachabilityCore
 package import ServiceCore
 import SessionCore
 
-/// Answers what clients ask about the network; what is asked of other parts it hands on to them.
+/// Answers calls about the network; forwards calls about other parts to them.
 package final class StatusService {
-    /// Who the service is (org.varlink.service.GetInfo).
+    /// The service's identity (org.varlink.service.GetInfo).
     package struct Identity: Sendable {
         package var version: String
         package init(version: String) { self.version = version }
@@ -27,7 +27,7 @@ package final class StatusService {
     private var isClosing = false
     private var links: (reports: [LinkReport], notices: UInt64, at: Int64)?
 
-    /// So old may the links of a report be where no event told of a change: addresses can expire in silence.
+    /// The maximum age of a report's links without an event: addresses can expire without one.
     private static let linkAge: Int64 = 1_000_000_000
 
     package init(
@@ -49,7 +49,7 @@ package final class StatusService {
         notices.noticed = { [weak waits] in waits?.update() }
     }
 
-    /// Nobody waits any more, and the last status stands: the monitor has been stopped.
+    /// Ends all waits: the monitor has been stopped.
     func prepareToClose() {
         isClosing = true
         notices.noticed = nil
@@ -100,7 +100,7 @@ package final class StatusService {
         guard let context, let change = context.current else { return nil }
         var report = change.state
         guard !isClosing else { return report }
-        // What is not worth an update, as the strength of a signal, is in the manager's path.
+        // Values that cause no update, such as signal strength, are in the manager's path.
         report.path = context.manager.path
         report.links = currentLinks() ?? report.links
         return report
@@ -160,7 +160,7 @@ package protocol HistoryAnswering: AnyObject {
 
 /// The part that keeps requests; on the loop's thread.
 package protocol OutboxAnswering: AnyObject {
-    /// Answers a call about the outbox, now or later, once; who calls may do so.
+    /// Answers a call about the outbox, now or later, once; the caller's permission is checked.
     func answerOutbox(_ request: OutboxCall, _ answer: @escaping (VarlinkReply) -> Void)
 
     /// Answers when the entry has left or was given up, or when the time is over; once.

@@ -4,16 +4,16 @@ import CLinux
 import Glibc
 import ServiceCore
 
-/// Tells the service manager how the service is (sd_notify(3)): datagrams to a socket named by the environment.
+/// Reports the service's state to the service manager (sd_notify(3)): datagrams to a socket named by the environment.
 package struct NotifySocket: Sendable {
     private let name: String?
 
-    /// - Parameter name: What `NOTIFY_SOCKET` says; nil where nobody listens.
+    /// - Parameter name: the value of `NOTIFY_SOCKET`; nil without a service manager.
     package init(name: String?) { self.name = name }
 
     package var isThere: Bool { name != nil }
 
-    /// Sends lines of `KEY=value`; one that gets lost is nobody's loss.
+    /// Sends lines of `KEY=value`; errors are ignored.
     package func send(_ lines: String...) {
         guard let name, let address = try? UnixAddress(name) else { return }
         let type = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)

@@ -28,7 +28,7 @@ package final class ServiceNotifier: ServiceComponent {
 
     private func armTimer() {
         guard let context, let watchdog = manager.watchdog else { return }
-        // Half of what is asked for, as sd_watchdog_enabled(3) recommends.
+        // Half of the configured time, as sd_watchdog_enabled(3) recommends.
         timer = context.reactor.schedule(at: Reactor.now + watchdog.inNanoseconds / 2) { [weak self] in
             self?.isDue = true
             self?.armTimer()
@@ -50,7 +50,7 @@ package final class ServiceNotifier: ServiceComponent {
 
     package func reload(_ configuration: ServiceConfiguration) {
         guard isReady else { return }
-        // The order counts: whoever waits for the reload compares the time with that of its request (sd_notify(3)).
+        // The order counts: the service manager compares the time with that of its request (sd_notify(3)).
         manager.notify.send("RELOADING=1", "MONOTONIC_USEC=\(Reactor.now / 1000)")
         manager.notify.send("READY=1")
     }

@@ -11,14 +11,14 @@ package final class VarlinkServer: ServiceComponent {
     package let name = "varlink"
     private let makeListener: () throws(ServiceError) -> UnixListener
     private let limits: VarlinkLimits
-    /// Says who may use the outbox.
+    /// Whether a peer may use the outbox.
     private let mayUseOutbox: (PeerCredentials) -> Bool
-    /// Says who may have the service read secrets, and has places that are kept free.
+    /// Whether a peer may have the service read secrets, and has reserved connections.
     private let isOwner: (PeerCredentials) -> Bool
     private let statusService: StatusService
     private(set) var listener: UnixListener?
     private(set) var context: ServiceContext?
-    /// Tells when the socket's file is gone.
+    /// Watches the socket's file.
     var place: PathWatcher?
     /// Until the file is made again.
     var restoring: TimerID?
@@ -26,7 +26,7 @@ package final class VarlinkServer: ServiceComponent {
     private var connections: [ConnectionQuota.ID: VarlinkConnection] = [:]
     private var subscribers: [ConnectionQuota.ID: VarlinkConnection] = [:]
     private var waiting: Set<ConnectionQuota.ID> = []
-    /// Those of both, and who waits for the outbox.
+    /// The subscribers, and the connections that wait for a condition or the outbox.
     private var subscriptions: SubscriptionQuota
     /// Whether clients are let in.
     private var isListening = false
@@ -62,7 +62,7 @@ package final class VarlinkServer: ServiceComponent {
         watchPlace()
     }
 
-    /// Goes on with another socket; those who wait in the queue of the old one are let in first.
+    /// Switches to another socket; clients in the queue of the former one are admitted first.
     func replaceListener(by remade: UnixListener) {
         guard let context, let old = listener else { return }
         if isListening {
@@ -75,7 +75,7 @@ package final class VarlinkServer: ServiceComponent {
         if isListening { beginToListen() }
     }
 
-    /// Clients are let in once there is something to tell; until then they wait in the kernel's queue.
+    /// Clients are admitted once the status is known; until then they wait in the kernel's queue.
     private func beginToListen() {
         guard let context, let listener, acceptTimer == nil else { return }
         isListening = true
@@ -135,7 +135,7 @@ package final class VarlinkServer: ServiceComponent {
 
     private func accept() {
         guard let context, let listener else { return }
-        // A few at a time: who connects in a storm does not keep the loop from the others.
+        // A few at a time: a storm of connections must not block the loop.
         for _ in 0..<64 {
             let number = clinux_accept(listener.descriptor.number)
             guard number >= 0 else {
@@ -243,7 +243,7 @@ package final class VarlinkServer: ServiceComponent {
         }
     }
 
-    /// What those who are not the owners have not read yet.
+    /// The unread bytes of all clients but the owners.
     private var publicUnread: Int {
         connections.values.reduce(0) { isOwner($1.peer) ? $0 : $0 + $1.unread }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is wrong with a configuration: where, which key, and what is allowed.
+/// A problem of a configuration: the place, the key, and the allowed values.
 package struct ConfigurationProblem: Error, Sendable, Equatable, CustomStringConvertible {
     /// The file with the line, the option, or the variable.
     package var place: String
@@ -17,7 +17,7 @@ package struct ConfigurationProblem: Error, Sendable, Equatable, CustomStringCon
 
 /// Puts a configuration together: the defaults, then the file, then the environment, then the command line.
 ///
-/// It goes on after a problem, so that all are told at once.
+/// Continues after a problem, so that all are reported at once.
 package struct ConfigurationReader {
     package private(set) var configuration = ServiceConfiguration()
     package private(set) var problems: [ConfigurationProblem] = []

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the word that somebody meant who wrote another one.
+/// Finds the intended word for a misspelt one.
 package enum NearestWord {
     /// The candidate that needs the fewest changes, where these are at most a third of its letters; nil where none is near.
     package static func to(_ word: String, in candidates: some Sequence<String>) -> String? {

@@ -26,7 +26,7 @@ package struct ServiceConfiguration: Sendable, Equatable {
     }
 
     package struct Probe: Sendable, Equatable {
-        /// Empty where nobody is asked.
+        /// Empty without a probe.
         package var url = ""
         /// 0 for 200 to 299.
         package var status: Int64 = 0
@@ -87,7 +87,7 @@ package struct ServiceConfiguration: Sendable, Equatable {
 
     package init() {}
 
-    /// Where status.json is written: the socket's folder unless told otherwise.
+    /// Where status.json is written: the socket's folder by default.
     package var statusDirectory: String {
         if !runtimeDirectory.isEmpty { return runtimeDirectory }
         guard socket.hasPrefix("/"), let slash = socket.lastIndex(of: "/") else { return stateDirectory }

@@ -2,11 +2,11 @@
 
 package import ReachabilityCore
 
-/// A stretch of time in which the status stayed the same, or in which nobody looked.
+/// A time in which the status stayed the same, or in which no service ran.
 package struct HistorySpan: Sendable, Equatable {
     package enum State: Sendable, Hashable {
         case reachable, unreachable
-        /// The service ran and could not tell.
+        /// The service ran without knowing the status.
         case unknown
         /// No service ran: neither an outage nor the contrary.
         case gap

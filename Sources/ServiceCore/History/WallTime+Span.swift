@@ -23,7 +23,7 @@ extension WallTime {
 
     /// The beginnings and ends of `count` parts of the time until `end`, all of one length but for nanoseconds.
     package func edges(to end: WallTime, count: Int) -> [WallTime] {
-        // The difference always fits into the unsigned number, and what is added to the beginning stays before the end.
+        // The difference always fits into the unsigned number, and the sum stays before the end.
         let length = UInt64(bitPattern: end.nanoseconds &- nanoseconds)
         let part = length / UInt64(max(1, count))
         return (0...count).map { WallTime(nanoseconds: nanoseconds &+ Int64(bitPattern: part &* UInt64($0))) }

@@ -40,7 +40,7 @@ package struct LogThrottle: Sendable {
         return .write(leftOut: leftOut)
     }
 
-    /// When what was left out may be told, though nothing else happens; nil where nothing was.
+    /// When the count of skipped lines is due without a further line; nil without any.
     package var deadline: MonotonicInstant? {
         leftOut > 0 ? MonotonicInstant(nanoseconds: windowStart + Self.window) : nil
     }

@@ -5,7 +5,7 @@ package import SessionCore
 
 /// The numbers of the service at one moment, and their names in Prometheus' text.
 package struct ServiceMetrics: Sendable {
-    /// What the outbox tells of itself.
+    /// The outbox's numbers.
     package struct Outbox: Sendable, Equatable {
         package var depth: UInt64
         package var deadLetters: UInt64
@@ -47,7 +47,7 @@ package struct ServiceMetrics: Sendable {
     package var historySkipped: UInt64 = 0
     package var linesLeftOut: UInt64 = 0
     package var startTime = WallTime(nanoseconds: 0)
-    /// Nil where nobody asks a server.
+    /// Nil without a probe.
     package var internet: InternetState?
     /// Nil where there is no outbox.
     package var outbox: Outbox?

@@ -4,7 +4,7 @@ package import ReachabilityCore
 
 /// What `reach wait` and the method `Wait` of the service wait for.
 package struct WaitCondition: Sendable, Hashable {
-    /// What is to be.
+    /// The condition to wait for.
     package enum Goal: String, Sendable, Hashable, CaseIterable {
         case reachable, unreachable, wifi, wired
     }
@@ -49,7 +49,7 @@ package struct WaitCondition: Sendable, Hashable {
         return holds ? path.interface ?? "" : nil
     }
 
-    /// What is waited for, in words: "reachable through eth0".
+    /// The condition in words: "reachable through eth0".
     package var words: String {
         let what = goal == .wifi ? "reachable by Wi-Fi" : goal == .wired ? "reachable by wire" : goal.rawValue
         return what + (interface.map { " through \($0)" } ?? "")

@@ -43,7 +43,7 @@ struct Doctor: ParsableCommand {
     }
 
     func run() throws {
-        // First of all, for threads inherit what is done with signals.
+        // Before any thread starts: threads inherit the handling of signals.
         MainThreadWaiter.takeSignals()
         let printer = DiagnosisPrinter(url: url, isJSON: output.json, style: output.style)
         var diagnosis = Diagnosis()
@@ -123,7 +123,7 @@ struct Doctor: ParsableCommand {
         if let address = IPAddress(host) { return (nil, [address]) }
         guard let seen = try NameProbe.observe(host) else { throw ExitCode.interrupted }
         guard case .found(let found) = seen.outcome else { return (seen, []) }
-        // Two of each family tell as much as all.
+        // Two of each family are enough.
         let few = IPAddress.Family.allCases.flatMap { family in
             found.filter { $0.family == family }.prefix(2)
         }

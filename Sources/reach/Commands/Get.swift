@@ -63,7 +63,7 @@ struct Get: ParsableCommand {
     }
 
     func run() throws {
-        // First of all, for threads inherit what is done with signals.
+        // Before any thread starts: threads inherit the handling of signals.
         let waiter: MainThreadWaiter
         do throws(ReactorError) { waiter = try MainThreadWaiter(forTask: true) } catch {
             var report = GetReport(url: url)

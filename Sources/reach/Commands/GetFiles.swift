@@ -15,7 +15,7 @@ final class GetFiles: SessionDelegate {
     var part: String { "\(path).part" }
     /// Where that came from.
     var recordPath: String { "\(path).part.resume" }
-    /// Whether a checksum tells at the end if the file is right.
+    /// Whether a checksum verifies the file.
     let isChecked: Bool
     /// Held for as long as this process writes.
     private let lock = Mutex<OwnedDescriptor?>(nil)
@@ -28,7 +28,7 @@ final class GetFiles: SessionDelegate {
         self.isChecked = isChecked
     }
 
-    /// Makes sure that nobody else writes the same file.
+    /// Locks the file against other processes.
     func begin() throws(SessionError) {
         // One that another user has put there says nothing, and this process could not replace it in every folder.
         if let error = recordFault { throw error }
@@ -62,9 +62,9 @@ final class GetFiles: SessionDelegate {
         return lstat(part, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? Int64(status.st_size) : 0
     }
 
-    /// What an earlier process has left of this URL; nil where there is nothing that can be gone on with.
+    /// The record of an earlier process for this URL; nil where the download cannot be continued.
     ///
-    /// How far the file got since the record was written, it tells itself, unless the machine was started anew since.
+    /// Within the same boot the length of the part counts, which may have grown since the record was written.
     func record(for url: URL) -> ResumeRecord? {
         guard let text = recordText, let kept = StampedRecord(text),
             let record = kept.record(for: url, isChecked: isChecked)
@@ -87,7 +87,7 @@ final class GetFiles: SessionDelegate {
     /// Writes the record before the first byte comes, so that it is there however this process ends.
     func task(_ task: SessionTask, didReceive response: SessionResponse) async -> ResponseDisposition {
         let request = task.originalRequest
-        // Otherwise it goes on with what the record tells already.
+        // Otherwise the download continues, and the record exists.
         guard response.statusCode == 200 else { return .allow }
         // Emptied first: the bytes of an earlier version must never lie beside the record of a later one.
         _ = truncate(part, 0)
@@ -151,7 +151,7 @@ final class GetFiles: SessionDelegate {
         _ = unlink(recordPath)
     }
 
-    /// Keeps what can be gone on with and removes the rest.
+    /// Keeps a part that can be continued and removes any other.
     func settle() {
         syncing.end()
         if partSize == 0 || access(recordPath, F_OK) != 0 { discard() } else { sync() }

@@ -24,7 +24,7 @@ final class GetMeter: Sendable {
     /// Another try is about to begin; this is why, and when.
     func recordRetry(_ sentence: String) { tries.withLock { $0 = ($0.count + 1, sentence) } }
 
-    /// What is to be told of the last try, once.
+    /// The report on the last try, once.
     func consumeRetry() -> String? {
         tries.withLock { tries in
             defer { tries.sentence = nil }

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Reachability
 import SessionManager
 
-/// Whom `reach get` believes about the network.
+/// The source of the network's status for `reach get`.
 enum GetNetwork {
     /// Has a queue follow the network of a transfer.
     static func follow(_ url: URL, _ queue: RequestQueue) {

@@ -37,7 +37,7 @@ final class GetProgress {
             switch choice {
             case .none: .nothing
             case .plain: .lines
-            // Who hears it, or has it on paper, cannot have a line drawn over.
+            // A screen reader or a printer cannot redraw a line.
             case .auto: !hasPlace ? .nothing : terminal.isDumb ? .lines : .bar
             }
     }

@@ -57,7 +57,7 @@ struct GetReport: Sendable {
         self.expected = expected
     }
 
-    /// Notes what is known of the answer.
+    /// Records the answer's head.
     mutating func record(_ response: SessionResponse?, _ metrics: [TransferMetrics]) {
         if let response {
             url = response.url.withoutUser
@@ -87,7 +87,7 @@ struct GetReport: Sendable {
             sentence: "\(error.message)\(place)\(advice)")
     }
 
-    /// Notes what has come and stays, to be gone on with.
+    /// Records the part that is kept for a later run.
     mutating func keep(_ bytes: Int64, of total: Int64?, in file: String, goesOn: Bool = true) {
         (keptFile, keptBytes, keptTotal, keepsValidator) = (file, bytes, total, goesOn)
     }

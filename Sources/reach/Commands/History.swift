@@ -95,7 +95,7 @@ struct History: ParsableCommand {
     }
 }
 
-/// A moment as options tell it: so long ago, or by the clock.
+/// A moment as an option: a time ago, or by the clock.
 enum HistoryTime: Sendable, Equatable {
     case ago(Duration)
     case at(WallTime)

@@ -47,7 +47,7 @@ struct Record: ParsableCommand {
         try beginMonitoring(manager)
         let end = withExtendedLifetime((manager, observation)) {
             let end = waiter.wait(watchesOutput: file == "-", until: { deadline })
-            // Stopping would wait for the loop, which may be stuck in a write that nobody reads.
+            // Stopping would wait for the loop, which may be blocked in a write without a reader.
             if end == .interrupted, file == "-" { Self.exit(withError: ExitCode.interrupted) }
             return end
         }

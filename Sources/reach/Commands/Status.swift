@@ -23,7 +23,7 @@ struct Status: ParsableCommand {
     var showsAll = false
 
     func run() throws {
-        // First of all, for threads inherit what is done with signals.
+        // Before any thread starts: threads inherit the handling of signals.
         let waiter = probe.url == nil ? nil : try MainThreadWaiter.begin(forTask: true, orExit: .unavailable)
         var report: Report
         do {
@@ -57,7 +57,7 @@ struct Status: ParsableCommand {
         return try found.get()
     }
 
-    /// Asks once what is behind the path.
+    /// Probes the internet once.
     private func internet(
         _ configuration: InternetProbeConfiguration, _ path: ReachabilityPath, _ waiter: MainThreadWaiter
     ) throws -> InternetState {

@@ -110,7 +110,7 @@ struct Wait: ParsableCommand {
         print(style.text(link.reason.sentence))
     }
 
-    /// Prints a line; whoever waits goes by the exit code, which says what holds even where the disk of a log is full.
+    /// Prints a line; a failure is ignored, since the exit code has the result.
     private func print(_ line: String) {
         try? StandardStream.output.write(line + "\n").check()
     }

@@ -43,14 +43,14 @@ struct Watch: ParsableCommand {
             count: count, waiter: waiter)
         let manager = subject.manager(configuration)
         let probe = try makeProbe(manager)
-        // Before the first update, whose line tells it as well.
+        // Before the first update, whose line contains it as well.
         let question = probe?.observe { printer.print($0) }
         let observation = manager.observeReachability { printer.print($0) }
         let deadline = timeout.map { Clock.monotonic + $0 }
         manager.setLimitationBlock { complain($0) }
         try beginMonitoring(manager)
         probe?.start()
-        // Ends from here: stopping would wait for the loop, which may be stuck in a write that nobody reads.
+        // Exits directly: stopping would wait for the loop, which may be blocked in a write without a reader.
         withExtendedLifetime((manager, observation, probe, question)) {
             _ = waiter.wait(watchesOutput: true, until: { deadline })
             do throws(ExitCode) { try printer.outcome.check() } catch { Self.exit(withError: error) }

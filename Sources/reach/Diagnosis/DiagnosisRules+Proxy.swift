@@ -6,7 +6,7 @@ import SessionManager
 extension DiagnosisRules {
     /// - Parameters:
     ///   - host: The server that was asked for.
-    ///   - worksWithout: Whether the server takes connections that do not go through the proxy; nil where nobody has looked.
+    ///   - worksWithout: whether the server accepts connections without the proxy; nil if not tried.
     static func proxy(
         _ choice: ProxyChoice, _ seen: ProxyObservation, host: String, worksWithout: Bool?
     ) -> Finding {

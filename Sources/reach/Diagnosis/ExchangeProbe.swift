@@ -11,10 +11,10 @@ import Synchronization
 struct ExchangeProbe {
     let url: URL
     var policy: SecurityPolicy
-    /// How the server's own answer looks; nil where nobody has said.
+    /// The expected answer; nil without one.
     var expectation: InternetExpectation?
     private var method = HTTPRequest.Method.get
-    /// Who looks at the certificates instead of the policy.
+    /// Evaluates the certificates instead of the policy.
     private var witness: CertificateWitness?
 
     init(url: URL, policy: SecurityPolicy, expectation: InternetExpectation? = nil) {
@@ -55,7 +55,7 @@ struct ExchangeProbe {
     }
 
     /// - Parameter segmentSize: The most content of a packet in bytes; nil for what the links take.
-    /// - Returns: nil where somebody interrupted it.
+    /// - Returns: nil if interrupted.
     /// - Throws: the exit code where no descriptor or thread is left to wait with, when that has been said.
     func observe(segmentSize: Int? = nil) throws(ExitCode) -> ExchangeObservation? {
         let waiter = try MainThreadWaiter.begin(forTask: true, orExit: .cannotMonitor)

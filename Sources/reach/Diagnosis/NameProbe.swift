@@ -9,7 +9,7 @@ import Synchronization
 
 /// Looks up one name the way every program does, but waits no longer than ten seconds.
 enum NameProbe {
-    /// - Returns: nil where somebody interrupted it.
+    /// - Returns: nil if interrupted.
     /// - Throws: the exit code where no descriptor is left to wait with, when that has been said.
     static func observe(_ name: String) throws(ExitCode) -> NameObservation? {
         let waiter = try MainThreadWaiter.begin(orExit: .cannotMonitor)

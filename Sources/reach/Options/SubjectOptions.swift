@@ -6,7 +6,7 @@ import Reachability
 import Service
 import ServiceCore
 
-/// What is asked about; the same for all subcommands that ask the kernel.
+/// The subject, for all subcommands that ask the kernel.
 struct SubjectOptions: ParsableArguments {
     @Option(
         name: .customLong("host"),
@@ -58,7 +58,7 @@ struct SubjectOptions: ParsableArguments {
 
     /// Since when the status is what `report` says, where a service on this machine has seen it begin.
     ///
-    /// It watches the way out to anywhere, and nobody but `REACH_SOCKET` says that it is elsewhere.
+    /// The service watches the general path, and only `REACH_SOCKET` names another one.
     func since(_ report: Report) -> WallTime? {
         guard host == nil, family == nil, mark == nil, user == nil, port == nil else { return nil }
         let path = ServicePaths.socketHere

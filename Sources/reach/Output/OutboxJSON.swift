@@ -5,7 +5,7 @@ import Outbox
 import Reachability
 import ServiceCore
 
-/// What is in an outbox as JSON, one object on one line.
+/// An outbox's content as JSON, one object on one line.
 ///
 /// A contract with scripts: a field never changes its type and none goes away; new ones come at the end.
 enum OutboxJSON {

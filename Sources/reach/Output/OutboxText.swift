@@ -5,7 +5,7 @@ import Outbox
 import Reachability
 import ServiceCore
 
-/// What is in an outbox, for people.
+/// An outbox's content as text for people.
 enum OutboxText {
     static func list(_ counts: OutboxCounts, _ entries: [OutboxEntry], now: WallTime, _ style: Style)
         -> String

@@ -26,7 +26,7 @@ enum StatusView {
         style.wrap(sentence, indent: 2).map { "  " + style.text($0, .minor) + "\n" }.joined()
     }
 
-    /// What the headline cannot say and somebody has to know.
+    /// Notes beside the headline.
     private static func notes(_ report: Report) -> [String] {
         let path = report.path
         var notes: [String] = []

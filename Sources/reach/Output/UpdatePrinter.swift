@@ -24,12 +24,12 @@ final class UpdatePrinter: Sendable {
     /// What became of the last line.
     var outcome: StandardStream.Outcome { written.withLock { $0 } }
 
-    /// Prints; ends the program's wait after the last line, or when nobody reads any more.
+    /// Prints; ends the program's wait after the last line, or when the pipe is closed.
     func print(_ update: ReachabilityUpdate) {
         print({ $0.write(update) { Clock.wall } }, then: { $0.remember(update) })
     }
 
-    /// The same for what is behind the path.
+    /// The same for the state of the internet.
     func print(_ internet: InternetState) { print({ $0.write(internet) { Clock.wall } }, then: { _ in }) }
 
     private func print(

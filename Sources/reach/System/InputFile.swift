@@ -31,7 +31,7 @@ struct InputFile: ~Copyable {
         return status.st_mode & S_IFMT != S_IFDIR
     }
 
-    /// Waits for the first bytes of what is no file, and says so after a moment.
+    /// Waits for the first bytes of a pipe or terminal, with a message after a moment.
     private func wait() {
         let note = WaitingMessage("waiting for something to be written into \(name)")
         var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -34,7 +34,7 @@ final class MainThreadWaiter: Sendable {
         if forTask { try TaskThreads.reserve() }
     }
 
-    /// The same for a command; says what is missing and throws the exit code.
+    /// The same for a command; prints the reason and throws the exit code.
     static func begin(forTask: Bool = false, orExit code: ExitCode) throws(ExitCode) -> MainThreadWaiter {
         do throws(ReactorError) { return try MainThreadWaiter(forTask: forTask) } catch {
             complain("nothing can be waited for: \(error)")
@@ -68,7 +68,7 @@ final class MainThreadWaiter: Sendable {
     /// Waits.
     ///
     /// - Parameters:
-    ///   - watchesOutput: Whether it ends when nobody reads standard output any more.
+    ///   - watchesOutput: whether it ends when the reader of standard output has closed the pipe.
     ///   - deadline: When it ends at the latest; asked again after each ring. Nil for never.
     func wait(watchesOutput: Bool, until deadline: () -> MonotonicInstant?) -> End {
         while true {

@@ -20,7 +20,7 @@ final class Recorder: Sendable {
     private let file: OutputFile
     private let waiter: MainThreadWaiter
 
-    // Two clocks read one after the other differ by some microseconds; what is more is a clock that was set.
+    // Two clocks read one after the other differ by some microseconds; more means that a clock was set.
     private static let clockSlack: Int64 = 1_000_000
 
     init(_ header: RecordingHeader, _ file: OutputFile, count: Int?, waiter: MainThreadWaiter) {

@@ -4,7 +4,7 @@ import CLinux
 import EventLoop
 import Glibc
 
-/// Says on standard error what is being waited for, after a moment and where somebody looks: who sees nothing takes a program for dead.
+/// Prints on standard error, if that is a terminal, after a moment: the program waits and is not stuck.
 ///
 /// For what blocks its thread; the words come from another one. It is over when it is let go of.
 struct WaitingMessage: ~Copyable {
@@ -19,10 +19,10 @@ struct WaitingMessage: ~Copyable {
     /// Begins to wait.
     ///
     /// - Parameters:
-    ///   - sentence: what is said, without the program's name.
+    ///   - sentence: without the program's name.
     ///   - delay: after how many milliseconds.
     ///   - stream: where.
-    ///   - isSeen: whether somebody looks there; nothing is said otherwise.
+    ///   - isSeen: whether it is a terminal; nothing is printed otherwise.
     init(
         _ sentence: String, after delay: Int32 = 1_000, on stream: StandardStream = .error,
         isSeen: Bool = isatty(STDERR_FILENO) == 1
