@@ -2,6 +2,7 @@
 
 internal import CLinux
 package import EventLoop
+import Glibc
 package import Reachability
 package import ReachabilityCore
 package import ServiceCore
@@ -63,5 +64,25 @@ package final class ServiceContext {
         self.log = log
         self.wallClock = wallClock
         self.bootClock = bootClock
+    }
+}
+
+/// What the parts of the service count for the metrics; on the loop's thread only.
+package final class ServiceCounters {
+    package var hookRuns: UInt64 = 0
+    package var hookFailures: UInt64 = 0
+    package var hooksSkipped: UInt64 = 0
+    package var historySkipped: UInt64 = 0
+    package var linesLeftOut: UInt64 = 0
+
+    package init() {}
+}
+
+extension WallTime {
+    /// What the wall clock of this machine shows (CLOCK_REALTIME).
+    package static func now() -> WallTime {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return WallTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 }

@@ -51,3 +51,24 @@ package struct LogThrottle: Sendable {
         return leftOut
     }
 }
+
+/// How urgent a line of the log is: the numbers of syslog(3), which the journal reads as `<6>` before a line.
+package enum LogPriority: Int, Sendable, Comparable, CaseIterable {
+    case critical = 2
+    case error = 3
+    case warning = 4
+    case notice = 5
+    case info = 6
+    case debug = 7
+
+    /// More urgent is less.
+    package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// Whether the journal reads a descriptor: `JOURNAL_STREAM` names its device and inode (systemd.exec(5)).
+package enum JournalStream {
+    package static func matches(_ variable: String?, device: UInt64, inode: UInt64) -> Bool {
+        let parts = (variable ?? "").split(separator: ":", omittingEmptySubsequences: false)
+        return parts.count == 2 && UInt64(parts[0]) == device && UInt64(parts[1]) == inode
+    }
+}

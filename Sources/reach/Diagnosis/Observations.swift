@@ -74,3 +74,11 @@ struct ExchangeObservation: Sendable, Equatable {
     /// Whether the answer is the expected one; nil where none was given.
     var isExpected: Bool?
 }
+
+/// What the way to a proxy came to.
+enum ProxyObservation: Sendable, Equatable {
+    /// It has no address.
+    case name(NameObservation.Outcome)
+    /// One connection that stands, or the first that does not.
+    case connection(ConnectionObservation)
+}

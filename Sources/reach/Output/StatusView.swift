@@ -2,6 +2,7 @@
 
 import Reachability
 import ServiceCore
+import SessionManager
 
 /// The view of `reach status`: a headline, why, and a line for each link.
 enum StatusView {
@@ -59,5 +60,16 @@ enum StatusView {
             }
         }
         return text
+    }
+}
+
+extension InternetState {
+    /// How it looks.
+    var tone: Style.Tone {
+        switch self {
+        case .full: .good
+        case .portal, .limited, .unknown: .doubtful
+        case .none: .bad
+        }
     }
 }
