@@ -81,7 +81,9 @@ package struct StampedRecord: Equatable {
         (self.record, self.boot) = (record, boot)
     }
 
-    /// Reads both forms: the boot as a field of the record (``ResumeFile``), and on a line of its own (`reach get`). Nil for anything else.
+    /// Nil for anything but the two forms.
+    ///
+    /// The boot is a field of the record (``ResumeFile``), or on a line of its own (`reach get`).
     package init?(_ text: Data) {
         let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         guard let first = lines.first.map({ Data($0) }), let record = try? ResumeRecord(encoded: first) else {
