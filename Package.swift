@@ -17,6 +17,7 @@ let package = Package(
     products: [
         .library(name: "Reachability", targets: ["Reachability"]),
         .library(name: "SessionManager", targets: ["SessionManager"]),
+        .library(name: "SessionManagerExtras", targets: ["SessionManagerExtras"]),
         .library(name: "SessionManagerXML", targets: ["SessionManagerXML"]),
         .library(name: "Outbox", targets: ["Outbox"]),
         .executable(name: "reach", targets: ["reach"]),
@@ -60,7 +61,7 @@ let package = Package(
             name: "reach",
             dependencies: [
                 "CRuntime", "EventLoop", "Reachability", "ReachabilityRecording", "SessionManager",
-                "ServiceCore",
+                "SessionManagerExtras", "ServiceCore",
                 "Service", "Storage", "Outbox",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -127,6 +128,15 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // Pictures, property lists, assets for several places of a screen, progress on a terminal.
+        .target(
+            name: "SessionManagerExtras",
+            dependencies: [
+                "SessionManager", "SessionCore", "Reachability",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: strict),
+
         // XML alone: FoundationXML brings ICU, 44 MB that nobody else should carry.
         .target(name: "SessionManagerXML", dependencies: ["SessionCore"], swiftSettings: strict),
 
@@ -162,7 +172,9 @@ let package = Package(
         .testTarget(
             name: "SessionManagerTests",
             dependencies: [
-                "SessionManager", "SessionCore", "CCurl", "CTestSupport", "TestSupport", "download-drill",
+                "SessionManager", "SessionManagerExtras", "SessionCore", "CCurl", "CTestSupport",
+                "TestSupport",
+                "download-drill",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: strict),
@@ -171,6 +183,13 @@ let package = Package(
             name: "outbox-drill", dependencies: ["Outbox"], path: "Tests/Outbox/drill", swiftSettings: strict),
         .testTarget(
             name: "OutboxTests", dependencies: ["Outbox", "Storage", "outbox-drill", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SessionManagerExtrasTests",
+            dependencies: [
+                "SessionManagerExtras", "SessionCore",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "SessionManagerXMLTests", dependencies: ["SessionManagerXML", "SessionCore"],

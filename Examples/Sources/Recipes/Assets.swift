@@ -2,7 +2,7 @@
 // Pictures and other content that several places of a program show, and what a program shows of its transfers.
 
 import FoundationEssentials
-import SessionManager
+import SessionManagerExtras
 import Synchronization
 
 /// A frame that shows the picture it was told last.

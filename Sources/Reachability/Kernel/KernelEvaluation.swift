@@ -33,14 +33,12 @@ package struct KernelEvaluation: Sendable {
     }
 
     /// The reports on all links; asks what the path did not need.
-    ///
-    /// - Parameter recallsReports: Whether those that still hold are taken as they are; what they rest upon is not in the snapshot then.
     package mutating func survey(
-        _ evaluator: PathEvaluator, _ kernel: any KernelQuerying, recallsReports: Bool = false
+        _ evaluator: PathEvaluator, _ kernel: any KernelQuerying
     ) throws(ReachabilityError) -> [LinkReport] {
         let survey = LinkSurvey(evaluator: evaluator)
         for _ in 0..<Self.roundLimit {
-            switch survey.survey(&snapshot, recalling: kernel.memory, recallsReports: recallsReports) {
+            switch survey.survey(&snapshot, recalling: kernel.memory) {
             case .reports(let reports): return reports
             case .needs(let questions): try ask(questions, kernel)
             }

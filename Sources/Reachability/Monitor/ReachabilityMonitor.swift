@@ -191,7 +191,7 @@ final class ReachabilityMonitor {
             let now = now
             let took = now.nanoseconds(since: began)
             let verdict = machine.evaluated(evaluation.path, expires: evaluation.expires, took: took, at: now)
-            tell(verdict) { try? evaluation.survey(evaluator, kernel, recallsReports: !isRecorded) }
+            tell(verdict) { try? evaluation.survey(evaluator, kernel) }
             noticeGeneration(in: verdict)
             // After the telling: then the snapshot holds what the reports on the links rest upon.
             environment.recorder?(.evaluated(evaluation.snapshot, at: now, took: .nanoseconds(took)))
@@ -200,9 +200,6 @@ final class ReachabilityMonitor {
             tell(machine.evaluationFailed(error, at: now)) { nil }
         }
     }
-
-    /// A recording has to tell what every report rests upon.
-    private var isRecorded: Bool { environment.recorder != nil }
 
     private func openKernel() throws(ReachabilityError) -> any KernelQuerying {
         if let kernel { return kernel }
@@ -227,7 +224,7 @@ final class ReachabilityMonitor {
         }
         let now = now
         let verdict = machine.evaluated(path, expires: evaluation.expires, took: took, at: now)
-        tell(verdict) { try? evaluation.survey(general, kernel, recallsReports: !isRecorded) }
+        tell(verdict) { try? evaluation.survey(general, kernel) }
         environment.recorder?(.evaluated(evaluation.snapshot, at: now, took: .nanoseconds(took)))
     }
 

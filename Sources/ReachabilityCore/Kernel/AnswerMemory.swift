@@ -6,7 +6,7 @@
 /// costs route lookups alone. Answers about routes hold only over changes of routes: of the other family, or, where
 /// they are bound to a link, of routes through another link alone. IPv4 routes can vanish without a word of their own,
 /// but then with one about a link, an address or a nexthop. What nl80211 says of a Wi-Fi interface never holds, since
-/// its signal changes all the time. Reports on links that follow from such answers hold as long as they do.
+/// its signal changes all the time.
 ///
 /// One object, asked where the answers are needed; used by one thread at a time, like whoever answers.
 package final class AnswerMemory {
@@ -27,15 +27,6 @@ package final class AnswerMemory {
 
     /// Forgets what was said about routes: time has passed.
     package func forgetRoutes() { answers.forgetRoutes() }
-
-    /// The report on a link, where it still holds.
-    func report(on link: Int32) -> LinkReport? { answers.reports[link] }
-
-    /// Keeps a report for as long as the answers that it rests upon.
-    func keep(_ report: LinkReport) { answers.reports.keep(report) }
-
-    /// Forgets the reports that rest upon something else.
-    func reports(restUpon basis: ReportMemory.Basis) { answers.reports.rest(upon: basis) }
 }
 
 /// What an ``AnswerMemory`` holds; not to be copied, so that reading one answer does not retain all the tables.
@@ -49,8 +40,6 @@ private struct LastingAnswers: ~Copyable {
     private var hasVRF: Bool?
     /// Whether an answer says of a link that IPv6 is switched off.
     private var knowsLinkWithoutIPv6 = false
-    /// What follows from the answers.
-    var reports = ReportMemory()
 
     /// Lookups by the family of their destination.
     private struct PerFamily: Sendable {
@@ -167,10 +156,8 @@ private struct LastingAnswers: ~Copyable {
         routes[family].free.removeAll()
         // A lookup bound to a VRF, before Linux 6.1 also to one of its ports, goes through the VRF's table unbound.
         guard let interface, hasVRF == false else {
-            routes[family].bound.removeAll()
-            return reports.removeAll()
+            return routes[family].bound.removeAll()
         }
-        reports.forget(interface)
         routes[family].bound.removeAll { entry in
             guard case .route(let lookup) = entry.question, lookup.interface != interface else { return true }
             // Asked with a source, IPv6 may answer with a route of another interface.
@@ -185,7 +172,6 @@ private struct LastingAnswers: ~Copyable {
     mutating func forgetRoutes() {
         routes.v4.removeAll()
         routes.v6.removeAll()
-        reports.removeAll()
     }
 
     /// Whether an answer is more than a failure of the moment: of the refusals, no such interface, no such family

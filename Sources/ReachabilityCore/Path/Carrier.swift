@@ -81,7 +81,6 @@ extension Inquiry {
         }
         let place = PortsPlace(master: link.index, depth: depth)
         if let concluded = portsCarrier[place] {
-            concludedElsewhere()
             guard let concluded else { throw Incomplete() }
             return concluded
         }

@@ -22,11 +22,6 @@ package struct Inquiry: ~Copyable {
     private var policy: PolicyRules?
     // Ports by their bridge or bond, where all links are known: for the sentences of a survey.
     private var grouped: [Int32: [LinkState]]?
-    // The link that is concluded about; nil where nobody asks what the conclusions rest upon.
-    private var subject: Int32?
-    /// Whether everything since ``begin(with:)`` follows from answers that are kept, and from routes bound to that link or to none.
-    private(set) var restsUponKeptAnswers = false
-
     /// The ports of a link, that many devices below the one in question.
     package struct PortsPlace: Hashable {
         package let master: Int32
@@ -74,35 +69,8 @@ package struct Inquiry: ~Copyable {
         throw Incomplete()
     }
 
-    /// Begins to notice what the conclusions about a link rest upon.
-    mutating func begin(with link: Int32) {
-        subject = link
-        restsUponKeptAnswers = true
-    }
-
-    /// A conclusion is taken over whose grounds are not known any more.
-    mutating func concludedElsewhere() { restsUponKeptAnswers = false }
-
-    private mutating func notice(_ question: KernelQuestion) {
-        guard let subject, restsUponKeptAnswers else { return }
-        if case .route(let lookup) = question {
-            // What the kernel says unbound is part of what all kept reports rest upon.
-            // A source is chosen among the addresses of all links, and no interface is a condition then.
-            if lookup.source != nil { return restsUponKeptAnswers = false }
-            if lookup.interface == 0 { return }
-            if lookup.interface != subject { return restsUponKeptAnswers = false }
-        }
-        switch memory?[question] {
-        case nil: restsUponKeptAnswers = false
-        // A multipath route has legs through other links too.
-        case .route(let route) where !route.legs.isEmpty: restsUponKeptAnswers = false
-        default: break
-        }
-    }
-
     /// The answer as far as it is known or remembered.
     mutating func known(_ question: KernelQuestion) -> KernelAnswer? {
-        notice(question)
         if let answer = snapshot[question] { return answer }
         guard let answer = memory?[question] else { return nil }
         snapshot.append(question, answer)

@@ -19,26 +19,19 @@ package struct LinkSurvey: Sendable {
     }
 
     /// The same with answers that are remembered; what is taken from `memory` is in the snapshot afterwards.
-    ///
-    /// - Parameter recallsReports: Whether reports that still hold are taken from there as well; what they rest upon is not in the
-    ///   snapshot then.
-    package func survey(
-        _ snapshot: inout Snapshot, recalling memory: AnswerMemory, recallsReports: Bool = false
-    ) -> Outcome {
+    package func survey(_ snapshot: inout Snapshot, recalling memory: AnswerMemory) -> Outcome {
         var inquiry = Inquiry(snapshot.take(), recalling: memory)
         defer { snapshot = inquiry.snapshot }
-        // Where the links or the addresses are to be asked again, so is what follows from them.
-        let keeps = recallsReports && memory[.links] != nil && memory[.addresses] != nil
-        return survey(&inquiry, keeping: keeps ? memory : nil)
+        return survey(&inquiry)
     }
 
-    private func survey(_ inquiry: inout Inquiry, keeping memory: AnswerMemory? = nil) -> Outcome {
+    private func survey(_ inquiry: inout Inquiry) -> Outcome {
         let rules = (try? inquiry.rules()) ?? PolicyRules()
-        if !rules.hasSelectors { return self.reports(&inquiry, keeping: memory) }
-        return LinkSurvey(evaluator: evaluator.considering(rules)).reports(&inquiry, keeping: memory)
+        if !rules.hasSelectors { return reports(&inquiry) }
+        return LinkSurvey(evaluator: evaluator.considering(rules)).reports(&inquiry)
     }
 
-    private func reports(_ inquiry: inout Inquiry, keeping memory: AnswerMemory?) -> Outcome {
+    private func reports(_ inquiry: inout Inquiry) -> Outcome {
         var reports: [LinkReport] = []
         guard (try? inquiry.require(.links, .addresses)) != nil, let links = try? inquiry.links() else {
             return .needs(inquiry.missing)
@@ -54,47 +47,12 @@ package struct LinkSurvey: Sendable {
             return own
         }
         reports.reserveCapacity(links.count)
-        let chosen = memory.flatMap { choice(&inquiry, $0) }
         for link in Self.inOrder(links) where !link.isLoopback {
-            let keeps = chosen?.contains(link.index) == false
-            if keeps, let report = memory?.report(on: link.index) {
-                reports.append(report)
-                continue
-            }
-            if keeps { inquiry.begin(with: link.index) }
             // All links are visited even where answers are missing: then all can ask at once.
             guard let report = try? report(on: link, addresses(of: link.index), &inquiry) else { continue }
             reports.append(report)
-            if keeps, inquiry.restsUponKeptAnswers { memory?.keep(report) }
         }
         return inquiry.missing.isEmpty ? .reports(reports) : .needs(inquiry.missing)
-    }
-
-    /// The links that the kernel has chosen; nil where no report can be kept.
-    ///
-    /// What it refuses becomes what kept reports rest upon.
-    private func choice(_ inquiry: inout Inquiry, _ memory: AnswerMemory) -> [Int32]? {
-        var choice: [Int32] = []
-        var basis = ReportMemory.Basis(target: evaluator.target)
-        basis.refusals.reserveCapacity(evaluator.surveyed.count)
-        for address in evaluator.surveyed {
-            var refusal: Int32 = 0
-            switch inquiry.known(.route(evaluator.lookup(address))) {
-            case .route(let route): if let interface = route.interface { choice.append(interface) }
-            case .failure(let errno):
-                if PathFailure(refusal: KernelRefusal(errno: errno)).code != .noRoute { refusal = errno }
-            default: break
-            }
-            basis.refusals.append(refusal)
-            // Of an old kernel's choice the reports on the others say more.
-            if case .failure(KernelRefusal.unsupported) = inquiry.known(
-                .route(evaluator.lookup(address, wantsEntry: true)))
-            {
-                return nil
-            }
-        }
-        memory.reports(restUpon: basis)
-        return choice
     }
 
     /// By index: the kernel lists them so as long as there are few.

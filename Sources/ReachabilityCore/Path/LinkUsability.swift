@@ -179,7 +179,6 @@ extension Inquiry {
     {
         let place = PortsPlace(master: link.index, depth: depth)
         if let concluded = portsUsability[place] {
-            concludedElsewhere()
             guard let concluded else { throw Incomplete() }
             return concluded
         }

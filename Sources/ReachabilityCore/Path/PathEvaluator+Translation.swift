@@ -11,8 +11,6 @@ extension PathEvaluator {
         // The translator's own packets have neither the mark nor the user that is asked for.
         let unbound = RouteLookup(destination: far)
         try inquiry.require(.route(unbound), .route(unbound.entry))
-        // No report that is kept rests upon the IPv6 path.
-        inquiry.concludedElsewhere()
         let plain = try inquiry.sending(unbound)
         try inquiry.require(.route(plain), .route(plain.entry))
         guard case .success(let route) = try inquiry.route(plain), route.kind == .unicast,

@@ -69,8 +69,6 @@ extension PathEvaluator {
         // The tunnel's own packets have neither the mark nor the user that is asked for.
         let unbound = RouteLookup(destination: remote, interface: tunnel.lower ?? 0)
         try inquiry.require(.route(unbound), .route(unbound.entry))
-        // No report that is kept rests upon the way to there.
-        inquiry.concludedElsewhere()
         let plain = try inquiry.sending(unbound)
         try inquiry.require(.route(plain), .route(plain.entry))
         if plain.interface == 0, case .failure(let refusal) = try inquiry.route(plain),

@@ -77,8 +77,6 @@ extension PathEvaluator {
     func exemptWay(
         to destination: IPAddress, besides tunnel: LinkState, _ inquiry: inout Inquiry
     ) throws(Inquiry.Incomplete) -> Way {
-        // No report that is kept rests upon rules and marks.
-        inquiry.concludedElsewhere()
         let exemptions = try inquiry.rules().exemptions
         var lookups = exemptions.destinations.map { RouteLookup(destination: $0) }
         for address in Self.outside(destination) {

@@ -10,7 +10,7 @@ import HTTPTypes
 public struct CurlCommand: Sendable {
     /// Whether secrets are shown; false.
     public var showsSecrets = false
-    /// The header fields that are secrets.
+    /// The header fields that are secrets, beside ``RequestOptions/sensitiveFields``.
     public var sensitiveFields = SensitiveFields()
     /// The query parameters that are secrets, in lower case.
     public var sensitiveParameters: Set<String> = [
@@ -38,7 +38,8 @@ public struct CurlCommand: Sendable {
         }
         if let interface = request.options.interface { words.append("--interface \(quoted(interface))") }
         for field in request.headerFields {
-            words.append("-H \(quoted(header(field.name.rawName, field.value)))")
+            let isSecret = sensitiveFields.contains(field.name, of: request)
+            words.append("-H \(quoted(header(field.name.rawName, field.value, isSecret: isSecret)))")
         }
         if let cookies, request.headerFields[.cookie] == nil { words.append("-b \(quoted(shown(cookies)))") }
         words += bodyWords(request)
@@ -57,8 +58,8 @@ public struct CurlCommand: Sendable {
         }
     }
 
-    private func header(_ name: String, _ value: String) -> String {
-        guard sensitiveFields.contains(name), !showsSecrets else {
+    private func header(_ name: String, _ value: String, isSecret: Bool) -> String {
+        guard isSecret, !showsSecrets else {
             // With nothing behind the colon curl would leave the field out.
             return value.isEmpty ? "\(name);" : "\(name): \(value)"
         }

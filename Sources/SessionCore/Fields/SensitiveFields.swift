@@ -3,6 +3,8 @@
 public import HTTPTypes
 
 /// The header fields whose values are secrets: they are not printed and do not follow a redirect to another origin.
+///
+/// A request adds its own with ``RequestOptions/sensitiveFields``.
 public struct SensitiveFields: Sendable, Equatable {
     private var names: Set<String>
 
@@ -12,6 +14,11 @@ public struct SensitiveFields: Sendable, Equatable {
     /// `X-CSRF-Token`, `X-XSRF-Token` and `X-Amz-Security-Token`.
     public init(adding others: [String] = []) {
         names = Self.usual.union(others.map { $0.lowercased() })
+    }
+
+    /// Whether a field is one of them or one that the request names itself.
+    func contains(_ name: HTTPField.Name, of request: SessionRequest) -> Bool {
+        contains(name) || request.options.sensitiveFields.contains(name)
     }
 
     /// Whether a field is one of them.

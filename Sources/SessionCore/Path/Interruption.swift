@@ -56,8 +56,21 @@ package enum InterruptionRules {
         }
         if interruption.isIdempotent || !interruption.hasBegun { return .restart }
         if interruption.hasHead { return .cutOff }
-        // What the server did not get to its end it cannot have carried out.
+        // The server cannot have carried out a request of which it lacks the end.
         return interruption.isWhollySent ? .outcomeUnknown : .restart
+    }
+
+    /// Whether a request may be sent again after a failure that the loss of the network explains.
+    package static func canRepeatAfterFailure(
+        code: SessionError.Code, isIdempotent: Bool, isBodyRewindable: Bool
+    ) -> Bool {
+        guard isBodyRewindable else { return false }
+        switch code {
+        // The server has received nothing.
+        case .notConnectedToInternet, .cannotFindHost, .cannotConnectToHost: return true
+        case .networkConnectionLost: return isIdempotent
+        default: return false
+        }
     }
 }
 

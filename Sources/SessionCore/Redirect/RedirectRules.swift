@@ -21,7 +21,7 @@ public struct RedirectRules: Sendable, Equatable {
     ///
     /// It goes without secrets and without `Referer`.
     public var followsToInsecure = true
-    /// The fields that do not follow to another origin.
+    /// The fields that do not follow to another origin, beside ``RequestOptions/sensitiveFields``.
     public var sensitiveFields = SensitiveFields()
 
     /// The rules of browsers.
@@ -95,7 +95,7 @@ public struct RedirectRules: Sendable, Equatable {
         answer.url = try answer.url.withASCIIHost
         for source in [proposed, sent] where Origin(source.url) != origin {
             answer.headerFields.removeAll {
-                sensitiveFields.contains($0.name) && source.headerFields[values: $0.name].contains($0.value)
+                sensitiveFields.contains($0.name, of: sent) && source.headerFields[values: $0.name].contains($0.value)
             }
         }
         return answer
@@ -151,8 +151,9 @@ extension SessionRequest {
 
     /// Leaves out what no other origin is to see, and what names this one.
     mutating func dropWhatIsForItsOrigin(_ sensitiveFields: SensitiveFields) {
+        let request = self
         headerFields.removeAll {
-            sensitiveFields.contains($0.name) || $0.name.canonicalName == "host" || $0.name == .origin
+            sensitiveFields.contains($0.name, of: request) || $0.name.canonicalName == "host" || $0.name == .origin
         }
     }
 }

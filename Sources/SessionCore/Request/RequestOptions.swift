@@ -43,6 +43,10 @@ public struct RequestOptions: Sendable, Equatable {
     package var maximumSegmentSize: Int?
     /// Header fields that are not sent although they are otherwise, such as `Accept`; none.
     public var omittedFields: [HTTPField.Name] = []
+    /// Header fields with secrets beside the usual ones of ``SensitiveFields``, such as a service's own key; none.
+    ///
+    /// They do not follow a redirect to another origin and are not printed.
+    public var sensitiveFields: [HTTPField.Name] = []
 
     /// The defaults.
     public init() {}

@@ -33,10 +33,10 @@ public final class RequestQueue: Sendable {
     private let state: Mutex<State>
     /// Nil where no thread could be started: there are no tasks then either.
     private let scheduler: LoopBound<RequestScheduler>?
-    private let events: EventHub
+    private let events: EventBroadcaster<SessionEvent>
     let report = QueueReport()
 
-    init(_ settings: Settings, reactor: Reactor?, events: EventHub) {
+    init(_ settings: Settings, reactor: Reactor?, events: EventBroadcaster<SessionEvent>) {
         state = Mutex(State(settings: settings))
         self.events = events
         let report = report

@@ -96,7 +96,7 @@ extension RequestScheduler {
             }
         }
         pump()
-        if events.isListened { renewReasons() }
+        if events.hasSubscribers { renewReasons() }
     }
 
     /// Whether a running task has to stop: where its connection may be good still, whoever watches that says so.

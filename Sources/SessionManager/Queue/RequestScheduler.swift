@@ -21,7 +21,7 @@ final class RequestScheduler {
     }
 
     let reactor: Reactor
-    let events: EventHub
+    let events: EventBroadcaster<SessionEvent>
     let report: QueueReport
     var queue: RequestQueueStateMachine
     var gate = RequestGateStateMachine()
@@ -47,7 +47,10 @@ final class RequestScheduler {
     /// An event with the counts is on its way.
     private var isTelling = false
 
-    init(_ settings: RequestQueue.Settings, reactor: Reactor, events: EventHub, report: QueueReport) {
+    init(
+        _ settings: RequestQueue.Settings, reactor: Reactor, events: EventBroadcaster<SessionEvent>,
+        report: QueueReport
+    ) {
         self.settings = settings
         self.reactor = reactor
         self.events = events
@@ -205,7 +208,7 @@ final class RequestScheduler {
     private func begin(_ ticket: QueueTicket) {
         guard ticket.index < held.count, let held = held[ticket.index].take() else { return }
         held.task.place.note([])
-        if held.told != nil { events.send(.released(held.task)) }
+        if held.told != nil { events.publish(.released(held.task)) }
         guard let runner = held.runner else { return held.table.launch(held.task) }
         runner.setSuspended(false)
         guard runner.isParked else { return }
@@ -264,13 +267,13 @@ final class RequestScheduler {
             counts.active -= waiting
             counts.waitingForTurn += waiting
         }
-        guard report.update(counts), events.isListened, !isTelling else { return }
+        guard report.update(counts), events.hasSubscribers, !isTelling else { return }
         isTelling = true
         let me = LoopBound(self, to: reactor)
         reactor.perform {
             me.here { scheduler in
                 scheduler.isTelling = false
-                scheduler.events.send(.queueChanged(scheduler.report.counts))
+                scheduler.events.publish(.queueChanged(scheduler.report.counts))
             }
         }
     }
@@ -278,7 +281,7 @@ final class RequestScheduler {
     /// Makes known that a task which has begun waits for a connection, or does not wait for one any more.
     func noteLine(_ task: SessionTask, _ isInLine: Bool) {
         guard task.place.note(isInLine: isInLine) else { return }
-        events.send(isInLine ? .held(task, .turn) : .released(task))
+        events.publish(isInLine ? .held(task, .turn) : .released(task))
     }
 
     /// Makes known why a task waits.
@@ -286,10 +289,10 @@ final class RequestScheduler {
         guard ticket.index < held.count, let one = held[ticket.index] else { return }
         let hold = queue.hold(of: ticket)
         one.task.place.note(hold)
-        guard events.isListened, !hold.isEmpty, !hold.contains(.user) else { return }
+        guard events.hasSubscribers, !hold.isEmpty, !hold.contains(.user) else { return }
         let reason = report.reasons(hold, one.task.place.demand).first ?? .turn
         guard reason != one.told else { return }
         held[ticket.index]?.told = reason
-        events.send(.held(one.task, reason))
+        events.publish(.held(one.task, reason))
     }
 }

@@ -11,11 +11,9 @@ struct AnswerSerializer<Value: Decodable & Sendable>: ResponseSerializer {
     init(_ judge: any ResponseSerializer, _ decoder: any ContentDecoder) {
         self.judge = judge
         var decoding = DecodableResponseSerializer<Value>(decoder: decoder)
-        // Which media types are of the format is the manager's word, too.
-        switch judge {
-        case let json as JSONResponseSerializer: decoding.validation = json.validation
-        case let list as PropertyListResponseSerializer: decoding.validation = list.validation
-        default: break
+        // The manager's serializer also says which media types are of the format; text can be of any.
+        if !(judge is StringResponseSerializer), let judge = judge as? any ValidatingResponseSerializer {
+            decoding.validation = judge.validation
         }
         decoding.acceptableStatusCodes = nil
         self.decoding = decoding

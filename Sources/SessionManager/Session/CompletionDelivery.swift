@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EventLoop
 import FoundationEssentials
 import Reachability
 public import SessionCore
@@ -60,7 +61,7 @@ final class CompletionDelivery: Sendable {
         let (object, error) = (result.value, result.error)
         task.block?(response, object, error)
         group?.leave()
-        task.session.events.send(
+        task.session.events.publish(
             .completed(
                 task,
                 TaskCompletion(outcome: outcome, object: object, serializer: serializer, error: error)))

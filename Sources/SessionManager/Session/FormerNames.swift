@@ -24,9 +24,9 @@ public typealias AFHTTPRequestSerializer = HTTPRequestSerializer
 @available(*, unavailable, renamed: "JSONRequestSerializer")
 public typealias AFJSONRequestSerializer = JSONRequestSerializer
 
-/// AFNetworking's name of ``SessionCore/PropertyListRequestSerializer``.
-@available(*, unavailable, renamed: "PropertyListRequestSerializer")
-public typealias AFPropertyListRequestSerializer = PropertyListRequestSerializer
+/// AFNetworking's name of a type in the library `SessionManagerExtras`.
+@available(*, unavailable, message: "import SessionManagerExtras, and use its PropertyListRequestSerializer")
+public typealias AFPropertyListRequestSerializer = HTTPResponseSerializer
 
 /// AFNetworking's name of ``SessionCore/HTTPResponseSerializer``.
 @available(*, unavailable, renamed: "HTTPResponseSerializer")
@@ -36,33 +36,33 @@ public typealias AFHTTPResponseSerializer = HTTPResponseSerializer
 @available(*, unavailable, renamed: "JSONResponseSerializer")
 public typealias AFJSONResponseSerializer = JSONResponseSerializer
 
-/// AFNetworking's name of ``SessionCore/PropertyListResponseSerializer``.
-@available(*, unavailable, renamed: "PropertyListResponseSerializer")
-public typealias AFPropertyListResponseSerializer = PropertyListResponseSerializer
+/// AFNetworking's name of a type in the library `SessionManagerExtras`.
+@available(*, unavailable, message: "import SessionManagerExtras, and use its PropertyListResponseSerializer")
+public typealias AFPropertyListResponseSerializer = HTTPResponseSerializer
 
-/// AFNetworking's name of ``SessionCore/ImageResponseSerializer``.
-@available(*, unavailable, renamed: "ImageResponseSerializer")
-public typealias AFImageResponseSerializer = ImageResponseSerializer
+/// AFNetworking's name of a type in the library `SessionManagerExtras`.
+@available(*, unavailable, message: "import SessionManagerExtras, and use its ImageResponseSerializer")
+public typealias AFImageResponseSerializer = HTTPResponseSerializer
 
 /// AFNetworking's name of ``SessionCore/CompoundResponseSerializer``.
 @available(*, unavailable, renamed: "CompoundResponseSerializer")
 public typealias AFCompoundResponseSerializer = CompoundResponseSerializer
 
-/// AFNetworking's name of ``ActivityIndicator``.
-@available(*, unavailable, renamed: "ActivityIndicator")
-public typealias AFNetworkActivityIndicatorManager = ActivityIndicator
+/// AFNetworking's name of a type in the library `SessionManagerExtras`.
+@available(*, unavailable, message: "import SessionManagerExtras, and use its ActivityIndicator")
+public typealias AFNetworkActivityIndicatorManager = HTTPResponseSerializer
 
-/// AFNetworking's name of ``AssetDownloader`` with images.
-@available(*, unavailable, renamed: "AssetDownloader")
-public typealias AFImageDownloader = AssetDownloader<ImageDescription>
+/// AFNetworking's name of a type in the library `SessionManagerExtras`.
+@available(*, unavailable, message: "import SessionManagerExtras, and use its AssetDownloader")
+public typealias AFImageDownloader = HTTPResponseSerializer
 
-/// AFNetworking's name of ``AutoPurgingCache`` with images.
-@available(*, unavailable, renamed: "AutoPurgingCache")
-public typealias AFAutoPurgingImageCache = AutoPurgingCache<ImageDescription>
+/// AFNetworking's name of a type in the library `SessionManagerExtras`.
+@available(*, unavailable, message: "import SessionManagerExtras, and use its AutoPurgingCache")
+public typealias AFAutoPurgingImageCache = HTTPResponseSerializer
 
-/// AFNetworking's name of ``AssetReceipt``.
-@available(*, unavailable, renamed: "AssetReceipt")
-public typealias AFImageDownloadReceipt = AssetReceipt
+/// AFNetworking's name of a type in the library `SessionManagerExtras`.
+@available(*, unavailable, message: "import SessionManagerExtras, and use its AssetReceipt")
+public typealias AFImageDownloadReceipt = HTTPResponseSerializer
 
 /// Alamofire's name of ``RequestCompressor``.
 @available(*, unavailable, renamed: "RequestCompressor")
@@ -88,13 +88,13 @@ public typealias AFMultipartFormData = MultipartFormData
 @available(*, unavailable, renamed: "SecurityPolicy.PinningMode")
 public typealias AFSSLPinningMode = SecurityPolicy.PinningMode
 
-/// AFNetworking's name of ``AutoPurgingCache`` with images.
-@available(*, unavailable, renamed: "AutoPurgingCache")
-public typealias AFImageCache = AutoPurgingCache<ImageDescription>
+/// AFNetworking's name of a type in the library `SessionManagerExtras`.
+@available(*, unavailable, message: "import SessionManagerExtras, and use its AutoPurgingCache")
+public typealias AFImageCache = HTTPResponseSerializer
 
-/// AFNetworking's name of ``AutoPurgingCache`` with images.
-@available(*, unavailable, renamed: "AutoPurgingCache")
-public typealias AFImageRequestCache = AutoPurgingCache<ImageDescription>
+/// AFNetworking's name of a type in the library `SessionManagerExtras`.
+@available(*, unavailable, message: "import SessionManagerExtras, and use its AutoPurgingCache")
+public typealias AFImageRequestCache = HTTPResponseSerializer
 
 /// AFNetworking's name of a serializer in the library `SessionManagerXML`.
 @available(*, unavailable, message: "import SessionManagerXML, and use its XMLParserResponseSerializer")

@@ -11,18 +11,6 @@ extension HTTPSessionManager {
     public static func manager() -> HTTPSessionManager? { nil }
 }
 
-extension ActivityIndicator {
-    /// AFNetworking's only one.
-    @available(*, unavailable, message: "there is no shared one: make an ActivityIndicator and keep it")
-    public static func shared() -> ActivityIndicator? { nil }
-}
-
-extension AssetDownloader {
-    /// AFNetworking's only one.
-    @available(*, unavailable, message: "there is no shared one: make an AssetDownloader and keep it")
-    public static func defaultInstance() -> AssetDownloader? { nil }
-}
-
 // AFNetworking's block setters, by their names in Objective-C and in Swift.
 extension URLSessionManager {
     /// AFNetworking's way to hear that a session has ended.

@@ -78,7 +78,7 @@ public final class HTTPSessionManager: Sendable {
     /// Reads the values of the calls that return one, `let user: User = try await api.get("users/1")`; a plain `JSONDecoder` at first.
     ///
     /// Set one up for the dates and keys of the service, and hand it over when it is ready: tasks use it from any thread, several at once.
-    /// With a ``PropertyListContentDecoder``, ``responseSerializer`` has to be one of property lists, for their media types.
+    /// Of another format than JSON, ``responseSerializer`` has to be of that format too, for its media types.
     public var decoder: any ContentDecoder {
         get { state.withLock { $0.decoder } }
         set { state.withLock { $0.decoder = newValue } }

@@ -32,13 +32,13 @@ public final class Session: Sendable {
     private let state = Mutex(State())
     /// How many tasks have ended whose delegate, block and event are still to come.
     private let deliveries = Atomic(0)
-    let events: EventHub
+    let events: EventBroadcaster<SessionEvent>
     /// The manager's, which decides when tasks start.
     let queue: RequestQueue
 
     init(
         configuration: SessionConfiguration, policy: SecurityPolicy, serverJudge: (any SessionDelegate)?,
-        reactor: Reactor, events: EventHub, queue: RequestQueue
+        reactor: Reactor, events: EventBroadcaster<SessionEvent>, queue: RequestQueue
     ) {
         self.queue = queue
         self.serverJudge = serverJudge
@@ -178,8 +178,8 @@ public final class Session: Sendable {
         if reactor.isCurrent { followHere(task) } else { reactor.perform { task.session.followHere(task) } }
     }
     private func followHere(_ task: SessionTask) { runners.here { $0.followState(of: task) } }
-    func noteResumed(_ task: SessionTask) { events.send(.resumed(task), unlessEnded: task) }
-    func noteSuspended(_ task: SessionTask) { events.send(.suspended(task), unlessEnded: task) }
+    func noteResumed(_ task: SessionTask) { events.publish(.resumed(task), unlessEnded: task) }
+    func noteSuspended(_ task: SessionTask) { events.publish(.suspended(task), unlessEnded: task) }
 
     /// On the loop's own thread at once: the next request of a chain leaves in the same turn.
     private func onLoop(_ body: @escaping @Sendable (RunnerTable) -> Void) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EventLoop
 import FoundationEssentials
 import Reachability
 public import SessionCore
@@ -299,7 +300,7 @@ public final class SessionTask: Sendable {
             completion.deliver(self, outcome)
         } else {
             tell(.completed(outcome.error))
-            session.events.send(.completed(self, TaskCompletion(outcome: outcome, error: outcome.error)))
+            session.events.publish(.completed(self, TaskCompletion(outcome: outcome, error: outcome.error)))
             session.forget(self)
         }
         if let waiter { tell(waiter, outcome) }

@@ -207,11 +207,11 @@ extension TaskRunner {
                 return .success(path)
             }
             if let error = await FileThread.run({ FileMove.move(path, to: wanted) }) {
-                task.session.events.send(.downloadMoveFailed(task, error))
+                task.session.events.publish(.downloadMoveFailed(task, error))
                 return .failure(error)
             }
             if let resumeFile { await FileThread.run { resumeFile.remove() } }
-            task.session.events.send(.downloadMoved(task, path: wanted.path))
+            task.session.events.publish(.downloadMoved(task, path: wanted.path))
             task.tell(.moved(path: wanted.path))
             return .success(wanted.path)
         } then: { runner, result in

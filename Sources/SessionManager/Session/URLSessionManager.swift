@@ -41,7 +41,7 @@ public final class URLSessionManager: Sendable {
     public let configuration: SessionConfiguration
     private let reactor: Result<Reactor, SessionError>
     private let state: Mutex<State>
-    private let hub = EventHub()
+    private let hub = EventBroadcaster<SessionEvent>(isOrdered: true)
     /// Decides when tasks start, and holds them while there is no network.
     public let queue: RequestQueue
 
@@ -200,8 +200,8 @@ public final class URLSessionManager: Sendable {
     /// task is cancelled, or the manager and all its tasks are gone.
     public var events: AsyncStream<SessionEvent> {
         AsyncStream { continuation in
-            let number = hub.listen({ continuation.yield($0) }, end: { continuation.finish() })
-            continuation.onTermination = { [weak hub] _ in hub?.forget(number) }
+            let number = hub.subscribe({ continuation.yield($0) }, onEnd: { continuation.finish() })
+            continuation.onTermination = { [weak hub] _ in hub?.unsubscribe(number) }
         }
     }
 
@@ -221,7 +221,7 @@ public final class URLSessionManager: Sendable {
         for session in sessions {
             session.invalidate(cancellingTasks: cancellingTasks) { [hub, weak session] in
                 guard let session else { return }
-                hub.send(.invalidated(session))
+                hub.publish(.invalidated(session))
                 if let delegate { Task { await delegate.sessionDidBecomeInvalid(session) } }
             }
         }

@@ -2,6 +2,7 @@
 
 import Reachability
 import SessionManager
+import SessionManagerExtras
 import Synchronization
 
 /// Where the thread that draws sees how far the transfer is, and what it waits for.

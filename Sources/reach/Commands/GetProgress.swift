@@ -3,6 +3,7 @@
 import ArgumentParser
 import ServiceCore
 import SessionManager
+import SessionManagerExtras
 
 extension GetProgress.Choice: ExpressibleByArgument {}
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import SessionManager
+import SessionManagerExtras
 
 /// Which failures `reach get` tries again after.
 ///

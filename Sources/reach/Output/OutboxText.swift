@@ -4,6 +4,7 @@ import FoundationEssentials
 import Outbox
 import Reachability
 import ServiceCore
+import SessionManagerExtras
 
 /// An outbox's content as text for people.
 enum OutboxText {

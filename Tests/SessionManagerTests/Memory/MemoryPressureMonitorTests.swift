@@ -6,6 +6,7 @@ import FoundationEssentials
 import Glibc
 import SessionCore
 import SessionManager
+import SessionManagerExtras
 import Synchronization
 import TestSupport
 import Testing

@@ -64,7 +64,7 @@ public struct HTTPRequestSerializer: RequestSerializer {
     }
 
     /// The request with header fields and options, parameters aside.
-    func prepared(_ request: SessionRequest) -> SessionRequest {
+    package func prepared(_ request: SessionRequest) -> SessionRequest {
         var prepared = request
         if prepared.headerFields.isEmpty {
             prepared.headerFields = headerFields
@@ -79,7 +79,7 @@ public struct HTTPRequestSerializer: RequestSerializer {
     }
 
     /// Whether a method's parameters belong into the URL.
-    func encodesInURI(_ method: HTTPRequest.Method) -> Bool {
+    package func encodesInURI(_ method: HTTPRequest.Method) -> Bool {
         if methodsEncodingParametersInURI.contains(method) { return true }
         let name = method.rawValue
         guard name.utf8.contains(where: { (0x61...0x7A).contains($0) }) else { return false }
