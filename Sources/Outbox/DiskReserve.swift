@@ -2,7 +2,6 @@
 
 import EventLoop
 import Glibc
-import OutboxCore
 import Storage
 
 /// Space that is kept free for removing entries: SQLite writes before it frees, so an outbox on a full disk could never be emptied.
@@ -18,7 +17,7 @@ struct DiskReserve: Sendable {
     /// Makes sure that it is there.
     func ensure() throws(OutboxError) {
         if isFull { return }
-        // To try it where it does not fit would take all that is free for an instant, and fail others who work on the files.
+        // An attempt that does not fit would use up all free space for an instant and fail other processes.
         guard hasRoom else { throw failure(ENOSPC) }
         let file = try LockFile(path)
         file.lockExclusive()
@@ -33,9 +32,9 @@ struct DiskReserve: Sendable {
 
     /// Gives it up.
     ///
-    /// Where it was empty already, somebody else has just done so, and there may be room all the same.
+    /// Where it was empty already, another process has just released it, and there may be space.
     func release() {
-        // Not to be made here: that would take some of what is missing.
+        // Not made here: that would use up some of the missing space.
         guard access(path, F_OK) == 0, let file = try? LockFile(path) else { return }
         file.lockExclusive()
         ftruncate(file.descriptor.number, 0)
@@ -46,7 +45,7 @@ struct DiskReserve: Sendable {
         return stat(path, &status) == 0 && status.st_size >= Self.size
     }
 
-    /// Whether it fits, and leaves something for those who work on the files meanwhile.
+    /// Whether it fits and leaves space for other processes.
     private var hasRoom: Bool {
         var room = statvfs()
         guard statvfs(PrivateFile.folder(of: path), &room) == 0 else { return true }

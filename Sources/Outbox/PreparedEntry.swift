@@ -2,7 +2,6 @@
 
 import FoundationEssentials
 import HTTPTypes
-import OutboxCore
 import SessionCore
 
 /// A request as it is stored: checked, and its large content staged in a file.

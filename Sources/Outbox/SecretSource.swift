@@ -2,7 +2,6 @@
 
 import FoundationEssentials
 import Glibc
-import OutboxCore
 
 /// Looks up what must not be stored: tokens and passwords for header fields, when a request is sent.
 ///

@@ -2,7 +2,7 @@
 
 package import ServiceCore
 
-/// A part of the service that does something with what happens: tells clients, writes a file, keeps a history.
+/// A part of the service that handles changes: notifies clients, writes a file, stores the history.
 ///
 /// Everything is called on the loop's thread and must return soon. What blocks (fsync, rename, SQLite) belongs on a
 /// thread of the component's own, whose results come back by `Reactor.perform`. A component keeps no reference to the
@@ -19,7 +19,7 @@ package protocol ServiceComponent: AnyObject {
     /// The status or the path has changed; the first call brings how things are.
     func statusChanged(_ change: CommittedChange)
 
-    /// What is behind the path has changed, or is not asked about any more: `change` is the newest one with that.
+    /// The state of the internet has changed, or is not probed any more; `change` is the newest one with that.
     func internetChanged(_ change: CommittedChange)
 
     /// SIGHUP: takes over what has changed in its configuration and opens its files anew.

@@ -32,7 +32,7 @@ package final class NewestWriter {
         self.report = report
     }
 
-    /// Writes it as soon as what is being written is done.
+    /// Writes it after the current write.
     package func write(_ bytes: [UInt8]) {
         if waiting != nil { skipped += 1 }
         waiting = bytes

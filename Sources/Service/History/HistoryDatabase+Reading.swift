@@ -4,7 +4,7 @@ package import ReachabilityCore
 package import ServiceCore
 package import Storage
 
-// What is asked of the history.
+// Queries.
 extension HistoryDatabase {
     /// How many changes are kept.
     package func count() throws(StorageError) -> Int64 {
@@ -63,7 +63,7 @@ extension HistoryDatabase {
 
     // MARK: Where to begin
 
-    /// Changes of one run that tell the same status, one after the other.
+    /// Consecutive changes of one run with the same status.
     private struct Stretch: Equatable {
         var run: Int64
         var status: Int64

@@ -12,7 +12,7 @@ final class HookDirectory: Sendable {
     private let descriptor: OwnedDescriptor?
     /// The programs that may be run.
     let names: [String]
-    /// Sentences about what is not run.
+    /// Why programs are not run.
     let refusals: [String]
 
     // More programs than that are a mistake.

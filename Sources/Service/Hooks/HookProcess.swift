@@ -71,7 +71,7 @@ final class HookProcess {
         }
     }
 
-    /// Tells it to end, with everything in its group, and kills what is left a while later.
+    /// Sends SIGTERM to its process group, and SIGKILL a while later.
     func terminate(patience: Int64) {
         kill(-process, SIGTERM)
         // What was stopped (SIGSTOP) hears of it only when it goes on.

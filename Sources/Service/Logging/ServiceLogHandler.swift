@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// A reader that does not read loses lines and never stops the loop: what does not fit at once is dropped and counted.
 package struct ServiceLogHandler: LogHandler {
-    /// The sink's, unless somebody has given this logger one of its own.
+    /// The sink's, unless this logger has one of its own.
     package var logLevel: Logger.Level {
         get { own ?? sink.level.level }
         set { own = newValue }

@@ -16,7 +16,7 @@ package struct VarlinkClient: ~Copyable {
 
     /// Connects; fails at once where nothing listens (``ServiceError/Kind/absent``).
     ///
-    /// Where others fill the queue it waits for its turn: the kernel lets those who wait in one after the other (unix(7), SO_SNDTIMEO).
+    /// Waits while the listener's queue is full: the kernel admits waiting clients one after the other (unix(7), SO_SNDTIMEO).
     ///
     /// - Parameters:
     ///   - replyLimit: The longest reply in bytes.

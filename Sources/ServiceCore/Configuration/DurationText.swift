@@ -9,7 +9,7 @@ package enum DurationText {
         ("d", 86_400_000_000_000),
     ]
 
-    /// What is allowed, for a message.
+    /// The allowed values, for a message.
     package static let allowed = "a length of time such as \"500ms\", \"10s\", \"5m\", \"24h\" or \"90d\""
 
     /// Reads a number with one unit: `ms`, `s`, `m`, `h`, `d`; a fraction is allowed, at most 100 years.

@@ -61,7 +61,7 @@ package struct ServiceOption: Sendable {
     /// The option with this key.
     package static func named(_ key: String) -> ServiceOption? { all.first { $0.key == key } }
 
-    /// Takes a value over, or says what is allowed.
+    /// Sets a value, or returns what is allowed.
     func apply(_ value: TOMLValue, to configuration: inout ServiceConfiguration) -> String? {
         guard kind.admits(value) else { return kind.allowed(insteadOf: value) }
         set(&configuration, value)
@@ -70,7 +70,7 @@ package struct ServiceOption: Sendable {
 }
 
 extension ServiceOption.Kind {
-    /// What is allowed, as a message goes on.
+    /// The allowed values, as the end of a message.
     package var allowed: String {
         switch self {
         case .path(let isOptional):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What somebody asks the metrics' listener, and the answer (RFC 9112, the part of it that a scrape needs).
+/// A request to the metrics' listener, and the answer (RFC 9112, the part of it that a scrape needs).
 package enum MetricsRequest: Sendable, Equatable {
     /// The header is not complete yet.
     case incomplete

@@ -133,3 +133,39 @@ extension TextLine {
         append(byte: UInt8(ascii: "]"))
     }
 }
+
+// Fields of an object: the key with its punctuation, so that it is one copy, and the value.
+extension TextLine {
+    package mutating func field(_ key: StaticString, _ text: String?) {
+        append(literal: key)
+        append(json: text)
+    }
+
+    package mutating func field(_ key: StaticString, _ flag: Bool) {
+        append(literal: key)
+        append(json: flag)
+    }
+
+    package mutating func field(_ key: StaticString, _ number: (some BinaryInteger)?) {
+        append(literal: key)
+        if let number { append(Int(number)) } else { append(literal: "null") }
+    }
+
+    package mutating func field(_ key: StaticString, _ number: UInt64) {
+        append(literal: key)
+        append(number)
+    }
+
+    package mutating func field(_ key: StaticString, _ address: IPAddress?) {
+        append(literal: key)
+        append(json: address)
+    }
+
+    package mutating func field(_ key: StaticString, _ time: WallTime?) {
+        append(literal: key)
+        guard let time else { return append(literal: "null") }
+        append(byte: 0x22)
+        time.append(to: &self)
+        append(byte: 0x22)
+    }
+}

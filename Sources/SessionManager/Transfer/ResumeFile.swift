@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FoundationEssentials
+package import FoundationEssentials
 import Glibc
-import SessionCore
+package import SessionCore
 
-/// The file that tells a later process how a download goes on: its ``ResumeRecord``, and the boot in which it was written.
-///
-/// The record counts the bytes that are known to be on the disk. Within the same boot the partial file itself tells how far it got: what
-/// write(2) has taken outlives a process that is killed, and is in order. After another boot only the count is relied upon.
+/// The file from which a later process continues a download: a ``StampedRecord``.
 struct ResumeFile: Sendable {
     let path: String
     /// Where the content of its download is written.
@@ -20,33 +17,28 @@ struct ResumeFile: Sendable {
         partialFile = options.partialFile ?? "\(path).part"
     }
 
-    /// What an earlier process has left of this request; nil where nothing can be gone on with.
+    /// The record of an earlier process for this request; nil where the download cannot be continued.
     ///
-    /// Both files have to be this user's own: in a folder for everybody another user may have put them there.
+    /// Both files have to belong to this user: in a world-writable folder another user may have made them.
     func record(for request: SessionRequest) -> ResumeRecord? {
-        guard let text = contents(), let record = try? ResumeRecord(encoded: text),
-            record.url == request.url, record.method == request.method.rawValue,
-            record.partialFile == partialFile
+        guard let stamped = contents().flatMap({ StampedRecord($0) }), stamped.record.url == request.url,
+            stamped.record.method == request.method.rawValue, stamped.record.partialFile == partialFile,
+            let size = Self.size(of: partialFile), size >= stamped.record.receivedBytes
         else { return nil }
-        guard let size = Self.size(of: partialFile) else { return nil }
-        let isOfThisBoot = (try? JSONDecoder().decode(Stamp.self, from: text))?.boot == Self.boot
-        guard size >= record.receivedBytes else { return nil }
-        return try? record.with(receivedBytes: isOfThisBoot ? size : record.receivedBytes)
+        return try? stamped.record.with(receivedBytes: stamped.trustedBytes(of: size))
     }
 
-    /// Puts a record in the place of the former one, for this user alone: a URL may hold a password or a signature.
+    /// Replaces the record, readable by this user alone: a URL may hold a password or a signature.
     ///
     /// - Parameter isSynced: whether it has to outlast a loss of power.
     func write(_ record: ResumeRecord, isSynced: Bool) throws(SessionError) {
         let copy = "\(path).new"
-        let text = try record.encoded()
-        let stamp = Data("{\"boot\":\"\(Self.boot)\",".utf8)
+        let text = try StampedRecord(record).encodedAsField()
         _ = unlink(copy)
         let number = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard number >= 0 else { throw FileFailure.cannotCreate(path, errno) }
-        let all = stamp + text.dropFirst()
-        let count = all.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
-        var failure = count == all.count ? 0 : errno
+        let count = text.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
+        var failure = count == text.count ? 0 : errno
         if failure == 0, isSynced, fsync(number) != 0 { failure = errno }
         if close(number) != 0, failure == 0, errno != EINTR { failure = errno }
         if failure == 0, rename(copy, path) != 0 { failure = errno }
@@ -56,7 +48,6 @@ struct ResumeFile: Sendable {
         }
     }
 
-    /// Nothing is to be gone on with.
     func remove() { _ = unlink(path) }
 
     private func contents() -> Data? {
@@ -75,20 +66,63 @@ struct ResumeFile: Sendable {
         let end = lseek(number, 0, SEEK_END)
         return end >= 0 ? Int64(end) : nil
     }
+}
 
-    /// What the file has besides the record.
+/// A ``ResumeRecord`` and the boot in which it was written.
+///
+/// What write(2) has taken outlives a process that is killed, and is in order: within a boot the partial file's own length counts. After a
+/// loss of power a file may have its length without its content: then only the record's `receivedBytes` count, which were synced.
+package struct StampedRecord: Equatable {
+    package var record: ResumeRecord
+    /// ``BootIdentifier``; empty where none was stored.
+    package var boot: String
+
+    package init(_ record: ResumeRecord, boot: String = BootIdentifier.current) {
+        (self.record, self.boot) = (record, boot)
+    }
+
+    /// Nil for anything but the two forms.
+    ///
+    /// The boot is a field of the record (``ResumeFile``), or on a line of its own (`reach get`).
+    package init?(_ text: Data) {
+        let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        guard let first = lines.first.map({ Data($0) }), let record = try? ResumeRecord(encoded: first) else {
+            return nil
+        }
+        let field = (try? JSONDecoder().decode(Stamp.self, from: first))?.boot
+        self.init(
+            record, boot: field ?? (lines.count > 1 ? String(decoding: lines[1], as: UTF8.self) : ""))
+    }
+
+    /// The record as JSON on one line, the boot on the next.
+    package func encodedAsLines() throws(SessionError) -> Data {
+        try record.encoded() + Data("\n\(boot)\n".utf8)
+    }
+
+    /// The record as JSON, the boot as its first field.
+    func encodedAsField() throws(SessionError) -> Data {
+        try Data("{\"boot\":\"\(boot)\",".utf8) + record.encoded().dropFirst()
+    }
+
+    /// How many bytes of a partial file of this size can be continued.
+    package func trustedBytes(of size: Int64, now: String = BootIdentifier.current) -> Int64 {
+        !boot.isEmpty && boot == now ? size : min(size, record.receivedBytes)
+    }
+
     private struct Stamp: Decodable {
         let boot: String
     }
+}
 
-    /// The number of this boot (random(4)); without one no length is relied upon but the counted one.
-    private static let boot: String = {
+/// Which start of the machine this is.
+package enum BootIdentifier {
+    /// `boot_id` (random(4)); empty where the kernel has none.
+    package static let current: String = {
         let file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return UInt64.random(in: 0 ... .max).description }
+        guard file >= 0 else { return "" }
         defer { close(file) }
-        var bytes = [UInt8](repeating: 0, count: 36)
+        var bytes = [UInt8](repeating: 0, count: 64)
         let count = read(file, &bytes, bytes.count)
-        guard count == bytes.count else { return UInt64.random(in: 0 ... .max).description }
-        return String(decoding: bytes, as: UTF8.self)
+        return String(decoding: bytes.prefix(max(0, count)).prefix { $0 > 0x20 }, as: UTF8.self)
     }()
 }

@@ -104,7 +104,7 @@ struct GetConnectionOptions: ParsableArguments {
         }
     }
 
-    /// Refuses a proxy that nobody can go through; its address may have a password and is not repeated.
+    /// Refuses an unusable proxy; its address may have a password and is not repeated.
     func validateProxy(for url: URL) throws {
         let choice = ProxyChoice(for: url, configured: proxy, environment: ProxyChoice.environment())
         guard let choice, let fault = choice.fault else { return }

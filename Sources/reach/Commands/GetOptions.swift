@@ -6,7 +6,7 @@ import Glibc
 import ServiceCore
 import SessionManager
 
-/// What is asked for, and where it goes.
+/// The request, and the destination of its content.
 struct GetContentOptions: ParsableArguments {
     @Option(
         name: [.customShort("o"), .customLong("output")],
@@ -107,7 +107,7 @@ struct GetContentOptions: ParsableArguments {
         }
         var replaced: Set<HTTPField.Name> = []
         for field in fields {
-            // The first of a name replaces what is sent otherwise, further ones are added.
+            // The first of a name replaces the default field, further ones are added.
             if replaced.insert(field.name).inserted { request.headerFields[field.name] = nil }
             if let value = field.value {
                 request.headerFields.append(HTTPField(name: field.name, value: value))

@@ -57,8 +57,8 @@ struct GetReport: Sendable {
         self.expected = expected
     }
 
-    /// Notes what is known of the answer.
-    mutating func note(_ response: SessionResponse?, _ metrics: [TransferMetrics]) {
+    /// Records the answer's head.
+    mutating func record(_ response: SessionResponse?, _ metrics: [TransferMetrics]) {
         if let response {
             url = response.url.withoutUser
             host = url.host() ?? host
@@ -70,7 +70,7 @@ struct GetReport: Sendable {
 
     /// Notes why it failed.
     mutating func fail(_ error: SessionError) {
-        note(error.response, [])
+        record(error.response, [])
         if let status, status >= 300, error.code == .badServerResponse {
             let verdict = GetStatus(
                 status, isConditional: isConditional,
@@ -87,7 +87,7 @@ struct GetReport: Sendable {
             sentence: "\(error.message)\(place)\(advice)")
     }
 
-    /// Notes what has come and stays, to be gone on with.
+    /// Records the part that is kept for a later run.
     mutating func keep(_ bytes: Int64, of total: Int64?, in file: String, goesOn: Bool = true) {
         (keptFile, keptBytes, keptTotal, keepsValidator) = (file, bytes, total, goesOn)
     }

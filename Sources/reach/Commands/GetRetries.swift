@@ -38,7 +38,7 @@ struct GetRetries: RequestInterceptor {
         case .retryAfter(let pause): delay = pause
         case .doNotRetry, .doNotRetryWithError: return decision
         }
-        meter.noteRetry(Self.sentence(error, state.response?.statusCode, delay))
+        meter.recordRetry(Self.sentence(error, state.response?.statusCode, delay))
         return decision
     }
 

@@ -67,7 +67,7 @@ struct History: ParsableCommand {
     }
 
     private func timeline(_ from: WallTime, _ to: WallTime) throws(ExitCode) -> HistoryTimeline {
-        let directory = givenDirectory ?? OutboxPlace.stateDirectory
+        let directory = givenDirectory ?? OutboxLocation.stateDirectory
         let path = directory + "/" + HistoryDatabase.fileName
         guard access(path, R_OK) == 0 else {
             let number = errno
@@ -95,7 +95,7 @@ struct History: ParsableCommand {
     }
 }
 
-/// A moment as options tell it: so long ago, or by the clock.
+/// A moment as an option: a time ago, or by the clock.
 enum HistoryTime: Sendable, Equatable {
     case ago(Duration)
     case at(WallTime)

@@ -18,7 +18,7 @@ struct ClockEvidence: Sendable, Equatable {
     var made: Int64
     /// The certificate that is not valid now.
     var certificate = CertificateTimes()
-    /// What the server's clock shows; nil where it tells no time.
+    /// The server's clock; nil where it sends no time.
     ///
     /// The server has shown a certificate that is not valid, so nobody vouches for it: it is a hint to a person, and nothing is set by it.
     var server: Int64?

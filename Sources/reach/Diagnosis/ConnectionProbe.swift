@@ -49,7 +49,7 @@ enum ConnectionProbe {
                 fail(errno)
                 return
             }
-            // Without it the error is left, but not who is behind it.
+            // Without it the error remains, but not its sender.
             _ = clinux_keep_icmp_errors(socket, isIPv4 ? AF_INET : AF_INET6)
             let bytes = address.bytes
             let result: Int32

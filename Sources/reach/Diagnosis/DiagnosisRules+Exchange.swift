@@ -57,7 +57,7 @@ extension DiagnosisRules {
                     "somebody answers in its place: sign in with a browser on this network, or correct --probe-status and --probe-body"
             )
         }
-        // Over TLS the certificate has told who answers.
+        // Over TLS the certificate identifies the server.
         guard seen.page != nil, url.scheme?.lowercased() == "http" else { return .good(.answer, sentence) }
         return Finding(
             check: .answer, verdict: .good, sentence: sentence,
@@ -72,7 +72,7 @@ extension DiagnosisRules {
         }
     }
 
-    /// Whether a network may be to blame where no connection came about: not where it is known that nobody takes the packets.
+    /// Whether the network may be the cause of a failed connection: not where the neighbour is known to be missing.
     static func mayBePortal(_ seen: [ConnectionObservation]) -> Bool {
         seen.contains { $0.silentNeighbour == nil }
     }

@@ -11,10 +11,10 @@ import Synchronization
 struct ExchangeProbe {
     let url: URL
     var policy: SecurityPolicy
-    /// How the server's own answer looks; nil where nobody has said.
+    /// The expected answer; nil without one.
     var expectation: InternetExpectation?
     private var method = HTTPRequest.Method.get
-    /// Who looks at the certificates instead of the policy.
+    /// Evaluates the certificates instead of the policy.
     private var witness: CertificateWitness?
 
     init(url: URL, policy: SecurityPolicy, expectation: InternetExpectation? = nil) {
@@ -55,10 +55,10 @@ struct ExchangeProbe {
     }
 
     /// - Parameter segmentSize: The most content of a packet in bytes; nil for what the links take.
-    /// - Returns: nil where somebody interrupted it.
+    /// - Returns: nil if interrupted.
     /// - Throws: the exit code where no descriptor or thread is left to wait with, when that has been said.
     func observe(segmentSize: Int? = nil) throws(ExitCode) -> ExchangeObservation? {
-        let vigil = try Vigil.begin(forTask: true, orExit: .cannotMonitor)
+        let waiter = try MainThreadWaiter.begin(forTask: true, orExit: .cannotMonitor)
         var queue = RequestQueue.Settings()
         queue.follows = .nobody
         var request = SessionRequest(url: url, method: method)
@@ -75,11 +75,11 @@ struct ExchangeProbe {
             seen.certificate = witness?.times
             manager.invalidate()
             answer.withLock { $0 = seen }
-            vigil.finish()
+            waiter.finish()
         }
         // However slowly it comes: a minute is an answer as well.
         let limit = Clock.monotonic + .seconds(60)
-        let end = vigil.wait(watchesOutput: false, until: { limit })
+        let end = waiter.wait(watchesOutput: false, until: { limit })
         work.cancel()
         if end == .interrupted { return nil }
         return answer.withLock { $0 } ?? ExchangeObservation(outcome: .silent)

@@ -2,7 +2,7 @@
 
 /// What one check of `reach doctor` came to.
 struct Finding: Sendable, Equatable {
-    /// What is looked at, in the order in which one rests upon the other.
+    /// The checks, each of which depends on the ones before.
     enum Check: String, Sendable, CaseIterable {
         case path, proxy, name, connection, ipv4, ipv6, answer, clock, packets
     }
@@ -51,6 +51,6 @@ struct Diagnosis: Sendable, Equatable {
             ?? findings.first { $0.verdict == .doubtful }
     }
 
-    /// What is good as far as can be seen, and might not be.
+    /// Good as far as visible.
     var remark: Finding? { findings.first { $0.verdict == .good && !$0.advice.isEmpty } }
 }

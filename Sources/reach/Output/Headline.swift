@@ -9,7 +9,7 @@ struct Headline {
     let tone: Style.Tone
     /// The status: "wired", "unreachable", with the host where one was asked about.
     let word: String
-    /// "eth0  192.0.2.2 → 192.0.2.1", or the sentence that says what is missing.
+    /// "eth0  192.0.2.2 → 192.0.2.1", or the sentence of the reason.
     let text: String
     /// Whether the text is the path's reason, in whatever words.
     let isReason: Bool

@@ -8,7 +8,7 @@ struct Style: Sendable, Hashable {
     var hasColor = false
     /// Whether the terminal shows more than ASCII.
     var isUnicode = true
-    /// Whether there are marks, bars and arrows; without them words say the same, for those who hear the text.
+    /// Whether there are marks, bars and arrows; without them words are used, for screen readers.
     var hasMarks = true
     /// The columns of the terminal; nil where lines are not to be broken.
     var width: Int?

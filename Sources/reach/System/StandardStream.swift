@@ -14,7 +14,7 @@ struct StandardStream: Sendable {
     /// What became of a write.
     enum Outcome: Sendable, Hashable {
         case written
-        /// Nobody reads any more (EPIPE).
+        /// The reader has closed the pipe (EPIPE).
         case readerLeft
         /// It failed with this errno(3): a full disk, a broken one, a descriptor that was closed from the start (EBADF).
         case failed(Int32)
@@ -37,7 +37,7 @@ struct StandardStream: Sendable {
             if count >= 0 {
                 rest = rest.dropFirst(count)
             } else if errno == EAGAIN {
-                // Somebody made our terminal or pipe non-blocking.
+                // Another process made the terminal or pipe non-blocking.
                 var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 guard poll(&wait, 1, -1) >= 0 || errno == EINTR else { return Outcome(errno: errno) }
             } else if errno != EINTR {
