@@ -23,9 +23,10 @@ final class StagedBody: Sendable {
 
 /// The folder of the contents that are too large for the database.
 ///
-/// A content is written under a passing name, synced, and given its name inside the transaction that stores its entry; the folder is synced
-/// before the commit, so an entry on the disk has its content on the disk. The delivering process removes leftovers of interrupted ones:
-/// names without an entry, and unlocked passing names.
+/// A content is written under a passing name, synced, and given its name inside the transaction that stores
+/// its entry; the folder is synced before the commit, so an entry on the disk has its content on the disk.
+/// The delivering process removes leftovers of interrupted ones: names without an entry, and unlocked passing
+/// names.
 struct BodyFolder: Sendable {
     let paths: OutboxPaths
     private static let passing = ".part"
@@ -209,7 +210,8 @@ struct BodyFolder: Sendable {
         return false
     }
 
-    /// Removes contents without an entry; called in a write transaction, so that no process is about to store one.
+    /// Removes contents without an entry; called in a write transaction, so that no process is about to store
+    /// one.
     func sweep(isKnown: (String) throws(StorageError) -> Bool) throws(StorageError) {
         let folder = try open()
         for name in folder.names {

@@ -5,13 +5,14 @@ import Storage
 
 /// Carries over what can be read of a damaged database into a new one, and puts that into its place.
 ///
-/// The new one is complete and on the disk before anything of the damaged one is moved: then its name says so, and from there on the
-/// exchange is always finished, by the next process that opens the outbox where this one is killed. Before that, the damaged one and its
-/// log of changes lie where they were. Contents of entries that could not be read are kept beside the damaged one: it may still say what
-/// they were.
+/// The new one is complete and on the disk before anything of the damaged one is moved: then its name says
+/// so, and from there on the exchange is always finished, by the next process that opens the outbox where
+/// this one is killed. Before that, the damaged one and its log of changes lie where they were. Contents of
+/// entries that could not be read are kept beside the damaged one: it may still say what they were.
 struct DatabaseRecovery {
     private let paths: OutboxPaths
-    /// Called before each step that changes what a process that is killed there leaves behind; for tests, which end it by an error.
+    /// Called before each step that changes what a process that is killed there leaves behind; for tests,
+    /// which end it by an error.
     private let willStep: () throws(StorageError) -> Void
 
     init(_ paths: OutboxPaths, willStep: @escaping () throws(StorageError) -> Void = {}) {
@@ -47,8 +48,8 @@ struct DatabaseRecovery {
     /// Puts the complete one into the place of the damaged one; what was done before is not done again.
     private func exchange() throws(StorageError) -> String {
         let aside = paths.damaged.next
-        // The log first: the file is what tells which number is free, so after an interruption both get the same one. No log may be left
-        // beside the new database, of which SQLite would make it a part.
+        // The log first: the file is what tells which number is free, so after an interruption both get the
+        // same one. No log may be left beside the new database, of which SQLite would make it a part.
         for suffix in DatabaseFile.companions {
             try move(paths.database + suffix, to: aside + suffix, mayBeMissing: true)
         }
@@ -73,7 +74,8 @@ struct DatabaseRecovery {
 
     /// Has a closed database on the disk.
     private func sync(_ path: String) throws(StorageError) {
-        // SQLite removes the log with the last connection, once it is a part of the file; an empty one says the same.
+        // SQLite removes the log with the last connection, once it is a part of the file; an empty one says
+        // the same.
         guard DatabaseFile.size(path + DatabaseFile.companions[0]) ?? 0 == 0 else {
             throw StorageError(.inputOutput, "its log of changes is still needed", path: path)
         }
@@ -100,8 +102,8 @@ struct DatabaseRecovery {
 
     /// Whether there is something to read.
     ///
-    /// Beside an empty file SQLite deletes the log of changes; where the file has room for a first page SQLite reads the log, and that of a
-    /// small outbox may have all of it.
+    /// Beside an empty file SQLite deletes the log of changes; where the file has room for a first page
+    /// SQLite reads the log, and that of a small outbox may have all of it.
     private func hasContent() -> Bool {
         guard DatabaseFile.size(paths.database) ?? 0 == 0 else { return true }
         let log = PrivateFile.openFile(paths.database + DatabaseFile.companions[0], O_RDONLY)
@@ -144,7 +146,8 @@ struct DatabaseRecovery {
         return count
     }
 
-    /// The numbers of the entries, from both ends of the table towards the damage, and singly where it lies between.
+    /// The numbers of the entries, from both ends of the table towards the damage, and singly where it lies
+    /// between.
     private func identifiers(_ old: Database) -> [Int64] {
         let (lower, isWhole) = scan(
             old, "SELECT id FROM entries NOT INDEXED WHERE id > ? ORDER BY id LIMIT 1", 0)

@@ -6,7 +6,8 @@ import Glibc
 
 /// Reports writes to a database by any process of this machine: inotify(7) on its write-ahead log.
 ///
-/// The event comes with the write and so before the commit is visible; the handler acquires the writer's lock first, which waits for it.
+/// The event comes with the write and so before the commit is visible; the handler acquires the writer's lock
+/// first, which waits for it.
 final class DatabaseWatcher {
     private let descriptor: OwnedDescriptor
     private let reactor: Reactor

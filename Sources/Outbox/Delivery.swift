@@ -108,7 +108,8 @@ struct Delivery: Sendable {
                 unanswered: pending.unanswered)
             request.options.timeouts.connect = AnswerPatience.connecting(request.options.timeoutInterval)
             request.options.cachePolicy = .reloadIgnoringLocalCacheData
-            // The status says it all; of the content only the beginning is kept, and no more is held or waited for.
+            // The status says it all; of the content only the beginning is kept, and no more is held or
+            // waited for.
             request.options.maximumContentLength = Int64(
                 max(configuration.limits.maximumReplySize, Self.smallAnswer))
             return request

@@ -4,7 +4,8 @@ import EventLoop
 import Glibc
 import Storage
 
-/// A file whose lock says who may do what (flock(2)); the kernel takes the lock back when the process ends, however it does.
+/// A file whose lock says who may do what (flock(2)); the kernel takes the lock back when the process ends,
+/// however it does.
 struct LockFile: ~Copyable {
     let descriptor: OwnedDescriptor
 
@@ -14,7 +15,8 @@ struct LockFile: ~Copyable {
         descriptor = OwnedDescriptor(adopting: number)
     }
 
-    /// A child that was forked and has not begun another program yet has the descriptor too, and closing alone would leave it the lock.
+    /// A child that was forked and has not begun another program yet has the descriptor too, and closing
+    /// alone would leave it the lock.
     deinit { unlock() }
 
     /// Waits until it is free of others' exclusive locks.

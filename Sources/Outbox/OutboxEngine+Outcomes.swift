@@ -34,7 +34,8 @@ extension OutboxEngine {
 
     /// Stores the outcomes.
     ///
-    /// Where that fails, on a full disk for instance, they stay in memory and their lanes busy, so nothing is sent twice.
+    /// Where that fails, on a full disk for instance, they stay in memory and their lanes busy, so nothing is
+    /// sent twice.
     private func settle() {
         isSettling = false
         guard !outcomes.isEmpty else { return }

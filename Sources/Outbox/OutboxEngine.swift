@@ -11,7 +11,8 @@ final class OutboxEngine {
     let bodies: BodyFolder
     let configuration: OutboxConfiguration
     let reactor: Reactor
-    /// Runs the steps of deliveries, each of which is short: the runtime's own threads, once used, wake up every second.
+    /// Runs the steps of deliveries, each of which is short: the runtime's own threads, once used, wake up
+    /// every second.
     private let executor: LoopTaskExecutor
     let broadcaster: EventBroadcaster<OutboxEvent>
     var machine: DispatchStateMachine
@@ -128,7 +129,8 @@ final class OutboxEngine {
 
     /// Sends what may be sent.
     ///
-    /// - Parameter now: one instant for all of it: what became due between two looks at the clock would neither be sent nor waited for.
+    /// - Parameter now: one instant for all of it: what became due between two looks at the clock would
+    ///   neither be sent nor waited for.
     func pump(now: Int64 = WallClock.now) {
         guard machine.isRunning, !isClosed else { return }
         do throws(OutboxError) {
@@ -214,7 +216,8 @@ final class OutboxEngine {
         broadcaster.publish(reason.map { .held(plain, reason: $0, until: nil) } ?? .released(plain))
     }
 
-    /// Drops expired entries, a part at a time, but none in flight; cancels those that the manager only holds.
+    /// Drops expired entries, a part at a time, but none in flight; cancels those that the manager only
+    /// holds.
     ///
     /// - Returns: whether there may be more.
     private func dropExpired(now: Int64) throws(OutboxError) -> Bool {

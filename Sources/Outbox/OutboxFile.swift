@@ -6,8 +6,9 @@ import Storage
 
 /// The outbox on the disk, for one thread; several processes may have it open.
 ///
-/// A damaged database is replaced under everybody's feet, so each access first looks whether the file is still the one that is open, and
-/// each writing one keeps it from being replaced meanwhile: else it would go to a file that nobody reads any more.
+/// A damaged database is replaced under everybody's feet, so each access first looks whether the file is
+/// still the one that is open, and each writing one keeps it from being replaced meanwhile: else it would go
+/// to a file that nobody reads any more.
 final class OutboxFile {
     let paths: OutboxPaths
     private let gate: LockFile
@@ -67,7 +68,8 @@ final class OutboxFile {
         }
     }
 
-    /// Takes the gate with others, when no exchange is half done: what was written into the damaged database then would be lost with it.
+    /// Takes the gate with others, when no exchange is half done: what was written into the damaged database
+    /// then would be lost with it.
     private static func enter(
         _ paths: OutboxPaths, _ gate: borrowing LockFile, _ report: (String, String, Int) -> Void
     ) throws(StorageError) {
@@ -100,15 +102,17 @@ final class OutboxFile {
         if let traces = paths.traces { throw StorageError(.corrupt, traces, path: paths.database) }
         return try givingWay(paths) { () throws(StorageError) in
             let database = try Database(paths.database)
-            // A short log: it is overwritten in place sooner, which costs less to sync than growing, and fits into the reserve.
+            // A short log: it is overwritten in place sooner, which costs less to sync than growing, and fits
+            // into the reserve.
             try database.execute("PRAGMA wal_autocheckpoint = 250")
             try database.migrate(to: .outbox)
             return database
         }
     }
 
-    /// Does the work, and once more on a full disk, in the room kept back: what waits has to be able to leave there as well, and even to
-    /// open it or to read takes some, for the log's index and the tables of a newer version.
+    /// Does the work, and once more on a full disk, in the room kept back: what waits has to be able to leave
+    /// there as well, and even to open it or to read takes some, for the log's index and the tables of a
+    /// newer version.
     private static func givingWay<Value>(
         _ paths: OutboxPaths, _ work: () throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
@@ -123,8 +127,9 @@ final class OutboxFile {
 
     /// Replaces a damaged database, unless another process has done so.
     ///
-    /// - Parameter damaged: the file that has reported damage. No check is asked whether it is right: the one that is quick does not compare
-    ///   indices with their tables, so it may find nothing, for ever, in a file that nothing can be removed from.
+    /// - Parameter damaged: the file that has reported damage. No check is asked whether it is right: the one
+    ///   that is quick does not compare indices with their tables, so it may find nothing, for ever, in a
+    ///   file that nothing can be removed from.
     private static func replace(
         _ damaged: FileIdentity, _ paths: OutboxPaths, _ gate: borrowing LockFile, _ reason: String,
         _ report: (String, String, Int) -> Void
@@ -181,7 +186,8 @@ final class OutboxFile {
 
     /// Makes the file smaller where more than `spare` bytes and three quarters of it are free.
     ///
-    /// SQLite writes what is left anew, in one transaction (`VACUUM`), and keeps it in memory meanwhile: so only where that is little.
+    /// SQLite writes what is left anew, in one transaction (`VACUUM`), and keeps it in memory meanwhile: so
+    /// only where that is little.
     func compact(spare: Int64) throws(OutboxError) {
         try access { (database) throws(StorageError) in
             let page = try database.integer("PRAGMA page_size")

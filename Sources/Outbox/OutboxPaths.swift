@@ -6,7 +6,8 @@ import Storage
 /// Where an outbox keeps what.
 struct OutboxPaths: Sendable {
     let folder: String
-    /// Whose rights are taken for all that is done in the folder; nil where this process' own are the right ones.
+    /// Whose rights are taken for all that is done in the folder; nil where this process' own are the right
+    /// ones.
     let rights: FolderRights?
 
     init(folder: String) {
@@ -18,7 +19,8 @@ struct OutboxPaths: Sendable {
     var database: String { folder + "/outbox.sqlite" }
     /// A new database that is being made out of a damaged one; worthless until it is complete.
     var draft: String { folder + "/outbox.sqlite.new" }
-    /// The new database, complete and on the disk: while it is there, it is to take the place of the damaged one.
+    /// The new database, complete and on the disk: while it is there, it is to take the place of the damaged
+    /// one.
     var successor: String { folder + "/outbox.sqlite.next" }
     /// Held, in whole, by the process that delivers (flock(2)).
     var deliveryLock: String { folder + "/outbox.lock" }
@@ -44,10 +46,11 @@ struct OutboxPaths: Sendable {
     /// Whether a damaged database was about to be replaced by one that is complete.
     var isExchangeBegun: Bool { DatabaseFile.size(successor) != nil }
 
-    /// What tells that requests were in a database that is empty or missing; nil where it is sound as far as that goes, or new.
+    /// What tells that requests were in a database that is empty or missing; nil where it is sound as far as
+    /// that goes, or new.
     ///
-    /// A new one is empty for a moment, while another process makes it, but has neither log nor contents before it has tables, and the
-    /// reserve is made when the first request is taken.
+    /// A new one is empty for a moment, while another process makes it, but has neither log nor contents
+    /// before it has tables, and the reserve is made when the first request is taken.
     var traces: String? {
         let size = DatabaseFile.size(database)
         guard size ?? 0 == 0 else { return nil }
@@ -83,7 +86,8 @@ struct OutboxPaths: Sendable {
         _ = fchmod(contents.number, 0o700)
     }
 
-    /// What lies in a folder of another user is that user's word: which file a name leads to, and what is sent.
+    /// What lies in a folder of another user is that user's word: which file a name leads to, and what is
+    /// sent.
     private func checkOwner() throws(OutboxError) {
         var status = stat()
         guard stat(folder, &status) == 0 else {

@@ -8,9 +8,10 @@ import Storage
 extension OutboxTables {
     /// Shifts the times of entries stored since boot by as much as the clock was set meanwhile.
     ///
-    /// A device without a battery for its clock starts in 1970, or at the time it was switched off, and gets the time from the network:
-    /// just when its requests could be sent, they would all expire. Entries from before the boot stay as they are, since the time without
-    /// power is unknown; so do those that expire more than a year after they were stored: that is a date and no length of time.
+    /// A device without a battery for its clock starts in 1970, or at the time it was switched off, and gets
+    /// the time from the network: just when its requests could be sent, they would all expire. Entries from
+    /// before the boot stay as they are, since the time without power is unknown; so do those that expire
+    /// more than a year after they were stored: that is a date and no length of time.
     func follow(_ clock: ClockReading) throws(StorageError) {
         guard !clock.boot.isEmpty else { return }
         let kept = try database.first("SELECT boot, start, first FROM clock") {
@@ -56,7 +57,8 @@ struct ClockReading: Sendable, Equatable {
             boot: BootIdentifier.current)
     }
 
-    /// When the machine was started, by the device's clock: it changes where that is set, and at no other time.
+    /// When the machine was started, by the device's clock: it changes where that is set, and at no other
+    /// time.
     var start: Int64 { wall - elapsed }
 
     /// Differences below this, in milliseconds, come from reading one clock after the other.

@@ -42,7 +42,8 @@ struct OutboxTables {
             """)
     }
 
-    /// Looks whether the lanes know all that waits: an index that is damaged hides entries without a word, and such ones would never leave.
+    /// Looks whether the lanes know all that waits: an index that is damaged hides entries without a word,
+    /// and such ones would never leave.
     ///
     /// - Throws: ``StorageError/Kind/corrupt`` where not.
     func checkLanes() throws(StorageError) {

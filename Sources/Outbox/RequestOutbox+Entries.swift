@@ -50,7 +50,8 @@ extension RequestOutbox {
         try await read { (tables) throws(StorageError) in try tables.counts() }
     }
 
-    /// Waits until an entry was delivered, dropped or removed, or has become a dead letter; whichever process does it.
+    /// Waits until an entry was delivered, dropped or removed, or has become a dead letter; whichever process
+    /// does it.
     ///
     /// - Throws: `CancellationError` where the task is cancelled meanwhile.
     public func settlement(of id: OutboxID) async throws -> OutboxSettlement {
@@ -103,7 +104,8 @@ extension RequestOutbox {
         }
     }
 
-    /// Lets nothing more leave, whichever process delivers, until ``resume()``; stored, so it outlives restarts.
+    /// Lets nothing more leave, whichever process delivers, until ``resume()``; stored, so it outlives
+    /// restarts.
     public func pause() async throws { try await setPaused(true) }
 
     /// Ends the pause.
@@ -164,7 +166,8 @@ extension RequestOutbox {
 
 /// A call that waits for an entry to leave.
 ///
-/// Unchecked because the compiler cannot see threads: made by the caller, and from then on used on the outbox's thread alone.
+/// Unchecked because the compiler cannot see threads: made by the caller, and from then on used on the
+/// outbox's thread alone.
 final class SettlementWaiter: @unchecked Sendable {
     let id: OutboxID
     var continuation: CheckedContinuation<OutboxSettlement, any Error>?

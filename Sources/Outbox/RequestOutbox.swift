@@ -6,12 +6,14 @@ public import SessionManager
 import Storage
 import Synchronization
 
-/// Keeps HTTP requests on the disk until a server has them: what it has taken survives crashes, `kill -9` and loss of power.
+/// Keeps HTTP requests on the disk until a server has them: what it has taken survives crashes, `kill -9` and
+/// loss of power.
 ///
 /// ``enqueue(_:)-(OutboxRequest)`` returns when the request is on the disk. One process at a time delivers
-/// (``startDelivery(with:probe:)``), any number of processes may enqueue, list, retry and remove; the one that delivers notices.
-/// Requests of one lane arrive in order, lanes do not wait for each other. A request is delivered at least once: where its answer got
-/// lost, or the process was killed before the answer was written down, it is sent again with the same `Idempotency-Key`.
+/// (``startDelivery(with:probe:)``), any number of processes may enqueue, list, retry and remove; the one
+/// that delivers notices. Requests of one lane arrive in order, lanes do not wait for each other. A request
+/// is delivered at least once: where its answer got lost, or the process was killed before the answer was
+/// written down, it is sent again with the same `Idempotency-Key`.
 ///
 ///     let outbox = try await RequestOutbox(at: "/var/lib/meter/outbox")
 ///     try await outbox.startDelivery(with: manager)
@@ -39,7 +41,8 @@ public final class RequestOutbox: Sendable {
     private let internet = Mutex<ReachabilityObservation?>(nil)
     private let bounds: Mutex<OutboxLimits>
 
-    /// How much it holds, and what gives way: at first as in ``configuration``; a change holds for what comes from now on.
+    /// How much it holds, and what gives way: at first as in ``configuration``; a change holds for what comes
+    /// from now on.
     public var limits: OutboxLimits {
         get { bounds.withLock { $0 } }
         set { bounds.withLock { $0 = newValue } }
@@ -47,10 +50,11 @@ public final class RequestOutbox: Sendable {
 
     /// Opens the outbox of a folder, or makes it: readable and writable for this user alone.
     ///
-    /// A damaged database is moved aside and what can be read of it carried over; see ``OutboxEvent/damaged(movedTo:reason:salvaged:)``,
-    /// which `onEvent` gets.
+    /// A damaged database is moved aside and what can be read of it carried over; see
+    /// ``OutboxEvent/damaged(movedTo:reason:salvaged:)``, which `onEvent` gets.
     ///
-    /// - Parameter onEvent: called with everything that happens, in order, on the outbox's thread; it has to return soon.
+    /// - Parameter onEvent: called with everything that happens, in order, on the outbox's thread; it has to
+    ///   return soon.
     /// - Throws: ``OutboxError``.
     public init(
         at folder: String, configuration: OutboxConfiguration = OutboxConfiguration(),
@@ -85,7 +89,8 @@ public final class RequestOutbox: Sendable {
         engine.perform { $0.close() }
     }
 
-    /// Ends the delivery and lets go of the files; everything else fails from now on with ``OutboxError/Code/closed``.
+    /// Ends the delivery and lets go of the files; everything else fails from now on with
+    /// ``OutboxError/Code/closed``.
     public func close() async {
         await stopDelivery()
         await withCheckedContinuation { continuation in
@@ -199,10 +204,11 @@ public final class RequestOutbox: Sendable {
 
     /// Delivers from now on, with a manager's connections, policy and request queue.
     ///
-    /// What the network cannot carry waits in the manager's queue; when it is back, what failed for its sake is tried at once.
+    /// What the network cannot carry waits in the manager's queue; when it is back, what failed for its sake
+    /// is tried at once.
     ///
-    /// - Parameter probe: what it says of the network is followed: requests without TLS wait while that wants a sign-in, or is not known yet. It
-    ///   has to be started, and is kept until the delivery ends.
+    /// - Parameter probe: what it says of the network is followed: requests without TLS wait while that wants
+    ///   a sign-in, or is not known yet. It has to be started, and is kept until the delivery ends.
     /// - Throws: ``OutboxError/Code/deliveredElsewhere`` where another process does.
     public func startDelivery(with manager: URLSessionManager, probe: InternetProbe? = nil) async throws {
         if let probe { try await follow(probe.state) }
@@ -273,7 +279,8 @@ public final class RequestOutbox: Sendable {
         }
     }
 
-    /// Has `handler` called with everything that happens, in order, on the outbox's thread; it has to return soon.
+    /// Has `handler` called with everything that happens, in order, on the outbox's thread; it has to return
+    /// soon.
     public func observe(_ handler: @escaping @Sendable (OutboxEvent) -> Void) -> OutboxObservation {
         OutboxObservation(number: broadcaster.subscribe(handler), broadcaster: broadcaster)
     }

@@ -21,12 +21,13 @@ package final class Service {
     private var configuration: ServiceConfiguration
     private let reread: (() -> ConfigurationReader)?
 
-    /// How long the parts together may take to write what they have: systemd and `docker stop` ask for more patience,
-    /// people do not.
+    /// How long the parts together may take to write what they have: systemd and `docker stop` ask for more
+    /// patience, people do not.
     package static let stopLimit: Duration = .milliseconds(1500)
 
     /// - Parameters:
-    ///   - components: in the order in which they are started and get changes; those that readiness waits for last.
+    ///   - components: in the order in which they are started and get changes; those that readiness waits for
+    ///     last.
     ///   - configuration: what they were made from.
     ///   - reread: reads it again; nil where it comes from nowhere.
     package init(

@@ -3,9 +3,11 @@
 package import ReachabilityCore
 package import SessionCore
 
-/// What has changed, as the parts of the service get it: the first report, a status, or a path below the same status.
+/// What has changed, as the parts of the service get it: the first report, a status, or a path below the same
+/// status.
 package struct CommittedChange: Sendable, Equatable {
-    /// What the monitor said: kind of change, status, status before, path with its reason and generation, and the links.
+    /// What the monitor said: kind of change, status, status before, path with its reason and generation, and
+    /// the links.
     package let update: ReachabilityUpdate
     /// Since when the status is what it is; nil where the service did not see it begin.
     package var since: WallTime?

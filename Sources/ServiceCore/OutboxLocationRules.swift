@@ -16,8 +16,9 @@ package enum SocketAnswer: Sendable, Equatable {
 
 /// Where commands find the outbox: with a service, or in the files of a state directory.
 ///
-/// A request that was acknowledged must lie where the next service delivers from. So the directory is the one that the last service has noted
-/// beside its socket (``StateNoteRules``), or else that of the configuration; and a socket that was named is never replaced by files.
+/// A request that was acknowledged must lie where the next service delivers from. So the directory is the one
+/// that the last service has noted beside its socket (``StateNoteRules``), or else that of the configuration;
+/// and a socket that was named is never replaced by files.
 package enum OutboxLocationRules {
     package enum Place: Sendable, Equatable {
         /// The service is asked.
@@ -85,8 +86,8 @@ package enum StateNoteRules {
 
     package static let maximumSize = 4096
 
-    /// Whether a note is believed: root's and the reader's own are; that of another user only about a directory of its own, for else the
-    /// commands of root would write where that user wants.
+    /// Whether a note is believed: root's and the reader's own are; that of another user only about a
+    /// directory of its own, for else the commands of root would write where that user wants.
     ///
     /// - Parameters:
     ///   - owner: whose the note is (stat(2)).
@@ -99,7 +100,8 @@ package enum StateNoteRules {
     }
 }
 
-/// From whose state directory requests are sent: what lies in it decides which ones, and which files are read for their secrets.
+/// From whose state directory requests are sent: what lies in it decides which ones, and which files are read
+/// for their secrets.
 package enum StateDirectoryRules {
     /// Why a directory that is there is not used; nil where it is.
     ///

@@ -87,7 +87,8 @@ import Testing
                 && access(lab.path + "/outbox.damaged-2", F_OK) == 0)
     }
 
-    /// Changes text in the first page of an index, which stays well formed: only a comparison with the table shows it.
+    /// Changes text in the first page of an index, which stays well formed: only a comparison with the table
+    /// shows it.
     private func alter(index: String, _ text: String, to other: String) throws {
         let page = try Database(database).integer(
             "SELECT rootpage FROM sqlite_master WHERE name = ?", [.text(index)])

@@ -8,7 +8,8 @@ import ServiceCore
 import SessionCore
 import TestSupport
 
-/// One part of the service on a loop of its own, told what the test wants; with a folder, and a log to wait for.
+/// One part of the service on a loop of its own, told what the test wants; with a folder, and a log to wait
+/// for.
 final class ServiceBench<Part: ServiceComponent & SendableMetatype>: Sendable {
     let folder: ScratchFolder
     let loop: Reactor

@@ -4,13 +4,15 @@ import FoundationEssentials
 import HTTPTypes
 import SessionCore
 
-/// Which redirects a delivery follows: those by which the same request reaches the same server, as far as that can be known.
+/// Which redirects a delivery follows: those by which the same request reaches the same server, as far as
+/// that can be known.
 ///
 /// Every other one is the answer, and ``DeliveryVerdict`` judges it:
 ///
-/// - What makes a GET of a POST brings the server nothing: 303 always, 301 and 302 of POST (RFC 9110 §15.4.2 to §15.4.4).
-/// - Secrets stay with the origin they were meant for (``SecretField``, `Authorization`, a user in the URL), and without them the request
-///   would only be refused elsewhere: with them it goes nowhere else at all.
+/// - What makes a GET of a POST brings the server nothing: 303 always, 301 and 302 of POST (RFC 9110 §15.4.2
+///   to §15.4.4).
+/// - Secrets stay with the origin they were meant for (``SecretField``, `Authorization`, a user in the URL),
+///   and without them the request would only be refused elsewhere: with them it goes nowhere else at all.
 /// - Nothing goes from https to http.
 /// - What came by http may be of a network that wants a sign-in and not of the server, and is believed only as far as that does no harm:
 ///   on the same host, to https, or by 307 and 308.

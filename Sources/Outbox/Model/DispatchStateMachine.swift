@@ -4,7 +4,8 @@ import SessionCore
 
 /// Decides which lanes may send: one request of a lane at a time, with a limit in all and for each host.
 ///
-/// The limits hold for each network condition: requests that wait for Wi-Fi do not hold up those on the modem.
+/// The limits hold for each network condition: requests that wait for Wi-Fi do not hold up those on the
+/// modem.
 struct DispatchStateMachine: ~Copyable, Sendable {
     private enum State: Equatable {
         case idle

@@ -2,16 +2,18 @@
 
 /// Detects origins that refuse everything, such as a gateway that has lost its routes or keys for a while.
 ///
-/// One refusal is the request's own fault and makes a dead letter. Several in a row from one origin, without a success between, count as
-/// the server's fault: the origin is stopped, which lets one request at a time through, after growing pauses, and the refused requests wait
-/// again. A success ends that. After ``RetrySchedule/longestStop`` without one, refusals make dead letters again, until the next success.
+/// One refusal is the request's own fault and makes a dead letter. Several in a row from one origin, without
+/// a success between, count as the server's fault: the origin is stopped, which lets one request at a time
+/// through, after growing pauses, and the refused requests wait again. A success ends that. After
+/// ``RetrySchedule/longestStop`` without one, refusals make dead letters again, until the next success.
 struct OriginRefusals: Sendable, Equatable {
     /// The state of an origin; stored on the disk, so that it survives a restart.
     struct Record: Sendable, Equatable {
         var origin: String
         /// The requests that were refused in a row and became dead letters; empty once the origin is stopped.
         var suspects: [OutboxID] = []
-        /// When the last refusal came, and when the origin was stopped; in milliseconds since 1970, as all times here.
+        /// When the last refusal came, and when the origin was stopped; in milliseconds since 1970, as all
+        /// times here.
         var last: Int64
         var since: Int64 = 0
         /// Nothing goes there before this; 0 where the origin is not stopped.
@@ -52,7 +54,8 @@ struct OriginRefusals: Sendable, Equatable {
 
     func record(_ origin: String) -> Record? { records[origin] }
 
-    /// A request was refused by an origin, for a reason that may be a gateway's (``OutboxFailure/mayBeOfGateway``).
+    /// A request was refused by an origin, for a reason that may be a gateway's
+    /// (``OutboxFailure/mayBeOfGateway``).
     ///
     /// - Parameter chance: a random number from 0 to 1.
     mutating func refused(

@@ -41,8 +41,8 @@ public struct OutboxEntry: Sendable, Equatable {
     public let nextAttempt: Date?
     /// Why the last try failed; nil before the first.
     public let failure: OutboxFailure?
-    /// Why it is not sent at the moment although its turn has come: its server refuses everything, or the network wants a sign-in; nil where
-    /// neither is so.
+    /// Why it is not sent at the moment although its turn has come: its server refuses everything, or the
+    /// network wants a sign-in; nil where neither is so.
     public let hold: String?
     /// After so many failures it becomes a dead letter; nil for what holds for all.
     public let maximumAttempts: Int?

@@ -30,11 +30,14 @@ public enum OutboxEvent: Sendable {
     case released(String)
     /// This process delivers from now on, or no longer.
     case delivering(Bool)
-    /// The database was damaged: it was moved to this path, and so many entries were carried over into a new one.
+    /// The database was damaged: it was moved to this path, and so many entries were carried over into a new
+    /// one.
     ///
-    /// The contents of those which could not be are in a folder beside it, whose name ends with `.bodies`. The last three are kept.
+    /// The contents of those which could not be are in a folder beside it, whose name ends with `.bodies`.
+    /// The last three are kept.
     case damaged(movedTo: String, reason: String, salvaged: Int)
-    /// The outbox's file cannot be written at the moment; what was delivered stays in mind and is removed as soon as it can be.
+    /// The outbox's file cannot be written at the moment; what was delivered stays in mind and is removed as
+    /// soon as it can be.
     ///
     /// Published once for each sentence, until ``storageRecovered``.
     case storageFailed(String)

@@ -8,16 +8,19 @@ public struct OutboxFailure: Sendable, Equatable, CustomStringConvertible {
     public enum Kind: String, Sendable, Codable {
         /// No network, no such host, no connection, a time limit: passes when the network is better.
         case network
-        /// The server's status says that it cannot at the moment: 408, 421, 423, 425, 429, 5xx, 409 to a request that it may have got before, any
-        /// refusal with `Retry-After`, a redirect that is not followed, or no proper HTTP; or it refuses everything.
+        /// The server's status says that it cannot at the moment: 408, 421, 423, 425, 429, 5xx, 409 to a
+        /// request that it may have got before, any refusal with `Retry-After`, a redirect that is not
+        /// followed, or no proper HTTP; or it refuses everything.
         case server
         /// The server refuses the request, by another status.
         case refused
-        /// The server is not trusted, or it or a proxy does not trust this device: needs a correction by people, of a clock for instance.
+        /// The server is not trusted, or it or a proxy does not trust this device: needs a correction by
+        /// people, of a clock for instance.
         case security
         /// A secret could not be looked up.
         case secret
-        /// The server refuses the request with a secret that was filled in, which may be an old one: 401 or 403.
+        /// The server refuses the request with a secret that was filled in, which may be an old one: 401 or
+        /// 403.
         case credentials
         /// The request cannot be sent as it is: its content is gone, its URL is none.
         case unsendable
@@ -45,8 +48,8 @@ public struct OutboxFailure: Sendable, Equatable, CustomStringConvertible {
     /// Whether the same request may succeed later.
     public var isPassing: Bool { kind != .refused && kind != .unsendable }
 
-    /// Whether it may be of a gateway that has lost its routes or keys, and not of the server behind it: the statuses that say nothing about the
-    /// request's content.
+    /// Whether it may be of a gateway that has lost its routes or keys, and not of the server behind it: the
+    /// statuses that say nothing about the request's content.
     package var mayBeOfGateway: Bool {
         guard kind == .refused || kind == .credentials, let statusCode else { return false }
         return [401, 402, 403, 404, 405, 410, 451].contains(statusCode)
@@ -81,10 +84,12 @@ package enum DeliveryVerdict: Sendable, Equatable {
     ) {
         switch statusCode {
         case 200..<300: self = .delivered(statusCode: statusCode)
-        // The server has carried it out and names what came of it (RFC 9110 §15.4.4); in the clear it may not be the server that says so.
+        // The server has carried it out and names what came of it (RFC 9110 §15.4.4); in the clear it may not
+        // be the server that says so.
         case 303 where isSecure: self = .delivered(statusCode: statusCode)
-        // One that ``DeliveryRedirects`` do not follow: nobody has the request. It may be of a network that wants a sign-in, which says
-        // so of everything that waits, or of a server that is put right one day, so nothing is given up for it.
+        // One that ``DeliveryRedirects`` do not follow: nobody has the request. It may be of a network that
+        // wants a sign-in, which says so of everything that waits, or of a server that is put right one day,
+        // so nothing is given up for it.
         case 301, 302, 303, 307, 308:
             let target = location.map { " to \(TextQuote($0))" } ?? ""
             let message =
@@ -93,7 +98,8 @@ package enum DeliveryVerdict: Sendable, Equatable {
         case 401 where fillsSecrets, 403 where fillsSecrets:
             self = .retry(
                 OutboxFailure(.credentials, "the server answered \(statusCode)", statusCode: statusCode))
-        // A proxy on the way refuses this device, whatever it sends; the server has not seen the request (RFC 9110 §15.5.8).
+        // A proxy on the way refuses this device, whatever it sends; the server has not seen the request (RFC
+        // 9110 §15.5.8).
         case 407:
             let message = "a proxy on the way wants credentials: status 407"
             self = .retry(OutboxFailure(.security, message, statusCode: statusCode))
@@ -101,7 +107,8 @@ package enum DeliveryVerdict: Sendable, Equatable {
         case 409 where isRepeated:
             let message = "the server answered 409, perhaps since it still works on an earlier try"
             self = .retry(OutboxFailure(.server, message, statusCode: statusCode))
-        // It may be taken by another connection (421, RFC 9110 §15.5.20), or when a lock is gone (423, RFC 4918 §11.3).
+        // It may be taken by another connection (421, RFC 9110 §15.5.20), or when a lock is gone (423, RFC
+        // 4918 §11.3).
         case 421, 423:
             self = .retry(OutboxFailure(.server, "the server answered \(statusCode)", statusCode: statusCode))
         // Too early (RFC 8470) and too many requests (RFC 6585) name themselves passing, as 408 does.

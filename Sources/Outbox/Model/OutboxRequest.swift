@@ -24,7 +24,8 @@ public struct OutboxRequest: Sendable {
     public var secretFields: [SecretField] = []
     /// The content; nil for none.
     public var body: Body?
-    /// Requests of one lane are delivered one after the other, in the order in which they were taken; lanes do not wait for each other.
+    /// Requests of one lane are delivered one after the other, in the order in which they were taken; lanes
+    /// do not wait for each other.
     public var lane = "default"
     /// Which lane goes first where not all can at once: that whose oldest request has the greater number.
     public var priority = 0
@@ -34,20 +35,23 @@ public struct OutboxRequest: Sendable {
     ///
     /// What is on its way then is waited for; what waits for a network is not.
     ///
-    /// By the device's clock. Where that is set later, this moves with it, so that an hour stays an hour on a device that starts in 1970;
-    /// not so where it is more than a year away, which makes it a date, nor after the machine was started again.
+    /// By the device's clock. Where that is set later, this moves with it, so that an hour stays an hour on a
+    /// device that starts in 1970; not so where it is more than a year away, which makes it a date, nor after
+    /// the machine was started again.
     public var expires: Date?
-    /// How long the server may be silent, and so how long it may take for its answer; nil for the timeout of the outbox, zero for
-    /// ever.
+    /// How long the server may be silent, and so how long it may take for its answer; nil for the timeout of
+    /// the outbox, zero for ever.
     ///
     /// Doubled with each try that was sent whole and got no answer in time.
     public var timeout: Duration?
-    /// After so many failures it becomes a dead letter; nil for what the outbox's ``RetrySchedule/maximumAttempts`` says.
+    /// After so many failures it becomes a dead letter; nil for what the outbox's
+    /// ``RetrySchedule/maximumAttempts`` says.
     public var maximumAttempts: Int?
     /// What the server recognises a repeated delivery by; nil makes a random one.
     ///
-    /// A request with the key of one that is still there is not taken twice: so a program that was killed before it got its receipt
-    /// may hand over the same again. One with another URL, method or content is refused (``OutboxError/Code/keyTaken``). An `Idempotency-Key` among ``headerFields`` counts as this.
+    /// A request with the key of one that is still there is not taken twice: so a program that was killed
+    /// before it got its receipt may hand over the same again. One with another URL, method or content is
+    /// refused (``OutboxError/Code/keyTaken``). An `Idempotency-Key` among ``headerFields`` counts as this.
     public var idempotencyKey: String?
 
     /// A request.

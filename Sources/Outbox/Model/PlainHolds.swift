@@ -23,7 +23,8 @@ enum PlainHolds {
             : nil
     }
 
-    /// Turns a delivery without TLS into a retry while the probe reports a portal, whose page may have answered.
+    /// Turns a delivery without TLS into a retry while the probe reports a portal, whose page may have
+    /// answered.
     static func doubt(_ verdict: DeliveryVerdict, _ internet: InternetState?) -> DeliveryVerdict {
         guard case .delivered(let status) = verdict, internet == .portal else { return verdict }
         let message =

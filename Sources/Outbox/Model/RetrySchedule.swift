@@ -2,8 +2,9 @@
 
 /// When a request that failed is sent again.
 ///
-/// The pause after the nth failure lies between a part of it and the whole of `first · factor ^ (n − 1)`, so that devices which lost the same
-/// server do not return all at once. A `Retry-After` of the server makes it longer, never shorter.
+/// The pause after the nth failure lies between a part of it and the whole of `first · factor ^ (n − 1)`, so
+/// that devices which lost the same server do not return all at once. A `Retry-After` of the server makes it
+/// longer, never shorter.
 public struct RetrySchedule: Sendable, Equatable {
     /// The first pause; 1 s.
     public var first: Duration = .seconds(1)
@@ -17,19 +18,21 @@ public struct RetrySchedule: Sendable, Equatable {
     public var longestRetryAfter: Duration = .seconds(3_600)
     /// The shortest pause where people have to correct something first: trust, a secret, a library; 1 min.
     public var slow: Duration = .seconds(60)
-    /// After so many failures a request becomes a dead letter; nil, the default, for never: a server may be away for long.
+    /// After so many failures a request becomes a dead letter; nil, the default, for never: a server may be
+    /// away for long.
     public var maximumAttempts: Int?
 
-    /// After so many refusals of a secret that was filled in, each looked up anew, a request becomes a dead letter; 8, which are two
-    /// minutes with the other defaults.
+    /// After so many refusals of a secret that was filled in, each looked up anew, a request becomes a dead
+    /// letter; 8, which are two minutes with the other defaults.
     public var maximumRefusals = 8
 
-    /// After so many 409 a request becomes a dead letter: the server still works on an earlier try, or says so; 16, which are over an hour with
-    /// the other defaults.
+    /// After so many 409 a request becomes a dead letter: the server still works on an earlier try, or says
+    /// so; 16, which are over an hour with the other defaults.
     public var maximumConflicts = 16
 
-    /// After so many refusals in a row from one origin (401, 403, 404 and others that a gateway gives) without a success between, they count as
-    /// the server's trouble: nothing becomes a dead letter for them, and the origin is asked seldom; 5, and 0 for never.
+    /// After so many refusals in a row from one origin (401, 403, 404 and others that a gateway gives)
+    /// without a success between, they count as the server's trouble: nothing becomes a dead letter for them,
+    /// and the origin is asked seldom; 5, and 0 for never.
     public var refusalsInARow = 5
     /// How long refusals in a row count as the server's trouble; 1 h.
     ///
@@ -42,7 +45,8 @@ public struct RetrySchedule: Sendable, Equatable {
     /// How long to wait, in milliseconds; nil for no more tries.
     ///
     /// - Parameters:
-    ///   - failures: how often it has failed by now, at least 1; of refused secrets and of conflicts, how often these were.
+    ///   - failures: how often it has failed by now, at least 1; of refused secrets and of conflicts, how
+    ///     often these were.
     ///   - isConflict: whether the server answers 409.
     ///   - retryAfter: what the server asks for.
     ///   - chance: a random number from 0 to 1.
@@ -73,7 +77,8 @@ public struct RetrySchedule: Sendable, Equatable {
         return max(Int64(pause), wished)
     }
 
-    /// No pause is longer than this, in milliseconds: what the clock says to be further away, the clock has got wrong.
+    /// No pause is longer than this, in milliseconds: what the clock says to be further away, the clock has
+    /// got wrong.
     package var horizon: Int64 { max(longest, longestRetryAfter, slow).milliseconds }
 }
 
@@ -88,8 +93,8 @@ extension Duration {
 
 /// The limit for a server's silence during a try.
 ///
-/// Doubles after each try that was sent whole without an answer in time: a server slower than the limit would else get the same request
-/// again and again.
+/// Doubles after each try that was sent whole without an answer in time: a server slower than the limit would
+/// else get the same request again and again.
 enum AnswerPatience {
     /// The limit does not grow beyond this by itself.
     static let longest: Duration = .seconds(3_600)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tracks which work fails on the outbox's files, so that each failure is reported once and not with every try.
+/// Tracks which work fails on the outbox's files, so that each failure is reported once and not with every
+/// try.
 struct StorageHealth: Sendable {
     /// Work that is retried.
     enum Work: Sendable {

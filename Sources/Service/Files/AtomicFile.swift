@@ -10,7 +10,8 @@ package struct AtomicFile: Sendable {
     private let temporary: String
     private let mode: mode_t
 
-    /// - Parameter mode: the file's mode, whatever the umask of the process; readable for everyone by default.
+    /// - Parameter mode: the file's mode, whatever the umask of the process; readable for everyone by
+    ///   default.
     package init(_ path: String, mode: mode_t = 0o644) {
         self.path = path
         self.mode = mode

@@ -3,7 +3,8 @@
 import EventLoop
 import Glibc
 
-/// Reports that a file or a folder is removed or moved: inotify(7) on the place itself, so other files cause no wake-up.
+/// Reports that a file or a folder is removed or moved: inotify(7) on the place itself, so other files cause
+/// no wake-up.
 ///
 /// To be used on the loop's thread.
 final class PathWatcher {

@@ -4,7 +4,8 @@ import EventLoop
 import Glibc
 package import ServiceCore
 
-/// The file beside a service's socket that says where its state directory is, for commands that find the service away.
+/// The file beside a service's socket that says where its state directory is, for commands that find the
+/// service away.
 package enum StateDirectoryRecord {
     /// Leaves it; a socket without a file has none.
     ///
@@ -14,7 +15,8 @@ package enum StateDirectoryRecord {
         return AtomicFile(path).write(StateNoteRules.content(directory: directory))
     }
 
-    /// The directory that the last service at this socket has noted; nil where there is no note, or none to be believed.
+    /// The directory that the last service at this socket has noted; nil where there is no note, or none to
+    /// be believed.
     package static func directory(socket: String) -> String? {
         guard let path = StateNoteRules.path(socket: socket) else { return nil }
         let number = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)

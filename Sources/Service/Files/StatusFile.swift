@@ -4,7 +4,8 @@ package import EventLoop
 import ReachabilityCore
 package import ServiceCore
 
-/// `status.json` in the runtime directory: the output of `reach status --json`, for programs without a socket.
+/// `status.json` in the runtime directory: the output of `reach status --json`, for programs without a
+/// socket.
 ///
 /// Removed when the service ends: the status would become stale.
 package final class StatusFile: ServiceComponent {

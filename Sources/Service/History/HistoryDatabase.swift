@@ -31,9 +31,11 @@ package final class HistoryDatabase {
     /// Where a damaged file was put; nil where the file was sound.
     package private(set) var setAside: String?
 
-    /// Opens it for writing; a damaged one is set aside under another name, with the last few before it, and a new one begun.
+    /// Opens it for writing; a damaged one is set aside under another name, with the last few before it, and
+    /// a new one begun.
     ///
-    /// - Parameter isSuspect: whether the file was found damaged at work: then all of it is looked at, which takes longer.
+    /// - Parameter isSuspect: whether the file was found damaged at work: then all of it is looked at, which
+    ///   takes longer.
     package init(_ path: String, isSuspect: Bool = false) throws(StorageError) {
         do throws(StorageError) { database = try Self.open(path, isSuspect) } catch {
             guard error.kind.isDamage else { throw error }
@@ -112,9 +114,10 @@ package final class HistoryDatabase {
 
     /// Removes changes that are too old or too many, and runs without changes.
     ///
-    /// The last change before the limit stays: its state reaches into the time that is kept. Old is what was written before
-    /// the first change that is not: a device without a clock writes 1970 at each of its starts, which says nothing about the
-    /// changes before. The time of a change goes by the run's last sign of life, as in the time line.
+    /// The last change before the limit stays: its state reaches into the time that is kept. Old is what was
+    /// written before the first change that is not: a device without a clock writes 1970 at each of its
+    /// starts, which says nothing about the changes before. The time of a change goes by the run's last sign
+    /// of life, as in the time line.
     package func prune(before limit: WallTime, keeping entries: Int64) throws(StorageError) {
         try database.transaction { () throws(StorageError) in
             try database.run(

@@ -8,9 +8,10 @@ import Storage
 
 /// Keeps every committed change in the history's file, off the loop.
 ///
-/// Changes that come while the disk is at work wait and are written together, and so do those that it has refused, a full one
-/// for instance: else the history would tell an outage as time in which all was well. Where more than ``limit`` wait, the
-/// oldest of them are dropped and counted: the newest state is always kept, and nothing grows.
+/// Changes that come while the disk is at work wait and are written together, and so do those that it has
+/// refused, a full one for instance: else the history would tell an outage as time in which all was well.
+/// Where more than ``limit`` wait, the oldest of them are dropped and counted: the newest state is always
+/// kept, and nothing grows.
 package final class HistoryService: ServiceComponent {
     package let name = "history"
     /// So many changes wait for the disk at most.

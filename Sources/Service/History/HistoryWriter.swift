@@ -130,7 +130,8 @@ final class HistoryWriter {
         if let aside = new.setAside {
             outcome.notes.append("the file was damaged; it is kept as \(aside), and a new one was begun")
         }
-        // All of it would go. The machine may have been off for so long; or its clock is wrong, and will be set soon.
+        // All of it would go. The machine may have been off for so long; or its clock is wrong, and will be
+        // set soon.
         let last = try new.lastRun()?.seen
         doubtEnd = last.map { $0 < oldest(at: wall) } == true ? boot &+ Self.doubt : nil
         run = try new.beginRun(at: wall, boot: boot)

@@ -105,7 +105,8 @@ final class HookProcess {
         posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO)
         clinux_spawn_in_directory(&actions, directory)
 
-        // The loop's thread blocks every signal, and the service ignores SIGPIPE: a program would inherit both.
+        // The loop's thread blocks every signal, and the service ignores SIGPIPE: a program would inherit
+        // both.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

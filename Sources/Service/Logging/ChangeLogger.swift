@@ -15,7 +15,8 @@ package final class ChangeLogger: ServiceComponent {
     private var timer: TimerID?
     private var statusBegan: MonotonicInstant?
 
-    /// - Parameter sink: the destination, whose level a changed configuration sets; nil where another component owns it.
+    /// - Parameter sink: the destination, whose level a changed configuration sets; nil where another
+    ///   component owns it.
     package init(_ settings: ServiceConfiguration.Log, counters: ServiceCounters, sink: LogSink? = nil) {
         throttle = LogThrottle(limit: Int(settings.changes))
         self.counters = counters

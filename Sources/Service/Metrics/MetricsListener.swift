@@ -53,7 +53,8 @@ package final class MetricsListener {
         for _ in 0..<16 {
             let number = clinux_accept(socket.number)
             guard number >= 0 else {
-                // Nothing left for another connection: it stays where it is, and would be reported in every turn.
+                // Nothing left for another connection: it stays where it is, and would be reported in every
+                // turn.
                 if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { pause() }
                 return
             }

@@ -61,7 +61,8 @@ extension OutboxService {
         }
     }
 
-    /// A client that has got its answer may wait for something else by now, while the other answer was on its way.
+    /// A client that has got its answer may wait for something else by now, while the other answer was on its
+    /// way.
     private func settled(_ waiter: Waiter, _ reply: VarlinkReply?) {
         guard let reply, waiters[waiter.id] === waiter else { return }
         forget(waiter.id)

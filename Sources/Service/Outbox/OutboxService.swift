@@ -36,7 +36,8 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
     private(set) var transfers = ServiceMetrics.Transfers()
     /// The thread for calls to the outbox, which writes contents to the disk on the caller's thread.
     ///
-    /// The runtime's own threads would do as well, but for their pool, which looks after itself once a second for ever after.
+    /// The runtime's own threads would do as well, but for their pool, which looks after itself once a second
+    /// for ever after.
     private(set) var executor: LoopTaskExecutor?
     var phase = Phase.closed(reason: "the service is not running")
     private(set) var context: ServiceContext?
@@ -67,7 +68,8 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
     /// The next try, and when it comes.
     private var retry: (timer: TimerID, at: Int64)?
 
-    /// - Parameter isProbed: whether a probe is asked about the network; until its first answer requests without TLS wait.
+    /// - Parameter isProbed: whether a probe is asked about the network; until its first answer requests
+    ///   without TLS wait.
     package init(
         _ settings: ServiceConfiguration.Outbox = .init(), isProbed: Bool = false,
         pauses: Backoff = Backoff(first: .seconds(1), limit: .seconds(60))

@@ -38,7 +38,8 @@ package struct ServiceManager: Sendable {
         }
     }
 
-    /// Reads the environment of this process and takes the variables away, so that no child believes they are its own.
+    /// Reads the environment of this process and takes the variables away, so that no child believes they are
+    /// its own.
     ///
     /// To be called while there is one thread.
     package static func take() -> ServiceManager {

@@ -66,7 +66,8 @@ package final class ServiceNotifier: ServiceComponent {
     }
 }
 
-/// Reports the service's state to the service manager (sd_notify(3)): datagrams to a socket named by the environment.
+/// Reports the service's state to the service manager (sd_notify(3)): datagrams to a socket named by the
+/// environment.
 package struct NotifySocket: Sendable {
     private let name: String?
 

@@ -14,7 +14,8 @@ package final class UnixListener {
     private let lock: OwnedDescriptor?
     /// The file's device and number.
     private let identity: FileIdentity?
-    /// So many connections may wait until they are let in; the kernel's own limit (net.core.somaxconn) is as high, since Linux 5.4.
+    /// So many connections may wait until they are let in; the kernel's own limit (net.core.somaxconn) is as
+    /// high, since Linux 5.4.
     private static let backlog: Int32 = 4_096
 
     /// Takes over a socket that listens already (socket activation).
@@ -36,8 +37,8 @@ package final class UnixListener {
 
     /// Listens at `path`; its directory is made where it is missing.
     ///
-    /// A socket that is there is replaced only if nobody listens on it. Two services that start at once are kept apart
-    /// by a lock beside it, which the kernel releases however its holder ends.
+    /// A socket that is there is replaced only if nobody listens on it. Two services that start at once are
+    /// kept apart by a lock beside it, which the kernel releases however its holder ends.
     package convenience init(path: String) throws(ServiceError) {
         let isFile = !path.hasPrefix("@")
         if isFile { try Self.makeDirectory(of: path) }
@@ -68,7 +69,8 @@ package final class UnixListener {
     /// Whether clients that look for the path find this socket.
     var isInPlace: Bool { path.map { FileIdentity($0) == identity } ?? true }
 
-    /// Listens at the same path again, where the file or its directory was removed; this one goes on until it goes away.
+    /// Listens at the same path again, where the file or its directory was removed; this one goes on until it
+    /// goes away.
     func remade() throws(ServiceError) -> UnixListener {
         guard let path else { throw ServiceError("a socket that was handed over cannot be made again") }
         try Self.makeDirectory(of: path)

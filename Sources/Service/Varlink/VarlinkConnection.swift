@@ -133,7 +133,8 @@ final class VarlinkConnection {
 
     /// The service ends: calls that were received are still answered, and the first call of a new client.
     ///
-    /// With socket activation a later client waits for the next service; one that was accepted a moment earlier must not be dropped.
+    /// With socket activation a later client waits for the next service; one that was accepted a moment
+    /// earlier must not be dropped.
     func drain() {
         isDraining = true
         if !isEnded { read() }

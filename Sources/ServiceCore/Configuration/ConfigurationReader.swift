@@ -150,7 +150,8 @@ package struct ConfigurationReader {
 
 /// Finds the intended word for a misspelt one.
 package enum NearestWord {
-    /// The candidate that needs the fewest changes, where these are at most a third of its letters; nil where none is near.
+    /// The candidate that needs the fewest changes, where these are at most a third of its letters; nil where
+    /// none is near.
     package static func to(_ word: String, in candidates: some Sequence<String>) -> String? {
         let written = Array(word.lowercased().utf8.prefix(128))
         var best: (word: String, distance: Int)?

@@ -2,7 +2,8 @@
 
 package import ReachabilityCore
 
-/// Everything about the service that can be set, with its defaults; what each is for stands in ``ServiceOption/all``.
+/// Everything about the service that can be set, with its defaults; what each is for stands in
+/// ``ServiceOption/all``.
 package struct ServiceConfiguration: Sendable, Equatable {
     package var socket = ServicePaths.socket
     package var stateDirectory = ServicePaths.stateDirectory

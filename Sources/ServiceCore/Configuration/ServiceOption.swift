@@ -95,7 +95,8 @@ extension ServiceOption.Kind {
     /// The longest path in bytes: PATH_MAX with its NUL (path_resolution(7)).
     private static let longestPath = 4095
 
-    /// The same for a value that is not allowed: where it is one of its kind and too long, how long it may be.
+    /// The same for a value that is not allowed: where it is one of its kind and too long, how long it may
+    /// be.
     func allowed(insteadOf value: TOMLValue) -> String {
         let count = value.text.utf8.count
         switch self {

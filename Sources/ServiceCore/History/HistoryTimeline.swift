@@ -38,9 +38,9 @@ package struct HistoryTimeline: Sendable, Equatable {
 
     /// Puts it together from what was kept.
     ///
-    /// The clock of a device may be set while the service runs, above all soon after the start where it has no clock of
-    /// its own. So each run is laid out by the clock that is never set, and ends where the wall clock showed its last
-    /// sign of life.
+    /// The clock of a device may be set while the service runs, above all soon after the start where it has
+    /// no clock of its own. So each run is laid out by the clock that is never set, and ends where the wall
+    /// clock showed its last sign of life.
     ///
     /// - Parameters:
     ///   - runs: In the order of their beginnings.
@@ -51,7 +51,8 @@ package struct HistoryTimeline: Sendable, Equatable {
     ) {
         self.from = from
         self.to = to
-        // Two clocks that disagree must not make time run backwards: each run begins where the one before ends.
+        // Two clocks that disagree must not make time run backwards: each run begins where the one before
+        // ends.
         var end = from
         let recordsOfRun = Dictionary(grouping: records, by: \.run)
         for run in runs {
@@ -100,14 +101,16 @@ package struct HistoryTimeline: Sendable, Equatable {
     }
 }
 
-// A wall time reaches 292 years to either side of 1970: between two of them lies up to twice as much as its nanoseconds can count.
+// A wall time reaches 292 years to either side of 1970: between two of them lies up to twice as much as its
+// nanoseconds can count.
 extension WallTime {
     /// How long it is from `earlier` to this moment, exactly, however far apart they are.
     package func time(since earlier: WallTime) -> Duration {
         .nanoseconds(nanoseconds) - .nanoseconds(earlier.nanoseconds)
     }
 
-    /// The moment so many nanoseconds later, or earlier; the last or the first one there is where it would lie beyond.
+    /// The moment so many nanoseconds later, or earlier; the last or the first one there is where it would
+    /// lie beyond.
     package func moved(by nanoseconds: Int64) -> WallTime {
         let (sum, isBeyond) = self.nanoseconds.addingReportingOverflow(nanoseconds)
         return WallTime(nanoseconds: isBeyond ? (nanoseconds < 0 ? .min : .max) : sum)
@@ -119,7 +122,8 @@ extension WallTime {
         self.init(nanoseconds: isBeyond ? (seconds < 0 ? .min : .max) : product)
     }
 
-    /// The beginnings and ends of `count` parts of the time until `end`, all of one length but for nanoseconds.
+    /// The beginnings and ends of `count` parts of the time until `end`, all of one length but for
+    /// nanoseconds.
     package func edges(to end: WallTime, count: Int) -> [WallTime] {
         // The difference always fits into the unsigned number, and the sum stays before the end.
         let length = UInt64(bitPattern: end.nanoseconds &- nanoseconds)

@@ -4,8 +4,8 @@ import ReachabilityCore
 
 /// Which hook runs next: one at a time, in the order of their names, and every round with the newest state.
 ///
-/// While a round runs, only the newest change waits; what came before it is counted and left out. So hooks can be slower
-/// than the network without a queue that grows, and the last state is always delivered.
+/// While a round runs, only the newest change waits; what came before it is counted and left out. So hooks
+/// can be slower than the network without a queue that grows, and the last state is always delivered.
 package struct HookQueueStateMachine: ~Copyable, Sendable {
     /// The next action.
     package enum Step: Sendable, Equatable {

@@ -16,7 +16,8 @@ package struct HookFile: Sendable, Equatable {
     }
 }
 
-/// Decides which programs the service runs: those that only users who may act for it anyway could have put there.
+/// Decides which programs the service runs: those that only users who may act for it anyway could have put
+/// there.
 package enum HookRules {
     /// Why a program is not run; nil where it is.
     ///

@@ -69,8 +69,8 @@ package struct PrometheusText: ~Copyable, Sendable {
         line.append(literal: "\n")
     }
 
-    // The format escapes backslash, quotation mark and line feed in labels. Direction marks and controls are replaced: names of
-    // interfaces are not trusted, and the text may be shown on a terminal.
+    // The format escapes backslash, quotation mark and line feed in labels. Direction marks and controls are
+    // replaced: names of interfaces are not trusted, and the text may be shown on a terminal.
     private static func escaped(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {

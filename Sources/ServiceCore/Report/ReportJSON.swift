@@ -5,8 +5,8 @@ import SessionCore
 
 /// Writes a report as one JSON object on one line.
 ///
-/// The fields and their order are a contract with scripts: a field never changes its type and none goes away; new ones
-/// come at the end.
+/// The fields and their order are a contract with scripts: a field never changes its type and none goes away;
+/// new ones come at the end.
 package enum ReportJSON {
     /// The version of the contract.
     package static let schema = 1
@@ -94,8 +94,8 @@ package enum ReportJSON {
     }
 }
 
-/// The JSON of the links as they were last printed: most changes leave most links as they are, and comparing a report is
-/// quicker than writing it.
+/// The JSON of the links as they were last printed: most changes leave most links as they are, and comparing
+/// a report is quicker than writing it.
 package struct LinkFragments: Sendable {
     private struct Fragment: Sendable {
         var report: LinkReport
@@ -109,7 +109,8 @@ package struct LinkFragments: Sendable {
 
     package init() {}
 
-    /// Appends the JSON of `report`, which is the `position`th link of its line; `write` writes it where it has changed.
+    /// Appends the JSON of `report`, which is the `position`th link of its line; `write` writes it where it
+    /// has changed.
     package mutating func append(
         _ report: LinkReport, at position: Int, to line: inout TextLine,
         _ write: (LinkReport, inout TextLine) -> Void

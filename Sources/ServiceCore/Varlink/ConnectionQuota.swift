@@ -2,8 +2,8 @@
 
 /// Limits the connections: a new one replaces the one that has been idle for longest.
 ///
-/// So a program that leaks connections locks no one out. Some places are reserved for the owners (root and the service's own user), some
-/// for members of the group that may use the outbox.
+/// So a program that leaks connections locks no one out. Some places are reserved for the owners (root and
+/// the service's own user), some for members of the group that may use the outbox.
 package struct ConnectionQuota: Sendable {
     /// Never reused.
     package typealias ID = UInt64
@@ -92,7 +92,8 @@ package struct ConnectionQuota: Sendable {
     package mutating func remove(_ id: ID) { clients[id] = nil }
 }
 
-/// Limits the connections that watch or wait, in all and for each user: they are busy for as long as they like.
+/// Limits the connections that watch or wait, in all and for each user: they are busy for as long as they
+/// like.
 package struct SubscriptionQuota: Sendable {
     private struct Subscriber: Sendable {
         var user: UInt32

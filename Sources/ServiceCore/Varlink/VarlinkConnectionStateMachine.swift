@@ -4,8 +4,8 @@ import ReachabilityCore
 
 /// The protocol of one connection: calls are answered one after the other, in their order.
 ///
-/// The memory for a client that does not read is bounded: above `unread` bytes no further call is begun, and a subscription keeps the
-/// newest change alone.
+/// The memory for a client that does not read is bounded: above `unread` bytes no further call is begun, and
+/// a subscription keeps the newest change alone.
 package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
     /// What to do next.
     package enum Step: Sendable, Equatable {
@@ -173,7 +173,8 @@ package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
         case wait(reads: Bool, writes: Bool, restTime: Duration?, readTime: Duration?)
     }
 
-    /// A client that does not read is closed after `stallTime`, a subscriber too; until then ``changed(_:unread:)`` skips it.
+    /// A client that does not read is closed after `stallTime`, a subscriber too; until then
+    /// ``changed(_:unread:)`` skips it.
     ///
     /// - Parameters:
     ///   - unread: the bytes that the client has not read yet.
@@ -183,7 +184,8 @@ package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
     package func wait(unread: Int, hasEnded: Bool, isDraining: Bool, isAnswered: Bool) -> Wait {
         if unread == 0, hasEnded || isDraining && (isMonitoring || isIdle && isAnswered) { return .close }
         let isBehind = unread > limits.unread
-        // A client that has gone is no subscriber and waits for nothing; it may still read the answers to its earlier calls.
+        // A client that has gone is no subscriber and waits for nothing; it may still read the answers to its
+        // earlier calls.
         return .wait(
             reads: !hasEnded && (!isBehind || isMonitoring), writes: unread > 0,
             restTime: awaitsRest && !isBehind ? limits.messageTime : nil,

@@ -6,7 +6,8 @@ package struct VarlinkLimits: Sendable, Equatable {
     ///
     /// A request carries its body in it.
     package var messageSize = 1 << 20
-    /// The longest message of other users: calls about the network are short, and an incomplete message costs memory.
+    /// The longest message of other users: calls about the network are short, and an incomplete message costs
+    /// memory.
     package var publicMessageSize = 16 << 10
     /// The connections in all.
     package var clients = 256
@@ -24,7 +25,8 @@ package struct VarlinkLimits: Sendable, Equatable {
     package var publicSubscriptionsPerUser = 32
     /// The subscriptions reserved for root and the service's own user.
     package var reservedSubscriptions = 32
-    /// So many bytes may lie unread before no more of a connection's calls are answered, and its subscription skips changes.
+    /// So many bytes may lie unread before no more of a connection's calls are answered, and its subscription
+    /// skips changes.
     package var unread = 64 << 10
     /// The unread bytes of all other clients together above which they get no more long answers.
     package var publicUnread = 8 << 20

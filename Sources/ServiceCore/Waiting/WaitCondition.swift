@@ -20,8 +20,9 @@ package struct WaitCondition: Sendable, Hashable {
 
     /// Whether it holds.
     ///
-    /// - Returns: The interface through which it holds ("" for none); nil where it does not. While a loss is held back
-    ///   from the status, nothing holds: neither is there a path, nor is it settled that there is none.
+    /// - Returns: The interface through which it holds ("" for none); nil where it does not. While a loss is
+    ///   held back from the status, nothing holds: neither is there a path, nor is it settled that there is
+    ///   none.
     package func match(status: ReachabilityStatus, path: ReachabilityPath, links: [LinkReport]) -> String? {
         guard let interface else { return matchAnywhere(status, path) }
         let own = links.first { $0.name == interface }

@@ -41,7 +41,8 @@ package struct ExchangeEnd: Sendable {
             if hasRedirect { return .followRedirect }
             return isChallenge ? .answerChallenge : .finish
         }
-        // The content of a redirect is not needed: where it is too long or broken, another connection follows it.
+        // The content of a redirect is not needed: where it is too long or broken, another connection follows
+        // it.
         if hasRedirect, failure == .dataLengthExceedsMaximum || failure == .cannotDecodeRawData {
             return .followRedirect
         }

@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides what a request does next, from its first try to its end: one method for each event, one action for each answer.
+/// Decides what a request does next, from its first try to its end: one method for each event, one action for
+/// each answer.
 ///
 /// Pure: the executor carries the actions out. `-` means that the event changes nothing.
 ///
-/// | event \ state  | preparing     | waiting   | sending, receiving      | deciding        | asking  | backingOff          |
-/// |----------------|---------------|-----------|-------------------------|-----------------|---------|---------------------|
-/// | `ready`        | send or wait  | -         | -                       | -               | -       | -                   |
-/// | `asked`        | asking        | -         | deciding                | deciding        | asking  | -                   |
-/// | `answered`     | -             | -         | -                       | goes on         | prepare | -                   |
-/// | `ended`        | -             | -         | the next step           | kept, or next   | -       | -                   |
-/// | `suspended`    | held          | held      | paused                  | paused          | held    | held                |
-/// | `parked`       | held          | held      | abandoned, then waiting | abandoned       | held    | held; a reconnection waits |
-/// | `timerFired`   | -             | -         | -                       | -               | -       | next try            |
-/// | `stopped`      | finished      | finished  | finished                | finished        | finished | finished           |
+/// | event \ state | preparing | waiting | sending, receiving | deciding       | asking   | backing off |
+/// |---------------|-----------|---------|--------------------|----------------|----------|-------------|
+/// | `ready`       | send/wait | -       | -                  | -              | -        | -           |
+/// | `asked`       | asking    | -       | deciding           | deciding       | asking   | -           |
+/// | `answered`    | -         | -       | -                  | counts         | prepares | -           |
+/// | `decided`     | -         | -       | -                  | receiving      | -        | -           |
+/// | `ended`       | -         | -       | what follows       | kept, or that  | -        | -           |
+/// | `suspended`   | held      | held    | bytes stop         | bytes stop     | held     | held        |
+/// | `resumed`     | -         | goes on | bytes flow         | bytes flow     | -        | -           |
+/// | `parked`      | held      | held    | given up, waits    | given up, waits| held     | held (1)    |
+/// | `unparked`    | -         | goes on | -                  | -              | -        | -           |
+/// | `timerFired`  | -         | -       | -                  | -              | -        | next try    |
+/// | `stopped`     | finished  | finished| finished           | finished       | finished | finished    |
 ///
-/// A hold (the user's, the network's) stops nothing but the beginning of an exchange and the bytes of one that is under way: questions are
-/// answered and timers run meanwhile.
+/// (1) A reconnection waits for the network instead.
+///
+/// A hold (the user's, the network's) stops nothing but the beginning of an exchange and the bytes of one
+/// that is under way: questions are answered and timers run meanwhile.
 package struct RequestStateMachine: ~Copyable, Sendable {
     /// What the next exchange sends.
     package enum Step: Sendable, Equatable {
@@ -173,7 +179,8 @@ package struct RequestStateMachine: ~Copyable, Sendable {
 
     /// An answer has come.
     ///
-    /// - Returns: whether it is about something: not after the end, and not where another exchange or question is under way.
+    /// - Returns: whether it is about something: not after the end, and not where another exchange or
+    ///   question is under way.
     package mutating func answered(_ question: Question) -> Bool {
         guard question.number == number else { return false }
         switch state {

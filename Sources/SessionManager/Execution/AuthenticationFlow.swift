@@ -31,7 +31,8 @@ final class AuthenticationFlow {
         var offers = AuthenticationChallenge.offers(
             in: response, host: proxy?.host ?? url.host() ?? "", port: proxy?.port ?? Origin(url)?.port ?? 0,
             // Meant for the server that was asked: not for one that it redirects to, and not for a proxy.
-            credential: response.statusCode == 401 && chain.isAtHome(url) ? task.plan.options.credential : nil)
+            credential: response.statusCode == 401 && chain.isAtHome(url) ? task.plan.options.credential : nil
+        )
         let address = response.statusCode == 401 ? chain.addressCredential : proxy?.credential
         for index in offers.indices where offers[index].proposedCredential == nil {
             if offers[index].method.answersForAddress { offers[index].proposedCredential = address }
@@ -69,7 +70,9 @@ final class AuthenticationFlow {
         }
     }
 
-    private func question(_ challenge: AuthenticationChallenge, _ task: SessionTask) -> @Sendable () async -> Answer {
+    private func question(_ challenge: AuthenticationChallenge, _ task: SessionTask)
+        -> @Sendable () async -> Answer
+    {
         let (handler, delegate) = (task.plan.options.challengeHandler, task.plan.delegate)
         return {
             do {
@@ -104,7 +107,8 @@ final class AuthenticationFlow {
     }
 }
 
-/// A name and a password for a scheme that libcurl carries out; an object, since hardly any transfer has them.
+/// A name and a password for a scheme that libcurl carries out; an object, since hardly any transfer has
+/// them.
 final class LibraryCredentials: Sendable, Equatable {
     let scheme: AuthenticationMethod
     let isProxy: Bool
@@ -142,8 +146,9 @@ enum CredentialDemand {
 extension RequestChain {
     /// Whether a response is a challenge that a handler, a delegate or a credential may answer.
     ///
-    /// 407 is one where a proxy of HTTP has passed the request on. What comes through a tunnel or from the server itself is the server's
-    /// word, whatever its status, and no password for the proxy is meant for that (RFC 9110 §11.7.1, §15.5.8).
+    /// 407 is one where a proxy of HTTP has passed the request on. What comes through a tunnel or from the
+    /// server itself is the server's word, whatever its status, and no password for the proxy is meant for
+    /// that (RFC 9110 §11.7.1, §15.5.8).
     func isChallenge(_ response: SessionResponse, _ engine: TransferEngine) -> Bool {
         switch response.statusCode {
         case 401: hasAnswers || answers(response, with: addressCredential)
@@ -186,6 +191,7 @@ extension RequestChain {
 }
 
 extension AuthenticationMethod {
-    /// Whether user and password of a URL answer it: Basic has been tried with them, and the others take more than these.
+    /// Whether user and password of a URL answer it: Basic has been tried with them, and the others take more
+    /// than these.
     fileprivate var answersForAddress: Bool { self == .digest || self == .ntlm }
 }

@@ -167,7 +167,8 @@ final class CacheFlow {
         stored = nil
     }
 
-    /// What storing a response takes, where that is more than a call; nil where it is done, or the response is not stored.
+    /// What storing a response takes, where that is more than a call; nil where it is done, or the response
+    /// is not stored.
     ///
     /// - Parameters:
     ///   - content: what was kept in memory; nil for a file.
@@ -227,7 +228,8 @@ final class CacheFlow {
     /// Whether a failure means that the server cannot be reached (RFC 5861 §4).
     private static func isOutage(_ failure: SessionError.Code) -> Bool {
         switch failure {
-        case .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .notConnectedToInternet, .timedOut:
+        case .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .notConnectedToInternet,
+            .timedOut:
             true
         default: false
         }

@@ -19,7 +19,8 @@ struct ContentRouter {
         case content
     }
 
-    /// The content of redirects and challenges is read to the end up to so many bytes, to keep the connection.
+    /// The content of redirects and challenges is read to the end up to so many bytes, to keep the
+    /// connection.
     private static let ballast: Int64 = 64 << 10
 
     private(set) var memory: MemorySink?
@@ -63,7 +64,8 @@ struct ContentRouter {
     ///
     /// - Parameter isChallenge: credentials may answer it.
     mutating func route(
-        _ head: SessionResponse, _ facts: HeadFacts, _ chain: RequestChain, redirectLimit: Int, isChallenge: Bool
+        _ head: SessionResponse, _ facts: HeadFacts, _ chain: RequestChain, redirectLimit: Int,
+        isChallenge: Bool
     ) throws(SessionError) -> Decision? {
         expected = facts.isEncoded && chain.options.decompressesContent ? nil : facts.length
         if facts.hasLocation {
@@ -82,7 +84,8 @@ struct ContentRouter {
             }
         }
         if isChallenge {
-            // Kept: it is the response where nothing has an answer; and no download where a status like this is none that is wanted.
+            // Kept: it is the response where nothing has an answer; and no download where a status like this
+            // is none that is wanted.
             if isDownload { refusal = chain.task.plan.validation?(head) }
             return .sink(keepInMemory(chain))
         }
@@ -105,7 +108,8 @@ struct ContentRouter {
     /// Where the content of the last response goes.
     ///
     /// - Parameters:
-    ///   - cause: why an earlier exchange was interrupted; for the error of a content that cannot be continued.
+    ///   - cause: why an earlier exchange was interrupted; for the error of a content that cannot be
+    ///     continued.
     ///   - transfer: goes on when a reader or delegate has room again; nil for a stored response.
     mutating func finalSink(
         for head: SessionResponse, _ chain: RequestChain, _ resumption: inout Resumption, cause: String?,
@@ -114,7 +118,9 @@ struct ContentRouter {
         let resume = Self.resume(transfer, engine)
         let sink = try destination(of: head, chain, &resumption, cause: cause, resume)
         let task = chain.task
-        guard let report = task.byteReport, report.hearsOfBytes, !(sink is DiscardingSink) else { return sink }
+        guard let report = task.byteReport, report.hearsOfBytes, !(sink is DiscardingSink) else {
+            return sink
+        }
         let offset = resumption.offset
         let progress = TransferProgress.Snapshot(
             completedBytes: offset, totalBytes: expected.map { $0 + offset })
@@ -134,8 +140,11 @@ struct ContentRouter {
         _ resume: (@Sendable () -> Void)?
     ) throws(SessionError) -> any ContentSink {
         if isDownload { return try downloadSink(for: head, chain, &resumption) }
-        // Ranges are defined for GET alone (RFC 9110 §14.2): a 206 to another method is for its caller to understand.
-        if chain.request.method == .get, let error = ResumeRules.unaskedPart(chain.request, head) { throw error }
+        // Ranges are defined for GET alone (RFC 9110 §14.2): a 206 to another method is for its caller to
+        // understand.
+        if chain.request.method == .get, let error = ResumeRules.unaskedPart(chain.request, head) {
+            throw error
+        }
         guard let stream = chain.task.plan.stream else { return keepInMemory(chain) }
         let isComplete = try continueReading(head, stream, chain, &resumption, cause: cause)
         chain.task.plan.head?.fulfil(.success(head))
@@ -205,7 +214,8 @@ struct ContentRouter {
     ///
     /// - Returns: whether all of it has come already.
     private mutating func continueReading(
-        _ head: SessionResponse, _ stream: StreamBuffer, _ chain: RequestChain, _ resumption: inout Resumption,
+        _ head: SessionResponse, _ stream: StreamBuffer, _ chain: RequestChain,
+        _ resumption: inout Resumption,
         cause: String?
     ) throws(SessionError) -> Bool {
         guard let given = chain.task.plan.head?.given else { return false }

@@ -5,7 +5,8 @@ import SessionCore
 
 /// Decides whether a connection that cannot be made is tried again, because the paths have just changed.
 struct Reconnection {
-    /// Addresses, routes and name servers of another path come one after the other: this long a failure is not the end.
+    /// Addresses, routes and name servers of another path come one after the other: this long a failure is
+    /// not the end.
     private static let window: Int64 = 2_000_000_000
     private static let firstDelay: Int64 = 20_000_000
     private static let longestDelay: Int64 = 320_000_000
@@ -44,11 +45,13 @@ struct Reconnection {
         return delay
     }
 
-    /// Whether a connection that was begun near a change of the paths failed for that: the kernel had no route for an instant, or the
-    /// router's answer was not there yet (arp(7)).
+    /// Whether a connection that was begun near a change of the paths failed for that: the kernel had no
+    /// route for an instant, or the router's answer was not there yet (arp(7)).
     ///
     /// A refusal comes from a server that was reached.
-    private func failedForChange(_ code: SessionError.Code, _ transfer: Transfer?, _ pathChange: Int64?) -> Bool {
+    private func failedForChange(_ code: SessionError.Code, _ transfer: Transfer?, _ pathChange: Int64?)
+        -> Bool
+    {
         guard code != .cannotConnectToHost, let transfer, let pathChange else { return false }
         return transfer.lastActivity < pathChange &+ Self.window
     }

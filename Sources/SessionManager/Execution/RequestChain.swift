@@ -28,7 +28,7 @@ final class RequestChain {
         _read { yield current.value }
         set {
             current = Boxed(newValue)
-            task.setCurrentRequest( current)
+            task.setCurrentRequest(current)
         }
     }
 
@@ -62,7 +62,8 @@ final class RequestChain {
     }
     var hasNext: Bool { following != nil }
 
-    /// The request before redirects: as the adapters want it, with the credentials that its server has asked for since.
+    /// The request before redirects: as the adapters want it, with the credentials that its server has asked
+    /// for since.
     var beforeRedirection: SessionRequest {
         _read {
             let boxed = beforeRedirects ?? current
@@ -71,12 +72,13 @@ final class RequestChain {
     }
     var isRedirected: Bool { beforeRedirects != nil }
 
-    /// Whether resume records are of the request before redirects: not where redirects have made a GET of another method, whose content
-    /// is asked for where they have led.
+    /// Whether resume records are of the request before redirects: not where redirects have made a GET of
+    /// another method, whose content is asked for where they have led.
     var recordsBeforeRedirects: Bool { beforeRedirection.method == request.method }
     var recordedRequest: SessionRequest { recordsBeforeRedirects ? beforeRedirection : request }
 
-    /// One request follows another as the server wants; ``request`` is still the former one, perhaps with the cache's conditions.
+    /// One request follows another as the server wants; ``request`` is still the former one, perhaps with the
+    /// cache's conditions.
     func follow(from former: SessionRequest, to next: SessionRequest) {
         redirects += 1
         misdirection = Misdirection()
@@ -92,7 +94,7 @@ final class RequestChain {
         misdirection = Misdirection()
         guard let first = beforeRedirects.take() else { return false }
         current = first
-        task.setCurrentRequest( first)
+        task.setCurrentRequest(first)
         return true
     }
 
@@ -113,7 +115,9 @@ final class RequestChain {
     /// A head with status 421 has come.
     ///
     /// - Returns: whether the request is sent again.
-    func receivedMisdirection() -> Bool { misdirection.begins(canRepeat: request.body?.isRewindable != false) }
+    func receivedMisdirection() -> Bool {
+        misdirection.begins(canRepeat: request.body?.isRewindable != false)
+    }
 
     /// The exchange that was misdirected is over.
     func leaveMisdirected() { misdirection.leave() }
@@ -125,9 +129,11 @@ final class RequestChain {
     }
 }
 
-/// What a task does about 421 (Misdirected Request): the same request once more, over a connection of its own.
+/// What a task does about 421 (Misdirected Request): the same request once more, over a connection of its
+/// own.
 ///
-/// The server has not carried it out, so the method does not matter (RFC 9110 §15.5.20). A second 421 of the same target is the response.
+/// The server has not carried it out, so the method does not matter (RFC 9110 §15.5.20). A second 421 of the
+/// same target is the response.
 private struct Misdirection {
     /// The response of the exchange under way is one, and the request is sent again.
     var isPending = false

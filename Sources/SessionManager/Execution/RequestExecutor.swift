@@ -3,7 +3,7 @@
 import EventLoop
 import SessionCore
 
-/// What an executor reports; the scheduler. On the loop's thread.
+/// Receives what an executor reports, on the loop's thread.
 protocol RequestExecutorDelegate: AnyObject {
     /// Why the current exchange of a request must not use the network now; nil where it may.
     func networkBlock(of executor: RequestExecutor) -> String?
@@ -18,9 +18,11 @@ protocol RequestExecutorDelegate: AnyObject {
     func executorFinished(_ executor: RequestExecutor)
 }
 
-/// Carries out what ``RequestStateMachine`` decides for one task: exchange after exchange, until there is an outcome.
+/// Carries out what ``RequestStateMachine`` decides for one task: exchange after exchange, until there is an
+/// outcome.
 ///
-/// On the loop's thread. Delegates, handlers, files and caches are asked in Swift tasks, and their answers come back as messages.
+/// On the loop's thread. Delegates, handlers, files and caches are asked in Swift tasks, and their answers
+/// come back as messages.
 final class RequestExecutor {
     let task: SessionTask
     private let engine: TransferEngine

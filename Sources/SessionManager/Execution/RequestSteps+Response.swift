@@ -7,7 +7,9 @@ import SessionCore
 // The head of a response, the end of an exchange, and what becomes of the final response.
 extension RequestSteps {
     /// Where the content goes, and what is asked about it first.
-    func route(_ head: SessionResponse, _ facts: HeadFacts) throws(SessionError) -> (any ContentSink, Question?) {
+    func route(_ head: SessionResponse, _ facts: HeadFacts) throws(SessionError) -> (
+        any ContentSink, Question?
+    ) {
         if let cache, cache.received(head, for: chain.request) { return (ContentRouter.discarding, nil) }
         if head.statusCode == 421, chain.receivedMisdirection() { return (ContentRouter.discarding, nil) }
         task.setResponse(head)
@@ -49,7 +51,9 @@ extension RequestSteps {
 
     private func contentQuestion(_ head: SessionResponse) -> Question {
         let (task, delegate) = (task, task.plan.delegate)
-        return Question { await delegate?.task(task, didReceive: head) ?? .allow } then: { steps, answer in
+        return Question {
+            await delegate?.task(task, didReceive: head) ?? .allow
+        } then: { steps, answer in
             steps.open { steps throws(SessionError) in
                 switch answer {
                 case .allow: break
@@ -79,7 +83,8 @@ extension RequestSteps {
         end.isMisdirected = chain.isMisdirected
         end.hasRedirect = chain.hasNext
         if let error {
-            end.isTunnelChallenge = transfer?.tunnelRefusal.map { chain.isTunnelChallenge($0, engine) } ?? false
+            end.isTunnelChallenge =
+                transfer?.tunnelRefusal.map { chain.isTunnelChallenge($0, engine) } ?? false
             end.mayReconnect = reconnection.mayTryAgain(
                 after: error.code, transfer, pathChange: engine.pathChange, at: Reactor.now)
             end.isServerUndecided = error.undecidedPeer != nil
@@ -134,7 +139,8 @@ extension RequestSteps {
         return follow(flow.undecided(peer, error, chain, engine.approvals), flow, peer)
     }
 
-    private func follow(_ step: ServerTrustFlow.Step, _ flow: ServerTrustFlow, _ peer: PeerTrust) -> NextStep {
+    private func follow(_ step: ServerTrustFlow.Step, _ flow: ServerTrustFlow, _ peer: PeerTrust) -> NextStep
+    {
         switch step {
         case .nothing: return .nothing
         case .ask(let question, let ticket):
@@ -196,7 +202,8 @@ extension RequestSteps {
         guard let interceptor = task.plan.interceptor else { return otherwise?(self) ?? .complete(outcome) }
         let record = resumption.recordForNextTry(after: error.code, transfer, content, chain)
         return .ask(
-            Question(retries.decision(interceptor, chain, transfer?.response, after: error)) { steps, decision in
+            Question(retries.decision(interceptor, chain, transfer?.response, after: error)) {
+                steps, decision in
                 switch decision {
                 case .retry: steps.tryAgain(after: error, nil, record)
                 case .retryAfter(let delay): steps.tryAgain(after: error, delay, record)
@@ -206,7 +213,8 @@ extension RequestSteps {
             })
     }
 
-    private func tryAgain(after error: SessionError, _ delay: Duration?, _ record: ResumeRecord?) -> NextStep {
+    private func tryAgain(after error: SessionError, _ delay: Duration?, _ record: ResumeRecord?) -> NextStep
+    {
         task.tell(.retrying(count: retries.count, after: error, delay: delay))
         if let obstacle = retries.obstacle(chain) { return .end(obstacle) }
         beginAgain(with: record)
@@ -225,7 +233,9 @@ extension RequestSteps {
             rest = resumption.end(of: response, transfer, content, chain)
             final.rest = rest.meaning
             // A reader of a stream has the refusal already.
-            if task.plan.interceptor != nil, task.plan.stream == nil { refusal = task.plan.validation?(response) }
+            if task.plan.interceptor != nil, task.plan.stream == nil {
+                refusal = task.plan.validation?(response)
+            }
             final.isRefusal = refusal != nil
         }
         switch final.action(after: stage) {
@@ -261,7 +271,8 @@ extension RequestSteps {
     }
 
     private func store(_ response: SessionResponse) -> NextStep {
-        // libcurl's own authentication does not show in the request, and the response could be handed to another user.
+        // libcurl's own authentication does not show in the request, and the response could be handed to
+        // another user.
         let isAllowed = content.refusal == nil && authentication?.libraryCredentials == nil
         guard let storing = cache?.store(response, content.stored, chain, isAllowed: isAllowed) else {
             return settle(response)
@@ -278,7 +289,8 @@ extension RequestSteps {
             return .complete(TaskOutcome(response: response, data: data, error: error))
         }
         if let response, chain.isChallenge(response, engine) { content.handToReader(response, task) }
-        return .complete(TaskOutcome(response: response, data: data ?? Data(), serialized: serialized, metrics: metrics))
+        return .complete(
+            TaskOutcome(response: response, data: data ?? Data(), serialized: serialized, metrics: metrics))
     }
 
     /// Moves a complete download to where it belongs.
@@ -288,7 +300,9 @@ extension RequestSteps {
             task: task, response: response, path: file.path, descriptor: file.release(),
             resumeFile: resumption.checkpoints?.file)
         return .ask(
-            Question { await completion.run() } then: { steps, result in
+            Question {
+                await completion.run()
+            } then: { steps, result in
                 switch result {
                 case .success(let path):
                     file.keep()

@@ -19,7 +19,8 @@ final class RequestSteps {
     var serverTrust: ServerTrustFlow?
     /// The exchange under way, or the last one until the next begins.
     private(set) var transfer: Transfer?
-    /// An exchange that read nothing of the body: the next one sends the same body, which may be readable only once.
+    /// An exchange that read nothing of the body: the next one sends the same body, which may be readable
+    /// only once.
     private var unsent: Transfer?
     /// Why the network was lost last.
     var lostSentence: String?
@@ -49,7 +50,8 @@ final class RequestSteps {
         case .redirect: return followRedirect()
         case .newBody: return askForBody(chain.request)
         case .range:
-            // Asked for from the beginning: what a redirect has led to may be another place by now, or no place any more.
+            // Asked for from the beginning: what a redirect has led to may be another place by now, or no
+            // place any more.
             if chain.recordsBeforeRedirects, chain.rewindRedirects() { authentication = nil }
             return resumption.continuation(chain).map { resume($0) } ?? .exchange
         }
@@ -75,7 +77,7 @@ final class RequestSteps {
         return resume(plan)
     }
 
-    /// Goes on with what has come already.
+    /// Continues with what has come already.
     func resume(_ plan: ResumePlan) -> NextStep {
         do throws(SessionError) {
             switch plan {
@@ -157,7 +159,9 @@ final class RequestSteps {
         guard let delegate = task.plan.delegate else { return hand(stored.data, response) }
         let task = task
         return .ask(
-            Question { await delegate.task(task, didReceive: response) } then: { steps, answer in
+            Question {
+                await delegate.task(task, didReceive: response)
+            } then: { steps, answer in
                 switch answer {
                 case .allow: break
                 case .cancel: return .end(task.cancelledError)
@@ -278,7 +282,9 @@ final class RequestSteps {
     /// Sends a request, with another body where the former one cannot be sent again.
     func send(_ next: SessionRequest) -> NextStep {
         turn(to: next)
-        guard let transfer, case .stream(let source)? = next.body, !source.isRewindable else { return .exchange }
+        guard let transfer, case .stream(let source)? = next.body, !source.isRewindable else {
+            return .exchange
+        }
         self.transfer = nil
         if chain.isBodySpent(by: transfer) { return askForBody(next) }
         unsent = transfer
@@ -289,9 +295,12 @@ final class RequestSteps {
     private func askForBody(_ next: SessionRequest) -> NextStep {
         let (task, delegate) = (task, task.plan.delegate)
         return .ask(
-            Question { await delegate?.task(task, needsNewBodyFor: next) } then: { steps, body in
+            Question {
+                await delegate?.task(task, needsNewBodyFor: next)
+            } then: { steps, body in
                 guard let body else {
-                    return .end(.bodyExhausted("the server wants the request once more, and its body", next.url))
+                    return .end(
+                        .bodyExhausted("the server wants the request once more, and its body", next.url))
                 }
                 var again = next
                 again.body = body

@@ -6,7 +6,8 @@ import FoundationEssentials
 import HTTPTypes
 import SessionCore
 
-/// What has come of a content already, and how the rest of it is asked for: after a lost path, in another try, or by a later process.
+/// What has come of a content already, and how the rest of it is asked for: after a lost path, in another
+/// try, or by a later process.
 struct Resumption {
     /// Written down for a later process; nil where that is not wanted.
     let checkpoints: DownloadCheckpoints?
@@ -34,7 +35,9 @@ struct Resumption {
     var record: ResumeRecord? { known?.value }
 
     /// Whether the current request is for the missing bytes of an interrupted content.
-    func asksForRest(_ request: SessionRequest) -> Bool { known != nil && request.headerFields[.range] != nil }
+    func asksForRest(_ request: SessionRequest) -> Bool {
+        known != nil && request.headerFields[.range] != nil
+    }
 
     private func rules(_ record: ResumeRecord, base chain: RequestChain) -> ResumeRules {
         ResumeRules(record: record, base: chain.request, isChecked: chain.isChecked)
@@ -49,11 +52,13 @@ struct Resumption {
 
     /// The content is wanted as it is on the server, since ranges count its bytes.
     func preferPlainContent(_ chain: RequestChain, isDownload: Bool) {
-        guard isDownload, checkpoints != nil, chain.request.headerFields[.acceptEncoding] == nil else { return }
+        guard isDownload, checkpoints != nil, chain.request.headerFields[.acceptEncoding] == nil else {
+            return
+        }
         chain.request.headerFields[.acceptEncoding] = "identity"
     }
 
-    /// How a try begins that goes on with something; nil where there is nothing.
+    /// How a try begins that continues with something; nil where there is nothing.
     mutating func beginning(_ chain: RequestChain, isDownload: Bool) -> ResumePlan? {
         let given = chain.task.plan.record
         if known != nil || isContinuation, let record = record ?? given {
@@ -66,7 +71,7 @@ struct Resumption {
         return .restart(rules(given, base: chain).whole)
     }
 
-    /// How to go on with the record of the interrupted content.
+    /// How to continue with the record of the interrupted content.
     mutating func continuation(_ chain: RequestChain) -> ResumePlan? { record.map { plan($0, base: chain) } }
 
     private mutating func plan(_ record: ResumeRecord, base chain: RequestChain) -> ResumePlan {
@@ -139,7 +144,9 @@ struct Resumption {
     // MARK: Interruptions
 
     /// How far the exchange under way is, and what may follow it.
-    func progress(_ transfer: Transfer, _ content: borrowing ContentRouter, _ chain: RequestChain, isChallenge: Bool)
+    func progress(
+        _ transfer: Transfer, _ content: borrowing ContentRouter, _ chain: RequestChain, isChallenge: Bool
+    )
         -> ExchangeProgress
     {
         var facts = Interruption(isIdempotent: chain.isIdempotent)
@@ -168,7 +175,9 @@ struct Resumption {
     }
 
     /// The record of what has come until now; nil where the server does not allow to go on.
-    func current(_ transfer: Transfer, _ content: borrowing ContentRouter, _ chain: RequestChain) -> ResumeRecord? {
+    func current(_ transfer: Transfer, _ content: borrowing ContentRouter, _ chain: RequestChain)
+        -> ResumeRecord?
+    {
         if let file = content.file { return record(of: file, transfer.response, chain, content.expected) }
         guard chain.task.plan.stream != nil else { return nil }
         let count = offset + transfer.received
@@ -207,14 +216,17 @@ struct Resumption {
             openPart = content.file
             return
         }
-        // A request for missing bytes is sent again as it is; otherwise what has come is useless, and the same file receives it anew.
+        // A request for missing bytes is sent again as it is; otherwise what has come is useless, and the
+        // same file receives it anew.
         if !asksForRest(chain.request) { known = nil }
         openPart = content.file ?? openPart
     }
 
-    /// Whether another try can serve a reader: with the rest of the content of which it has a part, or from the beginning.
+    /// Whether another try can serve a reader: with the rest of the content of which it has a part, or from
+    /// the beginning.
     mutating func serves(
-        _ stream: StreamBuffer, _ transfer: Transfer?, _ content: borrowing ContentRouter, _ chain: RequestChain
+        _ stream: StreamBuffer, _ transfer: Transfer?, _ content: borrowing ContentRouter,
+        _ chain: RequestChain
     ) -> Bool {
         let total = stream.total
         guard total > 0 else { return true }
@@ -226,8 +238,8 @@ struct Resumption {
 
     // MARK: Other tries
 
-    /// What another try of a download goes on with; nil where it begins anew: after a failure that says that the content is bad, and
-    /// where nothing would tell whether the rest belongs to it.
+    /// What another try of a download continues with; nil where it begins anew: after a failure that says that
+    /// the content is bad, and where nothing would tell whether the rest belongs to it.
     func recordForNextTry(
         after failure: SessionError.Code, _ transfer: Transfer?, _ content: borrowing ContentRouter,
         _ chain: RequestChain
@@ -253,7 +265,7 @@ struct Resumption {
             known = Boxed(record)
             return
         }
-        // A later process goes on with the file that a resume file tells of.
+        // A later process continues with the file that a resume file tells of.
         if checkpoints == nil { file?.discard() } else { file?.keep() }
         openPart = nil
         // A file that is begun anew continues nothing; a reader has what has come.
@@ -267,7 +279,8 @@ struct Resumption {
 
     /// What the end of a partial response means; `complete` where it was about the whole.
     func end(
-        of response: SessionResponse, _ transfer: Transfer?, _ content: borrowing ContentRouter, _ chain: RequestChain
+        of response: SessionResponse, _ transfer: Transfer?, _ content: borrowing ContentRouter,
+        _ chain: RequestChain
     ) -> ResumeEnd {
         guard response.statusCode == 206, content.refusal == nil, let record, let transfer,
             asksForRest(chain.request)
@@ -276,7 +289,8 @@ struct Resumption {
             response, at: content.file?.count ?? offset + transfer.received)
     }
 
-    /// The server has sent a part of the missing bytes, as the longer record tells: where redirects have led is the next piece.
+    /// The server has sent a part of the missing bytes, as the longer record tells: where redirects have led
+    /// is the next piece.
     mutating func continuation(
         with longer: ResumeRecord, _ content: borrowing ContentRouter, _ chain: RequestChain
     ) -> ResumePlan {
@@ -290,7 +304,8 @@ struct Resumption {
         if let record, count > record.receivedBytes { keepsPart = false }
     }
 
-    /// The task ends: the record of an incomplete download, where the caller wants one; a file without a record is removed.
+    /// The task ends: the record of an incomplete download, where the caller wants one; a file without a
+    /// record is removed.
     func finish(
         _ failure: SessionError?, _ response: SessionResponse?, _ content: borrowing ContentRouter,
         _ chain: RequestChain

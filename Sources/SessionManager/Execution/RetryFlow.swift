@@ -10,7 +10,9 @@ struct RetryFlow {
 
     mutating func begin() { count += 1 }
 
-    private func state(_ task: SessionTask, _ response: SessionResponse?, sent: SessionRequest?) -> RequestState {
+    private func state(_ task: SessionTask, _ response: SessionResponse?, sent: SessionRequest?)
+        -> RequestState
+    {
         RequestState(
             identifier: task.identifier, retryCount: count, response: response, redirectedRequest: sent,
             date: Date(), instant: ContinuousClock.now)

@@ -60,7 +60,8 @@ final class ServerTrustFlow {
     ) -> Step {
         switch step {
         case .ignore, .withoutCredential: return .nothing
-        case .ask(let challenge, let ticket): return .ask(question(challenge, chain.task.session), ticket: ticket)
+        case .ask(let challenge, let ticket):
+            return .ask(question(challenge, chain.task.session), ticket: ticket)
         case .evaluateTrust:
             // The next handshake judges; a refusal is the error of the task then.
             leftToRoots = chain.request.url.originText

@@ -6,7 +6,8 @@ import SessionCore
 extension NetworkFacts {
     /// What a report of a provider says.
     ///
-    /// The path counts, since it says a loss at once and the status only after a while; the status counts where the path says nothing.
+    /// The path counts, since it says a loss at once and the status only after a while; the status counts
+    /// where the path says nothing.
     init(_ status: ReachabilityStatus, _ path: ReachabilityPath) {
         let word = path.instantStatus == .unknown ? status : path.instantStatus
         let isOnline = path.instantStatus == .unknown ? status.isReachable : path.isOnline

@@ -6,10 +6,11 @@ public import ReachabilityCore
 public import SessionCore
 import Synchronization
 
-/// Waits after a failure that the network explains until it can be reached, and tries the request again; Alamofire's.
+/// Waits after a failure that the network explains until it can be reached, and tries the request again;
+/// Alamofire's.
 ///
-/// A queue that follows a provider holds requests before they fail (``RequestQueue``), so this is for managers that follow nobody, and
-/// for failures of the first moments, when the status is still `unknown`.
+/// A queue that follows a provider holds requests before they fail (``RequestQueue``), so this is for
+/// managers that follow nobody, and for failures of the first moments, when the status is still `unknown`.
 ///
 ///     manager.interceptor = Interceptor(retriers: [OfflineRetrier()])
 public struct OfflineRetrier: RequestRetrier {
@@ -23,7 +24,8 @@ public struct OfflineRetrier: RequestRetrier {
     public var retryLimit = 3
     /// The failures that the network may be the reason of.
     public var errorCodes = Self.connectionFailures
-    /// The methods of requests that are sent again where the server may have got them already (RFC 9110 §9.2.2).
+    /// The methods of requests that are sent again where the server may have got them already (RFC 9110
+    /// §9.2.2).
     public var methods: Set<HTTPRequest.Method> = [.delete, .get, .head, .options, .put, .trace]
 
     /// No network, no such host, no connection, or a connection that broke.
@@ -39,7 +41,8 @@ public struct OfflineRetrier: RequestRetrier {
         self.limit = limit
     }
 
-    /// Again once the network can be reached, and not where it takes too long: the task fails with its error then.
+    /// Again once the network can be reached, and not where it takes too long: the task fails with its error
+    /// then.
     public func retry(
         _ request: SessionRequest, state: RequestState, after error: any Error
     ) async -> RetryDecision {

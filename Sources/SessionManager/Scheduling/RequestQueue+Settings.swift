@@ -7,8 +7,8 @@ public import SessionCore
 public enum NetworkSource: Sendable {
     /// `ReachabilityManager.shared`, which watches the general way out. The library does not start it.
     case shared
-    /// A manager of the queue's own for one host, for instance a gateway on the link which no default route leads to; it is started
-    /// with the first task.
+    /// A manager of the queue's own for one host, for instance a gateway on the link which no default route
+    /// leads to; it is started with the first task.
     case host(String)
     /// Any other; the queue does not start it.
     case provider(any ReachabilityProvider)

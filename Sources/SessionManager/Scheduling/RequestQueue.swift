@@ -5,12 +5,14 @@ import ReachabilityCore
 public import SessionCore
 import Synchronization
 
-/// The order in which a manager's tasks start, and what holds them: limits, lanes, the user, and above all the network.
+/// The order in which a manager's tasks start, and what holds them: limits, lanes, the user, and above all
+/// the network.
 ///
-/// Every manager has one (``URLSessionManager/queue``). While its provider says that there is no usable path, nothing starts, nothing
-/// fails, and nothing wakes the processor. When the path is back and has lasted for a moment, tasks start in the order in which they
-/// were resumed, within the limits, a few at first (``SessionCore/RequestRamp``). What ran when the path went away is parked and goes
-/// on. Time in which a task is held counts against none of its limits of time.
+/// Every manager has one (``URLSessionManager/queue``). While its provider says that there is no usable path,
+/// nothing starts, nothing fails, and nothing wakes the processor. When the path is back and has lasted for a
+/// moment, tasks start in the order in which they were resumed, within the limits, a few at first
+/// (``SessionCore/RequestRamp``). What ran when the path went away is parked and goes on. Time in which a
+/// task is held counts against none of its limits of time.
 ///
 ///     manager.queue.follows = .shared          // the default
 ///     ReachabilityManager.shared.startMonitoring()
@@ -18,7 +20,8 @@ import Synchronization
 ///     task.resume()                             // waits where there is no network
 ///     print(task.waitingReason as Any)          // network("eth0: no carrier")
 ///
-/// A status that is `unknown` holds nobody: a provider that was never started changes nothing. Hosts on this machine (`localhost`,
+/// A status that is `unknown` holds no task: a provider that was never started changes nothing. Hosts on this
+/// machine (`localhost`,
 /// 127.0.0.0/8, `::1`) need no network and are held by the user alone.
 ///
 /// Every member may be used from any thread.
@@ -79,13 +82,15 @@ public final class RequestQueue: Sendable {
         set { change { $0.follows = newValue } }
     }
 
-    /// How many tasks run at most; nil, which is the default, for as many as the limit of connections per host allows.
+    /// How many tasks run at most; nil, which is the default, for as many as the limit of connections per
+    /// host allows.
     public var maximumActiveRequests: Int? {
         get { settings.maximumActiveRequests }
         set { change { $0.maximumActiveRequests = newValue } }
     }
 
-    /// How many tasks run at most with one origin (scheme, host and port); nil, the default, for no limit but that of connections.
+    /// How many tasks run at most with one origin (scheme, host and port); nil, the default, for no limit but
+    /// that of connections.
     ///
     /// Holds for tasks that are resumed from then on.
     public var maximumRequestsPerHost: Int? {
@@ -95,7 +100,8 @@ public final class RequestQueue: Sendable {
 
     /// How long the network may hold a task at a stretch; nil, the default, for as long as it takes.
     ///
-    /// ``TaskOptions/offlineLimit`` is the same for one task. Holds for tasks that are resumed or parked from then on.
+    /// ``TaskOptions/offlineLimit`` is the same for one task. Holds for tasks that are resumed or parked from
+    /// then on.
     public var offlineLimit: Duration? {
         get { settings.offlineLimit }
         set { change { $0.offlineLimit = newValue } }
@@ -120,7 +126,8 @@ public final class RequestQueue: Sendable {
 
     /// Holds everything: nothing starts, and the bytes of what runs stop, as with ``SessionTask/suspend()``.
     ///
-    /// A reason of its own beside the network: its return does not end the pause, and ``resume()`` does not bring it back.
+    /// A reason of its own beside the network: its return does not end the pause, and ``resume()`` does not
+    /// bring it back.
     public func pause() { setPaused(true) }
 
     /// Ends the pause.
@@ -142,7 +149,8 @@ public final class RequestQueue: Sendable {
     /// Why a task that asks for nothing special would wait now; empty where it may leave.
     public var holdReasons: [HoldReason] { report.gate.reasons(.anyPath) }
 
-    /// Looks for the internet, for tasks with ``TaskOptions/requiresInternet``; it has to be started by the program.
+    /// Looks for the internet, for tasks with ``TaskOptions/requiresInternet``; it has to be started by the
+    /// program.
     ///
     /// Nil, the default, where nobody looks: those tasks are content with a path then.
     public var internetProbe: InternetProbe? {

@@ -5,7 +5,8 @@ import FoundationEssentials
 import ReachabilityCore
 import SessionCore
 
-/// Starts, holds and parks the tasks of a manager, as ``RequestGateStateMachine`` and ``RequestQueueStateMachine`` decide.
+/// Starts, holds and parks the tasks of a manager, as ``RequestGateStateMachine`` and
+/// ``RequestQueueStateMachine`` decide.
 ///
 /// On the loop's thread.
 final class RequestScheduler {
@@ -174,7 +175,8 @@ final class RequestScheduler {
 
     /// Suspends a task, or lets it go on, as its state is now.
     ///
-    /// Not as the message says: a call on the loop's own thread is carried out at once, and overtakes the messages of others.
+    /// Not as the message says: a call on the loop's own thread is carried out at once, and overtakes the
+    /// messages of others.
     func followState(of task: SessionTask) {
         guard let ticket = task.schedule.ticket else { return }
         switch task.state {
@@ -293,7 +295,8 @@ final class RequestScheduler {
         if isAnother { restartLookups(facts.sentence) }
     }
 
-    /// Begins exchanges anew that have no connection yet: they may be asking a name server that only the former network had.
+    /// Begins exchanges anew that have no connection yet: they may be asking a name server that only the
+    /// former network had.
     private func restartLookups(_ sentence: String) {
         for executor in executors where !executor.isParked && executor.isLookingUp {
             if demand(of: executor).needsNetwork { executor.losePath(sentence) }

@@ -4,7 +4,8 @@ import FoundationEssentials
 import ReachabilityCore
 
 extension URL {
-    /// Whether its host is this machine by its name alone: `localhost` and below (RFC 6761 §6.3), 127.0.0.0/8 or ::1.
+    /// Whether its host is this machine by its name alone: `localhost` and below (RFC 6761 §6.3), 127.0.0.0/8
+    /// or ::1.
     var isOnThisMachine: Bool { Self.isOnThisMachine(originText) }
 
     /// The same of scheme and authority.

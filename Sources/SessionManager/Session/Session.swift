@@ -15,7 +15,7 @@ public final class Session: Sendable {
         /// Tasks not resumed yet, held weakly.
         var fresh = NumberedItems<FreshTask>()
         var isInvalid = false
-        /// Called when the last task of an invalidated session has ended, and everybody has been told.
+        /// Called when the last task of an invalidated session has ended, and all callers have been notified.
         var whenEmpty: (@Sendable () -> Void)?
         /// Outcomes that were read on other threads.
         var returns = ReturnedItems<TaskOutcome>()
@@ -25,7 +25,7 @@ public final class Session: Sendable {
     public let configuration: SessionConfiguration
     /// How its servers are judged.
     public let policy: SecurityPolicy
-    /// Who is asked about servers instead of the policy; nil for nobody.
+    /// The delegate that is asked about servers instead of the policy; nil where the policy decides.
     let serverJudge: (any SessionDelegate)?
     private let reactor: Reactor
     private let transport: LoopBound<SessionTransport>
@@ -135,23 +135,26 @@ public final class Session: Sendable {
         callback?()
     }
 
-    /// What a reader on this thread gets of an outcome: copies of its own of what is small, while the loop lets go of the originals.
+    /// What a reader on this thread gets of an outcome: copies of its own of what is small, while the loop
+    /// lets go of the originals.
     ///
-    /// Memory that is given back on another thread than it was taken on costs malloc(3) a lock, which the loop needs all the time.
+    /// Memory that is given back on another thread than it was taken on costs malloc(3) a lock, which the
+    /// loop needs all the time.
     func handOver(_ outcome: TaskOutcome) -> (response: SessionResponse?, data: Data?) {
         let (response, data) = (outcome.response, outcome.data)
         guard outcome.isSmall, outcome.error == nil, !reactor.isCurrent else { return (response, data) }
         state.withLock { state in
-            // Where nothing is under way nobody needs that lock, and nobody would let go of it soon.
+            // Where no task is under way the lock is not contended, and a stored outcome would stay for long.
             if !state.tasks.isEmpty { state.returns.add(outcome) }
         }
         return (response?.copied, data?.copied)
     }
 
-    /// Takes no more tasks; `whenEmpty` is called when the last one has ended and everybody has been told, for the first call of this one.
+    /// Takes no more tasks; `whenEmpty` is called when the last one has ended and all callers have been notified,
+    /// for the first call of this one.
     func invalidate(cancellingTasks: Bool, whenEmpty: @escaping @Sendable () -> Void) {
         let (tasks, isLeft): ([SessionTask], Bool) = state.withLock { state in
-            // Whoever let the tasks end may cancel them after all; that is told once.
+            // A caller that lets the tasks end may cancel them later; it is notified once.
             guard !state.isInvalid else { return (Self.tasks(of: state), false) }
             state.isInvalid = true
             guard !self.isLeft(by: state) else { return ([], true) }

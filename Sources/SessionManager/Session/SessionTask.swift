@@ -6,7 +6,8 @@ import Reachability
 public import SessionCore
 import Synchronization
 
-/// One request on its way: created suspended, resumed, perhaps suspended and resumed again, completed exactly once.
+/// One request on its way: created suspended, resumed, perhaps suspended and resumed again, completed exactly
+/// once.
 ///
 /// Every member may be used from any thread.
 public final class SessionTask: Sendable {
@@ -52,9 +53,10 @@ public final class SessionTask: Sendable {
     /// What was asked for.
     public var originalRequest: SessionRequest { _read { yield request.value } }
     let request: Boxed<SessionRequest>
-    /// How urgent it is among those which wait in the queue or for the same host, 0 to 1; 0.5 unless said otherwise.
+    /// How urgent it is among those which wait in the queue or for the same host, 0 to 1; 0.5 unless said
+    /// otherwise.
     public let priority: Float
-    /// How far body and content are; counted without a ``TransferProgress`` until somebody asks for one.
+    /// How far body and content are; counted without a ``TransferProgress`` until a caller asks for one.
     let counters = ByteCounters()
     /// Tells the delegate of them; nil where there is none.
     let byteReport: ByteReport?
@@ -161,7 +163,9 @@ public final class SessionTask: Sendable {
     /// The first of ``holdReasons``.
     public var waitingReason: HoldReason? { holdReasons.first }
     /// Whether its queue holds it, before its start or parked: nothing of it is on its way.
-    package var isHeld: Bool { schedule.ticket != nil && (!schedule.hold.isEmpty || schedule.waitsForConnection) }
+    package var isHeld: Bool {
+        schedule.ticket != nil && (!schedule.hold.isEmpty || schedule.waitsForConnection)
+    }
     /// What is being sent: differs from the original after an adapter, a redirect or an authentication.
     public var currentRequest: SessionRequest { (record.withLock { $0.current } ?? request).value }
     /// The head of the response, as soon as it has come.
@@ -251,7 +255,7 @@ public final class SessionTask: Sendable {
     }
 
     deinit {
-        // Never resumed, and of no use to anybody any more.
+        // Never resumed, and unreachable.
         guard record.withLock({ $0.machine.state }) != .completed, session.lost(identifier) else { return }
         plan.options.completionGroup?.leave()
     }

@@ -81,7 +81,8 @@ struct Doctor: ParsableCommand {
         let host = url.host() ?? ""
         if let proxy = ProxyChoice(for: url, environment: ProxyChoice.environment()) {
             let seen = try Self.look(at: proxy)
-            // The proxy looks the server's name up and connects to it: nothing of that is to be seen from here.
+            // The proxy looks the server's name up and connects to it: nothing of that is to be seen from
+            // here.
             guard case .connection(let connection) = seen, connection.outcome == .connected else {
                 let worksWithout = try Self.connects(to: host, port: Self.port(url))
                 return try record(
@@ -108,7 +109,8 @@ struct Doctor: ParsableCommand {
         try ask(url, path, isDirect: true, record)
     }
 
-    /// The path to the address counts, not the default route: it may be on a link, or behind a gateway of its own.
+    /// The path to the address counts, not the default route: it may be on a link, or behind a gateway of its
+    /// own.
     private static func silentNeighbour(towards address: IPAddress) -> ConnectionObservation.Neighbour? {
         guard let report = try? ReachabilityManager.check(host: address.description) else { return nil }
         return ConnectionProbe.silentNeighbour(on: report.path, to: address)

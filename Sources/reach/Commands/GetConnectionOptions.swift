@@ -82,7 +82,8 @@ struct GetConnectionOptions: ParsableArguments {
             valueName: "proxy"))
     var proxy: String?
 
-    /// How long the server may be silent: as long as the whole may take, zero for ever; nil for the usual limit.
+    /// How long the server may be silent: as long as the whole may take, zero for ever; nil for the usual
+    /// limit.
     var longestSilence: Duration? {
         maximumTime.flatMap { $0 == .zero || $0 > .seconds(60) ? $0 : nil }
     }

@@ -7,7 +7,8 @@ import Service
 import SessionManager
 import Synchronization
 
-/// The files of a download: the destination, and beside it what has come so far with a record of where it came from.
+/// The files of a download: the destination, and beside it what has come so far with a record of where it
+/// came from.
 final class GetFiles: SessionDelegate {
     /// Where the whole file goes.
     let path: String
@@ -30,7 +31,8 @@ final class GetFiles: SessionDelegate {
 
     /// Locks the file against other processes.
     func begin() throws(SessionError) {
-        // One that another user has put there says nothing, and this process could not replace it in every folder.
+        // One that another user has put there says nothing, and this process could not replace it in every
+        // folder.
         if let error = recordFault { throw error }
         let rights = FileRights(of: path)
         let number = try OwnFile.make(part, mode: rights == nil ? 0o666 : FileRights.whileWritten)
@@ -161,7 +163,8 @@ final class GetFiles: SessionDelegate {
 extension StampedRecord {
     /// The record for a URL; nil where it is of another one.
     ///
-    /// - Parameter isChecked: whether a checksum identifies the file: then the query may differ, as that of a URL which was signed anew.
+    /// - Parameter isChecked: whether a checksum identifies the file: then the query may differ, as that of a
+    ///   URL which was signed anew.
     func record(for url: URL, isChecked: Bool) -> ResumeRecord? {
         guard record.url == url || isChecked && Self.withoutQuery(record.url) == Self.withoutQuery(url) else {
             return nil

@@ -70,7 +70,8 @@ struct GetContentOptions: ParsableArguments {
         return name.isEmpty || name == "." || name == ".." || name.utf8.count > longestName ? nil : name
     }
 
-    /// With what stands at the end of the names beside it: `.FILE.part.resume.new`, of 255 bytes at most (NAME_MAX, limits.h).
+    /// With what stands at the end of the names beside it: `.FILE.part.resume.new`, of 255 bytes at most
+    /// (NAME_MAX, limits.h).
     private static let longestName = 255 - 17
 
     private static func lastPart(_ url: URL) -> String {
@@ -89,7 +90,8 @@ struct GetContentOptions: ParsableArguments {
     /// Where the content goes.
     func target(_ url: URL) throws(ExitCode) -> GetTarget {
         if usesRemoteName, let name = Self.remoteName(url) {
-            // A URL may end like an option, or with the "-" that -o takes for standard output: here it is a file like all.
+            // A URL may end like an option, or with the "-" that -o takes for standard output: here it is a
+            // file like all.
             return try GetTarget(file: name.hasPrefix("-") ? "./\(name)" : name, isChecked: checksum != nil)
         }
         guard let output, output != "-" else { return .stream(.output, name: nil) }

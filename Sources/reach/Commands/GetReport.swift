@@ -40,7 +40,8 @@ struct GetReport: Sendable {
     /// How often it was tried again.
     var retries = 0
     private(set) var keptFile: String?
-    /// Whether `--resume` goes on with that as it is; otherwise only where a checksum tells if the file is right.
+    /// Whether `--resume` goes on with that as it is; otherwise only where a checksum tells if the file is
+    /// right.
     private(set) var keepsValidator = true
     private(set) var keptBytes: Int64 = 0
     /// How many bytes there are where those are from.

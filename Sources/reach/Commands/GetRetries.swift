@@ -5,8 +5,8 @@ import SessionManagerExtras
 
 /// Which failures `reach get` tries again after.
 ///
-/// Unless it is told a number, it goes on where content was cut off whose rest can be asked for; with one, it also tries again after other
-/// failures that may pass.
+/// Unless it is told a number, it goes on where content was cut off whose rest can be asked for; with one, it
+/// also tries again after other failures that may pass.
 struct GetRetries: RequestInterceptor {
     /// How often it goes on by itself.
     static let standard = 5

@@ -13,7 +13,8 @@ struct GetStatus: Equatable {
     var explanation = ""
 
     /// - Parameters:
-    ///   - isConditional: Whether the request has asked for an answer without content (`If-None-Match` and its like).
+    ///   - isConditional: Whether the request has asked for an answer without content (`If-None-Match` and
+    ///     its like).
     ///   - hasLocation: Whether the answer says where to go.
     init(_ status: Int, isConditional: Bool = false, hasLocation: Bool = false) {
         switch status {
@@ -47,7 +48,8 @@ enum GetNetwork {
         queue.settings = settings
     }
 
-    /// Who is followed; nobody where there is no network at the start, so that a script hears of that at once.
+    /// Who is followed; nobody where there is no network at the start, so that a script hears of that at
+    /// once.
     ///
     /// A transfer that had begun waits for the network to come back instead, for as long as it takes.
     private static func source(for url: URL) -> NetworkSource {

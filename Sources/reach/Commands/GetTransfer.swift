@@ -57,7 +57,8 @@ struct GetTransfer: Sendable {
         let record = isResuming ? files.record(for: request.url) : nil
         do throws(SessionError) {
             do throws(SessionError) { try await receive(files, record, &report) } catch {
-                // Perhaps a part of an older version, which only the checksum detects: download from the start.
+                // Perhaps a part of an older version, which only the checksum detects: download from the
+                // start.
                 guard error.code == .checksumMismatch, report.resumedAt > 0, let record, !isStrong(record)
                 else {
                     throw error
@@ -162,7 +163,8 @@ struct GetTransfer: Sendable {
         report.record(response, content.task.metrics)
     }
 
-    /// An answer whose content is wanted; one that is not is tried again where that may help, before anything was handed on.
+    /// An answer whose content is wanted; one that is not is tried again where that may help, before anything
+    /// was handed on.
     private func accepted(
         _ report: inout GetReport
     ) async throws(SessionError) -> (SessionResponse, ContentStream) {
@@ -182,7 +184,8 @@ struct GetTransfer: Sendable {
         }
     }
 
-    /// Waits as the retriers want before another try; throws the refusal where they want none, or the time is over before.
+    /// Waits as the retriers want before another try; throws the refusal where they want none, or the time is
+    /// over before.
     private func pause(
         after refusal: SessionError, _ response: SessionResponse, tries: Int
     ) async throws(SessionError) {

@@ -82,7 +82,8 @@ struct History: ParsableCommand {
             throw .noInput
         }
         do throws(StorageError) {
-            // SQLite makes an index of the log even for reading: with the rights of the one whose folder it is.
+            // SQLite makes an index of the log even for reading: with the rights of the one whose folder it
+            // is.
             try FolderRights.needed(in: directory)?.assume()
             let database = try HistoryDatabase(reading: path)
             let isRunning = HistoryLock.isHeld(beside: path)

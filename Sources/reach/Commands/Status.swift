@@ -44,7 +44,8 @@ struct Status: ParsableCommand {
         throw ExitCode(report.status)
     }
 
-    /// Asks the kernel; for a host that has a name, after its addresses, which may take as long as resolv.conf(5) says.
+    /// Asks the kernel; for a host that has a name, after its addresses, which may take as long as
+    /// resolv.conf(5) says.
     private func look() throws(ReachabilityError) -> NetworkReport {
         let host = subject.host
         func check() throws(ReachabilityError) -> NetworkReport {

@@ -52,7 +52,8 @@ struct Wait: ParsableCommand {
             condition: WaitCondition(goal: goal, interface: interface), stable: stable, waiter: waiter)
         let configuration = subject.configuration()
         let host = subject.host?.text
-        // A link's own path may come and go without a change of the path in use, which is all that observers hear of.
+        // A link's own path may come and go without a change of the path in use, which is all that observers
+        // hear of.
         var recorder: (@Sendable (RecordedItem) -> Void)?
         if interface != nil { recorder = { watch.linksMayHaveChanged(after: $0) } }
         let manager = subject.manager(configuration, recorder: recorder)
@@ -92,7 +93,8 @@ struct Wait: ParsableCommand {
         guard let report = try? ReachabilityManager.check(host: host, configuration: configuration) else {
             return
         }
-        // The links are as they are at this instant; what the status is, the manager says, who holds a loss back for a moment.
+        // The links are as they are at this instant; what the status is, the manager says, who holds a loss
+        // back for a moment.
         let known = watch.latest
         watch.observe(
             status: known?.status ?? report.status, path: known?.path ?? report.path, links: report.links)

@@ -28,7 +28,8 @@ enum ClockProbe {
 final class CertificateWitness: SessionDelegate {
     private let seen = Mutex<CertificateTimes?>(nil)
 
-    /// Of the first certificate that is not valid now, which is mostly the server's own; nil where there is none.
+    /// Of the first certificate that is not valid now, which is mostly the server's own; nil where there is
+    /// none.
     var times: CertificateTimes? { seen.withLock { $0 } }
 
     var asksAboutServers: Bool { true }

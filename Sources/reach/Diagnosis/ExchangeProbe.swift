@@ -7,7 +7,8 @@ import Reachability
 import SessionManager
 import Synchronization
 
-/// Asks the server for the URL once, without following redirects, and reads the first 256 KiB of what it says.
+/// Asks the server for the URL once, without following redirects, and reads the first 256 KiB of what it
+/// says.
 struct ExchangeProbe {
     let url: URL
     var policy: SecurityPolicy
@@ -31,7 +32,8 @@ struct ExchangeProbe {
     /// A server may think for so long.
     private static let silence: Duration = .seconds(6)
 
-    /// Asks the same server for its time and its certificate's alone, whoever it is: nothing of the URL but host and port goes out.
+    /// Asks the same server for its time and its certificate's alone, whoever it is: nothing of the URL but
+    /// host and port goes out.
     var ofTimes: ExchangeProbe {
         var probe = ExchangeProbe(url: root(), policy: policy)
         probe.method = .head
@@ -39,7 +41,8 @@ struct ExchangeProbe {
         return probe
     }
 
-    /// Asks the same host without TLS, as browsers find out where to sign in; nil where the URL is not at the usual port.
+    /// Asks the same host without TLS, as browsers find out where to sign in; nil where the URL is not at the
+    /// usual port.
     var inTheClear: ExchangeProbe? {
         guard url.scheme?.lowercased() == "https", url.port ?? 443 == 443 else { return nil }
         return ExchangeProbe(url: root(scheme: "http"), policy: policy)

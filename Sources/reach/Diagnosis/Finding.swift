@@ -19,8 +19,9 @@ struct Finding: Sendable, Equatable {
     var advice = ""
     /// Whether it is a captive portal, which lets nothing else through.
     var isPortal = false
-    /// Whether it is behind what has failed before it: a wrong clock behind a certificate that is not valid, lost packets behind an answer
-    /// that does not come, a captive portal behind connections that are refused.
+    /// Whether it is behind what has failed before it: a wrong clock behind a certificate that is not valid,
+    /// lost packets behind an answer that does not come, a captive portal behind connections that are
+    /// refused.
     var explainsEarlier: Bool { isPortal || check == .clock || check == .packets }
 
     static func good(_ check: Check, _ sentence: String) -> Finding {
@@ -44,7 +45,8 @@ struct Finding: Sendable, Equatable {
 struct Diagnosis: Sendable, Equatable {
     var findings: [Finding] = []
 
-    /// The cause: what explains the others; else the first thing that failed, since what comes after it rests upon it; else the first doubt.
+    /// The cause: what explains the others; else the first thing that failed, since what comes after it rests
+    /// upon it; else the first doubt.
     var cause: Finding? {
         let failed = findings.filter { $0.verdict == .failed }
         return failed.first(where: \.explainsEarlier) ?? failed.first

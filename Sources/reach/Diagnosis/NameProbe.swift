@@ -39,7 +39,8 @@ enum NameProbe {
             servers: servers())
     }
 
-    /// Why a lookup had no descriptors to work with: it ends as if there was no such name then (getaddrinfo(3)).
+    /// Why a lookup had no descriptors to work with: it ends as if there was no such name then
+    /// (getaddrinfo(3)).
     private static func shortage() -> ReactorError? {
         // One for a file such as /etc/hosts, one for a question to a name server.
         do throws(ReactorError) {

@@ -37,7 +37,8 @@ struct ConnectionObservation: Sendable, Equatable {
     var port: Int
     var outcome: Outcome
     var took: Duration
-    /// Who had to take the packets and does not even say which station it is (ARP): a gateway, or on a link the address itself.
+    /// Who had to take the packets and does not even say which station it is (ARP): a gateway, or on a link
+    /// the address itself.
     var silentNeighbour: Neighbour?
 
     struct Neighbour: Sendable, Equatable {

@@ -40,7 +40,8 @@ func complain(_ limitations: MonitorLimitations) {
 }
 
 extension StandardStream.Outcome {
-    /// Prints a failure of standard output on standard error, for commands whose exit code reports something else.
+    /// Prints a failure of standard output on standard error, for commands whose exit code reports something
+    /// else.
     func record() {
         guard case .failed(let errno) = self else { return }
         complain("standard output: \(String(cString: strerror(errno)))")

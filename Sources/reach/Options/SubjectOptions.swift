@@ -65,7 +65,8 @@ struct SubjectOptions: ParsableArguments {
         return path.isEmpty ? nil : StatusQuery.since(report, at: path)
     }
 
-    /// A manager for these options, whose observers are called on the loop's thread: lines come out without a detour.
+    /// A manager for these options, whose observers are called on the loop's thread: lines come out without a
+    /// detour.
     ///
     /// - Parameter recorder: Gets everything that enters the monitor, on the loop's thread.
     func manager(

@@ -25,7 +25,8 @@ struct OutboxOptions: ParsableArguments {
         }
     }
 
-    /// Why this user must not deliver from a state directory; nil where it may, and where the directory does not exist.
+    /// Why this user must not deliver from a state directory; nil where it may, and where the directory does
+    /// not exist.
     static func deliveryRefusal(_ directory: String) -> String? {
         var status = stat()
         guard stat(directory, &status) == 0 else { return nil }
@@ -44,8 +45,8 @@ struct OutboxOptions: ParsableArguments {
             )
             throw ExitCode.noInput
         }
-        // The limits that a service stored in the folder, else those of the configuration. The delivering process checks the file's
-        // integrity; a command does not read all of it.
+        // The limits that a service stored in the folder, else those of the configuration. The delivering
+        // process checks the file's integrity; a command does not read all of it.
         var configuration = OutboxConfiguration(OutboxLocation.configuration.outbox)
         configuration.checksIntegrity = false
         configuration.usesStoredLimits = true
@@ -58,7 +59,8 @@ struct OutboxOptions: ParsableArguments {
         }
     }
 
-    /// Runs work on the outbox's files, which a running service locates, until it ends, a signal comes or the time is over.
+    /// Runs work on the outbox's files, which a running service locates, until it ends, a signal comes or the
+    /// time is over.
     ///
     /// - Parameter makes: whether a missing outbox is made; else that is an error.
     /// - Throws: the exit code, after the reason is printed.

@@ -5,7 +5,8 @@ import ServiceCore
 
 /// The lines of `reach watch` for people: the local time, what changed, and which cable.
 ///
-/// It remembers what a line has to compare with: the path of the line before, and the last one that was usable.
+/// It remembers what a line has to compare with: the path of the line before, and the last one that was
+/// usable.
 struct ChangeLog: Sendable {
     private var before = ReachabilityPath()
     private var lastInterface: String?
@@ -86,7 +87,8 @@ struct ChangeLog: Sendable {
         return [(sentence, .doubtful), (grace, .plain), (isHeld ? formerInterface(report.path) : "", .minor)]
     }
 
-    /// The interface of the last path, where it does not exist any more and the sentence speaks of another one.
+    /// The interface of the last path, where it does not exist any more and the sentence speaks of another
+    /// one.
     private func goneInterface(_ report: Report) -> String? {
         guard let lastInterface, !wasLoopback, report.path.instantStatus != .unknown,
             report.path.reason.interface != lastInterface

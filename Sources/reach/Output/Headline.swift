@@ -54,7 +54,8 @@ struct Headline {
             + (unusedLink(report).map { "; \($0) has a path but is not used in place of a tunnel" } ?? "")
     }
 
-    /// A link with a path of its own while the kernel's choice is a dead tunnel, which nothing may stand in for.
+    /// A link with a path of its own while the kernel's choice is a dead tunnel, which nothing may stand in
+    /// for.
     private static func unusedLink(_ report: Report) -> String? {
         let path = report.path
         guard !path.isOnline, path.alternative == nil, path.reason.code != .noRoute,

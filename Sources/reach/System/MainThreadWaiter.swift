@@ -9,8 +9,8 @@ import Synchronization
 
 /// The main thread's wait while the loop's thread works.
 ///
-/// It waits for a signal, for the work to say that it is done, for the reader of standard output to go away, or for a
-/// time limit; it sleeps in one poll(2) and does nothing else.
+/// It waits for a signal, for the work to say that it is done, for the reader of standard output to go away,
+/// or for a time limit; it sleeps in one poll(2) and does nothing else.
 final class MainThreadWaiter: Sendable {
     /// Why the wait is over.
     enum End: Sendable, Hashable {

@@ -7,8 +7,8 @@ import Glibc
 enum ProgramArguments {
     /// From the C library, else from the kernel; nil where neither has them.
     ///
-    /// `CommandLine` is asked by neither way: without arguments it looks like a program that was called without any,
-    /// and that means `reach status`.
+    /// `CommandLine` is asked by neither way: without arguments it looks like a program that was called
+    /// without any, and that means `reach status`.
     static var own: [String]? {
         let count = Int(cruntime_argument_count())
         guard count > 0, let words = cruntime_arguments() else {

@@ -16,7 +16,8 @@ struct StandardStream: Sendable {
         case written
         /// The reader has closed the pipe (EPIPE).
         case readerLeft
-        /// It failed with this errno(3): a full disk, a broken one, a descriptor that was closed from the start (EBADF).
+        /// It failed with this errno(3): a full disk, a broken one, a descriptor that was closed from the
+        /// start (EBADF).
         case failed(Int32)
 
         fileprivate init(errno: Int32) {
@@ -50,13 +51,13 @@ struct StandardStream: Sendable {
     @discardableResult
     func write(_ text: String) -> Outcome { write(Array(text.utf8)) }
 
-    /// Makes sure that 0, 1 and 2 are open, so that no socket is given one of these numbers and written to by mistake;
-    /// and that a closed pipe is an error and no signal.
+    /// Makes sure that 0, 1 and 2 are open, so that no socket is given one of these numbers and written to by
+    /// mistake; and that a closed pipe is an error and no signal.
     static func prepare() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF
         {
-            // What is written there fails, as it would have on the closed descriptor; so does opening it for writing as /dev/stdout, which
-            // only a directory makes sure of.
+            // What is written there fails, as it would have on the closed descriptor; so does opening it for
+            // writing as /dev/stdout, which only a directory makes sure of.
             _ = descriptor == STDIN_FILENO ? open("/dev/null", O_RDONLY) : open("/", O_RDONLY | O_DIRECTORY)
         }
         signal(SIGPIPE, SIG_IGN)

@@ -25,7 +25,8 @@ struct StatusFileTests {
         try await bench.notify(changes)
         var newest = TextLine()
         ReportJSON.write(try #require(changes.last).state, to: &newest)
-        // The thread for files: what it has been given is done behind this; then the loop hears of it and gives it the newest.
+        // The thread for files: what it has been given is done behind this; then the loop hears of it and
+        // gives it the newest.
         for _ in 0..<3 {
             try await bench.files.result {}
             try await bench.loop.result {}

@@ -26,7 +26,8 @@ struct HistoryDatabaseTests {
     private static let today: Int64 = 20_000 * day
     private static let reset: Int64 = 3600
 
-    /// A run with changes at these seconds after its start, each with what the wall clock showed then, and its last sign of life.
+    /// A run with changes at these seconds after its start, each with what the wall clock showed then, and
+    /// its last sign of life.
     private func run(_ changes: [(second: Int64, wall: Int64)], seen: (second: Int64, wall: Int64)) throws {
         let first = try #require(changes.first)
         let run = try database.beginRun(at: Self.wall(first.wall), boot: first.second * 1_000_000_000)

@@ -134,7 +134,8 @@ struct OutboxServiceTests {
                 return false
             }
             service.waitForEntry("77", timeout: nil, for: 5) { answers.append($0) }
-            // The answer is on its way to this thread, which is busy, when what was asked behind it has come back.
+            // The answer is on its way to this thread, which is busy, when what was asked behind it has come
+            // back.
             let isThere = DispatchSemaphore(value: 0)
             Task(executorPreference: executor) {
                 _ = try? await outbox.counts()

@@ -5,18 +5,20 @@ import Testing
 
 /// Drives the machine of a request along a line of marbles, and draws its actions or its states below.
 ///
-/// In: `s` the request may be sent, `S` it may not for the network's sake, `h` a head comes, `q` something is asked, `a` it is answered,
-/// `l` an answer to the question before comes late, `d` it is decided where the content goes, `e` the exchange ends whole,
-/// `f` with a redirect, `c` with a challenge, `E` with a lost connection, `R` before it could connect on a new path, `b` a retrier
-/// wants a delay, `t` its timer fires, `u` and `U` the user suspends and resumes, `p` and `P` the network goes and comes, `x` the task
-/// is stopped, `-` nothing.
+/// In: `s` the request may be sent, `S` it may not for the network's sake, `h` a head comes, `q` something is
+/// asked, `a` it is answered, `l` an answer to the question before comes late, `d` it is decided where the
+/// content goes, `e` the exchange ends whole, `f` with a redirect, `c` with a challenge, `E` with a lost
+/// connection, `R` before it could connect on a new path, `b` a retrier wants a delay, `t` its timer fires,
+/// `u` and `U` the user suspends and resumes, `p` and `P` the network goes and comes, `x` the task is
+/// stopped, `-` nothing.
 ///
-/// Actions: `>` send, `0`…`4` prepare an attempt, the request, the redirect, a new body, a range, `n` wait for the network, `|` pause,
-/// `:` go on, `x` give up the exchange, `!` give it up and fail, `=` let the content pass, `*` conclude, `k` cancel the timer,
-/// `r` reconnect, `f` follow the redirect, `c` answer the challenge, `F` fail, `.` finish, `-` nothing; of an answer: `a` counts, `~` late.
+/// Actions: `>` send, `0`…`4` prepare an attempt, the request, the redirect, a new body, a range, `n` wait
+/// for the network, `|` pause, `:` go on, `x` give up the exchange, `!` give it up and fail, `=` let the
+/// content pass, `*` conclude, `k` cancel the timer, `r` reconnect, `f` follow the redirect, `c` answer the
+/// challenge, `F` fail, `.` finish, `-` nothing; of an answer: `a` counts, `~` late.
 ///
-/// States: `p` preparing, `w` waiting, `s` sending, `r` receiving, `d` deciding, `D` deciding about a whole response, `a` asking,
-/// `b` backing off, `.` finished; a capital `P` `W` `A` `B` while parked.
+/// States: `p` preparing, `w` waiting, `s` sending, `r` receiving, `d` deciding, `D` deciding about a whole
+/// response, `a` asking, `b` backing off, `.` finished; a capital `P` `W` `A` `B` while parked.
 private struct RequestMarbles {
     var progress = ExchangeProgress(Interruption(isIdempotent: true))
     private(set) var states = ""
@@ -173,7 +175,10 @@ private struct RequestMarbles {
         #expect(marbles.actions("spuUP") == ">x--1")
     }
 
-    @Test mutating func `Suspended while a challenge is asked, then the path is lost, then resumed: it waits for the path`() {
+    @Test
+    mutating func
+        `Suspended while a challenge is asked, then the path is lost, then resumed: it waits for the path`()
+    {
         #expect(marbles.actions("shcqupaUsP") == ">-c---a--1")
         #expect(marbles.states == "srpaaAPPWp")
     }
@@ -200,7 +205,8 @@ private struct RequestMarbles {
         #expect(marbles.actions("shpP") == ">-x2")
     }
 
-    @Test mutating func `A path that is lost after the redirect's response is waited for by the next request`() {
+    @Test
+    mutating func `A path that is lost after the redirect's response is waited for by the next request`() {
         #expect(marbles.actions("shfpsP") == ">-f--1")
     }
 
@@ -226,7 +232,10 @@ private struct RequestMarbles {
         #expect(marbles.actions("shqpaP") == ">--x~1")
     }
 
-    @Test mutating func `The user's hold and the network's stop its limit of time, and so does the wait for a connection`() {
+    @Test
+    mutating func
+        `The user's hold and the network's stop its limit of time, and so does the wait for a connection`()
+    {
         var machine = RequestStateMachine()
         var timed: [Bool] = [machine.isTimed]
         _ = machine.suspended()
@@ -267,7 +276,8 @@ private struct RequestMarbles {
         #expect(action { ($0.isMisdirected, $0.failure) = (true, .networkConnectionLost) } == .sendElsewhere)
     }
 
-    @Test func `A redirect is followed though its content is too long or broken, and not after another failure`() {
+    @Test
+    func `A redirect is followed though its content is too long or broken, and not after another failure`() {
         for code in [SessionError.Code.dataLengthExceedsMaximum, .cannotDecodeRawData] {
             #expect(action { ($0.hasRedirect, $0.failure) = (true, code) } == .followRedirect)
         }
@@ -276,10 +286,14 @@ private struct RequestMarbles {
 
     @Test func `A tunnel's challenge comes before a reconnection, that before the server's trust`() {
         #expect(
-            action { ($0.failure, $0.isTunnelChallenge, $0.mayReconnect) = (.cannotConnectToHost, true, true) }
+            action {
+                ($0.failure, $0.isTunnelChallenge, $0.mayReconnect) = (.cannotConnectToHost, true, true)
+            }
                 == .answerTunnel)
         #expect(
-            action { ($0.failure, $0.mayReconnect, $0.isServerUndecided) = (.cannotConnectToHost, true, true) }
+            action {
+                ($0.failure, $0.mayReconnect, $0.isServerUndecided) = (.cannotConnectToHost, true, true)
+            }
                 == .reconnect)
         #expect(
             action { ($0.failure, $0.isServerUndecided) = (.certificateHasUnknownRoot, true) }
@@ -312,6 +326,7 @@ private struct RequestMarbles {
         actions.append(machine.failed(failure))
         failure.asksRetriers = true
         actions.append(machine.failed(failure))
-        #expect(actions == [.parkAfterFailure(.attempt), .complete, .prepare(.attempt), .complete, .askRetriers])
+        #expect(
+            actions == [.parkAfterFailure(.attempt), .complete, .prepare(.attempt), .complete, .askRetriers])
     }
 }

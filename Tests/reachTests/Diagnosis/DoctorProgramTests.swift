@@ -247,7 +247,8 @@ struct DoctorProgramTests {
         let end = try await doctor(lab, "http://10.0.0.1:8080/portal")
         #expect(end.status == .exited(1))
         #expect(end.text.contains("10.0.0.1 sends to login.hotel.example: a captive portal"), "\(end.text)")
-        // One that answers in the server's place with status 200 is told, and found where somebody says how the answer looks.
+        // One that answers in the server's place with status 200 is told, and found where somebody says how
+        // the answer looks.
         let page = try await doctor(lab, "http://10.0.0.1:8080/page")
         #expect(page.status == .exited(0))
         #expect(page.text.contains(#"answers with status 200, a web page: "Hotel Wi-Fi""#), "\(page.text)")

@@ -3,9 +3,11 @@
 import TestSupport
 import Testing
 
-/// `reach doctor` and servers that TLS refuses: which one is to blame, the clock, the certificate, or somebody in between.
+/// `reach doctor` and servers that TLS refuses: which one is to blame, the clock, the certificate, or
+/// somebody in between.
 ///
-/// A certificate that begins in 2048, asked in 2026, is what a good one is to a machine whose clock is behind.
+/// A certificate that begins in 2048, asked in 2026, is what a good one is to a machine whose clock is
+/// behind.
 @Suite(
     "The program: doctor and trust",
     .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))

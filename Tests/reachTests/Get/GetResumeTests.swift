@@ -275,8 +275,9 @@ struct GetResumeTests {
     func fullDisk() async throws {
         let lab = try await GetLab()
         try lab.write([1, 2, 3], "file")
-        // A limit of the file size stands in for the disk (RLIMIT_FSIZE, in blocks of 512 bytes); Linux then says EFBIG.
-        // The thread sanitizer keeps a file for itself and dies where it may not, so it gets no folder for it.
+        // A limit of the file size stands in for the disk (RLIMIT_FSIZE, in blocks of 512 bytes); Linux then
+        // says EFBIG. The thread sanitizer keeps a file for itself and dies where it may not, so it gets no
+        // folder for it.
         let end = try await lab.shell(
             "trap '' XFSZ; ulimit -f 100; TMPDIR=/dev/null exec \"$@\"",
             [lab.origin.url("/bytes/1000000"), "-o", "file"])

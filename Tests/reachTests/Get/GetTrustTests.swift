@@ -9,7 +9,8 @@ import Testing
 /// `reach get` over https, where the system's authorities are others.
 @Suite("The program: get and the system's authorities", .timeLimit(.minutes(5)))
 struct GetTrustTests {
-    /// Runs `reach get` where `/etc/ssl/certs` has one authority in the file of all, and one by the hash of its name.
+    /// Runs `reach get` where `/etc/ssl/certs` has one authority in the file of all, and one by the hash of
+    /// its name.
     private func get(file: OriginCertificate, directory: OriginCertificate) async throws -> GetLab.Result {
         let lab = try await GetLab()
         let (file, directory) = (lab.origin.pem(file), lab.origin.pem(directory))

@@ -8,7 +8,8 @@ import Testing
     "Names and paths",
     .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
 struct NameFailoverTests {
-    /// A name server: 10.9.0.1 for those who ask over the first path, 10.9.0.2 over the second; silent on the first where that is wanted.
+    /// A name server: 10.9.0.1 for those who ask over the first path, 10.9.0.2 over the second; silent on the
+    /// first where that is wanted.
     private static let nameServer = """
         import socket, struct, sys
         server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

@@ -8,7 +8,8 @@ import SessionManager
 import TestSupport
 import Testing
 
-/// `reach watch --json` beside a queue: whatever makes the queue wait or go on has its line there, with the same reason.
+/// `reach watch --json` beside a queue: whatever makes the queue wait or go on has its line there, with the
+/// same reason.
 @Suite(
     "Watching what a queue does",
     .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))

@@ -151,7 +151,8 @@ struct ServeOutboxTests {
         let late = try await reach(lab, "send", "http://10.0.0.1:9/", "--wait", "--timeout", "0.2")
         #expect(late.status == .exited(2), "\(late.errors)")
         #expect(try await reach(lab, "queue", "flush").status == .exited(0))
-        // The end of a connection comes to the service when it comes: it is asked for its state again and again.
+        // The end of a connection comes to the service when it comes: it is asked for its state again and
+        // again.
         for _ in 0..<1_000 where !lab.service.standardError.contains(" 0 waiting") {
             lab.service.terminate(signal: SIGUSR1)
             _ = try await lab.ask("GetStatus")

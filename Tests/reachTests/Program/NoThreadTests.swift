@@ -8,7 +8,8 @@ import Testing
 
 /// The program where descriptors, threads and address space are short.
 ///
-/// The limit of threads does not hold for root (CAP_SYS_RESOURCE, setrlimit(2)), so it runs as a user of its own there.
+/// The limit of threads does not hold for root (CAP_SYS_RESOURCE, setrlimit(2)), so it runs as a user of its
+/// own there.
 @Suite("The program: little of everything", .timeLimit(.minutes(10)))
 struct NoThreadTests {
     private static let commands: [[String]] = [

@@ -6,7 +6,8 @@ import Testing
 
 @testable import reach
 
-/// `--probe` of `reach status` and `reach watch` against the origin, in namespaces of their own where paths are wanted.
+/// `--probe` of `reach status` and `reach watch` against the origin, in namespaces of their own where paths
+/// are wanted.
 @Suite("The program: probe", .timeLimit(.minutes(10)))
 struct ProbeProgramTests {
     @Test(

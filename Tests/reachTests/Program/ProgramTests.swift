@@ -18,8 +18,8 @@ struct ProgramTests {
         var errors: String
     }
 
-    /// A started program; not Foundation's `Process`, which reads beyond what it has asked for (swift-corelibs-foundation of Swift 6.3)
-    /// and so ends a test program that looks at memory.
+    /// A started program; not Foundation's `Process`, which reads beyond what it has asked for
+    /// (swift-corelibs-foundation of Swift 6.3) and so ends a test program that looks at memory.
     private final class Run {
         let process: pid_t
         let output: FileHandle
@@ -54,7 +54,8 @@ struct ProgramTests {
             for (number, stream) in streams.enumerated() {
                 posix_spawn_file_actions_adddup2(&actions, stream, Int32(number))
             }
-            // Also what other tests have opened meanwhile: whoever keeps the end of a pipe keeps its reader waiting.
+            // Also what other tests have opened meanwhile: whoever keeps the end of a pipe keeps its reader
+            // waiting.
             clinux_spawn_closes_others(&actions)
             let words = (command.map { strdup($0) } + [nil], variables.map { strdup($0) } + [nil])
             defer { for word in words.0 + words.1 { free(word) } }
@@ -217,7 +218,8 @@ struct ProgramTests {
     @Test("wait: 130 on SIGINT, and never ends by itself with --timeout 0")
     func interruptedWait() throws {
         let running = try Run(["wait", "--host", "127.0.0.1", "--for", "unreachable", "--timeout", "0"])
-        // Blocked signals show when the program waits (proc_pid_status(5)): SIGINT is bit 1. The kernel has no event for that.
+        // Blocked signals show when the program waits (proc_pid_status(5)): SIGINT is bit 1. The kernel has
+        // no event for that.
         for _ in 0..<500 where !blocksInterrupts(running.process) { usleep(10_000) }
         kill(running.process, SIGINT)
         #expect(running.end().code == 130)

@@ -67,7 +67,8 @@ struct ServeTests {
         #expect(before.contains(#""since":null"#))
         try await lab.lab.far.ip("link set p0 down")
         #expect(await lab.notices.comes({ $0.contains { $0.hasPrefix("STATUS=unreachable") } }))
-        // A busy machine may not answer within the patience of a program that only adds to what it knows: it is asked again.
+        // A busy machine may not answer within the patience of a program that only adds to what it knows: it
+        // is asked again.
         let since = #""status":"unreachable","since":"2"#
         var after = try await lab.lab.near.reactor.run(arguments)
         for _ in 0..<100 where !after.text.contains(since) {

@@ -38,7 +38,8 @@ enum StockClient {
                     print("monitor", change["event"], change["status"], change.get("previous"))
         """
 
-    /// A thousand connections that say nothing, kept until standard input ends; then random bytes, and the status at last.
+    /// A thousand connections that say nothing, kept until standard input ends; then random bytes, and the
+    /// status at last.
     static let crowd = """
         import random, resource, socket, sys, varlink
         resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
