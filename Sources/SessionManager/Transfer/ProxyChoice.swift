@@ -79,7 +79,7 @@ extension ProxyChoice {
     }
 
     /// Whether there can be a proxy for any URL.
-    fileprivate static func isPossible(configured: String?, environment: [String: String]) -> Bool {
+    static func isPossible(configured: String?, environment: [String: String]) -> Bool {
         if let configured { return !configured.isEmpty }
         return names.contains { environment[$0]?.isEmpty == false }
     }
