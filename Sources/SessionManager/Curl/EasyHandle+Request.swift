@@ -117,8 +117,8 @@ extension EasyHandle {
         set(CURLOPT_PROXY, new.proxy)
         if old?.credentials != new.credentials { apply(new.credentials) }
         if old?.cookies != new.cookies {
-            // A handle that was to handle no cookies has let go of the jar that all share, and would make one of its own.
-            if new.cookies, old != nil { set(CURLOPT_SHARE, pointer: engine.share) }
+            // A handle without cookies has released the shared jar, and would make one of its own.
+            if new.cookies, old != nil { set(CURLOPT_SHARE, pointer: share) }
             set(CURLOPT_COOKIEFILE, new.cookies ? "" : nil)
         }
     }

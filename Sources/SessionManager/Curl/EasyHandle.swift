@@ -11,8 +11,11 @@ import SessionCore
 final class EasyHandle {
     /// libcurl's `CURL *`.
     let raw: UnsafeMutableRawPointer
-    /// Whose it is; not counted: an engine lets go of its handles before it goes.
+    /// The engine and its sockets; not counted, since the engine frees its handles first.
     unowned(unsafe) let engine: TransferEngine
+    unowned(unsafe) let sockets: CurlSockets
+    /// The cookies that all handles of the engine share.
+    let share: UnsafeMutableRawPointer?
     /// The transfer it carries out now.
     var transfer: Transfer?
     /// The texts of the addresses of its last connection.
@@ -39,7 +42,9 @@ final class EasyHandle {
     /// What `head` reads the time from.
     private let clock: LoopClock
 
-    init(share: UnsafeMutableRawPointer?, engine: TransferEngine) throws(SessionError) {
+    init(
+        share: UnsafeMutableRawPointer?, engine: TransferEngine, sockets: CurlSockets
+    ) throws(SessionError) {
         guard
             let head = ccurl_head_make(engine.clock.address, Transfer.headLimit, EasyHandle.onHead)
         else {
@@ -51,6 +56,8 @@ final class EasyHandle {
         }
         self.raw = raw
         self.engine = engine
+        self.sockets = sockets
+        self.share = share
         self.head = head
         clock = engine.clock
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -76,11 +83,11 @@ final class EasyHandle {
         set(CURLOPT_QUICK_EXIT, 1)
         set(CURLOPT_OPENSOCKETDATA, pointer: address)
         set(CURLOPT_PREREQDATA, pointer: address)
-        // Sockets outlive the handle: their closing is the engine's matter.
-        let owner = Unmanaged.passUnretained(engine).toOpaque()
+        // Sockets outlive the handle.
+        let owner = Unmanaged.passUnretained(sockets).toOpaque()
         set(CURLOPT_CLOSESOCKETDATA, pointer: owner)
-        ccurl_set_open_function(raw, TransferEngine.onOpen)
-        ccurl_set_close_function(raw, TransferEngine.onClose)
+        ccurl_set_open_function(raw, CurlSockets.onOpen)
+        ccurl_set_close_function(raw, CurlSockets.onClose)
     }
 
     deinit {

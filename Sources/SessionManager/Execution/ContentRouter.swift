@@ -26,7 +26,7 @@ struct ContentRouter {
     private(set) var memory: MemorySink?
     private(set) var file: FileSink?
     /// Holds the content back while a delegate decides.
-    private(set) var gate: GateSink?
+    private(set) var gate: DeferredSink?
     /// Bytes of the content, where the server says so and it is not compressed.
     private(set) var expected: Int64?
     private(set) var isDownload: Bool
@@ -64,7 +64,7 @@ struct ContentRouter {
     ///
     /// - Parameter isChallenge: credentials may answer it.
     mutating func route(
-        _ head: SessionResponse, _ facts: HeadFacts, _ chain: RequestChain, redirectLimit: Int,
+        _ head: SessionResponse, _ facts: ResponseHeadInfo, _ chain: RequestChain, redirectLimit: Int,
         isChallenge: Bool
     ) throws(SessionError) -> Decision? {
         expected = facts.isEncoded && chain.options.decompressesContent ? nil : facts.length
@@ -97,7 +97,7 @@ struct ContentRouter {
 
     /// Holds the content back until ``open(_:)``.
     mutating func holdBack() -> any ContentSink {
-        let gate = self.gate ?? GateSink()
+        let gate = self.gate ?? DeferredSink()
         self.gate = gate
         return gate
     }

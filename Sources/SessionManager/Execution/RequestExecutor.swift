@@ -248,12 +248,12 @@ final class RequestExecutor {
 
 // MARK: What the engine reports
 
-extension RequestExecutor: TransferObserver {
+extension RequestExecutor: TransferDelegate {
     func transfer(
         _ transfer: Transfer, received head: SessionResponse
     ) throws(SessionError) -> any ContentSink {
         task.tell(.received(head))
-        engine.noteVersion(of: transfer)
+        engine.recordVersion(of: transfer)
         machine.receivedHead()
         reconnection.end()
         let (sink, question) = try steps.route(head, transfer.facts)
@@ -271,7 +271,7 @@ extension RequestExecutor: TransferObserver {
         if let resume = ContentRouter.resume(transfer, engine) { reader.whenReadable(resume) }
     }
 
-    func transfer(_ transfer: Transfer, waitsForPlace isWaiting: Bool) {
+    func transfer(_ transfer: Transfer, waitsForSlot isWaiting: Bool) {
         if transfer === steps.transfer { setWaitsForConnection(isWaiting) }
     }
 

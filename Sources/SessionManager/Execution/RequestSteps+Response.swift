@@ -7,7 +7,7 @@ import SessionCore
 // The head of a response, the end of an exchange, and what becomes of the final response.
 extension RequestSteps {
     /// Where the content goes, and what is asked about it first.
-    func route(_ head: SessionResponse, _ facts: HeadFacts) throws(SessionError) -> (
+    func route(_ head: SessionResponse, _ facts: ResponseHeadInfo) throws(SessionError) -> (
         any ContentSink, Question?
     ) {
         if let cache, cache.received(head, for: chain.request) { return (ContentRouter.discarding, nil) }

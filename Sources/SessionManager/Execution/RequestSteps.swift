@@ -189,13 +189,13 @@ final class RequestSteps {
     }
 
     /// The transfer of the current request.
-    func makeTransfer(_ binding: PathBinding, for observer: any TransferObserver) -> Transfer {
+    func makeTransfer(_ binding: PathBinding, for delegate: any TransferDelegate) -> Transfer {
         forgetExchange()
         cache?.exchangeBegins()
         let transfer = Transfer(
             chain.current, priority: task.priority, isBulk: content.isDownload,
             credentials: authentication?.libraryCredentials, needsNewConnection: chain.needsNewConnection,
-            binding: binding, engine: engine, observer: observer)
+            binding: binding, engine: engine, delegate: delegate)
         if let approvals = engine.approvals, transfer.isSecure {
             transfer.judge =
                 serverTrust?.judge(approvals, transfer.origin) ?? approvals.judge(for: transfer.origin)

@@ -23,7 +23,7 @@ final class ServerTrustFlow {
     private var leftToRoots: String?
 
     /// What judges the handshakes of the next exchange with an origin.
-    func judge(_ approvals: ServerApprovals, _ origin: String) -> TrustEvaluator.Judge {
+    func judge(_ approvals: ServerTrustCache, _ origin: String) -> TrustEvaluator.Judge {
         leftToRoots == origin ? .roots : approvals.judge(for: origin)
     }
 
@@ -31,7 +31,7 @@ final class ServerTrustFlow {
     ///
     /// - Parameter error: the failure of the task where the delegate is not asked any more.
     func undecided(
-        _ peer: PeerTrust, _ error: SessionError, _ chain: RequestChain, _ approvals: ServerApprovals?
+        _ peer: PeerTrust, _ error: SessionError, _ chain: RequestChain, _ approvals: ServerTrustCache?
     ) -> Step {
         questions += 1
         guard questions <= Self.mostQuestions else { return .fail(error) }
@@ -45,7 +45,7 @@ final class ServerTrustFlow {
 
     func answered(
         _ answer: AuthenticationFlow.Answer, ticket: Int, by peer: PeerTrust, _ chain: RequestChain,
-        _ approvals: ServerApprovals?
+        _ approvals: ServerTrustCache?
     ) -> Step {
         switch answer {
         case .success(let disposition):
@@ -56,7 +56,7 @@ final class ServerTrustFlow {
 
     private func step(
         _ step: AuthenticationStateMachine.Step, _ peer: PeerTrust, _ chain: RequestChain,
-        _ approvals: ServerApprovals?
+        _ approvals: ServerTrustCache?
     ) -> Step {
         switch step {
         case .ignore, .withoutCredential: return .nothing

@@ -42,7 +42,7 @@ final class SessionTransport {
     /// Resumes a waiter when all ends of this turn are known: the one that is woken then finds them together.
     func wake(_ waiter: UnsafeContinuation<Void, Never>) {
         guard let engine, !reactor.hasEnded else { return waiter.resume() }
-        engine.waiters.append(waiter)
+        engine.resumeAfterTurn(waiter)
     }
 
     func close() {

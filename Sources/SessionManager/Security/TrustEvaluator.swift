@@ -109,3 +109,19 @@ package final class TrustEvaluator: Sendable {
         if let user { Unmanaged<TrustEvaluator>.fromOpaque(user).release() }
     }
 }
+
+/// The certificates that the delegate of a session has accepted, by server; on the loop's thread.
+///
+/// It lasts as long as the connections that were made by it: libcurl gives a connection that one task was allowed
+/// to make to the next task as well, so an approval for one task holds for all.
+final class ServerTrustCache {
+    private var certificates: [String: Set<Data>] = [:]
+
+    /// The judge of a handshake with a server, named as in ``Transfer/origin``.
+    func judge(for origin: String) -> TrustEvaluator.Judge { .approvals(certificates[origin] ?? []) }
+
+    /// The delegate has accepted a server's own certificate (DER).
+    func approve(_ certificate: Data, for origin: String) {
+        certificates[origin, default: []].insert(certificate)
+    }
+}

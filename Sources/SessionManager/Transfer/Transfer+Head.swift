@@ -21,7 +21,7 @@ extension Transfer {
         stopAwaiting()
         // Interim responses (RFC 9110 §15.2) announce another one.
         if status < 200, status != 101 { return true }
-        facts = HeadFacts(fields)
+        facts = ResponseHeadInfo(fields)
         let head = SessionResponse(
             url: request.url, statusCode: status, version: version, headerBlock: [UInt8](fields),
             requestMethod: request.method)
@@ -99,7 +99,7 @@ extension Transfer {
     }
 }
 
-extension HeadFacts {
+extension ResponseHeadInfo {
     /// What the lines of the fields tell.
     init(_ lines: UnsafeRawBufferPointer) {
         var start = 0
@@ -108,5 +108,28 @@ extension HeadFacts {
             note(UnsafeRawBufferPointer(rebasing: lines[start..<end]))
             start = end
         }
+    }
+}
+
+/// The first line of a response, as libcurl delivers it: `HTTP/1.1 200 OK`, `HTTP/2 200`.
+private enum StatusLine {
+    static func parse(_ line: UnsafeRawBufferPointer) -> (version: HTTPVersion?, status: Int) {
+        // The name is case-sensitive (RFC 9112 §2.3).
+        guard line.count > 8, line.starts(with: "HTTP/".utf8), let space = line.firstIndex(of: 0x20) else {
+            return (nil, 0)
+        }
+        var status = 0
+        for byte in line[(space + 1)...].prefix(3) {
+            guard (0x30...0x39).contains(byte) else { return (nil, 0) }
+            status = status * 10 + Int(byte - 0x30)
+        }
+        let version: HTTPVersion? =
+            switch (line[5], space) {
+            case (0x31, 8): line[7] == 0x30 ? .http1_0 : .http1_1
+            case (0x32, _): .http2
+            case (0x33, _): .http3
+            default: nil
+            }
+        return (version, status)
     }
 }

@@ -5,7 +5,7 @@ import SessionCore
 /// Whoever has a transfer carried out; called on the loop's thread.
 ///
 /// All but `transferEnded` are called inside libcurl: they must not start, end or pause transfers there.
-protocol TransferObserver: AnyObject {
+protocol TransferDelegate: AnyObject {
     /// The head has come; the sink gets the content.
     func transfer(
         _ transfer: Transfer, received head: SessionResponse
@@ -17,7 +17,7 @@ protocol TransferObserver: AnyObject {
     /// The body's source has nothing yet; to be resumed by `TransferEngine.resumeBody`.
     func transferWaitsForBody(_ transfer: Transfer, _ reader: any BodyReader)
     /// It waits until its host has room for a connection, or does not wait any more. Not called inside libcurl.
-    func transfer(_ transfer: Transfer, waitsForPlace: Bool)
+    func transfer(_ transfer: Transfer, waitsForSlot: Bool)
     /// Its connection is dead, or waits for one over a path that is; the sentence says why. Not called inside libcurl.
     func transferLostPath(_ transfer: Transfer, _ sentence: String)
     /// Whether its request may be carried out twice.

@@ -6,8 +6,8 @@ import Testing
 
 @testable import SessionManager
 
-struct HostSlotsTests {
-    @Test("what exceeds the limit waits in order, and is called as places become free")
+struct PerHostLimiterTests {
+    @Test("what exceeds the limit waits in order, and is admitted as slots become free")
     func order() {
         let slots = Desk<String>(limit: 2)
         #expect(slots.enter("h", priority: 0.5, "a") == .admitted)
@@ -20,7 +20,7 @@ struct HostSlotsTests {
         #expect(slots.leave("h", version: .http1_1) == [])
     }
 
-    @Test("each of many origins has places of its own; those in use are not forgotten")
+    @Test("each of many origins has slots of its own; those in use are not forgotten")
     func manyOrigins() {
         var random = SeededGenerator(seed: 7)
         let slots = Desk<String>(limit: 1)
@@ -100,7 +100,7 @@ struct HostSlotsTests {
         #expect(slots.enter("h", isAlone: true, priority: 0.5, "C") == .queued(ticket: 3))
         #expect(slots.enter("h", isAlone: true, priority: 0.9, "urgent") == .queued(ticket: 4))
         #expect(slots.enter("h", priority: 0.5, "c") == .queued(ticket: 5))
-        // One line in order, as long as nobody knows better, and what one kind speaks says nothing of the other.
+        // One queue in order, until an answer shows more, and what one kind speaks says nothing of the other.
         #expect(slots.leave("h", isAlone: true, version: .http1_1) == ["urgent"])
         #expect(!slots.isKnownNotToMultiplex("h"))
         #expect(slots.leave("h", isAlone: true, version: .http1_1) == ["b"])
@@ -128,26 +128,26 @@ struct HostSlotsTests {
         #expect(!slots.isKnownNotToMultiplex("h"))
     }
 
-    @Test("a long line is called in order to its end")
+    @Test("a long queue is admitted in order to its end")
     func long() {
-        var line = WaitingLine<Int>()
-        for number in 0..<1000 { line.append(number, priority: 0.5, ticket: number + 1) }
-        let left = line.remove(ticket: 500)
+        var queue = PriorityQueue<Int>()
+        for number in 0..<1000 { queue.append(number, priority: 0.5, ticket: number + 1) }
+        let left = queue.remove(ticket: 500)
         #expect(left)
         var called: [Int] = []
-        while let next = line.popFirst() { called.append(next) }
+        while let next = queue.popFirst() { called.append(next) }
         #expect(called == Array(0..<1000).filter { $0 != 499 })
-        #expect(line.isEmpty)
+        #expect(queue.isEmpty)
     }
 }
 
 /// The slots behind methods that a test's expectation may call.
 private final class Desk<Item> {
-    private var slots: HostSlots<Item>
+    private var slots: PerHostLimiter<Item>
 
-    init(limit: Int) { slots = HostSlots(limit: limit) }
+    init(limit: Int) { slots = PerHostLimiter(limit: limit) }
 
-    func enter(_ origin: String, isAlone: Bool = false, priority: Float, _ item: Item) -> SlotAnswer {
+    func enter(_ origin: String, isAlone: Bool = false, priority: Float, _ item: Item) -> Admission {
         slots.enter(origin, isAlone: isAlone, priority: priority, item)
     }
     func leave(_ origin: String, isAlone: Bool = false, version: HTTPVersion?) -> [Item] {

@@ -6,10 +6,22 @@ import Reachability
 import ReachabilityCore
 import SessionCore
 
-/// Knows over which interfaces an engine's connections go, and has them given up when their path dies.
+/// What a connection monitor asks and reports.
+protocol ConnectionMonitorDelegate: AnyObject {
+    /// Whether connections are bound to another interface while the one that the kernel chooses is dead.
+    var rescues: Bool { get }
+    /// Links, addresses or routes have changed.
+    func recordChange()
+    /// Whether all transfers over a connection want to leave it for a better path, and can.
+    func mayMove(_ descriptor: Int32) -> Bool
+    /// Connections have lost their path.
+    func lost(_ losses: ConnectionMonitor.Losses)
+}
+
+/// Records over which interfaces an engine's connections go, and reports the connections whose path has died.
 ///
 /// It listens while there are connections to other machines, and a while longer: a program may make one after the other.
-final class PathWatch {
+final class ConnectionMonitor {
     private struct Connection {
         let peer: PeerAddress
         /// The kernel's own number of the socket.
@@ -20,7 +32,7 @@ final class PathWatch {
         var isStandIn = false
     }
 
-    /// What a look at the paths found.
+    /// The result of a look at the paths.
     struct Losses {
         /// Connections that are dead, with a sentence each.
         var dead: [Int32: String] = [:]
@@ -28,38 +40,39 @@ final class PathWatch {
         var left: Set<Int32> = []
     }
 
-    /// So long after the last connection the sockets stay open: 2 s.
-    private static let afterglow: Int64 = 2_000_000_000
-    /// How long after an event its last consequences are seen: 5 ms.
+    /// How long the netlink sockets stay open after the last connection: 2 s.
+    private static let lingerTime: Int64 = 2_000_000_000
+    /// How long after an event a second look follows: 5 ms.
     ///
-    /// An address is reported removed before its routes are; one further look sees that.
-    private static let aftermath: Int64 = 5_000_000
+    /// The kernel reports an address as removed before its routes.
+    private static let secondLookDelay: Int64 = 5_000_000
 
-    private unowned let engine: TransferEngine
-    /// The engine's; the engine itself cannot be asked while it goes.
+    private unowned let delegate: any ConnectionMonitorDelegate
     private let reactor: Reactor
+    private let turn: EngineTurn
     private let observer: PathObserver
     private var connections: [Int32: Connection] = [:]
     private var lingering: TimerID?
     private var second: TimerID?
     private var isLookPending = false
 
-    init(_ engine: TransferEngine, environment: MonitorEnvironment = .connections) {
-        self.engine = engine
-        reactor = engine.reactor
-        // The observer is given the watch's own door, since it is made first.
-        let door = Door()
-        observer = PathObserver(reactor: reactor, environment: environment) { events in
-            door.watch?.concerned(events)
+    init(_ delegate: any ConnectionMonitorDelegate, reactor: Reactor, turn: EngineTurn) {
+        self.delegate = delegate
+        self.reactor = reactor
+        self.turn = turn
+        // The observer is made before `self` can be captured.
+        let target = WeakTarget()
+        observer = PathObserver(reactor: reactor, environment: .connections) { events in
+            target.monitor?.handle(events)
         }
-        door.watch = self
+        target.monitor = self
     }
 
-    private final class Door {
-        weak var watch: PathWatch?
+    private final class WeakTarget {
+        weak var monitor: ConnectionMonitor?
     }
 
-    /// A connection is about to be made; `name` is the interface that it is bound to.
+    /// Records a connection that is about to be made; `name` is the interface that it is bound to.
     func opened(_ descriptor: Int32, to peer: PeerAddress, through name: String?) {
         if let lingering { _ = reactor.cancel(lingering) }
         lingering = nil
@@ -67,7 +80,7 @@ final class PathWatch {
         guard
             let link = name.map({ observer.link(named: $0) })
                 ?? observer.egress(to: peer.address, port: peer.port)
-        else { return leave() }
+        else { return closeSoon() }
         observer.follow(peer.address)
         if name == nil, let (other, source) = standIn(for: link, to: peer), bind(descriptor, to: other.name) {
             if let source { bind(descriptor, from: source) }
@@ -89,16 +102,16 @@ final class PathWatch {
     /// The interface that has a path of its own while the one that the kernel chooses is dead, and the address to send from where a rule
     /// or a route looks at that.
     ///
-    /// So it is where a cable is out, and the wired default route is still there and preferred.
+    /// This happens where a cable is out while the wired default route is still there and preferred.
     private func standIn(for link: LinkState, to peer: PeerAddress) -> (LinkState, IPAddress?)? {
-        guard engine.rescues, link.stateUsability != .usable,
+        guard delegate.rescues, link.stateUsability != .usable,
             let path = observer.path(to: [peer.address], port: peer.port), let name = path.alternative,
             let other = observer.link(named: name)
         else { return nil }
         return (other, path.alternativeSource)
     }
 
-    /// Allowed to everybody since Linux 5.7, for a socket that is not bound yet.
+    /// Allowed without privileges since Linux 5.7, for a socket that is not bound yet.
     private func bind(_ descriptor: Int32, to name: String) -> Bool {
         name.withCString {
             setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, $0, socklen_t(name.utf8.count + 1))
@@ -126,24 +139,24 @@ final class PathWatch {
         PeerAddress(address: source, port: 0).bind(descriptor)
     }
 
-    /// What a socket is called as long as the system runs (SO_COOKIE, socket(7)): its descriptor's number is given away again.
+    /// The kernel's own number of a socket, unique while the system runs (SO_COOKIE, socket(7)): descriptors are reused.
     private func cookie(_ descriptor: Int32) -> UInt64 {
         var cookie: UInt64 = 0
         var length = socklen_t(MemoryLayout<UInt64>.size)
         return getsockopt(descriptor, SOL_SOCKET, SO_COOKIE, &cookie, &length) == 0 ? cookie : 0
     }
 
-    /// Drops the connections that libcurl has closed without a word: those that never came about.
+    /// Drops the connections that libcurl has closed without its callback: those that were never established.
     private func dropClosed() {
         for (descriptor, connection) in connections where cookie(descriptor) != connection.cookie {
             connections[descriptor] = nil
         }
     }
 
-    /// A connection was closed.
+    /// Forgets a connection that was closed.
     func closed(_ descriptor: Int32) {
         guard connections.removeValue(forKey: descriptor) != nil else { return }
-        leave()
+        closeSoon()
     }
 
     func close() {
@@ -154,9 +167,9 @@ final class PathWatch {
         observer.close()
     }
 
-    private func leave() {
+    private func closeSoon() {
         guard connections.isEmpty, lingering == nil else { return }
-        lingering = reactor.schedule(at: Reactor.now &+ Self.afterglow) { [unowned self] in
+        lingering = reactor.schedule(at: Reactor.now &+ Self.lingerTime) { [unowned self] in
             lingering = nil
             observer.close()
         }
@@ -170,25 +183,25 @@ final class PathWatch {
             isStandIn: connection.isStandIn)
     }
 
-    private func concerned(_ events: [NetworkEvent]) {
+    private func handle(_ events: [NetworkEvent]) {
         dropClosed()
-        if events.contains(where: \.mayChangePaths) { engine.pathsChanged() }
+        if events.contains(where: \.mayChangePaths) { delegate.recordChange() }
         let paths = connections.map { path($0, $1) }
-        guard events.contains(where: { $0.mayConcern(paths) }) else { return leave() }
+        guard events.contains(where: { $0.mayConcern(paths) }) else { return closeSoon() }
         lookSoon()
         if second == nil {
-            second = reactor.schedule(at: Reactor.now &+ Self.aftermath) { [unowned self] in
+            second = reactor.schedule(at: Reactor.now &+ Self.secondLookDelay) { [unowned self] in
                 second = nil
                 lookSoon()
             }
         }
     }
 
-    /// In this turn of the loop, but after all who heard of the same events: the queue must know of the loss first.
+    /// In this turn of the loop, but after all observers of the same events: the queue must know of the loss first.
     private func lookSoon() {
         guard !isLookPending else { return }
         isLookPending = true
-        engine.later { [weak self] _ in
+        turn.later { [weak self] in
             self?.isLookPending = false
             self?.look()
         }
@@ -213,35 +226,35 @@ final class PathWatch {
                     silence(descriptor)
                 }
             case .moved:
-                for descriptor in descriptors { turn(descriptor, path, &losses) }
+                for descriptor in descriptors { handleTurn(descriptor, path, &losses) }
             }
         }
-        if !losses.dead.isEmpty || !losses.left.isEmpty { engine.lost(losses) }
-        leave()
+        if !losses.dead.isEmpty || !losses.left.isEmpty { delegate.lost(losses) }
+        closeSoon()
     }
 
-    /// Has a dead connection end without another packet.
+    /// Ends a dead connection without another packet.
     ///
-    /// The rest of a request that was given up must not be delivered when the cable is back. And packets into a dead link have the
-    /// kernel look for a neighbour there for three seconds (mcast_solicit in arp(7)); a connection that is made when the link has just
-    /// come back would wait for the next question, or fail with EHOSTUNREACH where the last one had been asked in vain.
+    /// The rest of a request that was given up must not be delivered when the cable is back. And packets into a dead link make the
+    /// kernel look for a neighbour there for three seconds (mcast_solicit in arp(7)): a connection that is made when the link has
+    /// just come back would wait for the next solicitation, or fail with EHOSTUNREACH after the last one.
     private func silence(_ descriptor: Int32) {
         var atOnce = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &atOnce, socklen_t(MemoryLayout<linger>.size))
-        // No route leads through there. One that is bound already may be bound again by the privileged only.
+        // No route leads through there. A socket that is bound already may be bound again by privileged processes only.
         _ = bind(descriptor, to: "lo")
     }
 
-    /// The kernel would send a connection's packets through another interface from now on.
-    private func turn(_ descriptor: Int32, _ path: ConnectionPath, _ losses: inout Losses) {
+    /// Handles a connection whose packets the kernel would send through another interface from now on.
+    private func handleTurn(_ descriptor: Int32, _ path: ConnectionPath, _ losses: inout Losses) {
         let sentence = "the network has turned from \(path.name) to another interface"
-        if PeerAddress.far(descriptor) == nil || engine.mayMove(descriptor) {
+        if PeerAddress.far(descriptor) == nil || delegate.mayMove(descriptor) {
             losses.dead[descriptor] = sentence
             connections[descriptor] = nil
             return
         }
         losses.left.insert(descriptor)
-        // Where that is refused, before Linux 5.7, the connection has to live with the kernel's turn.
+        // Where that is refused, before Linux 5.7, the connection follows the kernel.
         if !path.isBound { _ = bind(descriptor, to: path.name) }
         connections[descriptor]?.isBound = true
         connections[descriptor]?.isStandIn = false

@@ -3,7 +3,7 @@
 import SessionCore
 
 /// What a transfer itself needs to know of the header fields, picked up as the lines come.
-struct HeadFacts {
+struct ResponseHeadInfo {
     /// `Content-Length`; nil where it is missing or nonsense, and beside `Transfer-Encoding`, where it says nothing about the content
     /// (RFC 9112 §6.3).
     var length: Int64? { hasTransferCoding ? nil : named }

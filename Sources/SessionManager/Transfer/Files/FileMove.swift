@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinux
+import EventLoop
 import Glibc
 import SessionCore
 
@@ -60,6 +61,23 @@ enum FileMove {
                 throw FileFailure.cannotCreate(directory, errno)
             }
             index = slash
+        }
+    }
+}
+
+/// The thread for calls that may block on a slow card or a network file system: fsync(2), rename(2), copying
+/// between file systems.
+///
+/// Neither the loop nor Swift's pool of threads, which has one thread for each core, may wait for these. One
+/// thread for all, in order; started by the first call.
+enum FileThread {
+    private static let reactor = try? Reactor(name: "reach-files")
+
+    /// Does the work there and returns its result; here, where no thread can be started.
+    static func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+        guard let reactor else { return work() }
+        return await withCheckedContinuation { continuation in
+            reactor.perform { continuation.resume(returning: work()) }
         }
     }
 }
