@@ -36,7 +36,8 @@ final class EasyHandles {
     /// Keeps a handle for the next transfer.
     func giveBack(_ easy: EasyHandle) { if idle.count < maximumIdle { idle.append(easy) } }
 
-    /// Tells libcurl the addresses of the configuration, which it puts into the DNS cache of the pool, and forgets.
+    /// Tells libcurl the addresses of the configuration, which it puts into the DNS cache of the pool, and
+    /// forgets.
     func setAddresses(_ easy: EasyHandle, in pool: ConnectionPool) {
         guard let addresses, easy.addressedPool != pool.number else { return }
         easy.set(CURLOPT_RESOLVE, pointer: addresses)

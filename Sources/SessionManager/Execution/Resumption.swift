@@ -238,8 +238,8 @@ struct Resumption {
 
     // MARK: Other tries
 
-    /// What another try of a download continues with; nil where it begins anew: after a failure that says that
-    /// the content is bad, and where nothing would tell whether the rest belongs to it.
+    /// What another try of a download continues with; nil where it begins anew: after a failure that says
+    /// that the content is bad, and where nothing would tell whether the rest belongs to it.
     func recordForNextTry(
         after failure: SessionError.Code, _ transfer: Transfer?, _ content: borrowing ContentRouter,
         _ chain: RequestChain

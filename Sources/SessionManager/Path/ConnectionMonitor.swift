@@ -20,7 +20,8 @@ protocol ConnectionMonitorDelegate: AnyObject {
 
 /// Records over which interfaces an engine's connections go, and reports the connections whose path has died.
 ///
-/// It listens while there are connections to other machines, and a while longer: a program may make one after the other.
+/// It listens while there are connections to other machines, and a while longer: a program may make one after
+/// the other.
 final class ConnectionMonitor {
     private struct Connection {
         let peer: PeerAddress
@@ -99,8 +100,8 @@ final class ConnectionMonitor {
         }
     }
 
-    /// The interface that has a path of its own while the one that the kernel chooses is dead, and the address to send from where a rule
-    /// or a route looks at that.
+    /// The interface that has a path of its own while the one that the kernel chooses is dead, and the
+    /// address to send from where a rule or a route looks at that.
     ///
     /// This happens where a cable is out while the wired default route is still there and preferred.
     private func standIn(for link: LinkState, to peer: PeerAddress) -> (LinkState, IPAddress?)? {
@@ -120,7 +121,8 @@ final class ConnectionMonitor {
 
     /// Whether libcurl will be allowed to bind a socket to an interface.
     ///
-    /// Where it is not, libcurl binds to an address of the interface by itself, which works once for each socket.
+    /// Where it is not, libcurl binds to an address of the interface by itself, which works once for each
+    /// socket.
     private func mayBind(to name: String, as family: IPAddress.Family) -> Bool {
         let other = socket(
             family == .ipv4 ? AF_INET : AF_INET6, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -139,7 +141,8 @@ final class ConnectionMonitor {
         PeerAddress(address: source, port: 0).bind(descriptor)
     }
 
-    /// The kernel's own number of a socket, unique while the system runs (SO_COOKIE, socket(7)): descriptors are reused.
+    /// The kernel's own number of a socket, unique while the system runs (SO_COOKIE, socket(7)): descriptors
+    /// are reused.
     private func cookie(_ descriptor: Int32) -> UInt64 {
         var cookie: UInt64 = 0
         var length = socklen_t(MemoryLayout<UInt64>.size)
@@ -197,7 +200,8 @@ final class ConnectionMonitor {
         }
     }
 
-    /// In this turn of the loop, but after all observers of the same events: the queue must know of the loss first.
+    /// In this turn of the loop, but after all observers of the same events: the queue must know of the loss
+    /// first.
     private func lookSoon() {
         guard !isLookPending else { return }
         isLookPending = true
@@ -235,13 +239,15 @@ final class ConnectionMonitor {
 
     /// Ends a dead connection without another packet.
     ///
-    /// The rest of a request that was given up must not be delivered when the cable is back. And packets into a dead link make the
-    /// kernel look for a neighbour there for three seconds (mcast_solicit in arp(7)): a connection that is made when the link has
-    /// just come back would wait for the next solicitation, or fail with EHOSTUNREACH after the last one.
+    /// The rest of a request that was given up must not be delivered when the cable is back. And packets into
+    /// a dead link make the kernel look for a neighbour there for three seconds (mcast_solicit in arp(7)): a
+    /// connection that is made when the link has just come back would wait for the next solicitation, or fail
+    /// with EHOSTUNREACH after the last one.
     private func silence(_ descriptor: Int32) {
         var atOnce = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &atOnce, socklen_t(MemoryLayout<linger>.size))
-        // No route leads through there. A socket that is bound already may be bound again by privileged processes only.
+        // No route leads through there. A socket that is bound already may be bound again by privileged
+        // processes only.
         _ = bind(descriptor, to: "lo")
     }
 

@@ -6,7 +6,8 @@ import SessionCore
 
 /// Gives up the transfers whose connection's path has died; on the loop's thread.
 final class TransferPaths {
-    /// Whether connections are bound to an interface that has a path of its own while the one that the kernel chooses is dead.
+    /// Whether connections are bound to an interface that has a path of its own while the one that the kernel
+    /// chooses is dead.
     var rescues = true
     /// When links, addresses or routes have changed for the last time, as far as that was reported.
     private(set) var lastChange: Int64?
@@ -41,7 +42,8 @@ final class TransferPaths {
         guard let easy = transfer.easy else { return nil }
         if let pair = ConnectionPair(easy) { return sentences[pair] }
         if sockets.holdsConnection(of: transfer) { return losses.dead[transfer.socket] }
-        // It still asks a name server, perhaps one of the lost network, or waits for a connection of the retired pool.
+        // It still asks a name server, perhaps one of the lost network, or waits for a connection of the
+        // retired pool.
         return losses.dead.values.first ?? "the network has changed"
     }
 }
@@ -119,7 +121,8 @@ extension Transfer {
 
     /// The interface that its sockets are bound to; nil where the kernel chooses.
     ///
-    /// An interface that the request or the configuration names is a decision, and holds also where its path is dead.
+    /// An interface that the request or the configuration names is a decision, and holds also where its path
+    /// is dead.
     func interface(_ configuration: SessionConfiguration) -> String? {
         if let wanted = options.interface ?? configuration.interface { return wanted }
         if case .interface(let name) = binding { return name }

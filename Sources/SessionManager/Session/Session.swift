@@ -150,8 +150,8 @@ public final class Session: Sendable {
         return (response?.copied, data?.copied)
     }
 
-    /// Takes no more tasks; `whenEmpty` is called when the last one has ended and all callers have been notified,
-    /// for the first call of this one.
+    /// Takes no more tasks; `whenEmpty` is called when the last one has ended and all callers have been
+    /// notified, for the first call of this one.
     func invalidate(cancellingTasks: Bool, whenEmpty: @escaping @Sendable () -> Void) {
         let (tasks, isLeft): ([SessionTask], Bool) = state.withLock { state in
             // A caller that lets the tasks end may cancel them later; it is notified once.

@@ -36,7 +36,8 @@ package struct ProxyChoice: Sendable, Equatable {
     package static let spelling = "http://HOST:PORT, https://HOST:PORT or socks5h://HOST:PORT"
 }
 
-/// Which proxy a manager's requests go through: that of its configuration, or of the environment when the rules were made.
+/// Which proxy a manager's requests go through: that of its configuration, or of the environment when the
+/// rules were made.
 struct ProxyRules {
     private let configured: String?
     private let environment: [String: String]
@@ -54,7 +55,8 @@ struct ProxyRules {
         mayApply ? ProxyChoice(for: url, configured: configured, environment: environment) : nil
     }
 
-    /// The proxy that may answer requests for a URL in the server's place: one of HTTP, where no TLS goes through it.
+    /// The proxy that may answer requests for a URL in the server's place: one of HTTP, where no TLS goes
+    /// through it.
     func forwardingProxy(for url: URL) -> ProxyChoice? {
         guard let proxy = proxy(for: url), proxy.speaksHTTP else { return nil }
         return Origin(url)?.isSecure == false ? proxy : nil
@@ -158,7 +160,8 @@ extension ProxyChoice {
         return .password(user: user, password: url.password(percentEncoded: false) ?? "")
     }
 
-    /// Whether `no_proxy` names the host: itself, a domain that it is in, a range of addresses, or everything.
+    /// Whether `no_proxy` names the host: itself, a domain that it is in, a range of addresses, or
+    /// everything.
     private static func isExcepted(_ host: String, _ list: String) -> Bool {
         let host = trimmed(host.lowercased()[...])
         let address = IPAddress(String(host))

@@ -4,8 +4,8 @@ import SessionCore
 
 /// What a transfer itself needs to know of the header fields, picked up as the lines come.
 struct ResponseHeadInfo {
-    /// `Content-Length`; nil where it is missing or nonsense, and beside `Transfer-Encoding`, where it says nothing about the content
-    /// (RFC 9112 §6.3).
+    /// `Content-Length`; nil where it is missing or nonsense, and beside `Transfer-Encoding`, where it says
+    /// nothing about the content (RFC 9112 §6.3).
     var length: Int64? { hasTransferCoding ? nil : named }
     private var named: Int64?
     private var hasTransferCoding = false
@@ -13,7 +13,8 @@ struct ResponseHeadInfo {
     private(set) var isChunked = false
     /// What makes the head unusable: lengths that contradict each other or are no numbers (RFC 9110 §8.6).
     ///
-    /// libcurl takes some of them for something, and two readers of one connection would see different responses.
+    /// libcurl takes some of them for something, and two readers of one connection would see different
+    /// responses.
     private(set) var fault: String?
     /// Whether the content is compressed, so that its length says nothing about what will come out.
     var isEncoded: Bool { !codings.isEmpty }

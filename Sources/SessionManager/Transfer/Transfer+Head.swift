@@ -39,12 +39,14 @@ extension Transfer {
                 "the response cannot be trusted: \(fault)",
                 advice: "the server, or a proxy before it, is broken or hostile")
         }
-        // libcurl may be about to answer this by itself: it is a response only when its content comes, or the end.
+        // libcurl may be about to answer this by itself: it is a response only when its content comes, or the
+        // end.
         if credentials != nil, status == 401 || status == 407 { return true }
         return openSink(head)
     }
 
-    /// Whether nothing but the end of the connection ends content that counts (RFC 9112 §6.3): that of a redirect or a refusal does not.
+    /// Whether nothing but the end of the connection ends content that counts (RFC 9112 §6.3): that of a
+    /// redirect or a refusal does not.
     private func endsWithConnection(_ head: SessionResponse) -> Bool {
         guard head.version == .http1_1 || head.version == .http1_0, hasContent(head),
             StatusCodes.successful.contains(head.statusCode ?? 0)
@@ -68,7 +70,8 @@ extension Transfer {
         return true
     }
 
-    /// The first line and the lines of the fields; nil, and the end of the transfer, where the head was too long to be kept.
+    /// The first line and the lines of the fields; nil, and the end of the transfer, where the head was too
+    /// long to be kept.
     private func parts(
         of bytes: UnsafeRawBufferPointer, sentBy sender: String
     ) -> (HTTPVersion?, Int, UnsafeRawBufferPointer)? {

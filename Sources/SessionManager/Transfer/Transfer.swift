@@ -207,8 +207,8 @@ extension Transfer {
         }
     }
 
-    /// Whether there is anything to decode: what is said of an encoding may tell of content that does not come (RFC 9110 §8.4, §9.3.2,
-    /// §15.4.5).
+    /// Whether there is anything to decode: what is said of an encoding may tell of content that does not
+    /// come (RFC 9110 §8.4, §9.3.2, §15.4.5).
     func hasContent(_ head: SessionResponse) -> Bool {
         request.method != .head && head.statusCode != 204 && head.statusCode != 304 && facts.length != 0
     }
@@ -289,8 +289,9 @@ extension Transfer {
 
     /// Whether libcurl may send the request; a second time with its body from the beginning.
     ///
-    /// libcurl has the body rewound only where some of it has left. What it had read and could not send is gone as well, and the
-    /// request would be sent without it, to the server as whole as any other where nobody knows the length.
+    /// libcurl has the body rewound only where some of it has left. What it had read and could not send is
+    /// gone as well, and the request would be sent without it, to the server as whole as any other where
+    /// nobody knows the length.
     func leaves() -> Bool {
         guard mayLeave(), rewinds() else { return false }
         awaitAnswer()
@@ -302,10 +303,11 @@ extension Transfer {
 
     /// A second time only what may be carried out twice, or cannot have been carried out.
     ///
-    /// When a kept connection ends without an answer, libcurl takes it for one that had ended before and sends the request again on
-    /// another, whatever its method; the server may have carried it out all the same (RFC 9110 §9.2.2). It does so too where the server
-    /// has refused the stream, and has thus not touched it (REFUSED_STREAM, RFC 9113 §8.7), and says nowhere which of the two it was.
-    /// Only on a connection that nobody else has used it can be nothing but the refusal.
+    /// When a kept connection ends without an answer, libcurl takes it for one that had ended before and
+    /// sends the request again on another, whatever its method; the server may have carried it out all the
+    /// same (RFC 9110 §9.2.2). It does so too where the server has refused the stream, and has thus not
+    /// touched it (REFUSED_STREAM, RFC 9113 §8.7), and says nowhere which of the two it was. Only on a
+    /// connection that nobody else has used it can be nothing but the refusal.
     private func mayLeave() -> Bool {
         defer { hasLeft = true }
         if !hasLeft { hasOwnConnection = (easy?.long(CURLINFO_NUM_CONNECTS) ?? 0) > 0 }

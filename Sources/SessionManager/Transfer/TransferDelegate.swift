@@ -16,9 +16,11 @@ protocol TransferDelegate: AnyObject {
     func transferSent(_ transfer: Transfer)
     /// The body's source has nothing yet; to be resumed by `TransferEngine.resumeBody`.
     func transferWaitsForBody(_ transfer: Transfer, _ reader: any BodyReader)
-    /// It waits until its host has room for a connection, or does not wait any more. Not called inside libcurl.
+    /// It waits until its host has room for a connection, or does not wait any more. Not called inside
+    /// libcurl.
     func transfer(_ transfer: Transfer, waitsForSlot: Bool)
-    /// Its connection is dead, or waits for one over a path that is; the sentence says why. Not called inside libcurl.
+    /// Its connection is dead, or waits for one over a path that is; the sentence says why. Not called inside
+    /// libcurl.
     func transferLostPath(_ transfer: Transfer, _ sentence: String)
     /// Whether its request may be carried out twice.
     func transferMayRepeat(_ transfer: Transfer) -> Bool

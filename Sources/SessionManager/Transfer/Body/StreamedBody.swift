@@ -7,9 +7,9 @@ public import SessionCore
 ///
 ///     request.body = .stream(StreamedBody(measurements.map { $0.line }))
 ///
-/// Without a length it is sent chunked (RFC 9112 §7.1). At most 256 KiB and one chunk wait to be sent: the sequence is not asked for more
-/// until the network has taken some. While it has nothing, the time-outs of the task stand still. Cancelling the task cancels
-/// the Swift task that iterates.
+/// Without a length it is sent chunked (RFC 9112 §7.1). At most 256 KiB and one chunk wait to be sent: the
+/// sequence is not asked for more until the network has taken some. While it has nothing, the time-outs of
+/// the task stand still. Cancelling the task cancels the Swift task that iterates.
 public struct StreamedBody: BodySource {
     /// The bytes that the chunks have together; nil where nobody knows.
     public let length: Int64?
@@ -19,8 +19,8 @@ public struct StreamedBody: BodySource {
 
     /// The body that a sequence makes once.
     ///
-    /// It cannot be sent again: a redirect that keeps the method, a challenge or a retry asks the delegate for a new body, and fails with
-    /// ``SessionError/Code/requestBodyStreamExhausted`` where there is none.
+    /// It cannot be sent again: a redirect that keeps the method, a challenge or a retry asks the delegate
+    /// for a new body, and fails with ``SessionError/Code/requestBodyStreamExhausted`` where there is none.
     public init<Chunks: AsyncSequence & Sendable>(_ chunks: Chunks, length: Int64? = nil)
     where Chunks.Element == Data {
         self.length = length
@@ -30,7 +30,8 @@ public struct StreamedBody: BodySource {
 
     /// A body that can be sent again.
     ///
-    /// - Parameter makeChunks: makes a sequence that begins with the first byte; called on the thread that transfers, so it must not wait.
+    /// - Parameter makeChunks: makes a sequence that begins with the first byte; called on the thread that
+    ///   transfers, so it must not wait.
     public init<Chunks: AsyncSequence & Sendable>(
         length: Int64? = nil, rewindingBy makeChunks: @escaping @Sendable () -> Chunks
     ) where Chunks.Element == Data {
@@ -44,7 +45,8 @@ public struct StreamedBody: BodySource {
 
     /// A reader that starts at the first byte; the sequence is iterated from now on.
     ///
-    /// - Throws: ``SessionError/Code/requestBodyStreamExhausted`` for the second one of a sequence that can be iterated once.
+    /// - Throws: ``SessionError/Code/requestBodyStreamExhausted`` for the second one of a sequence that can
+    ///   be iterated once.
     public func makeReader() throws(SessionError) -> any BodyReader {
         if let turn, !turn.take() {
             throw SessionError(

@@ -5,8 +5,8 @@ public import SessionCore
 
 /// The content of a response, chunk by chunk as it comes.
 ///
-/// A slow reader slows the server down: at most 256 KiB wait here, then the transfer pauses. May be iterated once: leaving the loop, or
-/// letting go of the stream, cancels what is left.
+/// A slow reader slows the server down: at most 256 KiB wait here, then the transfer pauses. May be iterated
+/// once: leaving the loop, or letting go of the stream, cancels what is left.
 public final class ContentStream: AsyncSequence, Sendable {
     private let buffer: StreamBuffer
     /// The task that brings it.

@@ -5,8 +5,8 @@ import SessionCore
 
 /// Decodes the content before another sink gets it, and knows whether all of it came.
 ///
-/// libcurl could decode as well, but takes content that ends in the middle of its coding for whole (7.88), and unpacks without
-/// bounds while a transfer pauses.
+/// libcurl could decode as well, but takes content that ends in the middle of its coding for whole (7.88),
+/// and unpacks without bounds while a transfer pauses.
 final class DecodingSink: ContentSink {
     private let target: any ContentSink
     private let decoder: OpaquePointer

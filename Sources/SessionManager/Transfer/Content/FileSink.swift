@@ -12,15 +12,18 @@ final class FileSink: ContentSink {
     private var descriptor: OwnedDescriptor?
     private let limit: Int64?
     private var written: Int64 = 0
-    /// Nobody removes the file: not before it is known to be this download's own, and not after it was given away.
+    /// Nobody removes the file: not before it is known to be this download's own, and not after it was given
+    /// away.
     private var isKept = true
 
-    /// A file for the content: a new one in the directory for temporary files (`TMPDIR`, else /tmp), or the one named, emptied.
+    /// A file for the content: a new one in the directory for temporary files (`TMPDIR`, else /tmp), or the
+    /// one named, emptied.
     init(path wanted: String?, limit: Int64?) throws(SessionError) {
         self.limit = limit
         if let wanted {
             path = wanted
-            // Emptied only once it is known to be a file: a device or a pipe would be moved or removed at the end.
+            // Emptied only once it is known to be a file: a device or a pipe would be moved or removed at the
+            // end.
             let number = try OwnFile.make(wanted)
             descriptor = OwnedDescriptor(adopting: number)
             guard ftruncate(number, 0) == 0 else { throw FileFailure.cannotWrite(wanted, errno) }

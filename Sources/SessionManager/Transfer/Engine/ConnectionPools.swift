@@ -6,16 +6,16 @@ import SessionCore
 
 /// The connections that transfers of one path share: one multi handle of libcurl, with its DNS cache.
 ///
-/// libcurl cannot be told to stop using one connection. So when the path of a connection dies, or the kernel turns to another path,
-/// the whole pool is retired: its transfers may end, and later ones get new connections and ask the name servers again, which
-/// may be others.
+/// libcurl cannot be told to stop using one connection. So when the path of a connection dies, or the kernel
+/// turns to another path, the whole pool is retired: its transfers may end, and later ones get new
+/// connections and ask the name servers again, which may be others.
 final class ConnectionPool {
     /// What the transfers of a pool have in common.
     struct Key: Equatable {
         /// What its sockets are bound to, where the path that the kernel chooses is dead.
         let binding: PathBinding
-        /// Whether its transfers share no connection, on origins that may speak HTTP/2: libcurl takes all connections to a host
-        /// for what the last one has turned out to be.
+        /// Whether its transfers share no connection, on origins that may speak HTTP/2: libcurl takes all
+        /// connections to a host for what the last one has turned out to be.
         let isExclusive: Bool
         /// What their traffic is for, which marks all packets of a connection.
         let service: NetworkServiceType
@@ -55,8 +55,8 @@ final class ConnectionPool {
     }
 }
 
-/// The pools of an engine: one that is used, unless a path was left, and those whose last transfers still run; on the loop's
-/// thread.
+/// The pools of an engine: one that is used, unless a path was left, and those whose last transfers still
+/// run; on the loop's thread.
 final class ConnectionPools {
     private var pools: [ConnectionPool] = []
     private var count = 0
@@ -92,7 +92,9 @@ final class ConnectionPools {
             binding: transfer.binding, isExclusive: isExclusive,
             service: transfer.options.networkServiceType)
         let pool: ConnectionPool
-        if let open = pools.first(where: { !$0.isRetired && $0.key == key }) { pool = open } else {
+        if let open = pools.first(where: { !$0.isRetired && $0.key == key }) {
+            pool = open
+        } else {
             pool = try add(key)
         }
         pool.enter(transfer)

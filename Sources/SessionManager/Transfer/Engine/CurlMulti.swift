@@ -4,8 +4,8 @@ import CCurl
 import EventLoop
 import SessionCore
 
-/// One of libcurl's multi handles: called when its timer or one of its sockets is due, asked for what it has finished; on the
-/// loop's thread.
+/// One of libcurl's multi handles: called when its timer or one of its sockets is due, asked for what it has
+/// finished; on the loop's thread.
 ///
 /// libcurl's timer is a deadline of the loop, and what is due at once runs before the loop waits.
 final class CurlMulti {
@@ -99,7 +99,8 @@ final class CurlMulti {
         arm()
     }
 
-    /// Sets the timer, unless it fires early enough: moving it with each request would cost more than a rare idle turn.
+    /// Sets the timer, unless it fires early enough: moving it with each request would cost more than a rare
+    /// idle turn.
     private func arm() {
         let deadline = deadline
         guard deadline < .max, timer == nil || deadline < timerDeadline else { return }

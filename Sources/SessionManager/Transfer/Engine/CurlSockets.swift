@@ -23,7 +23,8 @@ final class CurlSockets {
         var watch: WatchID?
         /// The multi handle that waits for it.
         var user: ObjectIdentifier?
-        /// The transfer it was opened for, and the pool it belongs to; recorded for connections to other machines.
+        /// The transfer it was opened for, and the pool it belongs to; recorded for connections to other
+        /// machines.
         var opener: ObjectIdentifier?
         var pool: ConnectionPool?
     }
@@ -69,8 +70,9 @@ final class CurlSockets {
     }
 
     private func unwatch(_ socket: Int32, for user: ObjectIdentifier) {
-        // libcurl closes some sockets without calling `onClose`: those that were never connected (cf-socket.c), and its resolver's.
-        // The number may belong to another multi handle by now, which must not lose its watch to a late call.
+        // libcurl closes some sockets without calling `onClose`: those that were never connected
+        // (cf-socket.c), and its resolver's. The number may belong to another multi handle by now, which must
+        // not lose its watch to a late call.
         guard let state = states[socket], state.user == user, let watch = state.watch else { return }
         if state.isOurs {
             // Parked, since it is often wanted again before the loop waits.
@@ -129,8 +131,8 @@ final class CurlSockets {
         observer?.closed(number)
     }
 
-    /// Marks the packets of a connection with its purpose (IP_TOS, ip(7); IPV6_TCLASS, RFC 3542 §6.5); where that is refused they
-    /// stay unmarked.
+    /// Marks the packets of a connection with its purpose (IP_TOS, ip(7); IPV6_TCLASS, RFC 3542 §6.5); where
+    /// that is refused they stay unmarked.
     private static func mark(_ socket: Int32, _ family: Int32, _ codePoint: Int32) {
         // The lower two bits are the congestion control's (RFC 3168 §5).
         var value = codePoint << 2
@@ -142,7 +144,8 @@ final class CurlSockets {
 
 /// Values by descriptor.
 ///
-/// An array: the kernel gives the lowest free number, so it is as long as files are open, and libcurl asks twice for each request.
+/// An array: the kernel gives the lowest free number, so it is as long as files are open, and libcurl asks
+/// twice for each request.
 private struct DescriptorTable<Value> {
     private var slots: ContiguousArray<Value?> = []
 

@@ -3,10 +3,11 @@
 import EventLoop
 import ReachabilityCore
 
-/// Keeps calls to libcurl out of libcurl's callbacks, and gathers what waits for the end of a turn; on the loop's thread.
+/// Keeps calls to libcurl out of libcurl's callbacks, and gathers what waits for the end of a turn; on the
+/// loop's thread.
 ///
-/// libcurl must not be called inside its own callbacks (libcurl-multi(3)): work that a callback asks for waits until libcurl
-/// has returned.
+/// libcurl must not be called inside its own callbacks (libcurl-multi(3)): work that a callback asks for
+/// waits until libcurl has returned.
 final class EngineTurn {
     let clock = LoopClock()
     private var isInsideLibcurl = false
@@ -85,8 +86,9 @@ final class LoopClock {
 
 /// How long one call of libcurl may take in content before the loop has its turn.
 ///
-/// libcurl (7.87 and later, `readwrite_data`) reads on within one call for as long as the socket has more. Where the disk is
-/// slower than the network the call would not return, and hold up time limits, cancellation and events of the network.
+/// libcurl (7.87 and later, `readwrite_data`) reads on within one call for as long as the socket has more.
+/// Where the disk is slower than the network the call would not return, and hold up time limits, cancellation
+/// and events of the network.
 private struct TimeSlice {
     /// 50 ms: long enough for content at the speed of memory, too short to be noticed.
     private static let nanoseconds: Int64 = 50_000_000

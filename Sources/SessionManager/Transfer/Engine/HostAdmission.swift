@@ -3,7 +3,8 @@
 import FoundationEssentials
 import SessionCore
 
-/// The slots of transfers among those of their origin, which suspended transfers do not take; on the loop's thread.
+/// The slots of transfers among those of their origin, which suspended transfers do not take; on the loop's
+/// thread.
 ///
 /// An object, and no state of the engine: the delegates that it notifies ask for ``waiting``.
 final class HostAdmission {

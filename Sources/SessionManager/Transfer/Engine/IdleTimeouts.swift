@@ -4,8 +4,8 @@ import CCurl
 import EventLoop
 import SessionCore
 
-/// Limits how long a running transfer may be silent: one timer for all, which looks at every transfer, but seldom; on the
-/// loop's thread.
+/// Limits how long a running transfer may be silent: one timer for all, which looks at every transfer, but
+/// seldom; on the loop's thread.
 final class IdleTimeouts {
     private let reactor: Reactor
     private let clock: LoopClock

@@ -3,11 +3,12 @@
 import ReachabilityCore
 import SessionCore
 
-/// How many transfers run per origin, and which ones wait: the limit of connections per host, decided without I/O.
+/// How many transfers run per origin, and which ones wait: the limit of connections per host, decided without
+/// I/O.
 ///
-/// Over HTTP/1.1 a transfer needs a connection of its own. An origin that has answered by HTTP/2 or 3 carries many over one
-/// connection, so the limit is lifted there to what servers usually allow (100 streams, RFC 9113 §6.5.2), except for transfers
-/// that must not share their connection.
+/// Over HTTP/1.1 a transfer needs a connection of its own. An origin that has answered by HTTP/2 or 3 carries
+/// many over one connection, so the limit is lifted there to what servers usually allow (100 streams, RFC
+/// 9113 §6.5.2), except for transfers that must not share their connection.
 struct PerHostLimiter<Waiting>: ~Copyable {
     /// Transfers that share connections where they can, or those that do not.
     private struct Kind {
@@ -47,7 +48,8 @@ struct PerHostLimiter<Waiting>: ~Copyable {
 
     /// A slot for a transfer, or a ticket of the queue.
     ///
-    /// - Parameter isAlone: Whether the transfer shares its connection with no other, whatever the origin speaks.
+    /// - Parameter isAlone: Whether the transfer shares its connection with no other, whatever the origin
+    ///   speaks.
     mutating func enter(
         _ origin: String, isAlone: Bool, priority: Float, _ item: @autoclosure () -> Waiting
     ) -> Admission {
@@ -63,7 +65,8 @@ struct PerHostLimiter<Waiting>: ~Copyable {
 
     /// Gives a slot back.
     ///
-    /// - Returns: the transfers that have a slot now: none, one, or many where the origin turned out to multiplex.
+    /// - Returns: the transfers that have a slot now: none, one, or many where the origin turned out to
+    ///   multiplex.
     mutating func leave(_ origin: String, isAlone: Bool, version: HTTPVersion?) -> [Waiting] {
         guard let host = self.host(origin) else { return [] }
         host[isAlone: isAlone].active -= 1

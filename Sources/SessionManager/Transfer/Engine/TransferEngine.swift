@@ -8,8 +8,8 @@ import SessionCore
 
 /// Carries out transfers by libcurl on the loop; on the loop's thread.
 ///
-/// Does nothing twice: what is due at once runs before the loop waits, changes of sockets are gathered until then, and finished
-/// transfers make room for the next before the kernel is asked again.
+/// Does nothing twice: what is due at once runs before the loop waits, changes of sockets are gathered until
+/// then, and finished transfers make room for the next before the kernel is asked again.
 final class TransferEngine {
     let reactor: Reactor
     let configuration: SessionConfiguration
@@ -107,7 +107,8 @@ final class TransferEngine {
     /// Whether a transfer runs, is suspended or waits for its slot.
     func isUnderWay(_ transfer: Transfer) -> Bool { transfer.delegate != nil }
 
-    /// Stops the bytes of a transfer, or lets them go on as soon as there is a slot for it; its connection is kept.
+    /// Stops the bytes of a transfer, or lets them go on as soon as there is a slot for it; its connection is
+    /// kept.
     func setSuspended(_ transfer: Transfer, _ isSuspended: Bool) {
         guard transfer.isSuspended != isSuspended else { return }
         transfer.isSuspended = isSuspended
@@ -143,7 +144,8 @@ final class TransferEngine {
         }
     }
 
-    /// Records the version of an answer that has begun: where its origin multiplexes, more transfers may run before it has ended.
+    /// Records the version of an answer that has begun: where its origin multiplexes, more transfers may run
+    /// before it has ended.
     func recordVersion(of transfer: Transfer) {
         guard hosts.learns(from: transfer) else { return }
         turn.outsideLibcurl { [self] in proceed(hosts.multiplexes(transfer)) }
@@ -161,7 +163,8 @@ final class TransferEngine {
     /// The proxy that may answer requests for a URL in the server's place.
     func forwardingProxy(for url: URL) -> ProxyChoice? { proxies.forwardingProxy(for: url) }
 
-    /// Whether connections are bound to an interface that has a path of its own while the one that the kernel chooses is dead.
+    /// Whether connections are bound to an interface that has a path of its own while the one that the kernel
+    /// chooses is dead.
     var rescues: Bool {
         get { paths.rescues }
         set { paths.rescues = newValue }
@@ -181,8 +184,8 @@ final class TransferEngine {
     /// The origin of a URL that is written as text, and whether it is spoken to by TLS.
     func origin(of address: String) -> (origin: String, isSecure: Bool) { hosts.origin(of: address) }
 
-    /// Whether the next bytes of content have to wait, since the loop has to look at everything else first; the transfer is
-    /// resumed then.
+    /// Whether the next bytes of content have to wait, since the loop has to look at everything else first;
+    /// the transfer is resumed then.
     func postpones(_ transfer: Transfer, before count: Int) -> Bool {
         guard turn.isSliceOver(before: count) else { return false }
         _ = reactor.schedule(at: clock.now) { [weak transfer, weak self] in
@@ -234,14 +237,15 @@ final class TransferEngine {
         proceed(hosts.release(transfer))
     }
 
-    /// Lets libcurl go on, which hands over at once what it has kept, trailers too, and reports what it finds wrong there nowhere
-    /// else.
+    /// Lets libcurl go on, which hands over at once what it has kept, trailers too, and reports what it finds
+    /// wrong there nowhere else.
     private func unpause(_ transfer: Transfer, _ easy: EasyHandle) {
         var code = CURLE_OK
         turn.callLibcurl { code = ccurl_easy_pause(easy.raw, Int32(CCURL_PAUSE_NONE)) }
         guard code != CURLE_OK, transfer.easy === easy, let pool = transfer.pool else { return }
         let error = transfer.error(code, easy, tls)
-        // A transfer that has ended is refused as well (CURLE_BAD_FUNCTION_ARGUMENT, lib/easy.c): its own end comes first.
+        // A transfer that has ended is refused as well (CURLE_BAD_FUNCTION_ARGUMENT, lib/easy.c): its own end
+        // comes first.
         pool.multi.expectFinished()
         turn.later { [self] in
             if transfer.easy === easy { end(transfer, easy, error) }

@@ -7,7 +7,8 @@ import Synchronization
 
 /// Keeps the ``ResumeFile`` of a download up to date while it runs; on the loop's thread.
 ///
-/// The record is there before the first byte, and counts every few MiB the bytes that have been synced until then.
+/// The record is there before the first byte, and counts every few MiB the bytes that have been synced until
+/// then.
 final class DownloadCheckpoints {
     /// What was received since the last count is lost with the power: 8 MiB.
     static let distance: Int64 = 8 << 20
@@ -18,7 +19,8 @@ final class DownloadCheckpoints {
     private var record: ResumeRecord?
     private var counted: Int64 = 0
     private var isCounting = false
-    /// Which of the task's downloads is written down: what was begun for an earlier one is not written any more.
+    /// Which of the task's downloads is written down: what was begun for an earlier one is not written any
+    /// more.
     private let generation = Generation()
 
     /// Nil where the options name no file.
@@ -30,7 +32,8 @@ final class DownloadCheckpoints {
 
     /// A download begins, or goes on, with so many bytes as the record counts.
     ///
-    /// - Throws: where the file cannot be written: the download could not be gone on with, though that is wanted.
+    /// - Throws: where the file cannot be written: the download could not be gone on with, though that is
+    ///   wanted.
     func begin(_ record: ResumeRecord) throws(SessionError) {
         self.record = record
         counted = record.receivedBytes

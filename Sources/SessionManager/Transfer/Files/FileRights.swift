@@ -3,10 +3,12 @@
 import CLinux
 import Glibc
 
-/// Who may do what with a file: handed on to the one that takes its place, so that a program stays one, and a secret too.
+/// Who may do what with a file: handed on to the one that takes its place, so that a program stays one, and a
+/// secret too.
 ///
-/// Nobody may do more with the new file than with the old one. As for content written over the old (open(2) with O_TRUNC), owner, group,
-/// mode and access control list stay; where the owner or the group cannot be given away (chown(2)), the rights shrink.
+/// Nobody may do more with the new file than with the old one. As for content written over the old (open(2)
+/// with O_TRUNC), owner, group, mode and access control list stay; where the owner or the group cannot be
+/// given away (chown(2)), the rights shrink.
 package struct FileRights: Sendable {
     private let path: String
     private let owner: uid_t

@@ -70,8 +70,9 @@ struct ResumeFile: Sendable {
 
 /// A ``ResumeRecord`` and the boot in which it was written.
 ///
-/// What write(2) has taken outlives a process that is killed, and is in order: within a boot the partial file's own length counts. After a
-/// loss of power a file may have its length without its content: then only the record's `receivedBytes` count, which were synced.
+/// What write(2) has taken outlives a process that is killed, and is in order: within a boot the partial
+/// file's own length counts. After a loss of power a file may have its length without its content: then only
+/// the record's `receivedBytes` count, which were synced.
 package struct StampedRecord: Equatable {
     package var record: ResumeRecord
     /// ``BootIdentifier``; empty where none was stored.
