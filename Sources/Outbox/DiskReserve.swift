@@ -8,9 +8,9 @@ import Storage
 /// could never be emptied.
 ///
 /// A file that is emptied where a removal finds the disk full. While it is empty nothing is taken, so that
-/// new entries do not use up what removals need. Whoever fills or empties it holds its lock: a process that
-/// meets the full disk at the same time as another waits until the space is really free, which takes longer
-/// than for a name to go (unlink(2)).
+/// new entries do not use up what removals need. A caller that fills or empties it holds its lock: a process
+/// that meets the full disk at the same time as another waits until the space is really free, which takes
+/// longer than for a name to go (unlink(2)).
 struct DiskReserve: Sendable {
     let path: String
     /// The log of changes up to its next check point, the growth of the database by that, and some.

@@ -8,7 +8,7 @@ import Storage
 ///
 /// A damaged database is replaced under everybody's feet, so each access first looks whether the file is
 /// still the one that is open, and each writing one keeps it from being replaced meanwhile: else it would go
-/// to a file that nobody reads any more.
+/// to a file that is not read any more.
 final class OutboxFile {
     let paths: OutboxPaths
     private let gate: LockFile

@@ -87,9 +87,9 @@ package enum DeliveryVerdict: Sendable, Equatable {
         // The server has carried it out and names what came of it (RFC 9110 §15.4.4); in the clear it may not
         // be the server that says so.
         case 303 where isSecure: self = .delivered(statusCode: statusCode)
-        // One that ``DeliveryRedirects`` do not follow: nobody has the request. It may be of a network that
-        // wants a sign-in, which says so of everything that waits, or of a server that is put right one day,
-        // so nothing is given up for it.
+        // One that ``DeliveryRedirects`` do not follow: no server has the request. It may be of a network
+        // that wants a sign-in, which says so of everything that waits, or of a server that is put right one
+        // day, so nothing is given up for it.
         case 301, 302, 303, 307, 308:
             let target = location.map { " to \(TextQuote($0))" } ?? ""
             let message =

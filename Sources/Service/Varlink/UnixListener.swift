@@ -37,8 +37,8 @@ package final class UnixListener {
 
     /// Listens at `path`; its directory is made where it is missing.
     ///
-    /// A socket that is there is replaced only if nobody listens on it. Two services that start at once are
-    /// kept apart by a lock beside it, which the kernel releases however its holder ends.
+    /// A socket that is there is replaced only if no process listens on it. Two services that start at once
+    /// are kept apart by a lock beside it, which the kernel releases however its holder ends.
     package convenience init(path: String) throws(ServiceError) {
         let isFile = !path.hasPrefix("@")
         if isFile { try Self.makeDirectory(of: path) }

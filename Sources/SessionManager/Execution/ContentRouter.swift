@@ -10,7 +10,7 @@ struct ContentRouter {
     /// What was decided when a head came.
     enum Decision {
         case sink(any ContentSink)
-        /// Ask the redirect handler, or the delegate, and hand the content back until the answer has come.
+        /// Ask the redirect handler, or the delegate, and hold the content back until the answer has come.
         case ask(Question)
     }
 
@@ -60,7 +60,7 @@ struct ContentRouter {
 
     // MARK: The head of a response
 
-    /// A head has come that counts.
+    /// Decides about the head of a response that is not interim.
     ///
     /// - Parameter isChallenge: credentials may answer it.
     mutating func route(
@@ -84,8 +84,8 @@ struct ContentRouter {
             }
         }
         if isChallenge {
-            // Kept: it is the response where nothing has an answer; and no download where a status like this
-            // is none that is wanted.
+            // Kept in memory: without an answer it is the response, and under a status that is not acceptable
+            // it is no download.
             if isDownload { refusal = chain.task.plan.validation?(head) }
             return .sink(keepInMemory(chain))
         }
