@@ -106,7 +106,7 @@ struct OpenItem: Sendable {
             return add(question, answer)
         }
         switch try words.answer() {
-        case .single(let answer): try remember(question, answer, &known)
+        case .single(let answer): try store(question, answer, &known)
         case .links(let count): list = .links(question, [], count: count)
         case .addresses(let count): list = .addresses(question, [], count: count)
         }
@@ -133,10 +133,10 @@ struct OpenItem: Sendable {
         case nil: return
         case .links(let question, let links, let count):
             guard links.count == count else { throw Self.short(links.count, count, "links") }
-            try remember(question, .links(links), &known)
+            try store(question, .links(links), &known)
         case .addresses(let question, let addresses, let count):
             guard addresses.count == count else { throw Self.short(addresses.count, count, "addresses") }
-            try remember(question, .addresses(addresses), &known)
+            try store(question, .addresses(addresses), &known)
         }
         list = nil
     }
@@ -145,7 +145,7 @@ struct OpenItem: Sendable {
         LineWords.Problem("only \(found) of \(count) \(what) are there")
     }
 
-    private mutating func remember(
+    private mutating func store(
         _ question: KernelQuestion, _ answer: KernelAnswer, _ known: inout [KernelQuestion: KernelAnswer]
     ) throws(LineWords.Problem) {
         guard known[question] != nil || known.count < RecordingReader.knownLimit else {

@@ -48,7 +48,7 @@ package struct RecordingPlayer: ~Copyable, Sendable {
     /// Lives through one item; nil where nothing was to be told.
     package mutating func play(_ item: RecordedItem) -> Moment? {
         let now = item.instant
-        let verdict: ReachabilityStateMachine.Verdict
+        let action: ReachabilityStateMachine.EvaluationAction
         var links: [LinkReport] = []
         switch item {
         case .events(let events, _):
@@ -71,7 +71,7 @@ package struct RecordingPlayer: ~Copyable, Sendable {
         case .stopped:
             machine.stopped()
             return nil
-        case .unanswered(let error, _): verdict = machine.evaluationFailed(error, at: now)
+        case .unanswered(let error, _): action = machine.evaluationFailed(error, at: now)
         case .evaluated(let snapshot, _, let took):
             let evaluator = evaluator ?? general
             // A snapshot that lacks an answer was not made by this evaluator: nothing can be concluded from it.
@@ -85,18 +85,18 @@ package struct RecordingPlayer: ~Copyable, Sendable {
                 machine.evaluationPostponed(took: took.inNanoseconds, at: now)
                 return nil
             }
-            verdict = machine.evaluated(path, expires: expires, took: took.inNanoseconds, at: now)
-            if header.configuration.reportsLinks, case .publish = verdict,
-                case .reports(let reports) = LinkSurvey(evaluator: evaluator).survey(snapshot)
+            action = machine.evaluated(path, expires: expires, took: took.inNanoseconds, at: now)
+            if header.configuration.reportsLinks, case .publish = action,
+                case .reports(let reports) = LinkReporter(evaluator: evaluator).report(snapshot)
             {
                 links = reports
             }
         }
-        guard case .publish(let update) = verdict else { return nil }
-        let told = ReachabilityUpdate(
+        guard case .publish(let update) = action else { return nil }
+        let recorded = ReachabilityUpdate(
             event: update.event, status: update.status, previous: update.previous, path: update.path,
             links: links)
-        return Moment(update: told, wall: WallTime(nanoseconds: now.nanoseconds &+ wallOffset))
+        return Moment(update: recorded, wall: WallTime(nanoseconds: now.nanoseconds &+ wallOffset))
     }
 
     /// A snapshot of an older program, with what that one did not ask.
@@ -130,12 +130,12 @@ package struct RecordingPlayer: ~Copyable, Sendable {
             return snapshot[.route(lookup)]
         // What carries a tunnel was looked for on live links alone, without marks.
         case .route(let lookup) where lookup.interface != 0 && snapshot[.links] != nil:
-            return .failure(KernelRefusal.networkUnreachable)
+            return .failure(KernelErrno.networkUnreachable)
         // Only the leg that was taken was looked at, and a port was a way out whatever it is a port of.
         case .link(let index)
         where isLeg(index, in: snapshot) || snapshot.links.contains { $0.master == index },
             .wireless(let index) where snapshot.links.contains { $0.index == index && $0.master != nil }:
-            return .failure(KernelRefusal.noDevice)
+            return .failure(KernelErrno.noDevice)
         default: return nil
         }
     }

@@ -20,9 +20,9 @@ import Testing
         change(&network)
         var snapshot = Snapshot()
         for _ in 0..<4 {
-            var inquiry = Inquiry(snapshot)
-            if let verdict = try? ConnectionRules(path).verdict(&inquiry) { return verdict }
-            for question in inquiry.missing { snapshot.add(question, network.answer(question)) }
+            var context = EvaluationContext(snapshot)
+            if let verdict = try? ConnectionRules(path).verdict(&context) { return verdict }
+            for question in context.missing { snapshot.add(question, network.answer(question)) }
         }
         return nil
     }

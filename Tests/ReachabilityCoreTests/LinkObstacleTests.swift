@@ -127,12 +127,12 @@ struct LinkObstacleTests {
         network.addRoute("0.0.0.0/0", via: "192.0.2.1", on: vlan)
         let reason = network.evaluate(.general).reason
         #expect(reason.sentence == "m0.5: it lies on m0, whose port eth0 is switched off")
-        let survey = LinkSurvey(evaluator: .general)
+        let reporter = LinkReporter(evaluator: .general)
         var snapshot = Snapshot()
-        while case .needs(let questions) = survey.survey(snapshot) {
+        while case .needs(let questions) = reporter.report(snapshot) {
             for question in questions { snapshot.add(question, network.answer(question)) }
         }
-        guard case .reports(let reports) = survey.survey(snapshot) else { return }
+        guard case .reports(let reports) = reporter.report(snapshot) else { return }
         #expect(reports.first { $0.name == "m0" }?.reason.sentence == "m0: its port eth0 is switched off")
     }
 
@@ -155,12 +155,12 @@ struct LinkObstacleTests {
         let own = InterfaceAddress(
             interface: 2, address: try #require(IPAddress("fe80::1")), prefixLength: 64)
         func keeps(_ ipv6: LinkState.IPv6Settings, over event: NetworkEvent) -> Bool {
-            let memory = AnswerMemory()
+            let cache = KernelCache()
             var link = LinkState(index: 2, name: "eth0")
             link.ipv6 = ipv6
-            memory.remember(.link(2), .link(link))
-            memory.notice(event)
-            return memory[.link(2)] != nil
+            cache.store(.link(2), .link(link))
+            cache.invalidate(after: event)
+            return cache[.link(2)] != nil
         }
         #expect(keeps(.init(), over: .settingChanged(.ipv4)))
         #expect(!keeps(.init(), over: .settingChanged(.ipv6)))

@@ -98,9 +98,9 @@ struct MultipathTests {
         var snapshot = Snapshot()
         var verdict: ConnectionVerdict?
         for _ in 0..<8 where verdict == nil {
-            var inquiry = Inquiry(snapshot)
-            verdict = try? ConnectionRules(path).verdict(&inquiry)
-            for question in inquiry.missing { snapshot.add(question, network.answer(question)) }
+            var context = EvaluationContext(snapshot)
+            verdict = try? ConnectionRules(path).verdict(&context)
+            for question in context.missing { snapshot.add(question, network.answer(question)) }
         }
         #expect(verdict == .fine)
     }

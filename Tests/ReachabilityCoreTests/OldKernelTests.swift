@@ -27,7 +27,7 @@ struct OldKernelTests {
         while true {
             var questions: [KernelQuestion] = []
             if case .needs(let more) = PathEvaluator.general.evaluate(snapshot) { questions += more }
-            if case .needs(let more) = LinkSurvey(evaluator: .general).survey(snapshot) { questions += more }
+            if case .needs(let more) = LinkReporter(evaluator: .general).report(snapshot) { questions += more }
             if questions.isEmpty { return snapshot }
             for question in questions { snapshot.add(question, network.answer(question)) }
         }
@@ -81,7 +81,7 @@ struct OldKernelTests {
 
     @Test("RB-15 of the links, the one that the kernel chose is online, and no untruth is said of the others")
     func links() {
-        guard case .reports(let reports) = LinkSurvey(evaluator: .general).survey(snapshot(wired)) else {
+        guard case .reports(let reports) = LinkReporter(evaluator: .general).report(snapshot(wired)) else {
             return #expect(Bool(false))
         }
         #expect(reports.map(\.name) == ["eth0", "wlan0"])

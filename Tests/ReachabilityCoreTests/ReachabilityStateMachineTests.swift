@@ -43,7 +43,7 @@ struct ReachabilityStateMachineTests {
         func lossLasting(_ duration: Duration) -> [ReachabilityStatus] {
             var machine = ReachabilityStateMachine(timing: .init())
             var told: [ReachabilityStatus] = []
-            func take(_ verdict: ReachabilityStateMachine.Verdict) {
+            func take(_ verdict: ReachabilityStateMachine.EvaluationAction) {
                 if case .publish(let update) = verdict, update.event == .status { told.append(update.status) }
             }
             let start = MonotonicInstant(nanoseconds: 0)
@@ -286,6 +286,6 @@ struct ReachabilityStateMachineTests {
     }
 }
 
-extension ReachabilityStateMachine.Verdict {
+extension ReachabilityStateMachine.EvaluationAction {
     fileprivate var isRefresh: Bool { if case .refresh = self { true } else { false } }
 }

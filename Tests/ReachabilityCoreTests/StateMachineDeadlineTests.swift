@@ -242,7 +242,7 @@ struct StateMachineDeadlineTests {
     }
 
     @Test func returnsOutsideTheWindowDoNotCount() {
-        var damping = UpDamping(.init())
+        var damping = FlapDamping(.init())
         for i in 0..<10 {
             let now = start + .seconds(11 * i)  // three of them in any 30 seconds
             damping.flapped(at: now)
@@ -259,7 +259,7 @@ struct StateMachineDeadlineTests {
         timing.dampingHold = .seconds(1)
         timing.dampingHoldLimit = .seconds(3)
         timing.dampingReset = .seconds(5)
-        var damping = UpDamping(timing)
+        var damping = FlapDamping(timing)
         damping.flapped(at: start)
         #expect(damping.holdForReturn(at: start) == nil)
         damping.returned(at: start)
@@ -277,7 +277,7 @@ struct StateMachineDeadlineTests {
     @Test("a gap between events that is shorter than the set one makes them a burst")
     func burstGap() throws {
         let event = try Self.event()
-        for (gap, second) in [(1, .evaluate), (5, .wait)] as [(Int, ReachabilityStateMachine.Reaction)] {
+        for (gap, second) in [(1, .evaluate), (5, .wait)] as [(Int, ReachabilityStateMachine.EventAction)] {
             var machine = machine {
                 $0.safetyInterval = nil
                 $0.burstGap = .milliseconds(gap)

@@ -12,7 +12,7 @@ struct StateMachineFlappingTests {
         var marbles = Marbles()
         // Eight flaps of 800 ms down and 800 ms up: four returns are told, then a return needs two stable seconds.
         let flap = "x-------e-------"
-        let told = marbles.run("e-" + String(repeating: flap, count: 8) + String(repeating: "-", count: 40))
+        let last = marbles.run("e-" + String(repeating: flap, count: 8) + String(repeating: "-", count: 40))
         #expect(told.filter { $0 == "x" }.count == 5)
         #expect(told.filter { $0 == "e" }.count == 6)  // the first report, four returns, the last one
         #expect(told.last { $0 != "-" && $0 != "·" } == "e")
@@ -24,7 +24,7 @@ struct StateMachineFlappingTests {
         var machine = ReachabilityStateMachine(timing: .init())
         var now = MonotonicInstant(nanoseconds: 0)
         var told: [ReachabilityStatus] = []
-        func take(_ verdict: ReachabilityStateMachine.Verdict) {
+        func take(_ verdict: ReachabilityStateMachine.EvaluationAction) {
             if case .publish(let update) = verdict, update.event == .status { told.append(update.status) }
         }
         func stay(_ letter: Character, for duration: Duration) {
@@ -56,7 +56,7 @@ struct StateMachineFlappingTests {
     }
 
     @Test func dampingLastsOnlyUntilItIsQuiet() {
-        var damping = UpDamping(.init())
+        var damping = FlapDamping(.init())
         var now = MonotonicInstant(nanoseconds: 0)
         for _ in 0..<4 {
             damping.flapped(at: now)

@@ -28,7 +28,7 @@ struct UnderlayTests {
             for link in network.links where link.name != "tun0" {
                 for destination in ReachabilityConfiguration.defaultSentinels {
                     let bound = RouteLookup(destination: destination, interface: link.index)
-                    network.fixed[.route(bound.entry)] = .failure(KernelRefusal.hostUnreachable)
+                    network.fixed[.route(bound.entry)] = .failure(KernelErrno.hostUnreachable)
                 }
             }
             let answer =
@@ -49,8 +49,8 @@ struct UnderlayTests {
         }
     }
 
-    private static let noRoute = KernelAnswer.failure(KernelRefusal.networkUnreachable)
-    private static let refused = KernelAnswer.failure(KernelRefusal.hostUnreachable)
+    private static let noRoute = KernelAnswer.failure(KernelErrno.networkUnreachable)
+    private static let refused = KernelAnswer.failure(KernelErrno.hostUnreachable)
 
     @Test(
         "FLD-001 behind a kill switch the way of what its rules set apart tells what carries the tunnel",

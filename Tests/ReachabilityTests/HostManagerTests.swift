@@ -22,7 +22,7 @@ struct HostManagerTests {
         var configuration = ReachabilityConfiguration()
         configuration.timing.evaluationInterval = .zero
         configuration.timing.lossGrace = .zero
-        return kernel.manager(MonitorSubject(host), configuration)
+        return kernel.manager(MonitorTarget(host), configuration)
     }
 
     private func settled() async { try? await reactor.result(of: {}) }

@@ -15,11 +15,11 @@ struct ManagerLab {
         kernel = FakeKernel(.wired, reactor: reactor)
     }
 
-    func manager(_ subject: MonitorSubject = .general) -> ReachabilityManager {
+    func manager(_ target: MonitorTarget = .general) -> ReachabilityManager {
         var configuration = ReachabilityConfiguration()
         configuration.timing.evaluationInterval = .zero
         configuration.timing.lossGrace = .zero
-        return kernel.manager(subject, configuration)
+        return kernel.manager(target, configuration)
     }
 
     func unplug() { kernel.change { $0.setCarrier($0.index("eth0"), false) } }

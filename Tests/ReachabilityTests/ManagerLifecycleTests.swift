@@ -108,9 +108,9 @@ struct ManagerLifecycleTests {
     @Test("a monitor that was stopped before its start comes up never starts")
     func stopBeforeStart() {
         let monitor = MonitorHandle(
-            subject: .general, configuration: .init(), environment: lab.kernel.environment,
+            target: .general, configuration: .init(), environment: lab.kernel.environment,
             reactor: lab.reactor,
-            outlet: MonitorOutlet(publish: { _ in }, refresh: { _ in }, note: { _, _, _ in }))
+            delegate: MonitorDelegate(publish: { _ in }, refresh: { _ in }, record: { _, _, _ in }))
         monitor.stop()
         monitor.startAndWait()
         #expect(!lab.kernel.isListening)

@@ -262,10 +262,10 @@ struct ManagerTests {
 
     @Test("RB-13 what the kernel refuses is told once, and again after a new start") func limitations() async
     {
-        let told = EventLog<MonitorLimitations>()
+        let reported = EventLog<MonitorLimitations>()
         let manager = lab.manager()
         lab.kernel.limit(.unfiltered)
-        manager.setLimitationBlock { told.append($0) }
+        manager.setLimitationBlock { reported.append($0) }
         manager.startMonitoring()
         #expect(manager.limitations == .unfiltered)
         lab.unplug()
@@ -273,7 +273,7 @@ struct ManagerTests {
         lab.kernel.limit([.unfiltered, .partialEvents])
         lab.unplug()
         await lab.settled()
-        #expect(await told.wait(forCount: 2) == [.unfiltered, .partialEvents])
+        #expect(await reported.wait(forCount: 2) == [.unfiltered, .partialEvents])
         #expect(manager.limitations == [.unfiltered, .partialEvents])
         let late = EventLog<MonitorLimitations>()
         manager.setLimitationBlock { late.append($0) }
@@ -282,7 +282,7 @@ struct ManagerTests {
         #expect(manager.limitations == [])
         manager.startMonitoring()
         #expect(await late.wait(forCount: 2).last == [.unfiltered, .partialEvents])
-        #expect(told.elements.count == 2)
+        #expect(reported.elements.count == 2)
     }
 
     @Test("RB-16 where the kernel refuses everything the status is unknown, with the reason") func refused()

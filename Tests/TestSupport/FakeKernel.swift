@@ -38,7 +38,7 @@ package final class FakeKernel: Sendable {
 
     /// A manager on this kernel.
     package func manager(
-        _ subject: MonitorSubject = .general, _ configuration: ReachabilityConfiguration = .init(),
+        _ subject: MonitorTarget = .general, _ configuration: ReachabilityConfiguration = .init(),
         queue: DeliveryQueue = .own
     ) -> ReachabilityManager {
         ReachabilityManager(subject, configuration, queue, environment)
@@ -171,8 +171,8 @@ private final class FakeAnswers: KernelQuerying {
     func answers(to questions: [KernelQuestion]) throws(ReachabilityError) -> [KernelAnswer] {
         try kernel.answers(to: questions)
     }
-    let memory = AnswerMemory()
-    func noticed(_ event: NetworkEvent) {}
+    let cache = KernelCache()
+    func handle(_ event: NetworkEvent) {}
     func forgetRoutes() {}
 }
 

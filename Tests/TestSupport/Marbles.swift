@@ -31,7 +31,7 @@ package struct Marbles {
             let marble = Character(letter.lowercased())
             let isSilent = letter != marble
             var shown: Character = "-"
-            func take(_ verdict: ReachabilityStateMachine.Verdict) {
+            func take(_ verdict: ReachabilityStateMachine.EvaluationAction) {
                 guard case .publish(let update) = verdict else { return }
                 updates.append(update)
                 switch update.event {

@@ -42,7 +42,7 @@ struct ReplayTests {
                 ReportLines(
                     format: format, host: host, lossGrace: configuration.timing.lossGrace, statusOnly: false))
             let manager = ReachabilityManager(
-                host.map(MonitorSubject.init) ?? .general, configuration, .custom { $0() }, environment)
+                host.map(MonitorTarget.init) ?? .general, configuration, .custom { $0() }, environment)
             let observation = manager.observeReachability { update in
                 self.lines.append(
                     printed.withLock {

@@ -13,10 +13,10 @@ package protocol KernelQuerying: AnyObject {
     func answers(to questions: [KernelQuestion]) throws(ReachabilityError) -> [KernelAnswer]
 
     /// What was said before and still holds; an evaluation takes it without asking.
-    var memory: AnswerMemory { get }
+    var cache: KernelCache { get }
 
     /// Learns what happened, so that remembered answers about links and addresses are asked again.
-    func noticed(_ event: NetworkEvent)
+    func handle(_ event: NetworkEvent)
 
     /// Time has passed without an event: what was said about routes is asked again.
     func forgetRoutes()

@@ -48,7 +48,7 @@ extension ReachabilityManager {
         let general = PathEvaluator(
             target: .general(sentinels: configuration.sentinels), configuration: configuration)
         guard let host else { return try report(general, kernel) { $0 } }
-        switch MonitorSubject(host) {
+        switch MonitorTarget(host) {
         case .general: return try report(general, kernel) { $0 }
         case .addresses(let destinations):
             return try report(general.watching(destinations), kernel) { $0 }
@@ -70,7 +70,7 @@ extension ReachabilityManager {
         _ adjust: (ReachabilityPath) -> ReachabilityPath
     ) throws(ReachabilityError) -> NetworkReport {
         var evaluation = try KernelEvaluation(evaluator, kernel)
-        let links = try evaluation.survey(evaluator, kernel)
+        let links = try evaluation.linkReports(evaluator, kernel)
         var path = adjust(evaluation.path)
         path.generation = 1
         return NetworkReport(path: path, links: links, snapshot: evaluation.snapshot, evaluator: evaluator)

@@ -26,10 +26,10 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
     /// The configuration it was made with.
     public let configuration: ReachabilityConfiguration
 
-    private let subject: MonitorSubject
+    private let target: MonitorTarget
     private let environment: MonitorEnvironment
     private let queue: DeliveryQueue
-    private let hub = ReachabilityHub()
+    private let state = ReachabilityState()
     private let monitor = Mutex<MonitorHandle?>(nil)
     private let statusBlock = Mutex<ReachabilityObservation?>(nil)
 
@@ -52,7 +52,7 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
         hostName: String, configuration: ReachabilityConfiguration = .init(),
         deliveryQueue: DeliveryQueue = .own
     ) {
-        self.init(MonitorSubject(hostName), configuration, deliveryQueue, .kernel)
+        self.init(MonitorTarget(hostName), configuration, deliveryQueue, .kernel)
     }
 
     /// A manager for one address, for example a device on the same link which no default route leads to.
@@ -64,10 +64,10 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
     }
 
     package init(
-        _ subject: MonitorSubject, _ configuration: ReachabilityConfiguration, _ queue: DeliveryQueue,
+        _ target: MonitorTarget, _ configuration: ReachabilityConfiguration, _ queue: DeliveryQueue,
         _ environment: MonitorEnvironment
     ) {
-        self.subject = subject
+        self.target = target
         self.configuration = configuration
         self.queue = queue
         self.environment = environment
@@ -75,7 +75,7 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
 
     deinit {
         stopMonitoring()
-        hub.close()
+        state.close()
     }
 
     // MARK: - Monitoring
@@ -90,7 +90,7 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
     ///
     /// Only where there is no descriptor or thread left for the loop, nothing is tried again until the next call.
     public func startMonitoring() {
-        guard let session = hub.begin() else { return }
+        guard let session = state.begin() else { return }
         let reactor: Reactor
         do {
             reactor = try environment.reactor()
@@ -98,16 +98,16 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
             reportFailure(error, session)
             return
         }
-        let hub = hub
+        let state = state
         let monitor = MonitorHandle(
-            subject: subject, configuration: configuration, environment: environment, reactor: reactor,
-            outlet: MonitorOutlet(
-                publish: { hub.publish($0, session: session) },
-                refresh: { hub.refresh($0, session: session) },
-                note: { hub.note($0, $1, $2, session: session) }))
+            target: target, configuration: configuration, environment: environment, reactor: reactor,
+            delegate: MonitorDelegate(
+                publish: { state.publish($0, session: session) },
+                refresh: { state.refresh($0, session: session) },
+                record: { state.record($0, $1, $2, session: session) }))
         // A stop on another thread may have come first: then nothing is started. One that comes now finds the monitor.
         let isCurrent = self.monitor.withLock { current in
-            guard hub.isCurrent(session) else { return false }
+            guard state.isCurrent(session) else { return false }
             current = monitor
             return true
         }
@@ -115,13 +115,13 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
     }
 
     private func reportFailure(_ error: ReachabilityError, _ session: UInt64) {
-        hub.note(MonitorCounters(), error, .noEvents, session: session)
+        state.record(MonitorCounters(), error, .noEvents, session: session)
         var path = ReachabilityPath()
         path.reason = ReachabilityReason(.kernelRefused, sentence: error.description)
-        hub.publish(
+        state.publish(
             ReachabilityUpdate(event: .initial, status: .unknown, previous: nil, path: path), session: session
         )
-        hub.abandon(session)
+        state.abandon(session)
     }
 
     /// Stops watching.
@@ -133,7 +133,7 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
     public func stopMonitoring() {
         let (running, ending) = monitor.withLock { monitor in
             defer { monitor = nil }
-            return (monitor, hub.end())
+            return (monitor, state.end())
         }
         ending.complete()
         running?.stop()
@@ -151,27 +151,27 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
     // MARK: - How things are
 
     /// The status; `unknown` before start and after stop.
-    public var status: ReachabilityStatus { hub.status }
+    public var status: ReachabilityStatus { state.status }
     /// Whether the status is `wifi` or `wired`; false while `unknown`.
-    public var isReachable: Bool { hub.status.isReachable }
+    public var isReachable: Bool { state.status.isReachable }
     /// Whether the status is `wifi`.
-    public var isReachableViaWiFi: Bool { hub.status == .wifi }
+    public var isReachableViaWiFi: Bool { state.status == .wifi }
     /// Whether the status is `wired`.
-    public var isReachableViaWired: Bool { hub.status == .wired }
+    public var isReachableViaWired: Bool { state.status == .wired }
     /// The path of this instant.
-    public var path: ReachabilityPath { hub.path }
+    public var path: ReachabilityPath { state.path }
     /// Whether ``startMonitoring()`` was called and ``stopMonitoring()`` was not; false as well where there was no descriptor or
     /// thread left to start with.
-    public var isMonitoring: Bool { hub.isMonitoring }
+    public var isMonitoring: Bool { state.isMonitoring }
     /// Why the kernel cannot be watched, or only by asking it now and then; nil where all is well.
-    public var failure: ReachabilityError? { hub.failure }
+    public var failure: ReachabilityError? { state.failure }
     /// What the monitoring has to do without on this machine; empty where it has everything.
-    public var limitations: MonitorLimitations { hub.limitations }
+    public var limitations: MonitorLimitations { state.limitations }
     /// What happened since the start.
-    public var counters: MonitorCounters { hub.counters }
+    public var counters: MonitorCounters { state.counters }
 
     /// The status and path of one instant.
-    public func currentReachability() -> (status: ReachabilityStatus, path: ReachabilityPath) { hub.current }
+    public func currentReachability() -> (status: ReachabilityStatus, path: ReachabilityPath) { state.current }
 
     /// The status as a sentence for people; `table` translates it.
     public func localizedStatusString(_ table: (_ key: String) -> String? = { _ in nil }) -> String {
@@ -186,9 +186,9 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
     /// then only when the status is another one.
     public func setStatusChangeBlock(_ block: (@Sendable (ReachabilityStatus) -> Void)?) {
         let observation = block.map { block in
-            let told = ToldStatus()
+            let last = LastReportedStatus()
             return observeReachability { update in
-                if told.isNews(update) { block(update.status) }
+                if last.isNews(update) { block(update.status) }
             }
         }
         let previous = statusBlock.withLock { current -> ReachabilityObservation? in
@@ -204,9 +204,9 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
     /// It is called on the delivery queue once for each limitation that arises between a start and a stop, and a call
     /// that is under way may end after the stop.
     public func setLimitationBlock(_ block: (@Sendable (MonitorLimitations) -> Void)?) {
-        guard let block else { return hub.setLimitationBlock(nil) }
+        guard let block else { return state.setLimitationBlock(nil) }
         let queue = queue
-        hub.setLimitationBlock { limitations in queue.submit { block(limitations) } }
+        state.setLimitationBlock { limitations in queue.submit { block(limitations) } }
     }
 
     /// Adds an observer of statuses and paths; any number may be there.
@@ -216,9 +216,9 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
     public func observeReachability(
         _ observer: @escaping @Sendable (ReachabilityUpdate) -> Void
     ) -> ReachabilityObservation {
-        let hub = hub
-        let token = hub.add(ObserverMailbox(queue: queue, observer: observer))
-        return ReachabilityObservation { hub.remove(token) }
+        let state = state
+        let token = state.add(ObserverQueue(queue: queue, observer: observer))
+        return ReachabilityObservation { state.remove(token) }
     }
 
     /// An observer that only passes on and never waits: it is called where the update comes about.
@@ -228,15 +228,15 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
         _ observer: @escaping @Sendable (ReachabilityUpdate) -> Void,
         onStop: @escaping @Sendable () -> Void = {}, onClose: @escaping @Sendable () -> Void
     ) -> ReachabilityObservation {
-        let hub = hub
-        let mailbox = ObserverMailbox(queue: .custom { $0() }, observer: observer)
-        let token = hub.add(mailbox, onStop: onStop, onClose: onClose)
-        return ReachabilityObservation { hub.remove(token) }
+        let state = state
+        let mailbox = ObserverQueue(queue: .custom { $0() }, observer: observer)
+        let token = state.add(mailbox, onStop: onStop, onClose: onClose)
+        return ReachabilityObservation { state.remove(token) }
     }
 }
 
 /// What a status block has been told; only the thread that calls the block at the time asks.
-private final class ToldStatus: Sendable {
+private final class LastReportedStatus: Sendable {
     private let last = Mutex<ReachabilityStatus?>(nil)
 
     /// Whether the block is to be called: with every first report, and then with another status, whatever update brings it.

@@ -8,13 +8,13 @@ package struct MonitorHandle: Sendable {
     private let monitor: LoopBound<ReachabilityMonitor>
 
     package init(
-        subject: MonitorSubject, configuration: ReachabilityConfiguration, environment: MonitorEnvironment,
-        reactor: Reactor, outlet: MonitorOutlet
+        target: MonitorTarget, configuration: ReachabilityConfiguration, environment: MonitorEnvironment,
+        reactor: Reactor, delegate: MonitorDelegate
     ) {
         monitor = LoopBound(
             ReachabilityMonitor(
-                subject: subject, configuration: configuration, environment: environment, reactor: reactor,
-                outlet: outlet),
+                target: target, configuration: configuration, environment: environment, reactor: reactor,
+                delegate: delegate),
             to: reactor)
     }
 
@@ -43,5 +43,26 @@ package struct MonitorHandle: Sendable {
             done.withLock { $0 = true }
         }
         done.wait { $0 }
+    }
+}
+
+/// What a monitor watches.
+package enum MonitorTarget: Sendable, Equatable {
+    /// The way out to anywhere.
+    case general
+    /// Addresses that need no resolver.
+    case addresses([ReachabilityDestination])
+    /// A name that has to be resolved.
+    case name(String)
+
+    /// A host as a person writes it: a literal with or without brackets and zone, or a name.
+    package init(_ host: String) {
+        var literal = host[...]
+        if literal.hasPrefix("["), literal.hasSuffix("]") { literal = literal.dropFirst().dropLast() }
+        if let destination = ReachabilityDestination(String(literal)) {
+            self = .addresses([destination])
+        } else {
+            self = .name(host)
+        }
     }
 }

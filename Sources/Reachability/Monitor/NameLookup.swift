@@ -10,7 +10,7 @@ struct NameLookup: ~Copyable {
     /// Why there is no address; nil before the first answer and once there is one.
     var failure: NameFailure?
     /// Whether there was a way out when it was last looked for.
-    var hadWayOut = false
+    var wasOnline = false
     /// The generation of the path to the present addresses; nil before the first evaluation of the way to them.
     var generation: UInt64?
 
@@ -27,9 +27,9 @@ extension ReachabilityMonitor {
     func resumeLookup() { perform(lookup?.machine.deadlineReached(at: now)) }
 
     /// A name that could not be resolved is tried again as soon as there is a way out.
-    func noticeWayOut(_ exists: Bool) {
-        let isNew = exists && lookup?.hadWayOut == false
-        lookup?.hadWayOut = exists
+    func handleWayOut(_ exists: Bool) {
+        let isNew = exists && lookup?.wasOnline == false
+        lookup?.wasOnline = exists
         if isNew, lookup?.failure != nil { perform(lookup?.machine.networkChanged()) }
     }
 
@@ -37,7 +37,7 @@ extension ReachabilityMonitor {
     ///
     /// The first path to other addresses is another one without another network: servers that rotate their answers would be
     /// asked for ever.
-    func noticeGeneration(_ generation: UInt64) {
+    func handleGeneration(_ generation: UInt64) {
         guard lookup != nil, evaluator != nil else { return }
         if let known = lookup?.generation, known != generation { perform(lookup?.machine.networkChanged()) }
         lookup?.generation = generation

@@ -45,50 +45,50 @@ package struct ConnectionRules: Sendable {
     }
 
     /// What became of it.
-    package func verdict(_ inquiry: inout Inquiry) throws(Inquiry.Incomplete) -> ConnectionVerdict {
+    package func verdict(_ context: inout EvaluationContext) throws(MissingAnswers) -> ConnectionVerdict {
         var rules = self
-        rules.selectors = (try? inquiry.selectors(path.peer.family)) ?? []
-        return try rules.conclude(&inquiry)
+        rules.selectors = (try? context.selectors(path.peer.family)) ?? []
+        return try rules.conclude(&context)
     }
 
-    private func conclude(_ inquiry: inout Inquiry) throws(Inquiry.Incomplete) -> ConnectionVerdict {
-        try inquiry.require(questions)
-        try inquiry.require(.rules)
-        guard let link = try inquiry.link(path.interface) else { return .dead("\(path.name) is gone") }
+    private func conclude(_ context: inout EvaluationContext) throws(MissingAnswers) -> ConnectionVerdict {
+        try context.require(questions)
+        try context.require(.rules)
+        guard let link = try context.link(path.interface) else { return .dead("\(path.name) is gone") }
         // Flags and operational state: a radio that lost its network and a bridge that lost its ports have no carrier.
         let state = link.stateUsability
         guard state == .usable else { return .dead(state.sentence(link.name)) }
-        if let local = path.local, try !owns(local, &inquiry) {
+        if let local = path.local, try !owns(local, &context) {
             return .dead("\(link.name) has no longer the address \(local)")
         }
         if path.isBound {
-            guard try leadsToPeer(&inquiry) else { return noRoute(link) }
-            return path.isStandIn ? try standIn(&inquiry) : .fine
+            guard try leadsToPeer(&context) else { return noRoute(link) }
+            return path.isStandIn ? try standIn(&context) : .fine
         }
-        let fresh = try inquiry.sending(choice)
-        switch try inquiry.route(fresh) {
+        let fresh = try context.resolvingSource(choice)
+        switch try context.route(fresh) {
         case .failure:
-            return try leadsToPeer(&inquiry) ? .moved(to: 0) : .dead("no route to \(path.peer)")
+            return try leadsToPeer(&context) ? .moved(to: 0) : .dead("no route to \(path.peer)")
         case .success(let route):
             if route.interface == path.interface { return .fine }
             // Another leg of the same route: the ports may be in the hash, too.
-            if case .success(let entry) = try inquiry.route(fresh.entry),
+            if case .success(let entry) = try context.route(fresh.entry),
                 entry.legs.contains(where: { $0.interface == path.interface })
             {
                 return .fine
             }
             // The peer has become this machine itself, or is refused: the next packet will tell.
             guard route.kind == .unicast, let other = route.interface else { return .fine }
-            return try leadsToPeer(&inquiry) ? .moved(to: other) : noRoute(link)
+            return try leadsToPeer(&context) ? .moved(to: other) : noRoute(link)
         }
     }
 
     /// A stand-in is wanted no more when what the kernel chooses is usable again.
-    private func standIn(_ inquiry: inout Inquiry) throws(Inquiry.Incomplete) -> ConnectionVerdict {
+    private func standIn(_ context: inout EvaluationContext) throws(MissingAnswers) -> ConnectionVerdict {
         // As for a new connection, whose source is still to be chosen.
-        let fresh = try inquiry.sending(lookup())
-        guard case .success(let route) = try inquiry.route(fresh), route.kind == .unicast,
-            let index = route.interface, index != path.interface, let link = try inquiry.link(index),
+        let fresh = try context.resolvingSource(lookup())
+        guard case .success(let route) = try context.route(fresh), route.kind == .unicast,
+            let index = route.interface, index != path.interface, let link = try context.link(index),
             link.hasUsableState
         else { return .fine }
         return .moved(to: index)
@@ -99,26 +99,26 @@ package struct ConnectionRules: Sendable {
     }
 
     /// Whether the machine still has the address.
-    private func owns(_ local: IPAddress, _ inquiry: inout Inquiry) throws(Inquiry.Incomplete) -> Bool {
-        if case .success(let route) = try inquiry.route(RouteLookup(destination: local)), route.kind == .local
+    private func owns(_ local: IPAddress, _ context: inout EvaluationContext) throws(MissingAnswers) -> Bool {
+        if case .success(let route) = try context.route(RouteLookup(destination: local)), route.kind == .local
         {
             return true
         }
         // The addresses of a VRF are in a table of its own.
-        return try inquiry.addresses().contains { $0.address == local && $0.isUsable }
+        return try context.addresses().contains { $0.address == local && $0.isUsable }
     }
 
-    private func leadsToPeer(_ inquiry: inout Inquiry) throws(Inquiry.Incomplete) -> Bool {
-        switch try inquiry.route(own) {
+    private func leadsToPeer(_ context: inout EvaluationContext) throws(MissingAnswers) -> Bool {
+        switch try context.route(own) {
         case .success(let route): return route.kind == .unicast
         // Linux before 4.13 does not tell: an open question must not end a connection.
-        case .failure(let refusal) where refusal.errno == KernelRefusal.unsupported: return true
-        case .failure: return try leadsToPeerFromSource(&inquiry)
+        case .failure(let refusal) where refusal.errno == KernelErrno.unsupported: return true
+        case .failure: return try leadsToPeerFromSource(&context)
         }
     }
 
     /// Whether a route for one prefix of sources alone leads there.
-    private func leadsToPeerFromSource(_ inquiry: inout Inquiry) throws(Inquiry.Incomplete) -> Bool {
+    private func leadsToPeerFromSource(_ context: inout EvaluationContext) throws(MissingAnswers) -> Bool {
         guard path.peer.family == .ipv6 || selectors.contains(.source) else { return false }
         var lookup = own
         if let knownSource {
@@ -126,9 +126,9 @@ package struct ConnectionRules: Sendable {
         } else {
             // Not connected yet: from whatever address the kernel would choose.
             let bound = self.lookup(interface: path.interface)
-            lookup = try inquiry.sending(bound).entry
+            lookup = try context.resolvingSource(bound).entry
         }
-        guard lookup.source != nil, case .success(let route) = try inquiry.route(lookup) else { return false }
+        guard lookup.source != nil, case .success(let route) = try context.route(lookup) else { return false }
         return route.kind == .unicast
     }
 }

@@ -35,7 +35,7 @@ extension LinkState {
     }
 }
 
-extension KernelRefusal {
+extension KernelErrno {
     /// The errno's name and sentence.
     package var text: String {
         switch errno {

@@ -28,7 +28,7 @@ package struct Snapshot: Sendable, Equatable {
     }
 
     /// Hands the answers over and is empty afterwards, so that whoever has them now need not copy them to add some.
-    package mutating func take() -> Snapshot {
+    package mutating func moveOut() -> Snapshot {
         defer { self = Snapshot() }
         return self
     }

@@ -105,7 +105,7 @@ package struct NameResolutionStateMachine: ~Copyable, Sendable {
                 addresses = found
             }
         case .failure(let failure):
-            state = .waiting(until: now + backoff.pause())
+            state = .waiting(until: now + backoff.nextDelay())
             outcome = addresses == nil ? .failed(failure) : .unchanged
         }
         if again { state = .waiting(until: now) }

@@ -19,7 +19,7 @@ extension RequestScheduler {
             // On this loop: what it hears of is known before anything else is sent.
             var environment = MonitorEnvironment.kernel
             environment.reactor = { [reactor] () throws(ReachabilityError) -> Reactor in reactor }
-            let manager = ReachabilityManager(MonitorSubject(name), .init(), .own, environment)
+            let manager = ReachabilityManager(MonitorTarget(name), .init(), .own, environment)
             manager.startMonitoring()
             provider = manager
         case .provider(let other): provider = other

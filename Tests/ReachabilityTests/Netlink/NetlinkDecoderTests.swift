@@ -174,7 +174,7 @@ struct NetlinkDecoderTests {
 
     @Test("nl80211's filter lets the controller, errors and the counting commands pass")
     func wirelessFilter() throws {
-        let interpreter = FilterInterpreter(program: WirelessFeed.filter)
+        let interpreter = FilterInterpreter(program: NL80211EventSocket.filter)
         let passed = try NetlinkRecording("synthetic").entries
             .filter { try $0.title.hasPrefix("nl80211") && interpreter.passes($0.bytes) }
             .map { $0.title.split(separator: " ")[1] }

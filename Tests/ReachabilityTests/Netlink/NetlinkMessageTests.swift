@@ -109,7 +109,7 @@ struct NetlinkMessageTests {
             #expect(decode(message(type: type)).events.isEmpty)
             #expect(decode(message(type: type)).malformed == 1, "type \(type)")
         }
-        var sheet = ReplySheet([.link(5)], first: 7)
+        var sheet = BatchReply([.link(5)], first: 7)
         sheet.read(message(type: 2).span.bytes)
         #expect(sheet.answers == [.failure(74)])
     }

@@ -69,9 +69,9 @@ struct RememberedRoutesTests {
     @Test("whatever changes, what is remembered is what the kernel says when it is asked again")
     func truth() throws {
         let namespace = try twoLinks()
-        let feed = RouteFeed(namespace: namespace.entry)
+        let feed = RouteEventSocket(namespace: namespace.entry)
         try feed.open()
-        let kernel = KernelQuery(namespace: namespace.entry)
+        let kernel = KernelClient(namespace: namespace.entry)
         _ = try kernel.answers(to: questions + [.links])
         var recalled: [Int] = []
         for change in Self.changes {
@@ -80,10 +80,10 @@ struct RememberedRoutesTests {
             var events: [NetworkEvent] = []
             while feed.drain(limit: 64, into: &events) == .more {}
             #expect(!events.isEmpty, "\(change)")
-            for event in events { kernel.noticed(event) }
-            recalled.append(questions.count { kernel.memory[$0] != nil })
+            for event in events { kernel.handle(event) }
+            recalled.append(questions.count { kernel.cache[$0] != nil })
             let answers = try kernel.answers(to: questions)
-            let afresh = try KernelQuery(namespace: namespace.entry).answers(to: questions)
+            let afresh = try KernelClient(namespace: namespace.entry).answers(to: questions)
             for (question, (remembered, asked)) in zip(questions, zip(answers, afresh)) {
                 guard case .route(var a) = remembered, case .route(var b) = asked else {
                     #expect(remembered == asked, "\(change): \(question)")

@@ -12,7 +12,7 @@ struct ResumeTests {
 
     @Test("RS-120 a sleep beyond the threshold is told once, with its length")
     func sleep() {
-        var gauge = SleepGauge(threshold: .seconds(2), boottime: 1000, monotonic: 1000)
+        var gauge = SuspendDetector(threshold: .seconds(2), boottime: 1000, monotonic: 1000)
         #expect(gauge.observed(boottime: 40 * second + 1000, monotonic: 10 * second + 1000) == .seconds(30))
         #expect(gauge.observed(boottime: 41 * second + 1000, monotonic: 11 * second + 1000) == nil)
         #expect(gauge.observed(boottime: 51 * second + 1000, monotonic: 11 * second + 1000) == .seconds(10))
@@ -20,7 +20,7 @@ struct ResumeTests {
 
     @Test("short naps add up until they count")
     func naps() {
-        var gauge = SleepGauge(threshold: .seconds(2), boottime: 0, monotonic: 0)
+        var gauge = SuspendDetector(threshold: .seconds(2), boottime: 0, monotonic: 0)
         #expect(gauge.observed(boottime: second, monotonic: 0) == nil)
         #expect(gauge.observed(boottime: 2 * second, monotonic: 0) == nil)
         #expect(gauge.observed(boottime: 3 * second, monotonic: 0) == .seconds(3))
@@ -28,7 +28,7 @@ struct ResumeTests {
 
     @Test("RS-122 a wall clock that is set changes neither clock, so nothing is told")
     func wallClock() {
-        var gauge = SleepGauge(threshold: .seconds(2), boottime: 9 * second, monotonic: 4 * second)
+        var gauge = SuspendDetector(threshold: .seconds(2), boottime: 9 * second, monotonic: 4 * second)
         #expect(gauge.observed(boottime: 9 * second + 5, monotonic: 4 * second + 5) == nil)
         #expect(gauge.observed(boottime: 4 * second, monotonic: 4 * second) == nil)
     }
@@ -37,11 +37,11 @@ struct ResumeTests {
     func detector() async throws {
         let reactor = try Reactor(name: "resume test")
         let ended = EventLog<Bool>()
-        let told = EventLog<NetworkEvent>()
+        let reported = EventLog<NetworkEvent>()
         try await reactor.result {
             let detector = ResumeDetector(reactor: reactor, threshold: .seconds(2))
-            try detector.start { told.append($0) }
-            try detector.start { told.append($0) }
+            try detector.start { reported.append($0) }
+            try detector.start { reported.append($0) }
             // The loop has its turns; then it ends, on its own thread.
             _ = reactor.schedule(at: Reactor.now + 50_000_000) {
                 detector.stop()
@@ -50,7 +50,7 @@ struct ResumeTests {
             }
         }
         #expect(await ended.wait(forCount: 1) == [true])
-        #expect(told.elements == [])
+        #expect(reported.elements == [])
         reactor.stop()
     }
 }

@@ -30,7 +30,7 @@ struct RuleMessageTests {
             (128, 32, [2], PolicyRules()),
         ] as [(UInt8, UInt8, [Int], PolicyRules)])
     func selectors(_ family: UInt8, _ length: UInt8, _ attributes: [Int], _ expected: PolicyRules) {
-        var sheet = DumpSheet(.rules, sequence: 7)
+        var sheet = DumpReply(.rules, sequence: 7)
         for bytes in [rule(2), rule(family, sourceLength: length, attributes), rule(10, [6])] {
             sheet.read(bytes.span.bytes)
         }
@@ -40,7 +40,7 @@ struct RuleMessageTests {
 
     @Test("a rule that is cut off is left out")
     func malformed() {
-        var sheet = DumpSheet(.rules, sequence: 7)
+        var sheet = DumpReply(.rules, sequence: 7)
         var request = NetlinkRequest()
         request.begin(32, sequence: 7)
         request.append(UInt32(2))

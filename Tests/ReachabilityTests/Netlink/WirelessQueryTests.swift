@@ -112,7 +112,7 @@ struct WirelessQueryTests {
             (.overrun, true), (.resumed(after: .seconds(3)), true), (.ruleChanged(.ipv4), false),
         ] as [(NetworkEvent, Bool)] {
             let before = air.scans
-            air.query.noticed(event)
+            air.query.handle(event)
             _ = air.state()
             #expect((air.scans > before) == isNews, "\(event)")
         }

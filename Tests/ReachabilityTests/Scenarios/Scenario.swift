@@ -36,7 +36,7 @@ final class Scenario: Sendable {
         var environment = MonitorEnvironment.kernel
         environment.reactor = { [reactor] () throws(ReachabilityError) -> Reactor in reactor }
         manager = ReachabilityManager(
-            host.map { MonitorSubject($0) } ?? .general, configuration, .onLoop(reactor), environment)
+            host.map { MonitorTarget($0) } ?? .general, configuration, .onLoop(reactor), environment)
         _ = manager.observeReachability { [log] in log.append($0) }
     }
 
@@ -90,9 +90,9 @@ final class Scenario: Sendable {
         let isComplete: @Sendable ([ReachabilityUpdate]) -> Bool = { updates in
             updates.lazy.filter { $0.event == .status }.count >= expected.count
         }
-        let told = await log.wait(within: limit, until: isComplete)
+        let observed = await log.wait(within: limit, until: isComplete)
         // Settling asks the kernel: what nobody told of would come to light then.
-        #expect(isComplete(told), "not told by itself: \(statuses)", sourceLocation: sourceLocation)
+        #expect(isComplete(observed), "not told by itself: \(statuses)", sourceLocation: sourceLocation)
         await manager.settle()
         #expect(statuses == expected, "\(manager.path.reason)", sourceLocation: sourceLocation)
         #expect(path.interface == interface, sourceLocation: sourceLocation)
