@@ -6,6 +6,7 @@ import PackageDescription
 
 let reachability = Target.Dependency.product(name: "Reachability", package: "reach")
 let sessionManager = Target.Dependency.product(name: "SessionManager", package: "reach")
+let extras = Target.Dependency.product(name: "SessionManagerExtras", package: "reach")
 let xml = Target.Dependency.product(name: "SessionManagerXML", package: "reach")
 let outbox = Target.Dependency.product(name: "Outbox", package: "reach")
 
@@ -21,7 +22,7 @@ let package = Package(
         .executableTarget(name: "own-queue", dependencies: [reachability]),
         .executableTarget(name: "meter", dependencies: [outbox]),
         .executableTarget(name: "ota", dependencies: [sessionManager]),
-        .target(name: "Recipes", dependencies: [reachability, sessionManager, outbox]),
+        .target(name: "Recipes", dependencies: [reachability, sessionManager, extras, outbox]),
         .target(name: "XMLRecipes", dependencies: [sessionManager, xml]),
     ],
     swiftLanguageModes: [.v6]

@@ -3,7 +3,6 @@
 import EventLoop
 import FoundationEssentials
 import Glibc
-import OutboxCore
 import Storage
 
 /// A content on the disk under a passing name, locked by this process until its entry is stored.
@@ -24,18 +23,19 @@ final class StagedBody: Sendable {
 
 /// The folder of the contents that are too large for the database.
 ///
-/// A content is written under a passing name, synced, and given its name inside the transaction that stores its entry; the folder is synced
-/// before that is committed. So an entry on the disk has its content on the disk. What is left behind by those who were interrupted is
-/// swept up by whoever delivers: names without an entry, and passing names that nobody has locked.
+/// A content is written under a passing name, synced, and given its name inside the transaction that stores
+/// its entry; the folder is synced before the commit, so an entry on the disk has its content on the disk.
+/// The delivering process removes leftovers of interrupted ones: names without an entry, and unlocked passing
+/// names.
 struct BodyFolder: Sendable {
-    let places: OutboxPlaces
+    let paths: OutboxPaths
     private static let passing = ".part"
 
     func stage(_ data: Data) throws(OutboxError) -> StagedBody {
         try stage(largest: .max) { (target) throws(OutboxError) in
             let written = data.withUnsafeBytes { bytes in write(target, bytes) }
             guard written else {
-                throw OutboxError(DatabaseFile.failure("cannot write a content", places.bodies))
+                throw OutboxError(DatabaseFile.failure("cannot write a content", paths.bodies))
             }
             return Int64(data.count)
         }
@@ -67,7 +67,7 @@ struct BodyFolder: Sendable {
                 guard
                     buffer.withUnsafeBytes({ write(target, UnsafeRawBufferPointer(rebasing: $0[..<count])) })
                 else {
-                    throw OutboxError(DatabaseFile.failure("cannot write a content", places.bodies))
+                    throw OutboxError(DatabaseFile.failure("cannot write a content", paths.bodies))
                 }
             }
         }
@@ -81,7 +81,7 @@ struct BodyFolder: Sendable {
         do throws(OutboxError) {
             let size = try fill(number)
             guard fsync(number) == 0 else {
-                throw OutboxError(DatabaseFile.failure("cannot sync a content", places.bodies))
+                throw OutboxError(DatabaseFile.failure("cannot sync a content", paths.bodies))
             }
             return StagedBody(name: name, size: size, descriptor: passing.take())
         } catch {
@@ -97,9 +97,9 @@ struct BodyFolder: Sendable {
             let name =
                 String(UInt64.random(in: 0...UInt64.max), radix: 36)
                 + String(UInt64.random(in: 0...UInt64.max), radix: 36)
-            let path = places.bodies + "/" + name + Self.passing
+            let path = paths.bodies + "/" + name + Self.passing
             let made: Int32
-            do throws(StorageError) { made = try places.rights.perform { make(name + Self.passing) } } catch {
+            do throws(StorageError) { made = try paths.rights.perform { make(name + Self.passing) } } catch {
                 throw OutboxError(error)
             }
             guard made >= 0 else {
@@ -108,7 +108,7 @@ struct BodyFolder: Sendable {
             let descriptor = OwnedDescriptor(adopting: made)
             while flock(made, LOCK_EX) != 0, errno == EINTR {}
             var status = stat()
-            // Whoever sweeps may have come between the two, and have taken it for forgotten.
+            // A sweep between the two may have removed the file as abandoned.
             if fstat(made, &status) == 0, status.st_nlink > 0 {
                 return PassingFile(name: name, descriptor: descriptor)
             }
@@ -116,7 +116,7 @@ struct BodyFolder: Sendable {
     }
 
     private func make(_ name: String) -> Int32 {
-        guard let folder = FolderHandle(places.bodies) else { return -1 }
+        guard let folder = FolderHandle(paths.bodies) else { return -1 }
         return openat(folder.number, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     }
 
@@ -137,26 +137,26 @@ struct BodyFolder: Sendable {
             && name.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7A).contains($0) }
     }
 
-    /// Gives it its name, in the transaction that stores its entry.
-    func keep(_ body: StagedBody) throws(StorageError) {
+    /// Gives a content its name, in the transaction that stores its entry.
+    func commit(_ body: StagedBody) throws(StorageError) {
         let folder = try open()
         guard folder.rename(body.name + Self.passing, to: body.name) != 0 else { return }
         // A transaction that is tried again finds it done.
         guard errno == ENOENT, folder.contains(body.name) else {
-            throw DatabaseFile.failure("cannot keep a content", places.body(body.name))
+            throw DatabaseFile.failure("cannot keep a content", paths.body(body.name))
         }
     }
 
-    /// Has the names on the disk, before the transaction is committed.
+    /// Syncs the names, before the transaction is committed.
     func sync() throws(StorageError) {
         guard try open().sync() else {
-            throw DatabaseFile.failure("cannot sync the folder", places.bodies)
+            throw DatabaseFile.failure("cannot sync the folder", paths.bodies)
         }
     }
 
     private func open() throws(StorageError) -> FolderHandle {
-        guard let folder = FolderHandle(places.bodies) else {
-            throw DatabaseFile.failure("cannot open the folder", places.bodies)
+        guard let folder = FolderHandle(paths.bodies) else {
+            throw DatabaseFile.failure("cannot open the folder", paths.bodies)
         }
         return folder
     }
@@ -167,24 +167,24 @@ struct BodyFolder: Sendable {
     /// Removes contents; a name that no outbox has given is no file of its.
     func remove(_ names: [String]) {
         guard !names.isEmpty else { return }
-        _ = try? places.rights.perform {
-            guard let folder = FolderHandle(places.bodies) else { return }
+        _ = try? paths.rights.perform {
+            guard let folder = FolderHandle(paths.bodies) else { return }
             for name in names where Self.isName(name) || name.hasSuffix(Self.passing) { folder.remove(name) }
         }
     }
 
     /// How many contents of entries there are; nil where the folder cannot be read.
-    var count: Int? { FolderHandle(places.bodies)?.names.count { !$0.hasSuffix(Self.passing) } }
+    var count: Int? { FolderHandle(paths.bodies)?.names.count { !$0.hasSuffix(Self.passing) } }
 
-    /// Contents that have no entry and that nobody is just about to store; to be called with the gate held alone.
+    /// Contents without an entry that no process is about to store; called with the gate held exclusively.
     func unclaimed(isKnown: (String) -> Bool) -> [String] {
-        guard let folder = FolderHandle(places.bodies) else { return [] }
+        guard let folder = FolderHandle(paths.bodies) else { return [] }
         return folder.names.filter { name in
             !name.hasSuffix(Self.passing) && !isKnown(name) && !isLocked(name, folder)
         }
     }
 
-    /// Gives contents a second name in another folder, so that whoever is interrupted leaves them to their entries as well.
+    /// Links contents into another folder; an interrupted recovery leaves them at their old names too.
     func link(_ names: [String], into path: String) throws(StorageError) {
         guard !names.isEmpty else { return }
         guard PrivateFile.makeFolder(path) || errno == EEXIST, let target = FolderHandle(path) else {
@@ -200,7 +200,7 @@ struct BodyFolder: Sendable {
         guard target.sync() else { throw DatabaseFile.failure("cannot sync the folder", path) }
     }
 
-    /// Whether somebody is about to store its entry.
+    /// Whether a process is about to store its entry.
     private func isLocked(_ name: String, _ folder: borrowing FolderHandle) -> Bool {
         let number = openat(folder.number, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard number >= 0 else { return false }
@@ -210,14 +210,15 @@ struct BodyFolder: Sendable {
         return false
     }
 
-    /// Removes what belongs to nobody; to be called in a writing transaction, so that nobody is just about to store an entry.
+    /// Removes contents without an entry; called in a write transaction, so that no process is about to store
+    /// one.
     func sweep(isKnown: (String) throws(StorageError) -> Bool) throws(StorageError) {
         let folder = try open()
         for name in folder.names {
             if name.hasSuffix(Self.passing) {
                 let number = openat(folder.number, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
                 guard number >= 0 else { continue }
-                // The lock is held until the name is gone, so that the one who makes it sees that.
+                // Locked until the name is gone, so that a process that is just making the file notices.
                 if flock(number, LOCK_EX | LOCK_NB) == 0 { folder.remove(name) }
                 close(number)
             } else if try !isKnown(name) {

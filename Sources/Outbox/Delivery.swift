@@ -2,35 +2,35 @@
 
 import FoundationEssentials
 import HTTPTypes
-import OutboxCore
 import SessionCore
 import SessionManager
+import Synchronization
 
 /// One try to deliver an entry.
 struct Delivery: Sendable {
-    let departure: Departure
+    let pending: PendingDelivery
     let manager: URLSessionManager
     let configuration: OutboxConfiguration
-    let places: OutboxPlaces
+    let paths: OutboxPaths
     /// Whether the server may have got the request before.
     let isRepeated: Bool
-    /// Is told of the manager's task.
-    let transfer: Flight.Transfer
+    /// Gets the manager's task.
+    let transfer: InFlightDelivery.Transfer
 
-    /// What became of it; nil where the manager takes no tasks any more.
-    func run() async -> Landing? {
-        var landing = Landing(id: departure.id, lane: departure.lane, verdict: .untried)
+    /// Sends the request; nil if the manager was invalidated.
+    func run() async -> DeliveryOutcome? {
+        var outcome = DeliveryOutcome(id: pending.id, lane: pending.lane, verdict: .untried)
         let request: SessionRequest
         do throws(OutboxFailureError) { request = try await self.request() } catch {
-            landing.verdict = error.failure.isPassing ? .retry(error.failure) : .dead(error.failure)
-            return landing
+            outcome.verdict = error.failure.isPassing ? .retry(error.failure) : .dead(error.failure)
+            return outcome
         }
         var options = TaskOptions()
-        options.networkCondition = departure.condition
+        options.networkCondition = pending.condition
         // The key makes it so.
         options.isIdempotent = true
-        options.redirectHandler = DeliveryRedirects(secrets: departure.secrets)
-        let outcome: TaskOutcome
+        options.redirectHandler = DeliveryRedirects(secrets: pending.secrets)
+        let exchange: TaskOutcome
         do throws(SessionError) {
             let task =
                 request.body == nil
@@ -38,40 +38,40 @@ struct Delivery: Sendable {
                 : try manager.uploadTask(withStreamedRequest: request, options: options)
             transfer.began(task)
             task.resume()
-            outcome = await task.outcome()
+            exchange = await task.outcome()
         } catch {
             if error.code == .invalidated { return nil }
-            landing.verdict = DeliveryVerdict(error: error, statusCode: nil)
-            return landing
+            outcome.verdict = DeliveryVerdict(error: error, statusCode: nil)
+            return outcome
         }
-        let later = outcome.response.flatMap { RetryAfter.delay(in: $0, now: HTTPDate(Date())) }
-        landing.verdict = verdict(outcome, asksForLater: later != nil)
-        landing.isUnanswered = isUnanswered(outcome)
-        if case .retry(let failure) = landing.verdict, failure.kind == .credentials {
-            for secret in departure.secrets {
+        let later = exchange.response.flatMap { RetryAfter.delay(in: $0, now: HTTPDate(Date())) }
+        outcome.verdict = verdict(exchange, asksForLater: later != nil)
+        outcome.isUnanswered = isUnanswered(exchange)
+        if case .retry(let failure) = outcome.verdict, failure.kind == .credentials {
+            for secret in pending.secrets {
                 await configuration.secretSources[secret.source]?.refused(named: secret.key)
             }
         }
-        if let response = outcome.response, let status = response.statusCode {
-            landing.retryAfter = later
-            landing.reply = OutboxReply(
+        if let response = exchange.response, let status = response.statusCode {
+            outcome.retryAfter = later
+            outcome.reply = OutboxReply(
                 statusCode: status,
                 header: String(decoding: response.headerBlock.filter { $0 != 13 }, as: UTF8.self),
-                body: Data((outcome.data ?? Data()).prefix(max(configuration.limits.maximumReplySize, 0))))
+                body: Data((exchange.data ?? Data()).prefix(max(configuration.limits.maximumReplySize, 0))))
         }
-        return landing
+        return outcome
     }
 
     /// Whether the request was sent whole, and the time was over before its answer was.
-    private func isUnanswered(_ outcome: TaskOutcome) -> Bool {
-        guard outcome.error?.code == .timedOut else { return false }
-        return outcome.metrics.last.map { $0.requestStart > .zero && $0.bytesSent >= departure.size } ?? false
+    private func isUnanswered(_ exchange: TaskOutcome) -> Bool {
+        guard exchange.error?.code == .timedOut else { return false }
+        return exchange.metrics.last.map { $0.requestStart > .zero && $0.bytesSent >= pending.size } ?? false
     }
 
-    private func verdict(_ outcome: TaskOutcome, asksForLater: Bool) -> DeliveryVerdict {
-        let (response, fillsSecrets) = (outcome.response, !departure.secrets.isEmpty)
+    private func verdict(_ exchange: TaskOutcome, asksForLater: Bool) -> DeliveryVerdict {
+        let (response, fillsSecrets) = (exchange.response, !pending.secrets.isEmpty)
         let isSecure = response.flatMap { Origin($0.url) }?.isSecure ?? false
-        if let error = outcome.error {
+        if let error = exchange.error {
             return DeliveryVerdict(
                 error: error, statusCode: response?.statusCode, fillsSecrets: fillsSecrets,
                 isSecure: isSecure,
@@ -87,28 +87,29 @@ struct Delivery: Sendable {
     private static let smallAnswer = 64 << 10
 
     private func request() async throws(OutboxFailureError) -> SessionRequest {
-        guard let method = HTTPRequest.Method(departure.method) else {
-            throw OutboxFailureError(.unsendable, "\(departure.method) is no method")
+        guard let method = HTTPRequest.Method(pending.method) else {
+            throw OutboxFailureError(.unsendable, "\(pending.method) is no method")
         }
-        var fields = PreparedEntry.fields(departure.header)
-        for secret in departure.secrets {
+        var fields = PreparedEntry.fields(pending.header)
+        for secret in pending.secrets {
             let value = try await value(of: secret)
             guard let name = HTTPField.Name(secret.name), HTTPField.isValidValue(secret.prefix + value) else {
                 throw OutboxFailureError(.secret, "the secret for \(secret.name) cannot be a field's value")
             }
             fields[name] = secret.prefix + value
         }
-        fields[.idempotencyKey] = departure.key
+        fields[.idempotencyKey] = pending.key
         let body: RequestBody? =
-            departure.file.map { .file(path: places.body($0)) } ?? departure.body.map { .data(Data($0)) }
+            pending.file.map { .file(path: paths.body($0)) } ?? pending.body.map { .data(Data($0)) }
         do throws(SessionError) {
-            var request = try SessionRequest(departure.url, method: method, headerFields: fields, body: body)
+            var request = try SessionRequest(pending.url, method: method, headerFields: fields, body: body)
             request.options.timeoutInterval = AnswerPatience.limit(
-                departure.timeout.map { .milliseconds($0) } ?? configuration.timeout,
-                unanswered: departure.unanswered)
+                pending.timeout.map { .milliseconds($0) } ?? configuration.timeout,
+                unanswered: pending.unanswered)
             request.options.timeouts.connect = AnswerPatience.connecting(request.options.timeoutInterval)
             request.options.cachePolicy = .reloadIgnoringLocalCacheData
-            // The status says it all; of the content only the beginning is kept, and no more is held or waited for.
+            // The status says it all; of the content only the beginning is kept, and no more is held or
+            // waited for.
             request.options.maximumContentLength = Int64(
                 max(configuration.limits.maximumReplySize, Self.smallAnswer))
             return request
@@ -134,4 +135,22 @@ struct Delivery: Sendable {
 private struct OutboxFailureError: Error {
     let failure: OutboxFailure
     init(_ kind: OutboxFailure.Kind, _ message: String) { failure = OutboxFailure(kind, message) }
+}
+
+/// A try under way: in transfer, or held by the manager until there is a network.
+struct InFlightDelivery: Sendable {
+    /// The manager's task, once there is one.
+    final class Transfer: Sendable {
+        private let task = Mutex<SessionTask?>(nil)
+
+        func began(_ task: SessionTask) { self.task.withLock { $0 = task } }
+
+        /// Whether the manager holds it and nothing was sent.
+        var isHeld: Bool { task.withLock { $0 }?.isHeld ?? false }
+    }
+
+    let work: Task<Void, Never>
+    let transfer: Transfer
+    /// Whether it is sent without TLS.
+    let isPlain: Bool
 }

@@ -2,14 +2,15 @@
 
 import EventLoop
 import Glibc
-import OutboxCore
 import Storage
 
-/// Space that is kept free for removing entries: SQLite writes before it frees, so an outbox on a full disk could never be emptied.
+/// Space that is kept free for removing entries: SQLite writes before it frees, so an outbox on a full disk
+/// could never be emptied.
 ///
-/// A file that is emptied where a removal finds the disk full. While it is empty nothing is taken, so that new entries do not use up
-/// what removals need. Whoever fills or empties it holds its lock: a process that meets the full disk at the same time as another waits
-/// until the space is really free, which takes longer than for a name to go (unlink(2)).
+/// A file that is emptied where a removal finds the disk full. While it is empty nothing is taken, so that
+/// new entries do not use up what removals need. A caller that fills or empties it holds its lock: a process
+/// that meets the full disk at the same time as another waits until the space is really free, which takes
+/// longer than for a name to go (unlink(2)).
 struct DiskReserve: Sendable {
     let path: String
     /// The log of changes up to its next check point, the growth of the database by that, and some.
@@ -18,7 +19,7 @@ struct DiskReserve: Sendable {
     /// Makes sure that it is there.
     func ensure() throws(OutboxError) {
         if isFull { return }
-        // To try it where it does not fit would take all that is free for an instant, and fail others who work on the files.
+        // An attempt that does not fit would use up all free space for an instant and fail other processes.
         guard hasRoom else { throw failure(ENOSPC) }
         let file = try LockFile(path)
         file.lockExclusive()
@@ -33,9 +34,9 @@ struct DiskReserve: Sendable {
 
     /// Gives it up.
     ///
-    /// Where it was empty already, somebody else has just done so, and there may be room all the same.
+    /// Where it was empty already, another process has just released it, and there may be space.
     func release() {
-        // Not to be made here: that would take some of what is missing.
+        // Not made here: that would use up some of the missing space.
         guard access(path, F_OK) == 0, let file = try? LockFile(path) else { return }
         file.lockExclusive()
         ftruncate(file.descriptor.number, 0)
@@ -46,7 +47,7 @@ struct DiskReserve: Sendable {
         return stat(path, &status) == 0 && status.st_size >= Self.size
     }
 
-    /// Whether it fits, and leaves something for those who work on the files meanwhile.
+    /// Whether it fits and leaves space for other processes.
     private var hasRoom: Bool {
         var room = statvfs()
         guard statvfs(PrivateFile.folder(of: path), &room) == 0 else { return true }

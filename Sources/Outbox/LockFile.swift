@@ -2,10 +2,10 @@
 
 import EventLoop
 import Glibc
-import OutboxCore
 import Storage
 
-/// A file whose lock says who may do what (flock(2)); the kernel takes the lock back when the process ends, however it does.
+/// A file whose lock says who may do what (flock(2)); the kernel takes the lock back when the process ends,
+/// however it does.
 struct LockFile: ~Copyable {
     let descriptor: OwnedDescriptor
 
@@ -15,12 +15,13 @@ struct LockFile: ~Copyable {
         descriptor = OwnedDescriptor(adopting: number)
     }
 
-    /// A child that was forked and has not begun another program yet has the descriptor too, and closing alone would leave it the lock.
+    /// A child that was forked and has not begun another program yet has the descriptor too, and closing
+    /// alone would leave it the lock.
     deinit { unlock() }
 
     /// Waits until it is free of others' exclusive locks.
     func lockShared() { lock(LOCK_SH) }
-    /// Waits until nobody else has it.
+    /// Waits until it is free.
     func lockExclusive() { lock(LOCK_EX) }
     func unlock() { _ = flock(descriptor.number, LOCK_UN) }
 
@@ -28,8 +29,8 @@ struct LockFile: ~Copyable {
         while flock(descriptor.number, operation) != 0, errno == EINTR {}
     }
 
-    /// Takes it alone and writes down who has it; false where somebody else has.
-    func take() -> Bool {
+    /// Acquires it exclusively and records the process; false if another process holds it.
+    func acquire() -> Bool {
         guard flock(descriptor.number, LOCK_EX | LOCK_NB) == 0 else { return false }
         let text = "\(getpid())\n"
         ftruncate(descriptor.number, 0)

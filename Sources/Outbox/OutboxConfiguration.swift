@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import OutboxCore
-
 /// How an outbox stores and delivers.
 public struct OutboxConfiguration: Sendable {
     /// How much it holds, and what gives way.
@@ -18,13 +16,13 @@ public struct OutboxConfiguration: Sendable {
     ///
     /// What is damaged is noticed without it too, but only when it is read.
     public var checksIntegrity = true
-    /// Where secrets come from, by the names that ``OutboxCore/SecretField/source`` uses; `env` and `file`.
+    /// Where secrets come from, by the names that ``SecretField/source`` uses; `env` and `file`.
     public var secretSources: [String: any SecretSource] = [
         "env": EnvironmentSecrets(), "file": FileSecrets(),
     ]
 
     /// Whether the limits that another process has kept in the outbox count more than ``limits``.
-    package var takesKeptLimits = false
+    package var usesStoredLimits = false
 
     /// So many bytes of the database may be free before it is made smaller.
     package var spareSpace: Int64 = 4 << 20

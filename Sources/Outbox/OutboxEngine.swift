@@ -1,62 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EventLoop
-import OutboxCore
 import SessionCore
 import SessionManager
 import Storage
 
-/// What an outbox does, on a thread of its own: SQLite waits for the disk.
+/// Carries out the outbox's work on a thread of its own, since SQLite waits for the disk.
 final class OutboxEngine {
     let file: OutboxFile
     let bodies: BodyFolder
     let configuration: OutboxConfiguration
     let reactor: Reactor
-    /// Where the steps of a delivery run, of which each is short: the runtime's own threads, once they have run anything, look after
-    /// themselves every second for ever after.
+    /// Runs the steps of deliveries, each of which is short: the runtime's own threads, once used, wake up
+    /// every second.
     private let executor: LoopTaskExecutor
-    let board: EventBoard
+    let broadcaster: EventBroadcaster<OutboxEvent>
     var machine: DispatchStateMachine
     var manager: URLSessionManager?
     /// Held while this process delivers.
     var lock: LockFile?
-    /// What is on its way.
-    var flights: [OutboxID: Flight] = [:]
-    /// What has come back and is not written down yet.
-    var landings: [Landing] = []
+    var inFlight: [OutboxID: InFlightDelivery] = [:]
+    /// Not stored yet.
+    var outcomes: [DeliveryOutcome] = []
     var isSettling = false
     /// The origins that refuse everything.
     var refusals: OriginRefusals
-    /// What a probe says of the network; nil where none is asked.
+    /// The probe's result; nil without a probe.
     private(set) var internet: InternetState?
     /// The newest entry when the delivery began: another process may have sent that and older ones before.
     var lastOfOthers = OutboxID(rawValue: 0)
-    /// What its files refuse.
-    private var troubles = StorageTroubles()
-    /// Whether the file may be made smaller; false after that has failed.
+    private var health = StorageHealth()
+    /// False after compacting has failed.
     var mayCompact = true
-    private var watch: ChangeWatch?
+    private var watch: DatabaseWatcher?
     private var version: Int64 = 0
     private var timer: TimerID?
-    /// When the machine was started by the clock that has dated the entries, as far as this process knows.
+    /// The boot time by the clock that dated the entries.
     private var start: Int64?
-    /// Who waits for an entry to leave.
     var waiters: [SettlementWaiter] = []
-    /// Who waits for the last flight to come back.
+    /// Wait for the last delivery to end.
     var stopWaiters: [CheckedContinuation<Void, Never>] = []
     var isClosed = false
 
-    init(_ folder: String, _ configuration: OutboxConfiguration, _ board: EventBoard, on reactor: Reactor)
+    init(
+        _ folder: String, _ configuration: OutboxConfiguration, _ broadcaster: EventBroadcaster<OutboxEvent>,
+        on reactor: Reactor
+    )
         throws(OutboxError)
     {
         self.configuration = configuration
         self.reactor = reactor
         executor = LoopTaskExecutor(reactor)
-        self.board = board
+        self.broadcaster = broadcaster
         file = try OutboxFile(folder, checks: configuration.checksIntegrity) { aside, reason, salvaged in
-            board.send(.damaged(movedTo: aside, reason: reason, salvaged: salvaged))
+            broadcaster.publish(.damaged(movedTo: aside, reason: reason, salvaged: salvaged))
         }
-        bodies = BodyFolder(places: file.places)
+        bodies = BodyFolder(paths: file.paths)
         refusals = OriginRefusals(configuration.retries)
         machine = DispatchStateMachine(
             limit: configuration.maximumDeliveries, limitPerHost: configuration.maximumDeliveriesPerHost)
@@ -67,11 +66,11 @@ final class OutboxEngine {
     func startWatching() {
         watch?.end()
         file.hasMoved = false
-        let log = file.places.database + (file.database.journalMode == "wal" ? "-wal" : "")
-        watch = ChangeWatch(log, on: reactor) { [weak self] in self?.fileChanged() }
+        let log = file.paths.database + (file.database.journalMode == "wal" ? "-wal" : "")
+        watch = DatabaseWatcher(log, on: reactor) { [weak self] in self?.fileChanged() }
     }
 
-    /// Somebody, perhaps this process itself, has written.
+    /// A process, perhaps this one, has written to the database.
     private func fileChanged() {
         guard !isClosed else { return }
         do throws(OutboxError) {
@@ -80,34 +79,34 @@ final class OutboxEngine {
             guard now != version || file.hasMoved else { return worked([.noticing]) }
             version = now
             if file.hasMoved { startWatching() }
-            try noticePause()
+            try readPause()
             worked([.noticing])
-        } catch { tell(error, .noticing) }
+        } catch { report(error, .noticing) }
         recall()
         answerWaiters()
         pump()
     }
 
-    func noticePause() throws(OutboxError) {
+    func readPause() throws(OutboxError) {
         let isPaused = try file.read { (database) throws(StorageError) in
             try OutboxTables(database).counts().isPaused
         }
-        if machine.pauseChanged(isPaused) { board.send(.paused(isPaused)) }
+        if machine.pauseChanged(isPaused) { broadcaster.publish(.paused(isPaused)) }
     }
 
-    /// Takes back what the manager only holds where it is not to leave any more: delivery is paused, or somebody has removed it.
+    /// Cancels tasks that the manager holds for a network, if delivery is paused or the entry was removed.
     ///
-    /// Nothing of it is on its way; it would leave with the next network, hours later perhaps.
+    /// They would else be sent with the next network, perhaps hours later.
     func recall() {
-        let held = flights.filter { $0.value.transfer.isHeld }
+        let held = inFlight.filter { $0.value.transfer.isHeld }
         guard !held.isEmpty else { return }
         do throws(OutboxError) {
-            for (id, flight) in held {
-                let waits = machine.isPaused || flight.isPlain && PlainHolds.holds(internet)
+            for (id, delivery) in held {
+                let waits = machine.isPaused || delivery.isPlain && PlainHolds.holds(internet)
                 let stays = waits ? false : try isWaiting(id)
-                if !stays { flight.work.cancel() }
+                if !stays { delivery.work.cancel() }
             }
-        } catch { tell(error, .noticing) }
+        } catch { report(error, .noticing) }
     }
 
     private func isWaiting(_ id: OutboxID) throws(OutboxError) -> Bool {
@@ -116,21 +115,22 @@ final class OutboxEngine {
         }
     }
 
-    /// Says what its files refuse, once.
-    func tell(_ error: OutboxError, _ work: StorageTroubles.Work) {
-        guard troubles.failed(work, error.description) else { return }
-        board.send(.storageFailed(error.description))
+    /// Publishes a failure of the files, once.
+    func report(_ error: OutboxError, _ work: StorageHealth.Work) {
+        guard health.failed(work, error.description) else { return }
+        broadcaster.publish(.storageFailed(error.description))
     }
 
-    func worked(_ works: Set<StorageTroubles.Work>) {
-        if troubles.worked(works) { board.send(.storageRecovered) }
+    func worked(_ works: Set<StorageHealth.Work>) {
+        if health.worked(works) { broadcaster.publish(.storageRecovered) }
     }
 
     // MARK: Sending
 
     /// Sends what may be sent.
     ///
-    /// - Parameter now: one instant for all of it: what became due between two looks at the clock would neither be sent nor waited for.
+    /// - Parameter now: one instant for all of it: what became due between two looks at the clock would
+    ///   neither be sent nor waited for.
     func pump(now: Int64 = WallClock.now) {
         guard machine.isRunning, !isClosed else { return }
         do throws(OutboxError) {
@@ -147,7 +147,7 @@ final class OutboxEngine {
             wake(after: mayExpireMore ? 0 : next.map { min($0 - now, 300_000) })
             worked([.choosing])
         } catch {
-            tell(error, .choosing)
+            report(error, .choosing)
             wake(after: 1_000)
         }
     }
@@ -165,35 +165,35 @@ final class OutboxEngine {
         guard room > 0, let manager else { return 0 }
         let (hosts, limit) = (machine.fullHosts(condition), room + machine.busyLanes(condition))
         let (closed, holdsPlain) = (refusals.closed(at: now), PlainHolds.holds(internet))
-        let departures = try file.read { (database) throws(StorageError) in
+        let deliveries = try file.read { (database) throws(StorageError) in
             try OutboxTables(database).ready(
                 condition, now: now, horizon: configuration.retries.horizon, exceptHosts: hosts,
                 exceptOrigins: closed, holdsPlain: holdsPlain, limit: limit)
         }
         var count = 0
-        for departure in departures {
-            guard refusals.isOpen(departure.origin, at: now),
-                machine.leaves(departure.id, lane: departure.lane, host: departure.host, condition: condition)
+        for pending in deliveries {
+            guard refusals.isOpen(pending.origin, at: now),
+                machine.leaves(pending.id, lane: pending.lane, host: pending.host, condition: condition)
             else { continue }
-            refusals.left(for: departure.origin)
+            refusals.left(for: pending.origin)
             count += 1
-            send(departure, by: manager)
+            send(pending, by: manager)
         }
         return count
     }
 
-    private func send(_ departure: Departure, by manager: URLSessionManager) {
-        let transfer = Flight.Transfer()
+    private func send(_ pending: PendingDelivery, by manager: URLSessionManager) {
+        let transfer = InFlightDelivery.Transfer()
         let delivery = Delivery(
-            departure: departure, manager: manager, configuration: configuration, places: file.places,
-            isRepeated: departure.attempts > 0 || departure.id <= lastOfOthers, transfer: transfer)
+            pending: pending, manager: manager, configuration: configuration, paths: file.paths,
+            isRepeated: pending.attempts > 0 || pending.id <= lastOfOthers, transfer: transfer)
         let bound = LoopBound(self, to: reactor)
         let work = Task.detached(executorPreference: executor) {
-            let landing = await delivery.run()
-            bound.perform { engine in engine.landed(landing, departure) }
+            let outcome = await delivery.run()
+            bound.perform { engine in engine.completed(outcome, pending) }
         }
-        flights[departure.id] = Flight(
-            work: work, transfer: transfer, isPlain: PlainHolds.isPlain(departure.origin))
+        inFlight[pending.id] = InFlightDelivery(
+            work: work, transfer: transfer, isPlain: PlainHolds.isPlain(pending.origin))
     }
 
     /// What a probe says of the network now; nil where none is asked any more.
@@ -202,28 +202,31 @@ final class OutboxEngine {
         let told = PlainHolds.reason(self.internet)
         self.internet = internet
         let reason = PlainHolds.reason(internet)
-        if reason != told { tellPlain(reason) }
+        if reason != told { reportPlain(reason) }
         recall()
         pump()
     }
 
     /// Says, and writes down for lists, why requests without TLS wait; nil where they do not.
-    private func tellPlain(_ reason: String?) {
+    private func reportPlain(_ reason: String?) {
         do throws(OutboxError) {
             try file.write { (database) throws(StorageError) in try OutboxTables(database).holdPlain(reason) }
-        } catch { tell(error, .noticing) }
+        } catch { report(error, .noticing) }
         let plain = OutboxTables.plain
-        board.send(reason.map { .held(plain, reason: $0, until: nil) } ?? .released(plain))
+        broadcaster.publish(reason.map { .held(plain, reason: $0, until: nil) } ?? .released(plain))
     }
 
-    /// Drops what has expired, a part of it at a time; what is on its way does not, and what the manager only holds is taken back first.
+    /// Drops expired entries, a part at a time, but none in flight; cancels those that the manager only
+    /// holds.
     ///
     /// - Returns: whether there may be more.
     private func dropExpired(now: Int64) throws(OutboxError) -> Bool {
         let found = try file.read { (database) throws(StorageError) in
             try OutboxTables(database).expired(now: now, limit: Self.expiryLimit)
         }
-        for id in found { if let flight = flights[id], flight.transfer.isHeld { flight.work.cancel() } }
+        for id in found {
+            if let delivery = inFlight[id], delivery.transfer.isHeld { delivery.work.cancel() }
+        }
         let expired = found.filter { !machine.isInFlight($0) }
         guard !expired.isEmpty else { return false }
         var files: [String] = []
@@ -233,7 +236,7 @@ final class OutboxEngine {
             try tables.trimResults()
         }
         bodies.remove(files)
-        for id in expired { board.send(.expired(id)) }
+        for id in expired { broadcaster.publish(.expired(id)) }
         answerWaiters()
         return found.count == Self.expiryLimit
     }
@@ -262,6 +265,6 @@ final class OutboxEngine {
             waiter.end(.failure(OutboxError(.closed, "the outbox was closed")))
         }
         waiters = []
-        board.close()
+        broadcaster.close()
     }
 }

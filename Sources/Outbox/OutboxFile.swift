@@ -2,18 +2,18 @@
 
 import EventLoop
 import Glibc
-import OutboxCore
 import Storage
 
 /// The outbox on the disk, for one thread; several processes may have it open.
 ///
-/// A damaged database is replaced under everybody's feet, so each access first looks whether the file is still the one that is open, and
-/// each writing one keeps it from being replaced meanwhile: else it would go to a file that nobody reads any more.
+/// A damaged database is replaced under everybody's feet, so each access first looks whether the file is
+/// still the one that is open, and each writing one keeps it from being replaced meanwhile: else it would go
+/// to a file that is not read any more.
 final class OutboxFile {
-    let places: OutboxPlaces
+    let paths: OutboxPaths
     private let gate: LockFile
     private(set) var database: Database
-    /// Tells whether the file at the path is still this one.
+    /// Whether the file at the path is still this one.
     private var identity: FileIdentity
     /// That of the last access, whether it went well or not.
     private var accessed: FileIdentity
@@ -21,29 +21,29 @@ final class OutboxFile {
     private var replaced: Int64?
     /// Called when a damaged database was replaced.
     var onDamage: (_ aside: String, _ reason: String, _ salvaged: Int) -> Void = { _, _, _ in }
-    /// Whether another file is open than before; reset by whoever looks.
+    /// Whether another file is open than before; reading resets it.
     var hasMoved = false
 
     init(
         _ folder: String, checks: Bool, onDamage: @escaping (String, String, Int) -> Void
     ) throws(OutboxError) {
-        let places = OutboxPlaces(folder: folder)
+        let paths = OutboxPaths(folder: folder)
         // This thread is the outbox's own, so the rights need not be given back.
-        do throws(StorageError) { try places.rights?.assume() } catch { throw OutboxError(error) }
-        try places.make()
-        let gate = try LockFile(places.gate)
+        do throws(StorageError) { try paths.rights?.assume() } catch { throw OutboxError(error) }
+        try paths.make()
+        let gate = try LockFile(paths.gate)
         self.onDamage = onDamage
         let found: Opening
         do throws(StorageError) {
-            found = try Self.openChecked(places, gate, checks: checks, onDamage)
+            found = try Self.openChecked(paths, gate, checks: checks, onDamage)
         } catch { throw OutboxError(error) }
         switch found {
         case .sound(let database, let identity): (self.database, self.identity) = (database, identity)
         case .damaged(let which, let reason):
-            (database, identity) = try Self.replace(which, places, gate, reason, onDamage)
+            (database, identity) = try Self.replace(which, paths, gate, reason, onDamage)
         }
         accessed = identity
-        self.places = places
+        self.paths = paths
         self.gate = consume gate
     }
 
@@ -53,30 +53,31 @@ final class OutboxFile {
     }
 
     private static func openChecked(
-        _ places: OutboxPlaces, _ gate: borrowing LockFile, checks: Bool,
-        _ tell: (String, String, Int) -> Void
+        _ paths: OutboxPaths, _ gate: borrowing LockFile, checks: Bool,
+        _ report: (String, String, Int) -> Void
     ) throws(StorageError) -> Opening {
-        try enter(places, gate, tell)
+        try enter(paths, gate, report)
         defer { gate.unlock() }
         do throws(StorageError) {
-            let database = try open(places)
-            let (identity, faults) = (FileIdentity(places.database), checks ? try database.faults() : [])
+            let database = try open(paths)
+            let (identity, faults) = (FileIdentity(paths.database), checks ? try database.faults() : [])
             return faults.first.map { .damaged(identity, $0) } ?? .sound(database, identity)
         } catch {
             guard error.kind.isDamage else { throw error }
-            return .damaged(FileIdentity(places.database), error.message)
+            return .damaged(FileIdentity(paths.database), error.message)
         }
     }
 
-    /// Takes the gate with others, when no exchange is half done: what was written into the damaged database then would be lost with it.
+    /// Takes the gate with others, when no exchange is half done: what was written into the damaged database
+    /// then would be lost with it.
     private static func enter(
-        _ places: OutboxPlaces, _ gate: borrowing LockFile, _ tell: (String, String, Int) -> Void
+        _ paths: OutboxPaths, _ gate: borrowing LockFile, _ report: (String, String, Int) -> Void
     ) throws(StorageError) {
         gate.lockShared()
-        while places.isExchangeBegun {
+        while paths.isExchangeBegun {
             gate.unlock()
             gate.lockExclusive()
-            do throws(StorageError) { try finishExchange(places, tell) } catch {
+            do throws(StorageError) { try finishExchange(paths, report) } catch {
                 gate.unlock()
                 throw error
             }
@@ -87,64 +88,67 @@ final class OutboxFile {
 
     /// Finishes an exchange that a process began which was killed; the caller holds the gate alone.
     private static func finishExchange(
-        _ places: OutboxPlaces, _ tell: (String, String, Int) -> Void
+        _ paths: OutboxPaths, _ report: (String, String, Int) -> Void
     ) throws(StorageError) {
-        guard places.isExchangeBegun else { return }
-        let (aside, count) = try Salvage(places).finish()
-        tell(aside, "a process was ended while it replaced a damaged file", count)
+        guard paths.isExchangeBegun else { return }
+        let (aside, count) = try DatabaseRecovery(paths).finish()
+        report(aside, "a process was ended while it replaced a damaged file", count)
     }
 
     /// Opens what is there, or makes a new one; the caller holds the gate.
     ///
     /// - Throws: ``StorageError/Kind/corrupt`` where what was there has gone.
-    private static func open(_ places: OutboxPlaces) throws(StorageError) -> Database {
-        if let traces = places.traces { throw StorageError(.corrupt, traces, path: places.database) }
-        return try givingWay(places) { () throws(StorageError) in
-            let database = try Database(places.database)
-            // A short log: it is overwritten in place sooner, which costs less to sync than growing, and fits into the reserve.
+    private static func open(_ paths: OutboxPaths) throws(StorageError) -> Database {
+        if let traces = paths.traces { throw StorageError(.corrupt, traces, path: paths.database) }
+        return try givingWay(paths) { () throws(StorageError) in
+            let database = try Database(paths.database)
+            // A short log: it is overwritten in place sooner, which costs less to sync than growing, and fits
+            // into the reserve.
             try database.execute("PRAGMA wal_autocheckpoint = 250")
             try database.migrate(to: .outbox)
             return database
         }
     }
 
-    /// Does the work, and once more on a full disk, in the room kept back: what waits has to be able to leave there as well, and even to
-    /// open it or to read takes some, for the log's index and the tables of a newer version.
+    /// Does the work, and once more on a full disk, in the room kept back: what waits has to be able to leave
+    /// there as well, and even to open it or to read takes some, for the log's index and the tables of a
+    /// newer version.
     private static func givingWay<Value>(
-        _ places: OutboxPlaces, _ work: () throws(StorageError) -> Value
+        _ paths: OutboxPaths, _ work: () throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
         do throws(StorageError) {
             return try work()
         } catch {
             guard error.kind.mayWantRoom else { throw error }
-            places.reserve.release()
+            paths.reserve.release()
             return try work()
         }
     }
 
-    /// Replaces a damaged database, unless somebody else has done so meanwhile.
+    /// Replaces a damaged database, unless another process has done so.
     ///
-    /// - Parameter damaged: the file that has reported damage. No check is asked whether it is right: the one that is quick does not compare
-    ///   indices with their tables, so it may find nothing, for ever, in a file that nothing can be removed from.
+    /// - Parameter damaged: the file that has reported damage. No check is asked whether it is right: the one
+    ///   that is quick does not compare indices with their tables, so it may find nothing, for ever, in a
+    ///   file that nothing can be removed from.
     private static func replace(
-        _ damaged: FileIdentity, _ places: OutboxPlaces, _ gate: borrowing LockFile, _ reason: String,
-        _ tell: (String, String, Int) -> Void
+        _ damaged: FileIdentity, _ paths: OutboxPaths, _ gate: borrowing LockFile, _ reason: String,
+        _ report: (String, String, Int) -> Void
     ) throws(OutboxError) -> (Database, FileIdentity) {
         gate.lockExclusive()
         defer { gate.unlock() }
         do throws(StorageError) {
-            try finishExchange(places, tell)
-            if FileIdentity(places.database) != damaged, let database = try? open(places),
+            try finishExchange(paths, report)
+            if FileIdentity(paths.database) != damaged, let database = try? open(paths),
                 (try? database.faults()) == []
             {
-                return (database, FileIdentity(places.database))
+                return (database, FileIdentity(paths.database))
             }
-            let (aside, salvaged) = try givingWay(places) { () throws(StorageError) in
-                try Salvage(places).run()
+            let (aside, salvaged) = try givingWay(paths) { () throws(StorageError) in
+                try DatabaseRecovery(paths).run()
             }
-            let database = try open(places)
-            tell(aside, reason, salvaged)
-            return (database, FileIdentity(places.database))
+            let database = try open(paths)
+            report(aside, reason, salvaged)
+            return (database, FileIdentity(paths.database))
         } catch {
             throw OutboxError(error)
         }
@@ -153,13 +157,13 @@ final class OutboxFile {
     /// Runs what reads.
     func read<Value>(_ body: (Database) throws(StorageError) -> Value) throws(OutboxError) -> Value {
         try access { (database) throws(StorageError) in
-            try Self.givingWay(places) { () throws(StorageError) in try body(database) }
+            try Self.givingWay(paths) { () throws(StorageError) in try body(database) }
         }
     }
 
     /// Runs what takes something in, in one transaction: it is on the disk when this returns.
     func add<Value>(_ body: (Database) throws(StorageError) -> Value) throws(OutboxError) -> Value {
-        try places.reserve.ensure()
+        try paths.reserve.ensure()
         return try access { (database) throws(StorageError) in
             try database.transaction { () throws(StorageError) in try body(database) }
         }
@@ -172,7 +176,7 @@ final class OutboxFile {
                 return try database.transaction { () throws(StorageError) in try body(database) }
             } catch {
                 guard error.kind.mayWantRoom else { throw error }
-                places.reserve.release()
+                paths.reserve.release()
                 // What the log holds goes into the file, so that the log begins anew.
                 try database.checkpoint()
                 return try database.transaction { () throws(StorageError) in try body(database) }
@@ -182,7 +186,8 @@ final class OutboxFile {
 
     /// Makes the file smaller where more than `spare` bytes and three quarters of it are free.
     ///
-    /// SQLite writes what is left anew, in one transaction (`VACUUM`), and keeps it in memory meanwhile: so only where that is little.
+    /// SQLite writes what is left anew, in one transaction (`VACUUM`), and keeps it in memory meanwhile: so
+    /// only where that is little.
     func compact(spare: Int64) throws(OutboxError) {
         try access { (database) throws(StorageError) in
             let page = try database.integer("PRAGMA page_size")
@@ -208,7 +213,7 @@ final class OutboxFile {
             // A disk on which new files are damaged at once is not to be worn out by that.
             guard error.kind.isDamage, replaced.map({ Reactor.now - $0 >= Self.pause }) ?? true
             else { throw OutboxError(error) }
-            (database, identity) = try Self.replace(accessed, places, gate, error.message, onDamage)
+            (database, identity) = try Self.replace(accessed, paths, gate, error.message, onDamage)
             replaced = Reactor.now
             hasMoved = true
         }
@@ -218,12 +223,12 @@ final class OutboxFile {
     private func attempt<Value>(_ body: (Database) throws(StorageError) -> Value) throws(StorageError)
         -> Value
     {
-        try Self.enter(places, gate, onDamage)
+        try Self.enter(paths, gate, onDamage)
         defer { gate.unlock() }
-        accessed = FileIdentity(places.database)
+        accessed = FileIdentity(paths.database)
         if accessed != identity {
-            database = try Self.open(places)
-            identity = FileIdentity(places.database)
+            database = try Self.open(paths)
+            identity = FileIdentity(paths.database)
             accessed = identity
             hasMoved = true
         }

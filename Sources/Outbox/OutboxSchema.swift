@@ -5,9 +5,9 @@ import Storage
 extension Schema {
     /// The tables of an outbox.
     ///
-    /// What is sent lies apart from what lists show, so that a list of 100,000 entries reads no contents. A lane has a row while something
-    /// waits in it, with what has to be known of its oldest entry to choose the next. Times are milliseconds since 1970. States: 0 waiting,
-    /// 1 dead.
+    /// What is sent lies apart from what lists show, so that a list of 100,000 entries reads no contents. A
+    /// lane has a row while something waits in it, with what has to be known of its oldest entry to choose
+    /// the next. Times are milliseconds since 1970. States: 0 waiting, 1 dead.
     static let outbox = Schema(
         applicationID: 0x5EAC_0B01,
         steps: [
@@ -48,14 +48,16 @@ extension Schema {
                 one INTEGER PRIMARY KEY CHECK (one = 1), entries INTEGER NOT NULL, bytes INTEGER NOT NULL,
                 body INTEGER NOT NULL, policy TEXT NOT NULL) STRICT
             """,
-            // Which start of the machine the entries from `first` on were taken after, and when that was by the clock that has dated them.
+            // Which start of the machine the entries from `first` on were taken after, and when that was by
+            // the clock that has dated them.
             """
             CREATE TABLE clock (
                 one INTEGER PRIMARY KEY CHECK (one = 1), boot TEXT NOT NULL, start INTEGER NOT NULL,
                 first INTEGER NOT NULL) STRICT
             """,
-            // Where an entry goes, as scheme, host and port (filled in by who delivers); limits of its own; how many tries were sent whole and got
-            // no answer in time. What is known of origins that refuse, and of requests without TLS (`http`).
+            // Where an entry goes, as scheme, host and port (filled in by who delivers); limits of its own;
+            // how many tries were sent whole and got no answer in time. What is known of origins that refuse,
+            // and of requests without TLS (`http`).
             """
             ALTER TABLE entries ADD COLUMN origin TEXT NOT NULL DEFAULT '';
             ALTER TABLE entries ADD COLUMN timeout INTEGER;

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
+import SessionManager
 import Storage
 
-// A clock that is set while requests wait.
+// Following a wall clock that is set while requests wait.
 extension OutboxTables {
-    /// Moves the times of what was taken since the machine was started by as much as its clock was set meanwhile.
+    /// Shifts the times of entries stored since boot by as much as the clock was set meanwhile.
     ///
-    /// A device without a battery for its clock starts in 1970, or when it was switched off, and is told the time by the network: just
-    /// when its requests could leave, they would all expire. What was taken before the machine was started stays as it is, since nobody
-    /// knows how long it was off; and so does what expires more than a year after it was taken: that is a date and no length of time.
+    /// A device without a battery for its clock starts in 1970, or at the time it was switched off, and gets
+    /// the time from the network: just when its requests could be sent, they would all expire. Entries from
+    /// before the boot stay as they are, since the time without power is unknown; so do those that expire
+    /// more than a year after they were stored: that is a date and no length of time.
     func follow(_ clock: ClockReading) throws(StorageError) {
         guard !clock.boot.isEmpty else { return }
         let kept = try database.first("SELECT boot, start, first FROM clock") {
@@ -37,4 +40,27 @@ extension OutboxTables {
 
     /// In milliseconds.
     private static let year: Int64 = 366 * 86_400_000
+}
+
+/// The wall clock and the boot clock at one moment.
+struct ClockReading: Sendable, Equatable {
+    /// The device's clock, in milliseconds since 1970.
+    var wall: Int64
+    /// How long the machine has been running, its sleep included (CLOCK_BOOTTIME), in milliseconds.
+    var elapsed: Int64
+    /// The boot that `elapsed` counts from.
+    var boot: String
+
+    static var now: ClockReading {
+        ClockReading(
+            wall: WallClock.now, elapsed: clinux_boot_nanoseconds() / 1_000_000,
+            boot: BootIdentifier.current)
+    }
+
+    /// When the machine was started, by the device's clock: it changes where that is set, and at no other
+    /// time.
+    var start: Int64 { wall - elapsed }
+
+    /// Differences below this, in milliseconds, come from reading one clock after the other.
+    static let slack: Int64 = 1_000
 }

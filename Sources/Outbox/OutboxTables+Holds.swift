@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
-import OutboxCore
 import SessionCore
 import Storage
 
-// What keeps requests waiting whose turn has come: origins that refuse everything, and networks that want a sign-in.
+// Holds: origins that refuse everything, and captive portals.
 extension OutboxTables {
-    /// What stands for every origin without TLS.
+    /// Stands for every origin without TLS.
     static let plain = "http"
 
-    /// What is known of origins.
     func refusals() throws(StorageError) -> [OriginRefusals.Record] {
         try database.all(
             "SELECT origin, suspects, last, since, until, trials, spent, reason FROM holds WHERE origin <> ?",
@@ -29,8 +27,7 @@ extension OutboxTables {
         }
     }
 
-    /// Writes down what is known of an origin.
-    func keep(_ record: OriginRefusals.Record) throws(StorageError) {
+    func store(_ record: OriginRefusals.Record) throws(StorageError) {
         try database.run(
             "INSERT OR REPLACE INTO holds VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             [
@@ -41,20 +38,20 @@ extension OutboxTables {
             ])
     }
 
-    func forget(hold origin: String) throws(StorageError) {
+    func remove(hold origin: String) throws(StorageError) {
         try database.run("DELETE FROM holds WHERE origin = ?", [.text(origin)])
     }
 
-    /// Writes down why requests without TLS wait; nil where they do not.
+    /// Stores why requests without TLS wait; nil where they do not.
     func holdPlain(_ reason: String?) throws(StorageError) {
-        guard let reason else { return try forget(hold: Self.plain) }
+        guard let reason else { return try remove(hold: Self.plain) }
         var record = OriginRefusals.Record(origin: Self.plain, last: 0)
         record.until = 1
         record.reason = reason
-        try keep(record)
+        try store(record)
     }
 
-    /// Writes down where entries go that were taken by a version which did not.
+    /// Fills in the origins of entries that an older version stored without.
     func fillOrigins() throws(StorageError) {
         let bare = try database.all("SELECT id, url FROM entries WHERE origin = ''") {
             (id: $0.int64(0), url: $0.text(1))
@@ -70,5 +67,29 @@ extension OutboxTables {
     /// The greatest number that an entry has.
     func lastEntry() throws(StorageError) -> OutboxID {
         OutboxID(rawValue: try database.integer("SELECT coalesce(max(id), 0) FROM entries"))
+    }
+}
+
+// Limits for processes without limits of their own.
+extension OutboxTables {
+    /// The stored limits, with the rest as in `base`; nil without any.
+    func limits(base: OutboxLimits) throws(StorageError) -> OutboxLimits? {
+        try database.first("SELECT entries, bytes, body, policy FROM limits") { row in
+            var limits = base
+            limits.maximumEntries = row.int(0)
+            limits.maximumBytes = row.int64(1)
+            limits.maximumBodySize = row.int64(2)
+            limits.policy = OutboxLimits.Policy(rawValue: row.text(3)) ?? base.policy
+            return limits
+        }
+    }
+
+    func store(_ limits: OutboxLimits) throws(StorageError) {
+        try database.run(
+            "INSERT OR REPLACE INTO limits VALUES (1, ?, ?, ?, ?)",
+            [
+                SQLValue(limits.maximumEntries), .integer(limits.maximumBytes),
+                .integer(limits.maximumBodySize), .text(limits.policy.rawValue),
+            ])
     }
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import OutboxCore
 import SessionCore
 import Storage
 
-/// An entry that may leave, with all that is sent.
-struct Departure: Sendable {
+/// An entry that may be sent, with its content.
+struct PendingDelivery: Sendable {
     let id: OutboxID
     let lane: String
     let host: String
@@ -28,8 +27,7 @@ struct Departure: Sendable {
     let unanswered: Int
 }
 
-/// What became of an entry that has left.
-struct Landing: Sendable {
+struct DeliveryOutcome: Sendable {
     var id: OutboxID
     var lane: String
     var origin = ""
@@ -40,18 +38,18 @@ struct Landing: Sendable {
     var isUnanswered = false
 }
 
-// Choosing what leaves, and writing down what became of it.
+// Choosing entries to send, and storing outcomes.
 extension OutboxTables {
-    /// The oldest entries of lanes that may send now, the most urgent lanes first, but for those that have expired.
+    /// The oldest entries of lanes that may send now, by priority, without the expired ones.
     ///
     /// - Parameters:
-    ///   - origins: those to which nothing goes.
-    ///   - holdsPlain: whether nothing goes to any without TLS.
-    ///   - horizon: what is to wait longer than this, in milliseconds, was written by a clock that has been set back since.
+    ///   - origins: those to which nothing is sent.
+    ///   - holdsPlain: whether nothing is sent without TLS.
+    ///   - horizon: a longer wait, in milliseconds, was stored before the clock was set back.
     func ready(
         _ condition: NetworkCondition, now: Int64, horizon: Int64, exceptHosts hosts: [String],
         exceptOrigins origins: [String] = [], holdsPlain: Bool = false, limit: Int
-    ) throws(StorageError) -> [Departure] {
+    ) throws(StorageError) -> [PendingDelivery] {
         let number = NetworkCondition.allCases.firstIndex(of: condition) ?? 0
         let marks = hosts.map { _ in "?" }.joined(separator: ", ")
         let values: [SQLValue] =
@@ -74,7 +72,7 @@ extension OutboxTables {
             ORDER BY l.priority DESC, l.head LIMIT ?
             """, values
         ) { row in
-            Departure(
+            PendingDelivery(
                 id: OutboxID(rawValue: row.int64(0)), lane: row.text(1), host: row.text(2),
                 condition: condition,
                 priority: row.int(3), method: row.text(4), url: row.text(5), key: row.text(6),
@@ -86,7 +84,7 @@ extension OutboxTables {
         }
     }
 
-    /// When something is to be done next that nobody will tell of: a lane may try again, or something expires.
+    /// The next instant at which a lane may try again or an entry expires.
     func nextDeadline(after now: Int64) throws(StorageError) -> Int64? {
         let due = try database.first(
             "SELECT next FROM lanes WHERE next > ? ORDER BY next LIMIT 1", [.integer(now)]
@@ -133,7 +131,7 @@ extension OutboxTables {
     }
 
     /// It becomes a dead letter; false where it is not waiting any more.
-    func bury(_ id: OutboxID, lane: String, _ failure: OutboxFailure, _ reply: OutboxReply?)
+    func markDead(_ id: OutboxID, lane: String, _ failure: OutboxFailure, _ reply: OutboxReply?)
         throws(StorageError) -> Bool
     {
         let count = try database.run(

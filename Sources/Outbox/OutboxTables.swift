@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
-import OutboxCore
 import SessionCore
 import Storage
 
@@ -43,7 +42,8 @@ struct OutboxTables {
             """)
     }
 
-    /// Looks whether the lanes know all that waits: an index that is damaged hides entries without a word, and such ones would never leave.
+    /// Looks whether the lanes know all that waits: an index that is damaged hides entries without a word,
+    /// and such ones would never leave.
     ///
     /// - Throws: ``StorageError/Kind/corrupt`` where not.
     func checkLanes() throws(StorageError) {

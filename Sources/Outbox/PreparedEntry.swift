@@ -2,7 +2,6 @@
 
 import FoundationEssentials
 import HTTPTypes
-import OutboxCore
 import SessionCore
 
 /// A request as it is stored: checked, and its large content staged in a file.
@@ -130,7 +129,8 @@ struct PreparedEntry: Sendable {
 
     /// The time and 80 random bits, as in a UUID of version 7 (RFC 9562 §5.7).
     ///
-    /// Keys of the same time lie side by side in the index: random ones would have each request write a page of its own.
+    /// Keys of the same time lie side by side in the index: random ones would have each request write a page
+    /// of its own.
     private static func randomKey() -> String {
         let time = UInt64(bitPattern: WallClock.now) & 0xFFFF_FFFF_FFFF
         let (high, low) = (UInt64.random(in: 0...0xFFFF), UInt64.random(in: 0...UInt64.max))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import OutboxCore
+import EventLoop
 import Storage
 
 /// How an entry ended.
@@ -9,7 +9,7 @@ public enum OutboxSettlement: Sendable, Equatable {
     case left(OutboxResult)
     /// It is a dead letter.
     case dead(OutboxEntry)
-    /// There is no such entry, and nobody remembers one.
+    /// No such entry is known.
     case unknown
 }
 
@@ -40,7 +40,7 @@ extension RequestOutbox {
         try await read { (tables) throws(StorageError) in try tables.reply(id) }
     }
 
-    /// How an entry left; nil where it is still there, or nobody remembers it.
+    /// How an entry left; nil where it is still there, or unknown.
     public func result(of id: OutboxID) async throws -> OutboxResult? {
         try await read { (tables) throws(StorageError) in try tables.result(id) }
     }
@@ -50,7 +50,8 @@ extension RequestOutbox {
         try await read { (tables) throws(StorageError) in try tables.counts() }
     }
 
-    /// Waits until an entry was delivered, dropped or removed, or has become a dead letter; whichever process does it.
+    /// Waits until an entry was delivered, dropped or removed, or has become a dead letter; whichever process
+    /// does it.
     ///
     /// - Throws: `CancellationError` where the task is cancelled meanwhile.
     public func settlement(of id: OutboxID) async throws -> OutboxSettlement {
@@ -71,13 +72,13 @@ extension RequestOutbox {
             let revived = try engine.file.write { (database) throws(StorageError) in
                 try OutboxTables(database).revive(ids)
             }
-            engine.board.send(.retried(revived))
+            engine.broadcaster.publish(.retried(revived))
             engine.pump()
             return revived
         }
     }
 
-    /// Removes entries; what is on its way at this moment may arrive all the same.
+    /// Removes entries; one in flight may still arrive.
     ///
     /// - Returns: those that were there.
     @discardableResult
@@ -95,7 +96,7 @@ extension RequestOutbox {
                 return removed
             }
             engine.bodies.remove(files)
-            engine.board.send(.removed(removed))
+            engine.broadcaster.publish(.removed(removed))
             engine.recall()
             engine.answerWaiters()
             engine.pump()
@@ -103,7 +104,8 @@ extension RequestOutbox {
         }
     }
 
-    /// Lets nothing more leave, whichever process delivers, until ``resume()``; stored, so it outlives restarts.
+    /// Lets nothing more leave, whichever process delivers, until ``resume()``; stored, so it outlives
+    /// restarts.
     public func pause() async throws { try await setPaused(true) }
 
     /// Ends the pause.
@@ -114,7 +116,7 @@ extension RequestOutbox {
             try engine.file.write { (database) throws(StorageError) in
                 _ = try database.run("UPDATE totals SET paused = ?", [SQLValue(isPaused)])
             }
-            try engine.noticePause()
+            try engine.readPause()
             engine.recall()
             engine.pump()
         }
@@ -127,27 +129,28 @@ extension RequestOutbox {
             try engine.file.write { (database) throws(StorageError) in
                 let tables = OutboxTables(database)
                 try tables.hurry()
-                for record in asked { try tables.keep(record) }
+                for record in asked { try tables.store(record) }
             }
             engine.pump()
         }
     }
 
-    /// The limits that somebody has kept in it; nil where nobody has.
-    package func keptLimits() async throws -> OutboxLimits? {
+    /// The limits stored in it; nil without any.
+    package func storedLimits() async throws -> OutboxLimits? {
         let base = limits
         return try await read { (tables) throws(StorageError) in try tables.limits(base: base) }
     }
 
-    /// Keeps ``limits`` in it, for those who open it without any of their own.
-    package func keepLimits() async throws {
+    /// Stores ``limits`` in it, for processes without limits of their own.
+    package func storeLimits() async throws {
         let limits = limits
         try await on { (engine) throws(OutboxError) in
             let kept = try engine.file.read { (database) throws(StorageError) in
                 try OutboxTables(database).limits(base: limits)
             }
             guard kept != limits else { return }
-            try engine.file.write { (database) throws(StorageError) in try OutboxTables(database).keep(limits)
+            try engine.file.write { (database) throws(StorageError) in
+                try OutboxTables(database).store(limits)
             }
         }
     }
@@ -158,5 +161,23 @@ extension RequestOutbox {
         try await on { (engine) throws(OutboxError) in
             try engine.file.read { (database) throws(StorageError) in try body(OutboxTables(database)) }
         }
+    }
+}
+
+/// A call that waits for an entry to leave.
+///
+/// Unchecked because the compiler cannot see threads: made by the caller, and from then on used on the
+/// outbox's thread alone.
+final class SettlementWaiter: @unchecked Sendable {
+    let id: OutboxID
+    var continuation: CheckedContinuation<OutboxSettlement, any Error>?
+    /// The wait was given up, perhaps before it began.
+    var isForgotten = false
+
+    init(_ id: OutboxID) { self.id = id }
+
+    func end(_ result: Result<OutboxSettlement, any Error>) {
+        continuation?.resume(with: result)
+        continuation = nil
     }
 }

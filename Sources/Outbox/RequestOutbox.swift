@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EventLoop
-public import OutboxCore
 import Reachability
 public import SessionManager
 import Storage
 import Synchronization
 
-/// Keeps HTTP requests on the disk until a server has them: what it has taken survives crashes, `kill -9` and loss of power.
+/// Keeps HTTP requests on the disk until a server has them: what it has taken survives crashes, `kill -9` and
+/// loss of power.
 ///
 /// ``enqueue(_:)-(OutboxRequest)`` returns when the request is on the disk. One process at a time delivers
-/// (``startDelivery(with:probe:)``), any number of processes may enqueue, list, retry and remove; the one that delivers notices.
-/// Requests of one lane arrive in order, lanes do not wait for each other. A request is delivered at least once: where its answer got
-/// lost, or the process was killed before the answer was written down, it is sent again with the same `Idempotency-Key`.
+/// (``startDelivery(with:probe:)``), any number of processes may enqueue, list, retry and remove; the one
+/// that delivers notices. Requests of one lane arrive in order, lanes do not wait for each other. A request
+/// is delivered at least once: where its answer got lost, or the process was killed before the answer was
+/// written down, it is sent again with the same `Idempotency-Key`.
 ///
 ///     let outbox = try await RequestOutbox(at: "/var/lib/meter/outbox")
 ///     try await outbox.startDelivery(with: manager)
@@ -32,15 +33,16 @@ public final class RequestOutbox: Sendable {
     public let configuration: OutboxConfiguration
     private let reactor: Reactor
     private let engine: LoopBound<OutboxEngine>
-    private let board = EventBoard()
+    private let broadcaster = EventBroadcaster<OutboxEvent>(isOrdered: false)
     private let bodies: BodyFolder
     /// What has come since the last transaction.
-    private let arrivals = Mutex<[Group]>([])
+    private let pendingInserts = Mutex<[Group]>([])
     private let network = Mutex<ReachabilityObservation?>(nil)
     private let internet = Mutex<ReachabilityObservation?>(nil)
     private let bounds: Mutex<OutboxLimits>
 
-    /// How much it holds, and what gives way: at first as in ``configuration``; a change holds for what comes from now on.
+    /// How much it holds, and what gives way: at first as in ``configuration``; a change holds for what comes
+    /// from now on.
     public var limits: OutboxLimits {
         get { bounds.withLock { $0 } }
         set { bounds.withLock { $0 = newValue } }
@@ -48,11 +50,12 @@ public final class RequestOutbox: Sendable {
 
     /// Opens the outbox of a folder, or makes it: readable and writable for this user alone.
     ///
-    /// A damaged database is moved aside and what can be read of it carried over; see ``OutboxCore/OutboxEvent/damaged(movedTo:reason:salvaged:)``,
-    /// which `onEvent` gets.
+    /// A damaged database is moved aside and what can be read of it carried over; see
+    /// ``OutboxEvent/damaged(movedTo:reason:salvaged:)``, which `onEvent` gets.
     ///
-    /// - Parameter onEvent: called with everything that happens, in order, on the outbox's thread; it has to return soon.
-    /// - Throws: ``OutboxCore/OutboxError``.
+    /// - Parameter onEvent: called with everything that happens, in order, on the outbox's thread; it has to
+    ///   return soon.
+    /// - Throws: ``OutboxError``.
     public init(
         at folder: String, configuration: OutboxConfiguration = OutboxConfiguration(),
         onEvent: (@Sendable (OutboxEvent) -> Void)? = nil
@@ -60,25 +63,25 @@ public final class RequestOutbox: Sendable {
         self.folder = folder
         self.configuration = configuration
         bounds = Mutex(configuration.limits)
-        bodies = BodyFolder(places: OutboxPlaces(folder: folder))
+        bodies = BodyFolder(paths: OutboxPaths(folder: folder))
         do throws(ReactorError) { reactor = try Reactor(name: "reach-outbox") } catch {
             throw OutboxError(.storage, "no thread for the outbox can be started: \(error)")
         }
-        if let onEvent { _ = board.listen(onEvent) }
-        let (reactor, board) = (reactor, board)
+        if let onEvent { _ = broadcaster.subscribe(onEvent) }
+        let (reactor, broadcaster) = (reactor, broadcaster)
         engine = try await withCheckedThrowingContinuation { continuation in
             reactor.perform {
                 do throws(OutboxError) {
-                    let engine = try OutboxEngine(folder, configuration, board, on: reactor)
+                    let engine = try OutboxEngine(folder, configuration, broadcaster, on: reactor)
                     continuation.resume(returning: LoopBound(engine, to: reactor))
                 } catch { continuation.resume(throwing: error) }
             }
         }
-        if configuration.takesKeptLimits, let kept = try await keptLimits() { limits = kept }
+        if configuration.usesStoredLimits, let kept = try await storedLimits() { limits = kept }
     }
 
     /// Whether a folder has no outbox; false also where that cannot be seen.
-    package static func isMissing(at folder: String) -> Bool { OutboxPlaces(folder: folder).isMissing }
+    package static func isMissing(at folder: String) -> Bool { OutboxPaths(folder: folder).isMissing }
 
     deinit {
         network.withLock { $0 }?.cancel()
@@ -86,7 +89,8 @@ public final class RequestOutbox: Sendable {
         engine.perform { $0.close() }
     }
 
-    /// Ends the delivery and lets go of the files; everything else fails from now on with ``OutboxCore/OutboxError/Code/closed``.
+    /// Ends the delivery and lets go of the files; everything else fails from now on with
+    /// ``OutboxError/Code/closed``.
     public func close() async {
         await stopDelivery()
         await withCheckedContinuation { continuation in
@@ -103,7 +107,7 @@ public final class RequestOutbox: Sendable {
     ///
     /// Requests that are enqueued at the same time share a transaction.
     ///
-    /// - Throws: ``OutboxCore/OutboxError``: nothing was taken then.
+    /// - Throws: ``OutboxError``: nothing was taken then.
     @discardableResult
     public func enqueue(_ request: OutboxRequest) async throws -> OutboxReceipt {
         try await enqueue([request])[0]
@@ -111,7 +115,7 @@ public final class RequestOutbox: Sendable {
 
     /// Takes requests, all or none, in one transaction; they are on the disk when this returns.
     ///
-    /// - Throws: ``OutboxCore/OutboxError``: nothing was taken then.
+    /// - Throws: ``OutboxError``: nothing was taken then.
     @discardableResult
     public func enqueue(_ requests: [OutboxRequest]) async throws -> [OutboxReceipt] {
         guard !requests.isEmpty else { return [] }
@@ -127,22 +131,22 @@ public final class RequestOutbox: Sendable {
             throw error
         }
         return try await withCheckedThrowingContinuation { continuation in
-            let isFirst = arrivals.withLock { arrivals in
-                arrivals.append(Group(requests: prepared, continuation: continuation))
-                return arrivals.count == 1
+            let isFirst = pendingInserts.withLock { pendingInserts in
+                pendingInserts.append(Group(requests: prepared, continuation: continuation))
+                return pendingInserts.count == 1
             }
             guard isFirst else { return }
-            engine.perform { engine in self.takeIn(engine) }
+            engine.perform { engine in self.insertPending(engine) }
         }
     }
 
     /// Stores what has arrived, in one transaction.
-    private func takeIn(_ engine: OutboxEngine) {
-        let groups = arrivals.withLock { arrivals in
-            defer { arrivals = [] }
-            return arrivals
+    private func insertPending(_ engine: OutboxEngine) {
+        let groups = pendingInserts.withLock { pendingInserts in
+            defer { pendingInserts = [] }
+            return pendingInserts
         }
-        var results: [Result<OutboxTables.Taken, OutboxTables.NoRoom>] = []
+        var results: [Result<OutboxTables.Insertion, OutboxTables.InsertFailure>] = []
         do throws(OutboxError) {
             guard !engine.isClosed else { throw OutboxError(.closed, "the outbox was closed") }
             try engine.file.add { (database) throws(StorageError) in
@@ -151,7 +155,7 @@ public final class RequestOutbox: Sendable {
                 try OutboxTables(database).follow(clock)
                 for group in groups {
                     try database.run("SAVEPOINT arrival")
-                    let result = try OutboxTables(database).take(
+                    let result = try OutboxTables(database).insert(
                         group.requests, limits: limits, bodies: bodies, now: clock.wall)
                     if case .failure = result { try database.run("ROLLBACK TO arrival") }
                     try database.run("RELEASE arrival")
@@ -169,8 +173,8 @@ public final class RequestOutbox: Sendable {
                     if let file = request.file { bodies.discard(file) }
                 }
                 bodies.remove(taken.files)
-                for id in taken.dropped { board.send(.dropped(id)) }
-                board.send(.enqueued(taken.receipts))
+                for id in taken.dropped { broadcaster.publish(.dropped(id)) }
+                broadcaster.publish(.enqueued(taken.receipts))
                 group.continuation.resume(returning: taken.receipts)
             case .failure(let noRoom) where noRoom.owner != nil:
                 let owner = noRoom.owner?.description ?? ""
@@ -200,11 +204,12 @@ public final class RequestOutbox: Sendable {
 
     /// Delivers from now on, with a manager's connections, policy and request queue.
     ///
-    /// What the network cannot carry waits in the manager's queue; when it is back, what failed for its sake is tried at once.
+    /// What the network cannot carry waits in the manager's queue; when it is back, what failed for its sake
+    /// is tried at once.
     ///
-    /// - Parameter probe: what it says of the network is followed: requests without TLS wait while that wants a sign-in, or is not known yet. It
-    ///   has to be started, and is kept until the delivery ends.
-    /// - Throws: ``OutboxCore/OutboxError/Code/deliveredElsewhere`` where another process does.
+    /// - Parameter probe: what it says of the network is followed: requests without TLS wait while that wants
+    ///   a sign-in, or is not known yet. It has to be started, and is kept until the delivery ends.
+    /// - Throws: ``OutboxError/Code/deliveredElsewhere`` where another process does.
     public func startDelivery(with manager: URLSessionManager, probe: InternetProbe? = nil) async throws {
         if let probe { try await follow(probe.state) }
         try await on { (engine) throws(OutboxError) in try engine.start(manager) }
@@ -264,19 +269,20 @@ public final class RequestOutbox: Sendable {
         }
     }
 
-    /// What happens, in order, from now on; of what nobody reads the newest 10,000 are kept.
+    /// Events from now on, in order; of unread ones the newest 10,000 are kept.
     ///
     /// The sequence ends when the task is cancelled, or the outbox is closed or gone.
     public var events: AsyncStream<OutboxEvent> {
         AsyncStream(bufferingPolicy: .bufferingNewest(10_000)) { continuation in
-            let number = board.listen({ continuation.yield($0) }, end: { continuation.finish() })
-            continuation.onTermination = { [weak board] _ in board?.forget(number) }
+            let number = broadcaster.subscribe({ continuation.yield($0) }, onEnd: { continuation.finish() })
+            continuation.onTermination = { [weak broadcaster] _ in broadcaster?.unsubscribe(number) }
         }
     }
 
-    /// Has `handler` called with everything that happens, in order, on the outbox's thread; it has to return soon.
+    /// Has `handler` called with everything that happens, in order, on the outbox's thread; it has to return
+    /// soon.
     public func observe(_ handler: @escaping @Sendable (OutboxEvent) -> Void) -> OutboxObservation {
-        OutboxObservation(number: board.listen(handler), board: board)
+        OutboxObservation(number: broadcaster.subscribe(handler), broadcaster: broadcaster)
     }
 
     /// Runs `body` on the outbox's thread.
@@ -302,4 +308,12 @@ public final class RequestOutbox: Sendable {
 
     /// In order with ``wait(_:_:)`` on the outbox's thread, whichever comes first.
     func forget(_ waiter: SettlementWaiter) { engine.perform { $0.forget(waiter) } }
+}
+
+/// A subscription to an outbox's events.
+public struct OutboxObservation: Sendable {
+    let number: Int
+    let broadcaster: EventBroadcaster<OutboxEvent>
+    /// Ends it.
+    public func cancel() { broadcaster.unsubscribe(number) }
 }

@@ -2,7 +2,6 @@
 
 import FoundationEssentials
 import Glibc
-import OutboxCore
 
 /// Looks up what must not be stored: tokens and passwords for header fields, when a request is sent.
 ///
@@ -13,7 +12,8 @@ public protocol SecretSource: Sendable {
     /// - Throws: where there is none at the moment: the request is tried again later.
     func secret(named key: String) async throws -> String
 
-    /// A server has refused the secret with 401 or 403: a source that keeps what it has looked up lets go of it.
+    /// A server has refused the secret with 401 or 403: a source that keeps what it has looked up lets go of
+    /// it.
     ///
     /// The request is sent again with what ``secret(named:)`` gives then, a few times with growing pauses.
     func refused(named key: String) async

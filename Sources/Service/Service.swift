@@ -17,16 +17,17 @@ package final class Service {
     private var observation: ReachabilityObservation?
     private var ends: [() -> Void] = []
     private var stopTimer: TimerID?
-    /// What is in force, as far as it can change.
+    /// The current values of the options that can change.
     private var configuration: ServiceConfiguration
     private let reread: (() -> ConfigurationReader)?
 
-    /// How long the parts together may take to write what they have: systemd and `docker stop` ask for more patience,
-    /// people do not.
+    /// How long the parts together may take to write what they have: systemd and `docker stop` ask for more
+    /// patience, people do not.
     package static let stopLimit: Duration = .milliseconds(1500)
 
     /// - Parameters:
-    ///   - components: in the order they are started and told; those that readiness waits for last.
+    ///   - components: in the order in which they are started and get changes; those that readiness waits for
+    ///     last.
     ///   - configuration: what they were made from.
     ///   - reread: reads it again; nil where it comes from nowhere.
     package init(
@@ -101,7 +102,7 @@ package final class Service {
         for component in begun { component.reload(configuration) }
     }
 
-    /// Takes over what has changed in the configuration; what is wrong leaves all of it as it was.
+    /// Applies a changed configuration; an invalid one changes nothing.
     private func readAgain() {
         guard let reader = reread?() else { return }
         guard reader.problems.isEmpty else {

@@ -2,24 +2,26 @@
 
 package import ServiceCore
 
-/// A part of the service that does something with what happens: tells clients, writes a file, keeps a history.
+/// A part of the service that handles changes: notifies clients, writes a file, stores the history.
 ///
-/// Everything is called on the loop's thread and must return soon. What blocks (fsync, rename, SQLite) belongs on a
-/// thread of the component's own, whose results come back by `Reactor.perform`. A component keeps no reference to the
-/// context beyond its own life.
+/// Everything is called on the loop's thread and must return soon. What blocks (fsync, rename, SQLite)
+/// belongs on a thread of the component's own, whose results come back by `Reactor.perform`. A component
+/// keeps no reference to the context beyond its own life.
 package protocol ServiceComponent: AnyObject {
     /// A short name, for the log.
     var name: String { get }
 
     /// Begins, before the first status is known.
     ///
-    /// - Throws: where the service cannot run without it; the service then does not start and prints the error.
+    /// - Throws: where the service cannot run without it; the service then does not start and prints the
+    ///   error.
     func start(_ context: ServiceContext) throws(ServiceError)
 
     /// The status or the path has changed; the first call brings how things are.
     func statusChanged(_ change: CommittedChange)
 
-    /// What is behind the path has changed, or is not asked about any more: `change` is the newest one with that.
+    /// The state of the internet has changed, or is not probed any more; `change` is the newest one with
+    /// that.
     func internetChanged(_ change: CommittedChange)
 
     /// SIGHUP: takes over what has changed in its configuration and opens its files anew.

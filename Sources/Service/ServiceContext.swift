@@ -2,6 +2,7 @@
 
 internal import CLinux
 package import EventLoop
+import Glibc
 package import Reachability
 package import ReachabilityCore
 package import ServiceCore
@@ -38,7 +39,7 @@ package final class ServiceContext {
     var age = StatusAge()
     /// How often the status has changed since the start.
     package internal(set) var statusChanges: UInt64 = 0
-    /// What is behind the path; nil where nobody is asked.
+    /// The state of the internet; nil without a probe.
     package var internet: InternetState?
     /// Gets what was found behind the path; set by the service.
     var internetFound: ((InternetState?) -> Void)?
@@ -49,8 +50,8 @@ package final class ServiceContext {
         age.correct(at: wallClock(), boot: bootClock())
     }
 
-    /// Something was found out about what is behind the path; nil where nobody is asked any more.
-    package func tell(internet: InternetState?) { internetFound?(internet) }
+    /// The state of the internet has changed; nil where it is not probed any more.
+    package func notify(internet: InternetState?) { internetFound?(internet) }
 
     package init(
         reactor: Reactor, manager: ReachabilityManager, stateDirectory: String,
@@ -63,5 +64,25 @@ package final class ServiceContext {
         self.log = log
         self.wallClock = wallClock
         self.bootClock = bootClock
+    }
+}
+
+/// What the parts of the service count for the metrics; on the loop's thread only.
+package final class ServiceCounters {
+    package var hookRuns: UInt64 = 0
+    package var hookFailures: UInt64 = 0
+    package var hooksSkipped: UInt64 = 0
+    package var historySkipped: UInt64 = 0
+    package var linesLeftOut: UInt64 = 0
+
+    package init() {}
+}
+
+extension WallTime {
+    /// What the wall clock of this machine shows (CLOCK_REALTIME).
+    package static func now() -> WallTime {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return WallTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 }

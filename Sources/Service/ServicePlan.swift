@@ -14,18 +14,18 @@ package struct ServicePlan: Sendable {
     package var outboxGroup: UInt32?
     package var version: String
     package var limits = VarlinkLimits()
-    /// Says who is root or the service's own user.
+    /// Whether a peer is root or the service's own user.
     package var isOwner: @Sendable (PeerCredentials) -> Bool = { [user = geteuid()] in
         $0.isOwner(serviceUser: user)
     }
-    /// What is watched, and how.
+    /// The monitor's target and settings.
     package var configuration = ReachabilityConfiguration()
     /// Whether it keeps requests and delivers them.
     package var hasOutbox = false
     /// What the parts are made from, and what reads it again; nil where that comes from nowhere.
     package var settings = ServiceConfiguration()
     package var reread: (@Sendable () -> ConfigurationReader)?
-    /// The parts that are told first; called on the loop's thread.
+    /// The parts that get changes first; called on the loop's thread.
     package var parts: @Sendable () throws(ServiceError) -> [any ServiceComponent] = {
         () throws(ServiceError) in []
     }
@@ -57,19 +57,19 @@ package struct ServicePlan: Sendable {
         var environment = environment
         let notices = KernelNotices()
         let bound = LoopBound(notices, to: reactor)
-        environment.recorder = { item in bound.here { $0.note(item) } }
+        environment.recorder = { item in bound.here { $0.record(item) } }
         let monitor = ReachabilityManager(.general, configuration, .onLoop(reactor), environment)
         let context = ServiceContext(
             reactor: reactor, manager: monitor, stateDirectory: stateDirectory, log: log)
         let parts = try self.parts()
         let history = parts.lazy.compactMap { $0 as? any HistoryAnswering }.first
-        let outbox = hasOutbox ? OutboxKeeper(settings.outbox, isProbed: !settings.probe.url.isEmpty) : nil
+        let outbox = hasOutbox ? OutboxService(settings.outbox, isProbed: !settings.probe.url.isEmpty) : nil
         for case let metrics as MetricsReporter in parts {
             metrics.outbox = { outbox?.metrics }
             metrics.delivers = { outbox?.delivers }
             metrics.transfers = { outbox?.transfers }
         }
-        let desk = ServiceDesk(
+        let statusService = StatusService(
             identity: .init(version: version), notices: notices, history: history, outbox: outbox
         ) { [configuration, environment] host throws(ReachabilityError) in
             try ReachabilityManager.check(host: host, configuration: configuration, in: environment)
@@ -78,7 +78,7 @@ package struct ServicePlan: Sendable {
         var limits = limits
         // Where there is no group, no member needs a place.
         if group != nil { limits.memberClients = 32 }
-        let server = VarlinkServer(limits: limits, desk: desk) {
+        let server = VarlinkServer(limits: limits, statusService: statusService) {
             $0.mayUseOutbox(serviceUser: user, group: group)
         } isOwner: { [isOwner] in
             isOwner($0)
@@ -90,26 +90,55 @@ package struct ServicePlan: Sendable {
                     try UnixListener(path: socket)
                 }
             // Only now: the socket may have been another service's.
-            if hasOutbox, let problem = StateNote.leave(stateDirectory, socket: socket) {
+            if hasOutbox, let problem = StateDirectoryRecord.leave(stateDirectory, socket: socket) {
                 log(
                     .warning,
                     "\(problem); without it commands do not find the outbox while the service is away")
             }
             return listener
         }
-        // The notifier is the last: whoever is told that the service is ready finds it so.
+        // The notifier is last: the service is ready when it reports so.
         let own: [any ServiceComponent] = [server, ServiceNotifier(manager)]
         return Service(
             context: context, components: parts + (outbox.map { [$0] } ?? []) + own, configuration: settings,
             reread: reread)
     }
 
-    /// A disk that cannot be written keeps nobody from watching the network: the parts that want to write try again.
+    /// The service watches the network even with an unwritable disk: the parts that write try again.
     private func prepareStateDirectory() throws(ServiceError) {
         do throws(StateDirectory.Problem) { try StateDirectory(stateDirectory).prepare() } catch {
             guard error.isOfDisk else {
                 throw ServiceError("\(error), or give another place by --state-directory")
             }
         }
+    }
+}
+
+/// The configured parts of the service that handle changes.
+package enum ServiceParts {
+    /// Makes them in the order in which they get a change: the log first, hooks last.
+    package static func make(
+        _ configuration: ServiceConfiguration, version: String, sink: LogSink? = nil
+    ) throws(ServiceError) -> [any ServiceComponent] {
+        let files: Reactor
+        do throws(ReactorError) { files = try Reactor(name: "reach-files") } catch {
+            throw ServiceError("\(error)")
+        }
+        let counters = ServiceCounters()
+        var parts: [any ServiceComponent] = [
+            ChangeLogger(configuration.log, counters: counters, sink: sink)
+        ]
+        if configuration.history.isOn {
+            parts.append(HistoryService(configuration.history, files: files, counters: counters))
+        }
+        if configuration.statusFile {
+            parts.append(StatusFile(directory: configuration.statusDirectory, files: files))
+        }
+        parts.append(
+            MetricsReporter(configuration.metrics, version: version, files: files, counters: counters))
+        // Without a directory too: a configuration that is read again may name one, and a server to ask.
+        parts.append(HookRunner(configuration.hooks, files: files, counters: counters))
+        parts.append(InternetWatcher(configuration.probe))
+        return parts
     }
 }

@@ -3,9 +3,11 @@
 package import ReachabilityCore
 package import SessionCore
 
-/// What has changed, as the parts of the service get it: the first report, a status, or a path below the same status.
+/// What has changed, as the parts of the service get it: the first report, a status, or a path below the same
+/// status.
 package struct CommittedChange: Sendable, Equatable {
-    /// What the monitor said: kind of change, status, status before, path with its reason and generation, and the links.
+    /// What the monitor said: kind of change, status, status before, path with its reason and generation, and
+    /// the links.
     package let update: ReachabilityUpdate
     /// Since when the status is what it is; nil where the service did not see it begin.
     package var since: WallTime?
@@ -13,9 +15,9 @@ package struct CommittedChange: Sendable, Equatable {
     package let wall: WallTime
     /// The same on the clock that never jumps.
     package let instant: MonotonicInstant
-    /// What is behind the path; nil where nobody is asked.
+    /// The state of the internet; nil without a probe.
     package var internet: InternetState?
-    /// Neither status nor path has changed, but what is behind them.
+    /// The state of the internet has changed, and neither status nor path.
     package var isInternet = false
 
     package init(
@@ -36,7 +38,7 @@ package struct CommittedChange: Sendable, Equatable {
     package var reason: ReachabilityReason { update.path.reason }
     package var generation: UInt64 { update.path.generation }
 
-    /// What is printed about it: with the event and the status before, as `reach watch --json` prints it.
+    /// The report with the event and the status before, as `reach watch --json` prints it.
     package var report: Report {
         var report = Report(update, since: since, host: nil)
         report.internet = internet

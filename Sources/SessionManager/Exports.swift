@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Requests and responses, the statuses that managers follow, and methods and header fields: who sends requests
-// needs them all, and one import is to be enough.
+// Requests and responses, the statuses that managers follow, and methods and header fields: who sends
+// requests needs them all, and one import is to be enough.
 @_exported public import HTTPTypes
 @_exported public import Reachability
 @_exported public import SessionCore

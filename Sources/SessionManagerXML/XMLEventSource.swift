@@ -4,9 +4,10 @@ public import FoundationEssentials
 public import FoundationXML
 import SessionCore
 
-/// An XML document that nobody has read yet, for reading in events.
+/// An XML document that has not been read yet, for reading in events.
 ///
-/// A value that can be handed to any thread; the parser that it makes belongs to the thread that asked for it.
+/// A value that can be handed to any thread; the parser that it makes belongs to the thread that asked for
+/// it.
 public struct XMLEventSource: Sendable, Equatable {
     /// The document, which may be malformed.
     public let data: Data
@@ -19,12 +20,14 @@ public struct XMLEventSource: Sendable, Equatable {
         self.processesNamespaces = processesNamespaces
     }
 
-    /// A parser that has not been started: set its `delegate`, call `parse()`, and look at `parserError` as well as at the result.
+    /// A parser that has not been started: set its `delegate`, call `parse()`, and look at `parserError` as
+    /// well as at the result.
     ///
-    /// What stands before the outermost element is not reported, and a document's own entities are unknown: declarations crash this
-    /// parser or mislead it. It never fetches anything. Mind that it takes a document that ends too early for well-formed, and ignores
-    /// what follows the outermost element; `XMLDocumentResponseSerializer` refuses both. A document that is no text in UTF-8, UTF-16,
-    /// UTF-32, ISO-8859-1, windows-1252 or ASCII, or has no element, is malformed.
+    /// What stands before the outermost element is not reported, and a document's own entities are unknown:
+    /// declarations crash this parser or mislead it. It never fetches anything. Mind that it takes a document
+    /// that ends too early for well-formed, and ignores what follows the outermost element;
+    /// `XMLDocumentResponseSerializer` refuses both. A document that is no text in UTF-8, UTF-16, UTF-32,
+    /// ISO-8859-1, windows-1252 or ASCII, or has no element, is malformed.
     public func makeParser() -> XMLParser {
         // A lone end is what no parser takes.
         let text = (try? XMLText.prepared(data)) ?? Data("</a>".utf8)

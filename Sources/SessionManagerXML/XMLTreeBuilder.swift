@@ -6,9 +6,9 @@ import SessionCore
 
 /// Puts a tree together from the parser's events; used once, by one thread.
 ///
-/// Foundation's parser takes a document that ends too early for well-formed, ignores what follows the root, and puts nothing where
-/// a document's own entity stands. So it is given the root inside an element of ours, without the document type: then all three are
-/// errors.
+/// Foundation's parser takes a document that ends too early for well-formed, ignores what follows the root,
+/// and puts nothing where a document's own entity stands. So it is given the root inside an element of ours,
+/// without the document type: then all three are errors.
 final class XMLTreeBuilder: XMLParserDelegate {
     /// Deeper trees could not be released without a deep stack.
     private static let maximumDepth = 512
@@ -36,7 +36,7 @@ final class XMLTreeBuilder: XMLParserDelegate {
         return root
     }
 
-    /// The root inside an element whose name nobody knows beforehand.
+    /// The root inside an element whose name is not known beforehand.
     private static func wrapped(_ data: Data) throws(XMLTreeError) -> Data {
         let text: Data
         do throws(XMLTextError) {

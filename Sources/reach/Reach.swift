@@ -53,7 +53,8 @@ struct Reach: ParsableCommand {
         }
     }
 
-    /// The help for the program itself, which has to say where the options of the standard subcommand are found.
+    /// The help for the program itself, which has to say where the options of the standard subcommand are
+    /// found.
     static func help(columns: Int? = nil) -> String {
         helpMessage(columns: columns)
             + "\n  Without a subcommand it is 'reach status'.\n  See 'reach help status' for its options."
@@ -61,7 +62,8 @@ struct Reach: ParsableCommand {
 
     /// The first argument where it is the place of a subcommand and there is none of that name.
     ///
-    /// The parser would take it for an argument of `reach status`, and help for all of them for help for that one.
+    /// The parser would take it for an argument of `reach status`, and help for all of them for help for that
+    /// one.
     static func unknownSubcommand(_ arguments: [String]) -> String? {
         let isHelp = arguments.first == "help"
         guard let word = arguments.dropFirst(isHelp ? 1 : 0).first, !word.hasPrefix("-") else { return nil }

@@ -28,17 +28,17 @@ import Testing
     @Test("what was taken since the machine was started moves with the clock, ahead and back; no more")
     func follows() throws {
         let folder = try ScratchFolder("reach-clock")
-        let places = OutboxPlaces(folder: folder("outbox"))
-        try places.make()
-        let bodies = BodyFolder(places: places)
-        let database = try Database(places.database)
+        let paths = OutboxPaths(folder: folder("outbox"))
+        try paths.make()
+        let bodies = BodyFolder(paths: paths)
+        let database = try Database(paths.database)
         try database.migrate(to: .outbox)
         let tables = OutboxTables(database)
         func take(_ lane: String, expires: Int64?, at now: Int64) throws {
             var request = try OutboxRequest(to: "http://example.com/", lane: lane)
             request.expires = expires.map { WallClock.date($0) }
             let entry = try PreparedEntry(request, bodies: bodies, largest: .max)
-            _ = try tables.take([entry], limits: OutboxLimits(), bodies: bodies, now: now).get()
+            _ = try tables.insert([entry], limits: OutboxLimits(), bodies: bodies, now: now).get()
         }
         try tables.follow(ClockReading(wall: 500, elapsed: 500, boot: "a"))
         try take("before", expires: Self.hour, at: 1_000)

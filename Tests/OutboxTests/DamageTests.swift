@@ -87,7 +87,8 @@ import Testing
                 && access(lab.path + "/outbox.damaged-2", F_OK) == 0)
     }
 
-    /// Changes text in the first page of an index, which stays well formed: only a comparison with the table shows it.
+    /// Changes text in the first page of an index, which stays well formed: only a comparison with the table
+    /// shows it.
     private func alter(index: String, _ text: String, to other: String) throws {
         let page = try Database(database).integer(
             "SELECT rootpage FROM sqlite_master WHERE name = ?", [.text(index)])
@@ -187,12 +188,12 @@ import Testing
     @Test("A content that is just being stored stays where it is")
     func stagedContent() async throws {
         await (try lab.open()).close()
-        let places = OutboxPlaces(folder: lab.path)
-        let bodies = BodyFolder(places: places)
+        let paths = OutboxPaths(folder: lab.path)
+        let bodies = BodyFolder(paths: paths)
         let staged = try bodies.stage(Data(repeating: 1, count: 100_000))
-        try bodies.keep(staged)
-        _ = try Salvage(places).run()
-        #expect(access(places.body(staged.name), F_OK) == 0)
+        try bodies.commit(staged)
+        _ = try DatabaseRecovery(paths).run()
+        #expect(access(paths.body(staged.name), F_OK) == 0)
         bodies.discard(staged)
     }
 
@@ -201,10 +202,10 @@ import Testing
         let other = try await lab.open { $0.checksIntegrity = false }
         try await other.enqueue(OutboxRequest(to: url))
         // The file is replaced, as after damage that somebody else has found.
-        let places = OutboxPlaces(folder: lab.path)
-        let gate = try LockFile(places.gate)
+        let paths = OutboxPaths(folder: lab.path)
+        let gate = try LockFile(paths.gate)
         gate.lockExclusive()
-        #expect(try Salvage(places).run().salvaged == 1)
+        #expect(try DatabaseRecovery(paths).run().salvaged == 1)
         gate.unlock()
         let receipt = try await other.enqueue(OutboxRequest(to: url))
         #expect(try await lab.open().entries().map(\.id) == [OutboxID(rawValue: 1), receipt.id])
@@ -224,14 +225,14 @@ import Testing
                 try await outbox.enqueue(OutboxRequest(to: url, body: .data(body)))
             }
             // Without closing it: the log of changes stays. Nothing is done with it any more.
-            let places = OutboxPlaces(folder: lab.path)
+            let paths = OutboxPaths(folder: lab.path)
             let steps = Mutex(0)
             let wasKilled: Bool
             // Held as by the outbox itself: the other one looks at the files meanwhile.
-            let gate = try LockFile(places.gate)
+            let gate = try LockFile(paths.gate)
             gate.lockExclusive()
             do throws(StorageError) {
-                _ = try Salvage(places) { () throws(StorageError) in
+                _ = try DatabaseRecovery(paths) { () throws(StorageError) in
                     let step = steps.withLock { steps in
                         defer { steps += 1 }
                         return steps
@@ -244,7 +245,7 @@ import Testing
             let next = try await lab.open()
             #expect(try await next.counts().waiting == 4, "killed before step \(kill)")
             // What had been begun was finished, and told.
-            #expect(places.isExchangeBegun == false)
+            #expect(paths.isExchangeBegun == false)
             let isTold = lab.events.elements.contains {
                 if case .damaged(_, _, 4) = $0 { true } else { false }
             }
@@ -267,11 +268,11 @@ import Testing
     func begunElsewhere() async throws {
         let other = try await lab.open()
         try await other.enqueue(OutboxRequest(to: url))
-        let places = OutboxPlaces(folder: lab.path)
+        let paths = OutboxPaths(folder: lab.path)
         let steps = Mutex(0)
         // The first two are the contents and the name that says that the new one is complete.
         #expect(throws: StorageError.self) {
-            try Salvage(places) { () throws(StorageError) in
+            try DatabaseRecovery(paths) { () throws(StorageError) in
                 let step = steps.withLock { steps in
                     defer { steps += 1 }
                     return steps
@@ -279,9 +280,9 @@ import Testing
                 if step == 2 { throw StorageError(.other, "killed", path: "") }
             }.run()
         }
-        try #require(places.isExchangeBegun)
+        try #require(paths.isExchangeBegun)
         try await other.enqueue(OutboxRequest(to: url))
-        #expect(!places.isExchangeBegun)
+        #expect(!paths.isExchangeBegun)
         #expect(try await lab.open().counts().waiting == 2)
         await other.close()
     }

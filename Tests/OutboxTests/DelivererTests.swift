@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test("What its files refuse is told once, and that they can be used again")
-    func troubles() async throws {
+    func health() async throws {
         let outbox = try await lab.open()
         try await outbox.startDelivery(with: OutboxLab.manager())
         let database = try Database(lab.outbox.path + "/outbox.sqlite")

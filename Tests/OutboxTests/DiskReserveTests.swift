@@ -3,7 +3,7 @@
 import EventLoop
 import FoundationEssentials
 import Glibc
-import OutboxCore
+import Outbox
 import TestSupport
 import Testing
 

@@ -90,7 +90,7 @@ import Testing
             var record = OriginRefusals.Record(origin: origin, last: WallClock.now)
             (record.since, record.until, record.reason) = (record.last, record.last + 1, "it refuses")
             try engine.file.write { [record] (database) throws(StorageError) in
-                try OutboxTables(database).keep(record)
+                try OutboxTables(database).store(record)
             }
         }
         await first.close()

@@ -43,21 +43,21 @@ import Testing
     @Test("Large contents are files, which go with their entries; small ones are not")
     func bodies() async throws {
         let outbox = try await lab.open()
-        let places = OutboxPlaces(folder: lab.path)
+        let paths = OutboxPaths(folder: lab.path)
         let small = try await outbox.enqueue(
             OutboxRequest(to: url, body: .data(Data(repeating: 1, count: PreparedEntry.largestInline))))
-        #expect(try FileManager.default.contentsOfDirectory(atPath: places.bodies).isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: paths.bodies).isEmpty)
         let source = lab.folder("source")
         let content = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
         try content.write(to: URL(filePath: source))
         let large = try await outbox.enqueue(OutboxRequest(to: url, body: .file(path: source)))
         unlink(source)
-        let names = try FileManager.default.contentsOfDirectory(atPath: places.bodies)
+        let names = try FileManager.default.contentsOfDirectory(atPath: paths.bodies)
         #expect(names.count == 1)
-        #expect(try Data(contentsOf: URL(filePath: places.body(names[0]))) == content)
+        #expect(try Data(contentsOf: URL(filePath: paths.body(names[0]))) == content)
         #expect(try await outbox.counts().bytes == 200_000 + Int64(PreparedEntry.largestInline))
         #expect(try await outbox.remove([small.id, large.id, large.id]) == [small.id, large.id])
-        #expect(try FileManager.default.contentsOfDirectory(atPath: places.bodies).isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: paths.bodies).isEmpty)
         #expect(try await outbox.counts() == OutboxCounts())
         #expect(try await outbox.result(of: large.id)?.outcome == .removed)
     }
@@ -65,16 +65,16 @@ import Testing
     @Test("What interrupted processes have left behind is swept up, and nothing else")
     func sweeping() async throws {
         let outbox = try await lab.open()
-        let places = OutboxPlaces(folder: lab.path)
+        let paths = OutboxPaths(folder: lab.path)
         try await outbox.enqueue(OutboxRequest(to: url, body: .data(Data(repeating: 1, count: 70_000))))
-        let kept = try FileManager.default.contentsOfDirectory(atPath: places.bodies)
+        let kept = try FileManager.default.contentsOfDirectory(atPath: paths.bodies)
         for name in ["orphan", "begun.part"] {
-            try Data("x".utf8).write(to: URL(filePath: places.body(name)))
+            try Data("x".utf8).write(to: URL(filePath: paths.body(name)))
         }
-        let staged = try BodyFolder(places: places).stage(Data("somebody is at it".utf8))
+        let staged = try BodyFolder(paths: paths).stage(Data("somebody is at it".utf8))
         try await outbox.pause()
         try await outbox.startDelivery(with: OutboxLab.manager())
-        let left = try FileManager.default.contentsOfDirectory(atPath: places.bodies).sorted()
+        let left = try FileManager.default.contentsOfDirectory(atPath: paths.bodies).sorted()
         #expect(left == (kept + [staged.name + ".part"]).sorted())
         withExtendedLifetime(staged) {}
         await outbox.close()
@@ -128,7 +128,7 @@ import Testing
         let counts = try await outbox.counts()
         #expect(counts.waiting == 3 && counts.bytes == 0)
         #expect(
-            try FileManager.default.contentsOfDirectory(atPath: OutboxPlaces(folder: lab.path).bodies).isEmpty
+            try FileManager.default.contentsOfDirectory(atPath: OutboxPaths(folder: lab.path).bodies).isEmpty
         )
     }
 

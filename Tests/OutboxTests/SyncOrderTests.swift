@@ -5,7 +5,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What the kernel is asked for, in which order: a snapshot of files cannot tell what a loss of power would have kept.
+/// What the kernel is asked for, in which order: a snapshot of files cannot tell what a loss of power would
+/// have kept.
 @Suite struct SyncOrderTests {
     private let folder: ScratchFolder
 

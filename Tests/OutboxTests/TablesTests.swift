@@ -20,21 +20,21 @@ import Testing
 
     init() throws {
         folder = try ScratchFolder("reach-tables")
-        let places = OutboxPlaces(folder: folder("outbox"))
-        try places.make()
-        bodies = BodyFolder(places: places)
-        database = try Database(places.database)
+        let paths = OutboxPaths(folder: folder("outbox"))
+        try paths.make()
+        bodies = BodyFolder(paths: paths)
+        database = try Database(paths.database)
         try database.migrate(to: .outbox)
     }
 
     @discardableResult
     private func take(
         _ lane: String, expires: Int64? = nil, at time: Int64? = nil, limits: OutboxLimits = OutboxLimits()
-    ) throws -> OutboxTables.Taken {
+    ) throws -> OutboxTables.Insertion {
         var request = try OutboxRequest(to: "http://example.com/", lane: lane)
         request.expires = expires.map { WallClock.date($0) }
         let entry = try PreparedEntry(request, bodies: bodies, largest: .max)
-        return try tables.take([entry], limits: limits, bodies: bodies, now: time ?? now).get()
+        return try tables.insert([entry], limits: limits, bodies: bodies, now: time ?? now).get()
     }
 
     private func id(_ number: Int64) -> OutboxID { OutboxID(rawValue: number) }
@@ -59,7 +59,7 @@ import Testing
         var secure = try OutboxRequest(to: "https://example.com:8443/", lane: "b")
         secure.maximumAttempts = 7
         let entry = try PreparedEntry(secure, bodies: bodies, largest: .max)
-        _ = try tables.take([entry], limits: OutboxLimits(), bodies: bodies, now: now).get()
+        _ = try tables.insert([entry], limits: OutboxLimits(), bodies: bodies, now: now).get()
         func ready(_ origins: [String] = [], holdsPlain: Bool = false) throws -> [Int64] {
             try tables.ready(
                 .any, now: now, horizon: hour, exceptHosts: [], exceptOrigins: origins,
@@ -73,14 +73,14 @@ import Testing
         (record.suspects, record.until, record.trials, record.reason) = (
             [id(7), id(9)], now, 3, "it refuses"
         )
-        try tables.keep(record)
+        try tables.store(record)
         try tables.holdPlain("a portal")
         #expect(try tables.refusals() == [record])
         let entries = try tables.entries(state: nil, lane: nil, after: nil, limit: 9)
         #expect(entries.map(\.hold) == ["a portal", "it refuses"])
         #expect(entries.map(\.maximumAttempts) == [nil, 7])
         try tables.holdPlain(nil)
-        try tables.forget(hold: record.origin)
+        try tables.remove(hold: record.origin)
         #expect(try tables.refusals().isEmpty && tables.entry(id(1))?.hold == nil)
     }
 
@@ -121,7 +121,8 @@ import Testing
         for lane in ["a", "b", "c"] { try take(lane, limits: limits) }
         for number in [Int64(1), 2] {
             #expect(
-                try tables.bury(id(number), lane: number == 1 ? "a" : "b", OutboxFailure(.refused, "x"), nil))
+                try tables.markDead(
+                    id(number), lane: number == 1 ? "a" : "b", OutboxFailure(.refused, "x"), nil))
         }
         try take("d", expires: now + 100, limits: limits)
         try take("e", limits: limits)
@@ -130,9 +131,9 @@ import Testing
         #expect(try take("h", limits: limits).dropped == [id(2)])
         let entry = try PreparedEntry(
             try OutboxRequest(to: "http://example.com/", lane: "i"), bodies: bodies, largest: .max)
-        #expect(throws: OutboxTables.NoRoom.self) {
+        #expect(throws: OutboxTables.InsertFailure.self) {
             try database.transaction { () throws(StorageError) in
-                try tables.take([entry], limits: limits, bodies: bodies, now: now)
+                try tables.insert([entry], limits: limits, bodies: bodies, now: now)
             }.get()
         }
         limits.policy = .dropOldest
@@ -151,19 +152,20 @@ import Testing
             request.idempotencyKey = key
             return try PreparedEntry(request, bodies: bodies, largest: .max)
         }
-        let first = try tables.take(
+        let first = try tables.insert(
             [try entry("a"), try entry("a"), try entry("b")], limits: limits, bodies: bodies, now: now
         ).get()
         #expect(first.receipts.map(\.isRepeated) == [false, true, false])
         #expect(first.receipts[0].id == first.receipts[1].id)
         #expect(try tables.counts().waiting == 2)
-        let again = try tables.take([try entry("b")], limits: limits, bodies: bodies, now: now).get()
+        let again = try tables.insert([try entry("b")], limits: limits, bodies: bodies, now: now).get()
         #expect(
             again.receipts == [OutboxReceipt(id: first.receipts[2].id, idempotencyKey: "b", isRepeated: true)]
         )
         limits.policy = .dropOldest
         #expect(
-            try tables.take([try entry("a")], limits: limits, bodies: bodies, now: now).get().dropped.isEmpty)
+            try tables.insert([try entry("a")], limits: limits, bodies: bodies, now: now).get().dropped
+                .isEmpty)
     }
 
     @Test(
@@ -173,13 +175,13 @@ import Testing
         func take(
             _ body: Data?, to url: String = "http://example.com/", by method: HTTPRequest.Method = .post,
             key: String = "a"
-        ) throws -> Result<OutboxTables.Taken, OutboxTables.NoRoom> {
+        ) throws -> Result<OutboxTables.Insertion, OutboxTables.InsertFailure> {
             var request = try OutboxRequest(url, method: method, body: body.map { .data($0) })
             request.idempotencyKey = key
             let entry = try PreparedEntry(request, bodies: bodies, largest: .max)
-            return try tables.take([entry], limits: OutboxLimits(), bodies: bodies, now: now)
+            return try tables.insert([entry], limits: OutboxLimits(), bodies: bodies, now: now)
         }
-        func owner(_ result: Result<OutboxTables.Taken, OutboxTables.NoRoom>) -> OutboxID? {
+        func owner(_ result: Result<OutboxTables.Insertion, OutboxTables.InsertFailure>) -> OutboxID? {
             if case .failure(let refusal) = result { refusal.owner } else { nil }
         }
         let (small, large) = (Data("x".utf8), Data(repeating: 7, count: 200_000))

@@ -50,20 +50,20 @@ import Testing
     }
 
     @Test("The limits that one has kept hold for who asks for them, also after damage")
-    func keptLimits() async throws {
+    func storedLimits() async throws {
         let first = try await lab.open {
             $0.limits.maximumEntries = 2
             $0.limits.policy = .dropOldest
         }
-        #expect(try await first.keptLimits() == nil)
-        try await first.keepLimits()
+        #expect(try await first.storedLimits() == nil)
+        try await first.storeLimits()
         await first.close()
-        _ = try Salvage(OutboxPlaces(folder: lab.path)).run()
+        _ = try DatabaseRecovery(OutboxPaths(folder: lab.path)).run()
         let other = try await lab.open()
         #expect(other.limits == OutboxLimits())
         await other.close()
         let second = try await lab.open {
-            $0.takesKeptLimits = true
+            $0.usesStoredLimits = true
             $0.limits.maximumReplySize = 7
         }
         #expect(second.limits.maximumEntries == 2 && second.limits.policy == .dropOldest)

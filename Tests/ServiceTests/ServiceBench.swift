@@ -8,12 +8,13 @@ import ServiceCore
 import SessionCore
 import TestSupport
 
-/// One part of the service on a loop of its own, told what the test wants; with a folder, and a log to wait for.
+/// One part of the service on a loop of its own, told what the test wants; with a folder, and a log to wait
+/// for.
 final class ServiceBench<Part: ServiceComponent & SendableMetatype>: Sendable {
     let folder: ScratchFolder
     let loop: Reactor
     let files: Reactor
-    let tally: LoopBound<ServiceTally>
+    let counters: LoopBound<ServiceCounters>
     /// The lines of the log, each behind its priority's name: "warning: …".
     let log = EventLog<String>()
     private let part: LoopBound<Part>
@@ -21,15 +22,15 @@ final class ServiceBench<Part: ServiceComponent & SendableMetatype>: Sendable {
     /// Makes the part on the loop's thread, and starts it.
     init(
         in folder: ScratchFolder? = nil, reactor: Reactor? = nil, internet: InternetState? = nil,
-        _ make: @escaping @Sendable (ScratchFolder, Reactor, ServiceTally) throws -> Part
+        _ make: @escaping @Sendable (ScratchFolder, Reactor, ServiceCounters) throws -> Part
     ) async throws {
         let folder = try folder ?? ScratchFolder("reach-service")
         let (loop, files) = (try reactor ?? Reactor(name: "bench"), try Reactor(name: "bench-files"))
         (self.folder, self.loop, self.files) = (folder, loop, files)
         let log = log
-        (part, tally) = try await loop.result {
-            let tally = ServiceTally()
-            let part = try make(folder, files, tally)
+        (part, counters) = try await loop.result {
+            let counters = ServiceCounters()
+            let part = try make(folder, files, counters)
             let kernel = FakeKernel(.wired, reactor: loop)
             let context = ServiceContext(
                 reactor: loop, manager: kernel.manager(), stateDirectory: folder.path,
@@ -38,14 +39,14 @@ final class ServiceBench<Part: ServiceComponent & SendableMetatype>: Sendable {
                 wallClock: { WallTime(nanoseconds: (1_767_312_000 + 86_400) * 1_000_000_000) })
             context.internet = internet
             try part.start(context)
-            return (LoopBound(part, to: loop), LoopBound(tally, to: loop))
+            return (LoopBound(part, to: loop), LoopBound(counters, to: loop))
         }
     }
 
     /// Tells the part of changes, all in one turn of the loop.
-    func tell(_ changes: CommittedChange...) async throws { try await tell(changes) }
+    func notify(_ changes: CommittedChange...) async throws { try await notify(changes) }
 
-    func tell(_ changes: [CommittedChange]) async throws {
+    func notify(_ changes: [CommittedChange]) async throws {
         let part = part
         try await loop.result { part.here { part in for change in changes { part.statusChanged(change) } } }
     }
@@ -56,9 +57,11 @@ final class ServiceBench<Part: ServiceComponent & SendableMetatype>: Sendable {
         return try await loop.result { part.here(body) }
     }
 
-    func tally<Value: Sendable>(_ body: @escaping @Sendable (ServiceTally) -> Value) async throws -> Value {
-        let tally = tally
-        return try await loop.result { tally.here(body) }
+    func counters<Value: Sendable>(_ body: @escaping @Sendable (ServiceCounters) -> Value) async throws
+        -> Value
+    {
+        let counters = counters
+        return try await loop.result { counters.here(body) }
     }
 
     /// Stops the part and waits until it is done.

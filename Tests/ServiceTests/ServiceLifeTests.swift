@@ -156,9 +156,9 @@ struct ServiceLifeTests {
         service.perform { try? $0.start() }
         _ = await diary.wait(forCount: 2)
         service.perform { service in
-            service.context.tell(internet: .portal)
-            service.context.tell(internet: .portal)
-            service.context.tell(internet: .full)
+            service.context.notify(internet: .portal)
+            service.context.notify(internet: .portal)
+            service.context.notify(internet: .full)
         }
         let told = await diary.wait { $0.contains("a internet full wired") }
         let found = told.filter { $0.contains(" internet ") }

@@ -19,11 +19,11 @@ struct ServiceStormTests {
     private final class Everything: ServiceComponent {
         let name = "everything"
         let parts: [any ServiceComponent]
-        let history: HistoryKeeper
+        let history: HistoryService
         private var context: ServiceContext?
         private var running = 0
 
-        init(history: HistoryKeeper, _ parts: [any ServiceComponent]) {
+        init(history: HistoryService, _ parts: [any ServiceComponent]) {
             self.history = history
             self.parts = [history] + parts
         }
@@ -56,24 +56,24 @@ struct ServiceStormTests {
         try "#!/bin/sh\necho $REACH_STATUS $REACH_SKIPPED >>\(folder("told"))\n".write(
             toFile: hook, atomically: false, encoding: .utf8)
         try #require(chmod(hook, 0o755) == 0)
-        return try await ServiceBench(in: folder) { folder, files, tally in
+        return try await ServiceBench(in: folder) { folder, files, counters in
             var settings = ServiceConfiguration()
             settings.hooks.directory = folder("hooks.d")
             var limits = VarlinkLimits()
             limits.unread = 4096
             // The one who does not read is to be there in the end, however long the storm takes.
             limits.stallTime = .seconds(600)
-            let desk = ServiceDesk(identity: .init(version: "1"), notices: KernelNotices()) {
+            let statusService = StatusService(identity: .init(version: "1"), notices: KernelNotices()) {
                 _ throws(ReachabilityError) in
                 throw ReachabilityError(.netlinkRefused, errno: EPERM, context: "links", advice: "none")
             }
             return Everything(
-                history: HistoryKeeper(settings.history, files: files, tally: tally),
+                history: HistoryService(settings.history, files: files, counters: counters),
                 [
-                    ChangeLogger(settings.log, tally: tally),
-                    HookRunner(settings.hooks, files: files, tally: tally),
+                    ChangeLogger(settings.log, counters: counters),
+                    HookRunner(settings.hooks, files: files, counters: counters),
                     VarlinkServer(
-                        limits: limits, desk: desk, mayUseOutbox: { _ in false },
+                        limits: limits, statusService: statusService, mayUseOutbox: { _ in false },
                         isOwner: { _ in false }
                     ) { () throws(ServiceError) in try UnixListener(path: folder("socket")) },
                 ])
@@ -110,7 +110,7 @@ struct ServiceStormTests {
     )
     func everything() async throws {
         let bench = try await bench()
-        try await bench.tell(.at(0, .unreachable, event: .initial))
+        try await bench.notify(.at(0, .unreachable, event: .initial))
         let socket = bench.folder("socket")
         var idle = try Caller(path: socket)
         try idle.send("Monitor", more: true)
@@ -130,10 +130,10 @@ struct ServiceStormTests {
 
         let changes = CommittedChange.storm(10_000)
         for start in stride(from: 0, to: changes.count, by: 100) {
-            try await bench.tell(Array(changes[start..<start + 100]))
+            try await bench.notify(Array(changes[start..<start + 100]))
             let line = try await bench.ask { $0.history.stateLine } ?? ""
             let waiting = try #require(line.split(separator: " ").first.flatMap { Int($0) })
-            #expect(waiting <= HistoryKeeper.limit)
+            #expect(waiting <= HistoryService.limit)
         }
         let attentive = try await reader
         #expect(attentive.isChain && attentive.replies <= 10_000)
@@ -159,7 +159,7 @@ struct ServiceStormTests {
         let kept = try database.timeline(
             from: WallTime(nanoseconds: 0), to: WallTime(nanoseconds: 4_000_000_000_000_000_000)
         ).changes
-        let dropped = try await bench.tally { $0.historySkipped }
+        let dropped = try await bench.counters { $0.historySkipped }
         #expect(kept.count + Int(dropped) == 10_001 && kept.last?.generation == 10_001)
         #expect(zip(kept, kept.dropFirst()).allSatisfy { $0.generation < $1.generation })
     }

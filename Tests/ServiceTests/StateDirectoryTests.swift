@@ -50,34 +50,34 @@ struct StateDirectoryTests {
     @Test("changes wait until it can be used, and are in it then")
     func history() async throws {
         let folder = try refused()
-        let keeper = try await ServiceBench(in: folder) { _, files, tally in
-            HistoryKeeper(ServiceConfiguration.History(), files: files, tally: tally)
+        let service = try await ServiceBench(in: folder) { _, files, counters in
+            HistoryService(ServiceConfiguration.History(), files: files, counters: counters)
         }
-        try await keeper.tell(.at(1, .wired, event: .initial))
-        let problem = await keeper.log.wait(forCount: 1).first
+        try await service.notify(.at(1, .wired, event: .initial))
+        let problem = await service.log.wait(forCount: 1).first
         #expect(problem?.hasPrefix("error: history: \(folder.path) may be written by everybody") == true)
-        try await keeper.files.result {}
+        try await service.files.result {}
         #expect(folder.names == [])
         #expect(chmod(folder.path, 0o700) == 0)
-        try await keeper.tell(.at(2, .unreachable, was: .wired))
-        #expect(await keeper.log.wait(forCount: 2).last == "notice: history: changes are kept again")
-        await keeper.stop()
+        try await service.notify(.at(2, .unreachable, was: .wired))
+        #expect(await service.log.wait(forCount: 2).last == "notice: history: changes are kept again")
+        await service.stop()
         #expect(try HistoryDatabase(reading: folder(HistoryDatabase.fileName)).count() == 2)
-        #expect(try await keeper.tally { $0.historySkipped } == 0)
+        #expect(try await service.counters { $0.historySkipped } == 0)
     }
 
     @Test("the outbox is opened when it can be used")
     func outbox() async throws {
         let folder = try refused()
-        let keeper = try await ServiceBench(in: folder) { _, _, _ in
-            OutboxKeeper(.init(), pauses: Backoff(first: .milliseconds(1), limit: .milliseconds(10)))
+        let service = try await ServiceBench(in: folder) { _, _, _ in
+            OutboxService(.init(), pauses: Backoff(first: .milliseconds(1), limit: .milliseconds(10)))
         }
-        let problem = await keeper.log.wait(forCount: 1).first
+        let problem = await service.log.wait(forCount: 1).first
         #expect(problem?.hasPrefix("error: outbox: \(folder.path) may be written by everybody") == true)
         #expect(folder.names == [])
         #expect(chmod(folder.path, 0o700) == 0)
-        #expect(await keeper.log.wait(forCount: 2).last == "notice: outbox: requests are delivered again")
-        #expect(folder.names == [OutboxKeeper.folderName])
-        await keeper.stop()
+        #expect(await service.log.wait(forCount: 2).last == "notice: outbox: requests are delivered again")
+        #expect(folder.names == [OutboxService.folderName])
+        await service.stop()
     }
 }

@@ -9,7 +9,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Clients that do what they should not: each gets an error or a closed connection, and the others are served.
+/// Clients that do what they should not: each gets an error or a closed connection, and the others are
+/// served.
 @Suite("Abuse of the service's socket", .timeLimit(.minutes(10)))
 struct VarlinkAbuseTests {
     /// Another client is served as if nothing were.

@@ -14,12 +14,13 @@ import Testing
 @Suite("Clients of a service that has gone", .timeLimit(.minutes(2)))
 struct VarlinkConnectionTests {
     private static func server() -> VarlinkServer {
-        let desk = ServiceDesk(identity: .init(version: "1"), notices: KernelNotices()) {
+        let statusService = StatusService(identity: .init(version: "1"), notices: KernelNotices()) {
             (_) throws(ReachabilityError) in
             throw ReachabilityError(.timedOut, context: "nobody looks", advice: "")
         }
         return VarlinkServer(
-            limits: VarlinkLimits(), desk: desk, mayUseOutbox: { _ in false }, isOwner: { _ in false }
+            limits: VarlinkLimits(), statusService: statusService, mayUseOutbox: { _ in false },
+            isOwner: { _ in false }
         ) { () throws(ServiceError) in throw ServiceError("no socket") }
     }
 

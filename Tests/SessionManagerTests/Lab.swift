@@ -14,7 +14,7 @@ struct Lab {
     let origin: TestSupport.Origin
     let manager: URLSessionManager
 
-    /// - Parameter own: an origin that nobody else uses; nil takes the one that all share.
+    /// - Parameter own: an origin of its own; nil takes the one that all share.
     init(
         beside own: TestSupport.Origin? = nil, _ change: (inout SessionConfiguration) -> Void = { _ in }
     ) async throws {

@@ -5,7 +5,8 @@ import Testing
 
 /// Texts that are compared with files under `Golden`.
 ///
-/// With REACH_UPDATE_GOLDEN=1 in the environment the files are written anew; look at the difference before you commit it.
+/// With REACH_UPDATE_GOLDEN=1 in the environment the files are written anew; look at the difference before
+/// you commit it.
 enum Golden {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("Golden")

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures and other content that several places of a program show, and what a program shows of its transfers.
+// Pictures and other content that several places of a program show, and what a program shows of its
+// transfers.
 
 import FoundationEssentials
-import SessionManager
+import SessionManagerExtras
 import Synchronization
 
 /// A frame that shows the picture it was told last.

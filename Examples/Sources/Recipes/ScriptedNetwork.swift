@@ -15,7 +15,7 @@ final class ScriptedNetwork: ReachabilityProvider {
 
     init() {}
 
-    /// Becomes `status`, and tells everybody before it returns.
+    /// Becomes `status`, and notifies all observers before it returns.
     func become(_ status: ReachabilityStatus) {
         let (previous, observers) = state.withLock { state in
             defer { state.status = status }

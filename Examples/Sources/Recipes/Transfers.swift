@@ -57,7 +57,7 @@ func saveSettings(_ api: HTTPSessionManager, _ settings: ParameterValue) async t
     return try await api.put("settings", parameters: settings, options: options)
 }
 
-/// Content as it comes; whoever reads slowly slows the server down.
+/// Content as it comes; a slow reader slows the server down.
 func followEvents(_ manager: URLSessionManager, _ request: SessionRequest) async throws {
     let (response, content) = try await manager.stream(for: request)
     guard response.statusCode == 200 else { return }

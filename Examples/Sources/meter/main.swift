@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A meter that loses no sample: each line of standard input is on the disk before it counts as taken, and is sent when there
-// is a network. It ends when the last one is there.
-//   meter OUTBOX-FOLDER URL <samples
+// A meter that loses no sample: each line of standard input is on the disk before it counts as taken, and is
+// sent when there is a network. It ends when the last one is there. meter OUTBOX-FOLDER URL <samples
 
 import FoundationEssentials
 import Glibc

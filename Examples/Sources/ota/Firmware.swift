@@ -3,7 +3,8 @@
 import Glibc
 import SessionManager
 
-/// A file that has to arrive whole and unchanged, however often the connection breaks or the device is switched off.
+/// A file that has to arrive whole and unchanged, however often the connection breaks or the device is
+/// switched off.
 struct Firmware {
     var address: String
     /// In hexadecimal digits.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Fetches firmware: waits for a network, goes on where a connection or an earlier run broke off, and puts the file into its
-// place only when it is the right one:
-//   ota URL SHA-256 FILE
+// Fetches firmware: waits for a network, goes on where a connection or an earlier run broke off, and puts the
+// file into its place only when it is the right one: ota URL SHA-256 FILE
 
 import FoundationEssentials
 import Glibc

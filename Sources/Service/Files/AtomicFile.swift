@@ -2,7 +2,7 @@
 
 package import Glibc
 
-/// A file that is replaced as a whole: who reads it sees the old content or the new one, never a part.
+/// A file that is replaced as a whole: readers see the old content or the new one, never a part.
 ///
 /// It is for other programs of this machine and worthless after a restart of it, so nothing is synced.
 package struct AtomicFile: Sendable {
@@ -10,7 +10,8 @@ package struct AtomicFile: Sendable {
     private let temporary: String
     private let mode: mode_t
 
-    /// - Parameter mode: who may do what with it, whatever the umask of the process is; readable for everyone unless said.
+    /// - Parameter mode: the file's mode, whatever the umask of the process; readable for everyone by
+    ///   default.
     package init(_ path: String, mode: mode_t = 0o644) {
         self.path = path
         self.mode = mode

@@ -4,9 +4,10 @@ package import EventLoop
 
 /// Writes the newest of what it is given into a file, on the thread for files.
 ///
-/// While one content is being written, the newest one waits and takes the place of those before it: a disk that is slower
-/// than the network makes the file late, and nothing grows. What a disk refuses, a full one for instance, is tried again until it is
-/// written, and what stood there before is taken away: nobody is to believe it. To be used on the loop's thread.
+/// While one content is being written, the newest one waits and takes the place of those before it: a disk
+/// that is slower than the network makes the file late, and nothing grows. What a disk refuses, a full one
+/// for instance, is tried again until it is written, and what stood there before is taken away: nobody is to
+/// believe it. To be used on the loop's thread.
 package final class NewestWriter {
     private let file: AtomicFile
     private let files: Reactor
@@ -32,7 +33,7 @@ package final class NewestWriter {
         self.report = report
     }
 
-    /// Writes it as soon as what is being written is done.
+    /// Writes it after the current write.
     package func write(_ bytes: [UInt8]) {
         if waiting != nil { skipped += 1 }
         waiting = bytes

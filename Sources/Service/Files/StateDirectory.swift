@@ -9,7 +9,8 @@ package struct StateDirectory: Sendable {
     /// Why it is of no use.
     package struct Problem: Error, CustomStringConvertible {
         package let description: String
-        /// Whether the disk is behind it, which may be full or mounted read-only for a while: a service watches the network all the same.
+        /// Whether the disk is behind it, which may be full or mounted read-only for a while: a service
+        /// watches the network all the same.
         ///
         /// Everything else a person has to decide.
         package let isOfDisk: Bool
@@ -19,8 +20,8 @@ package struct StateDirectory: Sendable {
 
     package init(_ path: String) { self.path = path }
 
-    /// Makes it where it is missing, and looks whether it may be used; before each use, since another may be mounted there
-    /// meanwhile.
+    /// Makes it where it is missing, and looks whether it may be used; before each use, since another may be
+    /// mounted there meanwhile.
     package func prepare() throws(Problem) {
         if mkdir(path, 0o700) == 0 {
             // What lasts in it lasts only as long as its own name.

@@ -4,9 +4,10 @@ package import EventLoop
 import ReachabilityCore
 package import ServiceCore
 
-/// `status.json` in the runtime directory: what `reach status --json` would print, for who has no socket.
+/// `status.json` in the runtime directory: the output of `reach status --json`, for programs without a
+/// socket.
 ///
-/// It is gone when the service has ended in order: a status that nobody looks after is none.
+/// Removed when the service ends: the status would become stale.
 package final class StatusFile: ServiceComponent {
     package let name = "status file"
     private let path: String
@@ -14,7 +15,7 @@ package final class StatusFile: ServiceComponent {
     private var writer: NewestWriter?
     private var context: ServiceContext?
     private var hook: HookID?
-    private var place: PlaceWatch?
+    private var place: PathWatcher?
     /// Since when the status is what it is, as the file says.
     private var since: WallTime?
 
@@ -36,7 +37,7 @@ package final class StatusFile: ServiceComponent {
     /// Has the file written again where its directory is removed and made again.
     private func watchPlace() {
         guard place == nil, let context else { return }
-        place = PlaceWatch(folder: path.enclosingFolder, on: context.reactor) { [weak self] in
+        place = PathWatcher(folder: path.enclosingFolder, on: context.reactor) { [weak self] in
             guard let self else { return }
             place?.end()
             place = nil

@@ -4,7 +4,7 @@ package import ReachabilityCore
 package import ServiceCore
 package import Storage
 
-// What is asked of the history.
+// Queries.
 extension HistoryDatabase {
     /// How many changes are kept.
     package func count() throws(StorageError) -> Int64 {
@@ -28,8 +28,8 @@ extension HistoryDatabase {
             running: running)
     }
 
-    /// The time line of a period with its newest spans alone, of which it keeps so many at most in memory: the changes of the
-    /// path below one status are left out, and before the first span is a gap.
+    /// The time line of a period with its newest spans alone, of which it keeps so many at most in memory:
+    /// the changes of the path below one status are left out, and before the first span is a gap.
     ///
     /// - Parameters:
     ///   - limit: How many spans that are no gaps; 1 or more.
@@ -63,7 +63,7 @@ extension HistoryDatabase {
 
     // MARK: Where to begin
 
-    /// Changes of one run that tell the same status, one after the other.
+    /// Consecutive changes of one run with the same status.
     private struct Stretch: Equatable {
         var run: Int64
         var status: Int64
@@ -78,11 +78,13 @@ extension HistoryDatabase {
 
     /// Where the period begins.
     ///
-    /// Clocks may have been set meanwhile, so everything of the runs that reach into the period is looked at, and what
-    /// lies before is left out by the time line. Of a run that began earlier, the last change before the period as well.
+    /// Clocks may have been set meanwhile, so everything of the runs that reach into the period is looked at,
+    /// and what lies before is left out by the time line. Of a run that began earlier, the last change before
+    /// the period as well.
     private func start(_ moment: WallTime) throws(StorageError) -> Start? {
         guard let run = try runs(since: moment, from: 0, limit: 1).first else { return nil }
-        // The wall clock may have been set during the run: the time line lays it out by the clock that never is.
+        // The wall clock may have been set during the run: the time line lays it out by the clock that never
+        // is.
         let boot = moment.moved(by: run.seenBoot &- run.seen.nanoseconds).nanoseconds
         let id = try database.integer(
             "SELECT id FROM changes WHERE run = ? AND boot <= ? ORDER BY id DESC LIMIT 1",

@@ -23,7 +23,7 @@ package final class HistoryDatabase {
                 generation INTEGER NOT NULL, reason TEXT NOT NULL, code TEXT NOT NULL);
             CREATE INDEX changes_wall ON changes (wall);
             """,
-            // Clocks are set, so what is old is told by the order in which it was written: nobody asks by the wall clock.
+            // Clocks are set, so age goes by the order of writing: no query uses the wall clock.
             "DROP INDEX changes_wall",
         ])
 
@@ -31,9 +31,11 @@ package final class HistoryDatabase {
     /// Where a damaged file was put; nil where the file was sound.
     package private(set) var setAside: String?
 
-    /// Opens it for writing; a damaged one is set aside under another name, with the last few before it, and a new one begun.
+    /// Opens it for writing; a damaged one is set aside under another name, with the last few before it, and
+    /// a new one begun.
     ///
-    /// - Parameter isSuspect: whether the file was found damaged at work: then all of it is looked at, which takes longer.
+    /// - Parameter isSuspect: whether the file was found damaged at work: then all of it is looked at, which
+    ///   takes longer.
     package init(_ path: String, isSuspect: Bool = false) throws(StorageError) {
         do throws(StorageError) { database = try Self.open(path, isSuspect) } catch {
             guard error.kind.isDamage else { throw error }
@@ -61,7 +63,7 @@ package final class HistoryDatabase {
     private static func setAside(_ path: String) throws(StorageError) -> String {
         let copies = DamagedCopies(of: path)
         let target = copies.next
-        // The log first: the file is what tells which number is free, so after an interruption both get the same one.
+        // The log first: the file shows which number is free, so after an interruption both get the same one.
         for companion in DatabaseFile.companions { rename(path + companion, target + companion) }
         guard rename(path, target) == 0 else { throw DatabaseFile.failure("cannot be set aside", path) }
         copies.trim()
@@ -110,11 +112,12 @@ package final class HistoryDatabase {
         }
     }
 
-    /// Forgets what is too old, and of more than so many the oldest; runs without changes go with them.
+    /// Removes changes that are too old or too many, and runs without changes.
     ///
-    /// The last change before the limit stays: its state reaches into the time that is kept. Old is what was written before
-    /// the first change that is not: a device without a clock writes 1970 at each of its starts, which says nothing about the
-    /// changes before. When a change was is told as in the time line, by the run's last sign of life.
+    /// The last change before the limit stays: its state reaches into the time that is kept. Old is what was
+    /// written before the first change that is not: a device without a clock writes 1970 at each of its
+    /// starts, which says nothing about the changes before. The time of a change goes by the run's last sign
+    /// of life, as in the time line.
     package func prune(before limit: WallTime, keeping entries: Int64) throws(StorageError) {
         try database.transaction { () throws(StorageError) in
             try database.run(

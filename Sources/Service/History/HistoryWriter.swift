@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import ReachabilityCore
 import ServiceCore
 import SessionCore
 import Storage
 
-/// The history's side on the thread for files: opens the database, writes, and forgets what is old.
+/// The history on the thread for files: opens the database, writes, and removes old changes.
 final class HistoryWriter {
     struct Outcome: Sendable {
         /// What went wrong; nil where nothing did.
@@ -16,7 +17,7 @@ final class HistoryWriter {
         var notes: [String] = []
     }
 
-    /// After so many changes what is old is looked for.
+    /// The number of changes between two removals of old ones.
     private static let pruneInterval = 256
 
     private let directory: StateDirectory
@@ -28,7 +29,7 @@ final class HistoryWriter {
     private var lock: HistoryLock?
     private var run: Int64 = 0
     private var sincePrune = pruneInterval
-    /// Until when what is old is kept all the same, by the clock that is never set; nil where its age can be believed.
+    /// Until when nothing is removed, by the monotonic clock; nil where ages are reliable.
     private var doubtEnd: Int64?
     /// A clock that is wrong at the start is set by then, where anybody sets it.
     private static let doubt: Int64 = 3_600_000_000_000
@@ -118,7 +119,7 @@ final class HistoryWriter {
     {
         if let database {
             guard FileIdentity(path) != identity else { return database }
-            // Somebody has emptied the folder, or put another in its place: nobody would read what goes to the file of before.
+            // The folder was emptied or replaced: the former file has no reader.
             outcome.notes.append("the file was taken away; a new one is begun")
             self.database = nil
             lock = nil
@@ -129,11 +130,39 @@ final class HistoryWriter {
         if let aside = new.setAside {
             outcome.notes.append("the file was damaged; it is kept as \(aside), and a new one was begun")
         }
-        // All of it would go. The machine may have been off for so long; or its clock is wrong, and will be set soon.
+        // All of it would go. The machine may have been off for so long; or its clock is wrong, and will be
+        // set soon.
         let last = try new.lastRun()?.seen
         doubtEnd = last.map { $0 < oldest(at: wall) } == true ? boot &+ Self.doubt : nil
         run = try new.beginRun(at: wall, boot: boot)
         (database, identity, hasBegun) = (new, FileIdentity(path), false)
         return new
+    }
+}
+
+/// Whether a service writes a history: a lock beside the file that ends with the process (flock(2)).
+package struct HistoryLock: ~Copyable {
+    private let descriptor: Int32
+
+    /// Takes the lock; it is held until this goes away.
+    ///
+    /// - Returns: nil where another service holds it, or where the file cannot be made.
+    package init?(beside database: String) {
+        descriptor = PrivateFile.openOrMake(database + ".lock")
+        guard descriptor >= 0 else { return nil }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            return nil
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Whether a process holds it.
+    package static func isHeld(beside database: String) -> Bool {
+        let descriptor = PrivateFile.openFile(database + ".lock", O_RDONLY)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
     }
 }

@@ -6,13 +6,13 @@ import ServiceCore
 
 /// A look into the hooks directory: which programs may be run.
 ///
-/// What was judged is what is run: the directory is held open, and programs are started by their name in it. Nobody but
-/// root and the service's own user can change a directory that passes, nor the programs in it.
+/// What was judged is what is run: the directory is held open, and programs are started by their name in it.
+/// Only root and the service's own user can change a directory that passes, and the programs in it.
 final class HookDirectory: Sendable {
     private let descriptor: OwnedDescriptor?
     /// The programs that may be run.
     let names: [String]
-    /// Sentences about what is not run.
+    /// Why programs are not run.
     let refusals: [String]
 
     // More programs than that are a mistake.

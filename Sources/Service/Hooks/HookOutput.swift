@@ -30,7 +30,7 @@ final class HookOutput {
         }
     }
 
-    /// Takes what is there; false at the end.
+    /// Reads all available output; false at the end.
     ///
     /// A program that writes without an end gets its turn like everything else on the loop.
     private func read() -> Bool {
@@ -53,10 +53,10 @@ final class HookOutput {
         if !text.isEmpty { line(text) }
     }
 
-    /// Takes what is left of a program that has ended; what it has started may go on writing into nothing.
+    /// Reads the rest of a program that has ended; further output of its children is discarded.
     func finish(_ reactor: Reactor) {
         reactor.unwatch(pipe.number)
-        // As much as a pipe holds (pipe(7)), and no more: somebody may be writing all the time.
+        // At most what a pipe holds (pipe(7)): a child may be writing all the time.
         for _ in 0..<16 {
             let before = taken + leftOut
             guard read(), taken + leftOut > before else { break }

@@ -71,7 +71,7 @@ final class HookProcess {
         }
     }
 
-    /// Tells it to end, with everything in its group, and kills what is left a while later.
+    /// Sends SIGTERM to its process group, and SIGKILL a while later.
     func terminate(patience: Int64) {
         kill(-process, SIGTERM)
         // What was stopped (SIGSTOP) hears of it only when it goes on.
@@ -105,7 +105,8 @@ final class HookProcess {
         posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO)
         clinux_spawn_in_directory(&actions, directory)
 
-        // The loop's thread blocks every signal, and the service ignores SIGPIPE: a program would inherit both.
+        // The loop's thread blocks every signal, and the service ignores SIGPIPE: a program would inherit
+        // both.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

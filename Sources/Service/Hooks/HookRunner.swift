@@ -10,7 +10,7 @@ package final class HookRunner: ServiceComponent {
     package let name = "hooks"
     private var settings: ServiceConfiguration.Hooks
     private let files: Reactor
-    private let tally: ServiceTally
+    private let counters: ServiceCounters
     private var machine = HookQueueStateMachine()
     private var context: ServiceContext?
     private var directory: HookDirectory?
@@ -23,10 +23,10 @@ package final class HookRunner: ServiceComponent {
     /// How long a hook that runs when the service ends may take to end as well.
     private static let stopPatience: Int64 = 1_000_000_000
 
-    package init(_ settings: ServiceConfiguration.Hooks, files: Reactor, tally: ServiceTally) {
+    package init(_ settings: ServiceConfiguration.Hooks, files: Reactor, counters: ServiceCounters) {
         self.settings = settings
         self.files = files
-        self.tally = tally
+        self.counters = counters
     }
 
     package func start(_ context: ServiceContext) throws(ServiceError) { self.context = context }
@@ -34,7 +34,7 @@ package final class HookRunner: ServiceComponent {
     package func statusChanged(_ change: CommittedChange) {
         guard !settings.directory.isEmpty else { return }
         take(machine.changed(change))
-        tally.hooksSkipped = machine.skipped
+        counters.hooksSkipped = machine.skipped
     }
 
     package func reload(_ configuration: ServiceConfiguration) {
@@ -72,7 +72,7 @@ package final class HookRunner: ServiceComponent {
     private func listed(_ listing: HookDirectory) {
         for refusal in listing.refusals where refusals.insert(refusal).inserted {
             context?.log(.warning, "hooks: \(refusal)")
-            tally.hookFailures += 1
+            counters.hookFailures += 1
         }
         refusals.formIntersection(listing.refusals)
         directory = listing
@@ -82,7 +82,7 @@ package final class HookRunner: ServiceComponent {
     private func start(_ name: String, _ event: HookEvent) -> Bool {
         guard let context, let directory = directory?.number else { return false }
         current = name
-        tally.hookRuns += 1
+        counters.hookRuns += 1
         do throws(ReactorError) {
             process = try HookProcess(
                 name, in: directory, event, limit: Int(settings.output), timeout: settings.timeout,
@@ -109,7 +109,7 @@ package final class HookRunner: ServiceComponent {
     }
 
     private func fail(_ sentence: String) {
-        tally.hookFailures += 1
+        counters.hookFailures += 1
         context?.log(.warning, sentence)
     }
 

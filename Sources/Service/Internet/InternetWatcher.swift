@@ -14,7 +14,7 @@ package final class InternetWatcher: ServiceComponent {
     private var context: ServiceContext?
     private var probe: InternetProbe?
     private var observation: ReachabilityObservation?
-    /// Tells what a probe says from what one says that is not asked any more.
+    /// Distinguishes the current probe's results from those of an earlier one.
     private var number = 0
 
     package init(_ settings: ServiceConfiguration.Probe) { self.settings = settings }
@@ -47,7 +47,7 @@ package final class InternetWatcher: ServiceComponent {
     }
 
     private func found(_ state: InternetState, _ number: Int) {
-        if number == self.number, probe != nil { context?.tell(internet: state) }
+        if number == self.number, probe != nil { context?.notify(internet: state) }
     }
 
     private func end() {
@@ -55,7 +55,7 @@ package final class InternetWatcher: ServiceComponent {
         observation = nil
         probe?.stop()
         probe = nil
-        context?.tell(internet: nil)
+        context?.notify(internet: nil)
     }
 
     package var stateLine: String? {

@@ -9,16 +9,17 @@ import SessionCore
 package final class ChangeLogger: ServiceComponent {
     package let name = "log"
     private var throttle: LogThrottle
-    private let tally: ServiceTally
+    private let counters: ServiceCounters
     private let sink: LogSink?
     private var context: ServiceContext?
     private var timer: TimerID?
     private var statusBegan: MonotonicInstant?
 
-    /// - Parameter sink: where the lines go, whose level a changed configuration sets; nil where that is somebody else's.
-    package init(_ settings: ServiceConfiguration.Log, tally: ServiceTally, sink: LogSink? = nil) {
+    /// - Parameter sink: the destination, whose level a changed configuration sets; nil where another
+    ///   component owns it.
+    package init(_ settings: ServiceConfiguration.Log, counters: ServiceCounters, sink: LogSink? = nil) {
         throttle = LogThrottle(limit: Int(settings.changes))
-        self.tally = tally
+        self.counters = counters
         self.sink = sink
     }
 
@@ -29,13 +30,13 @@ package final class ChangeLogger: ServiceComponent {
         if change.event != .path { statusBegan = change.event == .status ? change.instant : nil }
         switch throttle.judge(at: change.instant) {
         case .write(let leftOut):
-            tell(leftOut)
+            notify(leftOut)
             context?.log(
                 ChangeSentence.priority(change),
                 ChangeSentence.text(change, before: change.event == .status ? before : nil))
         case .leaveOut: arm()
         }
-        tally.linesLeftOut = throttle.total
+        counters.linesLeftOut = throttle.total
     }
 
     package func internetChanged(_ change: CommittedChange) {
@@ -48,24 +49,24 @@ package final class ChangeLogger: ServiceComponent {
         sink?.level = configuration.log.level
     }
 
-    private func tell(_ leftOut: Int) {
+    private func notify(_ leftOut: Int) {
         if leftOut > 0 { context?.log(.notice, "\(leftOut) changes are left out of the log") }
     }
 
-    /// After the minute the count is told, though no further change comes.
+    /// Logs the count after the minute, even without a further change.
     private func arm() {
         guard timer == nil, let context, let deadline = throttle.deadline else { return }
         timer = context.reactor.schedule(at: deadline.nanoseconds) { [weak self] in
             guard let self else { return }
             timer = nil
-            tell(throttle.takeLeftOut())
+            notify(throttle.consumeLeftOut())
         }
     }
 
     package var stateLine: String? { "\(throttle.total) changes were left out of the log" }
 
     package func stop(_ done: @escaping () -> Void) {
-        tell(throttle.takeLeftOut())
+        notify(throttle.consumeLeftOut())
         if let timer { context?.reactor.cancel(timer) }
         context = nil
         done()

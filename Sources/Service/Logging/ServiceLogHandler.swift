@@ -9,9 +9,10 @@ import Synchronization
 
 /// Where the lines of the service's log go: standard error, with the journal's priorities or with the time.
 ///
-/// A reader that does not read loses lines and never stops the loop: what does not fit at once is dropped and counted.
+/// A reader that does not read loses lines and never stops the loop: what does not fit at once is dropped and
+/// counted.
 package struct ServiceLogHandler: LogHandler {
-    /// The sink's, unless somebody has given this logger one of its own.
+    /// The sink's, unless this logger has one of its own.
     package var logLevel: Logger.Level {
         get { own ?? sink.level.level }
         set { own = newValue }

@@ -4,7 +4,7 @@ import EventLoop
 import Glibc
 import ServiceCore
 
-/// One who asks.
+/// One connection.
 final class MetricsClient {
     private let descriptor: OwnedDescriptor
     private let reactor: Reactor
@@ -79,7 +79,7 @@ final class MetricsClient {
         reactor.unwatch(descriptor.number)
         if let timer { reactor.cancel(timer) }
         timer = nil
-        // Unread bytes would make the kernel reset the connection and take the answer away from who has not read it.
+        // Unread bytes would make the kernel reset the connection, and the client would lose the answer.
         shutdown(descriptor.number, Int32(SHUT_WR))
         var rest = [UInt8](repeating: 0, count: 4096)
         for _ in 0..<4 { if Glibc.read(descriptor.number, &rest, rest.count) <= 0 { break } }

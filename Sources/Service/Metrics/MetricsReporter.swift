@@ -5,13 +5,13 @@ import Reachability
 import ReachabilityCore
 package import ServiceCore
 
-/// Gathers the numbers of the service and hands them to Prometheus: by a file, or to who asks.
+/// Collects the numbers of the service for Prometheus: in a file, or by a socket.
 package final class MetricsReporter: ServiceComponent {
     package let name = "metrics"
     private var settings: ServiceConfiguration.Metrics
     private let version: String
     private let files: Reactor
-    private let tally: ServiceTally
+    private let counters: ServiceCounters
     private var context: ServiceContext?
     private var writer: NewestWriter?
     private var listener: MetricsListener?
@@ -21,12 +21,13 @@ package final class MetricsReporter: ServiceComponent {
     private var nextWrite = Int64.min
     private var metrics = ServiceMetrics()
 
-    /// What the outbox and the transfers tell; nil where there is none.
+    /// The numbers of the outbox and the transfers; nil without an outbox.
     package var outbox: (() -> ServiceMetrics.Outbox?)?
     package var delivers: (() -> Bool?)?
     package var transfers: (() -> ServiceMetrics.Transfers?)?
 
-    /// How long changes of the status wait for each other after a write: who collects files looks every few seconds, and flash wears out.
+    /// The interval between writes for changes of the status: files are collected every few seconds, and
+    /// flash wears out.
     package var pace: Duration = .seconds(1)
     /// Called with each text that is handed out.
     package var answered: (() -> Void)?
@@ -36,12 +37,12 @@ package final class MetricsReporter: ServiceComponent {
     package var port: UInt16? { listener?.port }
 
     package init(
-        _ settings: ServiceConfiguration.Metrics, version: String, files: Reactor, tally: ServiceTally
+        _ settings: ServiceConfiguration.Metrics, version: String, files: Reactor, counters: ServiceCounters
     ) {
         self.settings = settings
         self.version = version
         self.files = files
-        self.tally = tally
+        self.counters = counters
     }
 
     package func start(_ context: ServiceContext) throws(ServiceError) {
@@ -126,11 +127,11 @@ package final class MetricsReporter: ServiceComponent {
         guard let context else { return [] }
         metrics.monitor = context.manager.counters
         metrics.turns = UInt64(context.reactor.counters.turns)
-        metrics.hookRuns = tally.hookRuns
-        metrics.hookFailures = tally.hookFailures
-        metrics.hooksSkipped = tally.hooksSkipped
-        metrics.historySkipped = tally.historySkipped
-        metrics.linesLeftOut = tally.linesLeftOut
+        metrics.hookRuns = counters.hookRuns
+        metrics.hookFailures = counters.hookFailures
+        metrics.hooksSkipped = counters.hooksSkipped
+        metrics.historySkipped = counters.historySkipped
+        metrics.linesLeftOut = counters.linesLeftOut
         metrics.outbox = outbox?()
         metrics.delivers = delivers?()
         metrics.transfers = transfers?()

@@ -6,7 +6,8 @@ import Glibc
 import ServiceCore
 import Synchronization
 
-/// Contents that come piece by piece, since they are too long for one message; files without a name, which nothing leaves behind.
+/// Contents that come piece by piece, since they are too long for one message; files without a name, which
+/// nothing leaves behind.
 ///
 /// Used on the outbox's calling thread and on the loop's.
 final class ContentUploads: Sendable {

@@ -2,7 +2,6 @@
 
 import EventLoop
 import Outbox
-import OutboxCore
 import Reachability
 import SessionCore
 import SessionManager
@@ -25,7 +24,7 @@ struct DeliveryStart: Sendable {
     /// What a probe says of the network; nil where none is asked.
     let internet: InternetState?
     let monitor: ReachabilityManager
-    let keeper: LoopBound<OutboxKeeper>
+    let service: LoopBound<OutboxService>
 
     /// - Throws: why it cannot be opened.
     func run() async throws -> Outcome {
@@ -35,26 +34,26 @@ struct DeliveryStart: Sendable {
         try await outbox.follow(internet)
         var problem: String?
         do { try await outbox.startDelivery(with: manager) } catch { problem = "\(error)" }
-        // For those who add without the service; where the disk is full, with the next start.
-        if open == nil { try? await outbox.keepLimits() }
+        // For processes that add without the service; on a full disk, the next start stores them.
+        if open == nil { try? await outbox.storeLimits() }
         return Outcome(outbox: outbox, manager: manager, problem: problem)
     }
 
     private func outbox() async throws -> RequestOutbox {
         if let open { return open }
         try directory.prepare()
-        let (folder, keeper) = (directory.path + "/" + OutboxKeeper.folderName, keeper)
+        let (folder, service) = (directory.path + "/" + OutboxService.folderName, service)
         return try await RequestOutbox(at: folder, configuration: configuration) { event in
-            keeper.perform { $0.happened(event) }
+            service.perform { $0.happened(event) }
         }
     }
 
     private func made() -> URLSessionManager {
         var queue = RequestQueue.Settings()
         queue.follows = .provider(monitor)
-        let (manager, keeper) = (URLSessionManager(queue: queue), keeper)
+        let (manager, service) = (URLSessionManager(queue: queue), service)
         manager.eventMonitors = [
-            EventMonitor(queue: .onLoop(keeper.reactor)) { _, step in keeper.here { $0.note(step) } }
+            EventMonitor(queue: .onLoop(service.reactor)) { _, step in service.here { $0.record(step) } }
         ]
         return manager
     }

@@ -2,7 +2,7 @@
 
 import FoundationEssentials
 import HTTPTypes
-import OutboxCore
+import Outbox
 import ReachabilityCore
 import ServiceCore
 import SessionCore

@@ -19,7 +19,7 @@ package struct ServiceManager: Sendable {
     ///
     /// - Parameters:
     ///   - environment: The value of a variable.
-    ///   - process: The number of this process: what is meant for another one does not count.
+    ///   - process: the ID of this process: descriptors for another one are ignored.
     package init(environment: (String) -> String?, process: Int32) {
         notify = NotifySocket(name: environment("NOTIFY_SOCKET").flatMap { $0.isEmpty ? nil : $0 })
         let isForUs = environment("WATCHDOG_PID").map { Int32($0) == process } ?? true
@@ -38,7 +38,8 @@ package struct ServiceManager: Sendable {
         }
     }
 
-    /// Reads the environment of this process and takes the variables away, so that no child believes they are its own.
+    /// Reads the environment of this process and takes the variables away, so that no child believes they are
+    /// its own.
     ///
     /// To be called while there is one thread.
     package static func take() -> ServiceManager {
@@ -65,7 +66,7 @@ package struct ServiceManager: Sendable {
         }
     }
 
-    /// The descriptor of this name; else, where names are not told or are others, the first one when `isMain`.
+    /// The descriptor of this name; without names or with other names, the first one when `isMain`.
     package func socket(named name: String, isMain: Bool = false) -> Int32? {
         if let known = sockets.first(where: { $0.name == name }) { return known.descriptor }
         return isMain ? sockets.first { $0.name != "metrics" }?.descriptor : nil

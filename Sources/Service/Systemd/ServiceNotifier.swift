@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 import EventLoop
+import Glibc
 import ReachabilityCore
 package import ServiceCore
 
@@ -28,7 +30,7 @@ package final class ServiceNotifier: ServiceComponent {
 
     private func armTimer() {
         guard let context, let watchdog = manager.watchdog else { return }
-        // Half of what is asked for, as sd_watchdog_enabled(3) recommends.
+        // Half of the configured time, as sd_watchdog_enabled(3) recommends.
         timer = context.reactor.schedule(at: Reactor.now + watchdog.inNanoseconds / 2) { [weak self] in
             self?.isDue = true
             self?.armTimer()
@@ -50,7 +52,7 @@ package final class ServiceNotifier: ServiceComponent {
 
     package func reload(_ configuration: ServiceConfiguration) {
         guard isReady else { return }
-        // The order counts: whoever waits for the reload compares the time with that of its request (sd_notify(3)).
+        // The order counts: the service manager compares the time with that of its request (sd_notify(3)).
         manager.notify.send("RELOADING=1", "MONOTONIC_USEC=\(Reactor.now / 1000)")
         manager.notify.send("READY=1")
     }
@@ -61,5 +63,29 @@ package final class ServiceNotifier: ServiceComponent {
         if let timer { context?.reactor.cancel(timer) }
         context = nil
         done()
+    }
+}
+
+/// Reports the service's state to the service manager (sd_notify(3)): datagrams to a socket named by the
+/// environment.
+package struct NotifySocket: Sendable {
+    private let name: String?
+
+    /// - Parameter name: the value of `NOTIFY_SOCKET`; nil without a service manager.
+    package init(name: String?) { self.name = name }
+
+    package var isThere: Bool { name != nil }
+
+    /// Sends lines of `KEY=value`; errors are ignored.
+    package func send(_ lines: String...) {
+        guard let name, let address = try? UnixAddress(name) else { return }
+        let type = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+        let number = socket(AF_UNIX, type, 0)
+        guard number >= 0 else { return }
+        defer { close(number) }
+        let bytes = Array(lines.joined(separator: "\n").utf8)
+        _ = address.with {
+            Int32(truncatingIfNeeded: sendto(number, bytes, bytes.count, Int32(MSG_NOSIGNAL), $0, $1))
+        }
     }
 }

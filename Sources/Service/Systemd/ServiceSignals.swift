@@ -25,7 +25,8 @@ package final class ServiceSignals {
     private let reactor: Reactor
     private let descriptor: OwnedDescriptor
 
-    /// Takes the signals off their usual course; to be called before any thread is started, for threads inherit it.
+    /// Takes the signals off their usual course; to be called before any thread is started, for threads
+    /// inherit it.
     package static func block() {
         var set = set
         pthread_sigmask(SIG_BLOCK, &set, nil)

@@ -3,7 +3,7 @@
 import CLinux
 import Glibc
 
-/// Who is at the other end of a Unix socket, as the kernel noted when it connected (SO_PEERCRED, unix(7)).
+/// The credentials of a Unix socket's peer when it connected (SO_PEERCRED, unix(7)).
 package struct PeerCredentials: Sendable, Equatable {
     package var process: Int32
     package var user: UInt32
@@ -18,12 +18,12 @@ package struct PeerCredentials: Sendable, Equatable {
         self.groups = groups
     }
 
-    /// Those of a connection; nil where the kernel does not tell.
+    /// Nil where the kernel has none.
     init?(socket: Int32) {
         var credentials = clinux_credentials()
         guard clinux_peer_credentials(socket, &credentials) == 0 else { return nil }
         self.init(process: credentials.process, user: credentials.user, group: credentials.group)
-        // A user is in 65,536 groups at most; who is in so many reads the status all the same.
+        // A user is in 65,536 groups at most.
         var numbers = [gid_t](repeating: 0, count: 256)
         var length = socklen_t(numbers.count * MemoryLayout<gid_t>.size)
         guard getsockopt(socket, SOL_SOCKET, Int32(CLINUX_SO_PEERGROUPS), &numbers, &length) == 0 else {
@@ -35,7 +35,7 @@ package struct PeerCredentials: Sendable, Equatable {
     /// Whether this is root or the user of the service.
     package func isOwner(serviceUser: UInt32) -> Bool { user == 0 || user == serviceUser }
 
-    /// Whether this is one of those who may use the outbox: the owners, and who is in the group.
+    /// Whether the peer may use the outbox: the owners, and members of the group.
     package func mayUseOutbox(serviceUser: UInt32, group allowed: UInt32?) -> Bool {
         if isOwner(serviceUser: serviceUser) { return true }
         guard let allowed else { return false }

@@ -14,7 +14,8 @@ package final class UnixListener {
     private let lock: OwnedDescriptor?
     /// The file's device and number.
     private let identity: FileIdentity?
-    /// So many connections may wait until they are let in; the kernel's own limit (net.core.somaxconn) is as high, since Linux 5.4.
+    /// So many connections may wait until they are let in; the kernel's own limit (net.core.somaxconn) is as
+    /// high, since Linux 5.4.
     private static let backlog: Int32 = 4_096
 
     /// Takes over a socket that listens already (socket activation).
@@ -25,7 +26,7 @@ package final class UnixListener {
                 "descriptor \(number), which was handed over as LISTEN_FDS says, is no listening Unix socket")
         }
         descriptor = OwnedDescriptor(adopting: number)
-        // Who made it may have had a shorter queue in mind (listen(2) may be called again).
+        // The socket's maker may have set a shorter queue (listen(2) may be called again).
         _ = listen(number, Self.backlog)
         path = nil
         lock = nil
@@ -36,8 +37,8 @@ package final class UnixListener {
 
     /// Listens at `path`; its directory is made where it is missing.
     ///
-    /// A socket that is there is replaced only if nobody listens on it. Two services that start at once are kept apart
-    /// by a lock beside it, which the kernel releases however its holder ends.
+    /// A socket that is there is replaced only if no process listens on it. Two services that start at once
+    /// are kept apart by a lock beside it, which the kernel releases however its holder ends.
     package convenience init(path: String) throws(ServiceError) {
         let isFile = !path.hasPrefix("@")
         if isFile { try Self.makeDirectory(of: path) }
@@ -56,7 +57,7 @@ package final class UnixListener {
             if errno == EADDRINUSE { throw Self.alreadyRunning(path) }
             throw Self.error("listening at \(path)")
         }
-        // Everybody may ask for the status; who may do more is decided by who he is.
+        // All users may ask for the status; further permissions depend on the peer's credentials.
         guard !isFile || chmod(path, 0o666) == 0 else { throw Self.error("chmod \(path)") }
         guard listen(number, Self.backlog) == 0 else { throw Self.error("listening at \(path)") }
         self.descriptor = descriptor
@@ -68,7 +69,8 @@ package final class UnixListener {
     /// Whether clients that look for the path find this socket.
     var isInPlace: Bool { path.map { FileIdentity($0) == identity } ?? true }
 
-    /// Listens at the same path again, where the file or its directory was removed; this one goes on until it goes away.
+    /// Listens at the same path again, where the file or its directory was removed; this one goes on until it
+    /// goes away.
     func remade() throws(ServiceError) -> UnixListener {
         guard let path else { throw ServiceError("a socket that was handed over cannot be made again") }
         try Self.makeDirectory(of: path)
@@ -92,7 +94,7 @@ package final class UnixListener {
         return OwnedDescriptor(adopting: copy)
     }
 
-    /// Removes the file; who is connected stays so.
+    /// Removes the file; connections stay.
     func close() {
         guard let path, isInPlace else { return }
         unlink(path)
@@ -126,7 +128,7 @@ package final class UnixListener {
                 if errno == EWOULDBLOCK { throw alreadyRunning(path) }
                 throw error("locking \(name)")
             }
-            // The holder before removed the file when it ended: then this lock holds for nobody else.
+            // The former holder removed the file when it ended: then no other process sees this lock.
             if FileIdentity(descriptor: number).isSame(as: name) { return lock }
         }
     }
@@ -141,7 +143,7 @@ package final class UnixListener {
         guard probe >= 0 else { throw error("socket(AF_UNIX)") }
         defer { _ = Glibc.close(probe) }
         let answer = try UnixAddress(path).with { connect(probe, $0, $1) }
-        // Refused: nobody has it open. Anything else is somebody, or not for us to judge.
+        // Refused: no process has it open. Any other result counts as in use.
         guard answer != 0, errno == ECONNREFUSED else { throw alreadyRunning(path) }
         unlink(path)
     }
@@ -156,5 +158,36 @@ package final class UnixListener {
     private static func error(_ what: String, _ advice: String = "") -> ServiceError {
         let failure = ReactorError(what, errno: errno)
         return ServiceError("\(failure)\(failure.errno == EMFILE ? "" : advice)")
+    }
+}
+
+/// The address of a Unix socket; a name that begins with "@" is an abstract one, without a file (unix(7)).
+struct UnixAddress {
+    private var address = sockaddr_un()
+    private let length: socklen_t
+
+    init(_ name: String) throws(ServiceError) {
+        let isAbstract = name.hasPrefix("@")
+        let bytes = Array(name.utf8)
+        let room = MemoryLayout.size(ofValue: address.sun_path)
+        // A path needs room for its NUL; an abstract name is as long as the address says.
+        guard !bytes.isEmpty, bytes.count + (isAbstract ? 0 : 1) <= room else {
+            throw ServiceError(
+                .usage,
+                "\(name): the path of a socket has 1 to \(room - 1) bytes, and this one \(bytes.count)")
+        }
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { path in
+            path.copyBytes(from: bytes)
+            if isAbstract { path[0] = 0 }
+        }
+        let header = MemoryLayout<sockaddr_un>.size - room
+        length = socklen_t(header + bytes.count + (isAbstract ? 0 : 1))
+    }
+
+    func with(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        withUnsafePointer(to: address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
+        }
     }
 }

@@ -16,11 +16,13 @@ package struct VarlinkClient: ~Copyable {
 
     /// Connects; fails at once where nothing listens (``ServiceError/Kind/absent``).
     ///
-    /// Where others fill the queue it waits for its turn: the kernel lets those who wait in one after the other (unix(7), SO_SNDTIMEO).
+    /// Waits while the listener's queue is full: the kernel admits waiting clients one after the other
+    /// (unix(7), SO_SNDTIMEO).
     ///
     /// - Parameters:
     ///   - replyLimit: The longest reply in bytes.
-    ///   - limit: When to give up waiting for a place (``ServiceError/Kind/busy``), on the monotonic clock (``Reactor/now``).
+    ///   - limit: When to give up waiting for a place (``ServiceError/Kind/busy``), on the monotonic clock
+    ///     (``Reactor/now``).
     package init(path: String, replyLimit: Int = 16 << 20, until limit: Int64? = nil) throws(ServiceError) {
         let address = try UnixAddress(path)
         let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)

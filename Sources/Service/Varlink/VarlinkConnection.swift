@@ -6,17 +6,17 @@ import Glibc
 import ReachabilityCore
 import ServiceCore
 
-/// One client's socket: bytes in, replies out, and the times that run; decisions are the machine's.
+/// One client's socket: bytes in, replies out, timers; ``VarlinkConnectionStateMachine`` decides.
 final class VarlinkConnection {
-    let id: ClientLedger.ID
+    let id: ConnectionQuota.ID
     let peer: PeerCredentials
     private let descriptor: OwnedDescriptor
     private let reactor: Reactor
     private let limits: VarlinkLimits
-    /// Nil where a service that ended late has been let go of, by any thread, while the client was still there.
+    /// Nil if the service was released before this connection closed.
     private weak var server: VarlinkServer?
     private var machine: VarlinkConnectionStateMachine
-    /// Replies that the socket has not taken.
+    /// Replies that are not written to the socket yet.
     private var outgoing: [UInt8] = []
     private var messageTimer: TimerID?
     private var stallTimer: TimerID?
@@ -24,14 +24,14 @@ final class VarlinkConnection {
     private var isEnded = false
     private(set) var isClosed = false
     private var isPumping = false
-    /// Whether it was told anything yet.
+    /// Whether a reply was sent.
     private var isAnswered = false
     private var isDraining = false
 
     private static let pieceSize = 16 << 10
 
     init(
-        _ id: ClientLedger.ID, _ descriptor: consuming OwnedDescriptor, _ peer: PeerCredentials,
+        _ id: ConnectionQuota.ID, _ descriptor: consuming OwnedDescriptor, _ peer: PeerCredentials,
         _ reactor: Reactor, _ limits: VarlinkLimits, server: VarlinkServer
     ) {
         self.id = id
@@ -43,7 +43,7 @@ final class VarlinkConnection {
         machine = VarlinkConnectionStateMachine(limits: limits)
     }
 
-    /// Begins to listen; false where the kernel does not let it.
+    /// Starts watching the socket; false where the kernel refuses.
     func open() -> Bool {
         do throws(ReactorError) {
             try reactor.watch(descriptor.number, for: .readable) { [weak self] in self?.ready($0) }
@@ -59,7 +59,7 @@ final class VarlinkConnection {
     /// Whether it is a subscription.
     var isMonitoring: Bool { machine.isMonitoring }
 
-    // MARK: What happens
+    // MARK: Events
 
     private func ready(_ readiness: Readiness) {
         if readiness.contains(.refused) { return close() }
@@ -72,7 +72,7 @@ final class VarlinkConnection {
 
     private func read() {
         guard !isEnded else {
-            // Nothing is left to be taken from a peer that is gone altogether.
+            // The peer has gone: nothing is left to read.
             return outgoing.isEmpty ? close() : flush()
         }
         let result = withUnsafeTemporaryAllocation(byteCount: Self.pieceSize, alignment: 1) {
@@ -89,9 +89,9 @@ final class VarlinkConnection {
         }
     }
 
-    /// Answers what can be answered.
+    /// Answers all calls that can be answered now.
     private func pump() {
-        // What answers at once calls back into it.
+        // An immediate answer calls back into it.
         guard !isPumping else { return }
         isPumping = true
         loop: while !isClosed {
@@ -131,10 +131,10 @@ final class VarlinkConnection {
         settle()
     }
 
-    /// The service ends: what the client has asked is still answered, and the first call of one that has only just come.
+    /// The service ends: calls that were received are still answered, and the first call of a new client.
     ///
-    /// With socket activation, who comes a moment later waits for the next service; who was let in a moment before must
-    /// not fare worse.
+    /// With socket activation a later client waits for the next service; one that was accepted a moment
+    /// earlier must not be dropped.
     func drain() {
         isDraining = true
         if !isEnded { read() }
@@ -156,7 +156,6 @@ final class VarlinkConnection {
         if let reply = machine.subscribed(statusOnly: statusOnly, to: change) { put(reply) }
     }
 
-    /// Something has changed.
     func statusChanged(_ change: CommittedChange) {
         guard !isClosed, let reply = machine.changed(change, unread: outgoing.count) else { return }
         put(reply)
@@ -194,38 +193,30 @@ final class VarlinkConnection {
         if outgoing.isEmpty, let reply = machine.drained() { put(reply) }
     }
 
-    // MARK: What is waited for
+    // MARK: Waiting
 
-    /// Waits for what can come, and no longer than the limits say.
+    /// Carries out ``VarlinkConnectionStateMachine/wait(unread:hasEnded:isDraining:isAnswered:)``.
     private func settle() {
         guard !isClosed, !isPumping else { return }
-        if isEnded, outgoing.isEmpty { return close() }
-        let isDone = machine.isMonitoring || machine.isIdle && isAnswered
-        if isDraining, isDone, outgoing.isEmpty { return close() }
-        // A client that has gone is no subscriber and waits for nothing; what it asked for before it may still read.
-        let stands = outgoing.count > limits.unread
-        var interest = Interest.nothing
-        if !isEnded, !stands || machine.isMonitoring { interest.insert(.readable) }
-        if !outgoing.isEmpty { interest.insert(.writable) }
-        reactor.change(descriptor.number, to: interest)
-        if machine.awaitsRest, !stands {
-            arm(&messageTimer, limits.messageTime) {
-                $0.end(.malformed("the rest of a message did not come"))
-            }
-        } else {
-            cancel(&messageTimer)
+        switch machine.wait(
+            unread: outgoing.count, hasEnded: isEnded, isDraining: isDraining, isAnswered: isAnswered)
+        {
+        case .close: return close()
+        case .wait(let reads, let writes, let restTime, let readTime):
+            var interest = Interest.nothing
+            if reads { interest.insert(.readable) }
+            if writes { interest.insert(.writable) }
+            reactor.change(descriptor.number, to: interest)
+            arm(&messageTimer, restTime) { $0.end(.malformed("the rest of a message did not come")) }
+            arm(&stallTimer, readTime) { $0.close() }
         }
-        if outgoing.isEmpty {
-            cancel(&stallTimer)
-        } else {
-            arm(&stallTimer, limits.stallTime) { $0.close() }
-        }
-        server?.noticed(self, isIdle: machine.isIdle && outgoing.isEmpty)
+        server?.update(self, isIdle: machine.isIdle && outgoing.isEmpty)
     }
 
     private func arm(
-        _ timer: inout TimerID?, _ time: Duration, _ body: @escaping (VarlinkConnection) -> Void
+        _ timer: inout TimerID?, _ time: Duration?, _ body: @escaping (VarlinkConnection) -> Void
     ) {
+        guard let time else { return cancel(&timer) }
         guard timer == nil else { return }
         timer = reactor.schedule(at: Reactor.now + time.inNanoseconds) { [weak self] in
             if let self { body(self) }

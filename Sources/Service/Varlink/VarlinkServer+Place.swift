@@ -5,7 +5,7 @@ import ServiceCore
 
 // The socket's file may be removed while the service runs, mostly with its directory: then it is made again.
 extension VarlinkServer {
-    /// Who removes a directory makes it again at once, or leaves that to the service: it waits that long for it.
+    /// How long the service waits for a removed directory to be made again before it makes it itself.
     private static let firstPause: Int64 = 1_000_000_000
     private static let longestPause: Int64 = 60_000_000_000
 
@@ -15,7 +15,7 @@ extension VarlinkServer {
         place = nil
         guard let context, let path = listener?.path else { return }
         // Without a watch it is looked at with each change of the status.
-        place = PlaceWatch(folder: path.enclosingFolder, file: path, on: context.reactor) { [weak self] in
+        place = PathWatcher(folder: path.enclosingFolder, file: path, on: context.reactor) { [weak self] in
             self?.lookAfterPlace()
         }
     }

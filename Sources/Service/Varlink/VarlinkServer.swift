@@ -11,23 +11,23 @@ package final class VarlinkServer: ServiceComponent {
     package let name = "varlink"
     private let makeListener: () throws(ServiceError) -> UnixListener
     private let limits: VarlinkLimits
-    /// Says who may use the outbox.
+    /// Whether a peer may use the outbox.
     private let mayUseOutbox: (PeerCredentials) -> Bool
-    /// Says who may have the service read secrets, and has places that are kept free.
+    /// Whether a peer may have the service read secrets, and has reserved connections.
     private let isOwner: (PeerCredentials) -> Bool
-    private let desk: ServiceDesk
+    private let statusService: StatusService
     private(set) var listener: UnixListener?
     private(set) var context: ServiceContext?
-    /// Tells when the socket's file is gone.
-    var place: PlaceWatch?
+    /// Watches the socket's file.
+    var place: PathWatcher?
     /// Until the file is made again.
     var restoring: TimerID?
-    private var ledger: ClientLedger
-    private var connections: [ClientLedger.ID: VarlinkConnection] = [:]
-    private var subscribers: [ClientLedger.ID: VarlinkConnection] = [:]
-    private var waiting: Set<ClientLedger.ID> = []
-    /// Those of both, and who waits for the outbox.
-    private var subscriptions: SubscriptionLedger
+    private var quota: ConnectionQuota
+    private var connections: [ConnectionQuota.ID: VarlinkConnection] = [:]
+    private var subscribers: [ConnectionQuota.ID: VarlinkConnection] = [:]
+    private var waiting: Set<ConnectionQuota.ID> = []
+    /// The subscribers, and the connections that wait for a condition or the outbox.
+    private var subscriptions: SubscriptionQuota
     /// Whether clients are let in.
     private var isListening = false
     private var acceptTimer: TimerID?
@@ -38,30 +38,31 @@ package final class VarlinkServer: ServiceComponent {
 
     /// - Parameters:
     ///   - listener: Makes the socket when the service starts.
-    ///   - desk: Answers what clients ask.
+    ///   - statusService: Answers what clients ask.
     package init(
-        limits: VarlinkLimits, desk: ServiceDesk, mayUseOutbox: @escaping (PeerCredentials) -> Bool,
+        limits: VarlinkLimits, statusService: StatusService,
+        mayUseOutbox: @escaping (PeerCredentials) -> Bool,
         isOwner: @escaping (PeerCredentials) -> Bool,
         listener: @escaping () throws(ServiceError) -> UnixListener
     ) {
         self.limits = limits
-        self.desk = desk
+        self.statusService = statusService
         self.mayUseOutbox = mayUseOutbox
         self.isOwner = isOwner
         makeListener = listener
-        ledger = ClientLedger(limits: limits)
-        subscriptions = SubscriptionLedger(limits: limits)
+        quota = ConnectionQuota(limits: limits)
+        subscriptions = SubscriptionQuota(limits: limits)
     }
 
     package func start(_ context: ServiceContext) throws(ServiceError) {
         self.context = context
         let listener = try makeListener()
         self.listener = listener
-        desk.open(context)
+        statusService.open(context)
         watchPlace()
     }
 
-    /// Goes on with another socket; those who wait in the queue of the old one are let in first.
+    /// Switches to another socket; clients in the queue of the former one are admitted first.
     func replaceListener(by remade: UnixListener) {
         guard let context, let old = listener else { return }
         if isListening {
@@ -74,7 +75,7 @@ package final class VarlinkServer: ServiceComponent {
         if isListening { beginToListen() }
     }
 
-    /// Clients are let in once there is something to tell; until then they wait in the kernel's queue.
+    /// Clients are admitted once the status is known; until then they wait in the kernel's queue.
     private func beginToListen() {
         guard let context, let listener, acceptTimer == nil else { return }
         isListening = true
@@ -91,7 +92,7 @@ package final class VarlinkServer: ServiceComponent {
         if change.event == .initial { beginToListen() }
         lookAfterPlace()
         for connection in subscribers.values { connection.statusChanged(change) }
-        desk.statusChanged()
+        statusService.statusChanged()
     }
 
     package func internetChanged(_ change: CommittedChange) {
@@ -99,7 +100,7 @@ package final class VarlinkServer: ServiceComponent {
     }
 
     package var stateLine: String? {
-        "\(connections.count) clients, \(subscribers.count) subscriptions, \(desk.waitCount) waiting, \(refusals) refused"
+        "\(connections.count) clients, \(subscribers.count) subscriptions, \(statusService.waitCount) waiting, \(refusals) refused"
     }
 
     package func stop(_ done: @escaping () -> Void) {
@@ -113,7 +114,7 @@ package final class VarlinkServer: ServiceComponent {
             [weak self] in
             self?.drained()
         }
-        desk.prepareToClose()
+        statusService.prepareToClose()
         for connection in Array(connections.values) {
             if waiting.contains(connection.id) { connection.close() } else { connection.drain() }
         }
@@ -124,7 +125,7 @@ package final class VarlinkServer: ServiceComponent {
         guard let done = stopped else { return }
         stopped = nil
         if let drainTimer { context?.reactor.cancel(drainTimer) }
-        desk.close()
+        statusService.close()
         for connection in Array(connections.values) { connection.close() }
         context = nil
         done()
@@ -134,7 +135,7 @@ package final class VarlinkServer: ServiceComponent {
 
     private func accept() {
         guard let context, let listener else { return }
-        // A few at a time: who connects in a storm does not keep the loop from the others.
+        // A few at a time: a storm of connections must not block the loop.
         for _ in 0..<64 {
             let number = clinux_accept(listener.descriptor.number)
             guard number >= 0 else {
@@ -145,7 +146,7 @@ package final class VarlinkServer: ServiceComponent {
             }
             let descriptor = OwnedDescriptor(adopting: number)
             guard let peer = PeerCredentials(socket: number) else { continue }
-            switch ledger.admit(user: peer.user, isOwner: isOwner(peer), isMember: mayUseOutbox(peer)) {
+            switch quota.admit(user: peer.user, isOwner: isOwner(peer), isMember: mayUseOutbox(peer)) {
             case .admitted(let id): open(id, descriptor, peer, context)
             case .replacing(let victim, by: let id):
                 refusals += 1
@@ -172,7 +173,7 @@ package final class VarlinkServer: ServiceComponent {
     }
 
     private func open(
-        _ id: ClientLedger.ID, _ descriptor: consuming OwnedDescriptor, _ peer: PeerCredentials,
+        _ id: ConnectionQuota.ID, _ descriptor: consuming OwnedDescriptor, _ peer: PeerCredentials,
         _ context: ServiceContext
     ) {
         let limits = mayUseOutbox(peer) ? limits : limits.forEverybody
@@ -181,17 +182,17 @@ package final class VarlinkServer: ServiceComponent {
         if !connection.open() { connection.close() }
     }
 
-    func noticed(_ connection: VarlinkConnection, isIdle: Bool) {
-        ledger.noticed(connection.id, isIdle: isIdle)
+    func update(_ connection: VarlinkConnection, isIdle: Bool) {
+        quota.update(connection.id, isIdle: isIdle)
     }
 
     func closed(_ connection: VarlinkConnection) {
-        ledger.remove(connection.id)
+        quota.remove(connection.id)
         connections[connection.id] = nil
         subscribers[connection.id] = nil
         waiting.remove(connection.id)
         subscriptions.remove(connection.id)
-        desk.forget(connection.id)
+        statusService.forget(connection.id)
         if stopped != nil, connections.isEmpty { drained() }
     }
 
@@ -203,7 +204,7 @@ package final class VarlinkServer: ServiceComponent {
         case .monitor where stopped != nil, .wait where stopped != nil:
             connection.answer(.unavailable("the service is ending"))
         case .monitor(let statusOnly):
-            guard let change = desk.current else {
+            guard let change = statusService.current else {
                 return connection.answer(.unavailable("no status is known yet"))
             }
             guard admit(connection) else { return }
@@ -217,7 +218,7 @@ package final class VarlinkServer: ServiceComponent {
         case .wait(let condition, let stable, let timeout):
             guard admit(connection) else { return }
             waiting.insert(connection.id)
-            desk.wait(condition, stable: stable, timeout: timeout, for: connection.id) {
+            statusService.wait(condition, stable: stable, timeout: timeout, for: connection.id) {
                 [weak self, weak connection] in
                 guard let connection else { return }
                 self?.waiting.remove(connection.id)
@@ -229,7 +230,8 @@ package final class VarlinkServer: ServiceComponent {
             connection.answer(.permissionDenied)
         case .outbox(.wait(let entry, let timeout)):
             guard admit(connection) else { return }
-            desk.waitForOutbox(entry, timeout: timeout, for: connection.id) { [weak self, weak connection] in
+            statusService.waitForOutbox(entry, timeout: timeout, for: connection.id) {
+                [weak self, weak connection] in
                 guard let connection else { return }
                 self?.subscriptions.remove(connection.id)
                 connection.answer($0)
@@ -237,11 +239,11 @@ package final class VarlinkServer: ServiceComponent {
         case .history where !isOwner(connection.peer) && publicUnread > limits.publicUnread:
             connection.answer(.limit("others have not read their answers yet"))
         default:
-            desk.answer(request) { [weak connection] in connection?.answer($0) }
+            statusService.answer(request) { [weak connection] in connection?.answer($0) }
         }
     }
 
-    /// What those who are not the owners have not read yet.
+    /// The unread bytes of all clients but the owners.
     private var publicUnread: Int {
         connections.values.reduce(0) { isOwner($1.peer) ? $0 : $0 + $1.unread }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a configuration that was read again changes in a service that runs, and what has to wait for its next start.
+/// What a configuration that was read again changes in a service that runs, and what has to wait for its next
+/// start.
 package struct ConfigurationChange: Sendable {
     /// The old one with what can change at once.
     package let inForce: ServiceConfiguration

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is wrong with a configuration: where, which key, and what is allowed.
+/// A problem of a configuration: the place, the key, and the allowed values.
 package struct ConfigurationProblem: Error, Sendable, Equatable, CustomStringConvertible {
     /// The file with the line, the option, or the variable.
     package var place: String
@@ -17,7 +17,7 @@ package struct ConfigurationProblem: Error, Sendable, Equatable, CustomStringCon
 
 /// Puts a configuration together: the defaults, then the file, then the environment, then the command line.
 ///
-/// It goes on after a problem, so that all are told at once.
+/// Continues after a problem, so that all are reported at once.
 package struct ConfigurationReader {
     package private(set) var configuration = ServiceConfiguration()
     package private(set) var problems: [ConfigurationProblem] = []
@@ -145,5 +145,43 @@ package struct ConfigurationReader {
             return "unknown key; [\(table)] has " + siblings.joined(separator: ", ")
         }
         return "unknown key; 'reach serve --sample' prints all there are"
+    }
+}
+
+/// Finds the intended word for a misspelt one.
+package enum NearestWord {
+    /// The candidate that needs the fewest changes, where these are at most a third of its letters; nil where
+    /// none is near.
+    package static func to(_ word: String, in candidates: some Sequence<String>) -> String? {
+        let written = Array(word.lowercased().utf8.prefix(128))
+        var best: (word: String, distance: Int)?
+        for candidate in candidates {
+            let distance = distance(written, Array(candidate.utf8))
+            guard distance <= max(1, candidate.utf8.count / 3), distance < best?.distance ?? .max else {
+                continue
+            }
+            best = (candidate, distance)
+        }
+        return best?.word
+    }
+
+    /// How many letters have to be inserted, left out, replaced, or swapped with their neighbour.
+    private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
+        var before: [Int] = []
+        var last = Array(0...b.count)
+        for row in a.indices {
+            var next = [row + 1]
+            for column in b.indices {
+                let isSame = a[row] == b[column]
+                var cost = min(last[column] + (isSame ? 0 : 1), last[column + 1] + 1, next[column] + 1)
+                if row > 0, column > 0, a[row] == b[column - 1], a[row - 1] == b[column] {
+                    cost = min(cost, before[column - 1] + 1)
+                }
+                next.append(cost)
+            }
+            before = last
+            last = next
+        }
+        return last[b.count]
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is written about the options: the help, the sample file, and the configuration that is in force.
+/// Texts about the options: the help, the sample file, and the current configuration.
 package enum ConfigurationText {
     /// The options for `reach serve --help`.
     package static func help(width: Int = 80) -> String {

@@ -9,7 +9,7 @@ package enum DurationText {
         ("d", 86_400_000_000_000),
     ]
 
-    /// What is allowed, for a message.
+    /// The allowed values, for a message.
     package static let allowed = "a length of time such as \"500ms\", \"10s\", \"5m\", \"24h\" or \"90d\""
 
     /// Reads a number with one unit: `ms`, `s`, `m`, `h`, `d`; a fraction is allowed, at most 100 years.
@@ -42,7 +42,8 @@ package enum DurationText {
 
     /// For people, to two units: `4 s`, `12 min 4 s`, `2 h 5 min`, `3 d 4 h`; below ten seconds to the tenth.
     package static func people(_ duration: Duration) -> String {
-        // Only short times are counted in nanoseconds: between two wall times may lie more than these can count.
+        // Only short times are counted in nanoseconds: between two wall times may lie more than these can
+        // count.
         let nanoseconds = max(0, duration.inNanoseconds)
         if nanoseconds < 9_950_000_000 {
             let tenths = (nanoseconds + 50_000_000) / 100_000_000

@@ -2,7 +2,8 @@
 
 package import ReachabilityCore
 
-/// Everything about the service that can be set, with its defaults; what each is for stands in ``ServiceOption/all``.
+/// Everything about the service that can be set, with its defaults; what each is for stands in
+/// ``ServiceOption/all``.
 package struct ServiceConfiguration: Sendable, Equatable {
     package var socket = ServicePaths.socket
     package var stateDirectory = ServicePaths.stateDirectory
@@ -26,7 +27,7 @@ package struct ServiceConfiguration: Sendable, Equatable {
     }
 
     package struct Probe: Sendable, Equatable {
-        /// Empty where nobody is asked.
+        /// Empty without a probe.
         package var url = ""
         /// 0 for 200 to 299.
         package var status: Int64 = 0
@@ -87,7 +88,7 @@ package struct ServiceConfiguration: Sendable, Equatable {
 
     package init() {}
 
-    /// Where status.json is written: the socket's folder unless told otherwise.
+    /// Where status.json is written: the socket's folder by default.
     package var statusDirectory: String {
         if !runtimeDirectory.isEmpty { return runtimeDirectory }
         guard socket.hasPrefix("/"), let slash = socket.lastIndex(of: "/") else { return stateDirectory }
@@ -104,4 +105,44 @@ package struct ServiceConfiguration: Sendable, Equatable {
         configuration.reportsLinks = true
         return configuration
     }
+}
+
+/// An address with a port to listen at: `127.0.0.1:9464`, `[::1]:9464`.
+package struct Endpoint: Sendable, Equatable, CustomStringConvertible {
+    package var address: IPAddress
+    /// 0 lets the kernel choose one.
+    package var port: UInt16
+
+    package init(address: IPAddress, port: UInt16) {
+        self.address = address
+        self.port = port
+    }
+
+    /// Reads the text; nil for anything else, names included.
+    package init?(_ text: String) {
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]),
+            !text[text.index(after: colon)...].hasPrefix("+")
+        else { return nil }
+        var host = String(text[..<colon])
+        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+        if isBracketed { host = String(host.dropFirst().dropLast()) }
+        guard let address = IPAddress(host), (address.family == .ipv6) == isBracketed else { return nil }
+        self.init(address: address, port: port)
+    }
+
+    /// Whether only this machine gets there.
+    package var isLoopback: Bool { address.isLoopback }
+
+    package var description: String {
+        address.family == .ipv6 ? "[\(address)]:\(port)" : "\(address):\(port)"
+    }
+}
+
+/// Where the service of a device is found.
+package enum ServicePaths {
+    package static let socket = "/run/reach/reach.varlink"
+    package static let configuration = "/etc/reach/reach.toml"
+    package static let stateDirectory = "/var/lib/reach"
+    /// The variable that names another socket to clients.
+    package static let socketVariable = "REACH_SOCKET"
 }

@@ -3,7 +3,7 @@
 import ReachabilityCore
 
 extension ServiceOption {
-    /// Every option, in the order in which they are told.
+    /// Every option, in the order of the sample file.
     package static let all: [ServiceOption] =
         general + monitor + probe + outbox + history + hooks + metrics
         + log

@@ -61,7 +61,7 @@ package struct ServiceOption: Sendable {
     /// The option with this key.
     package static func named(_ key: String) -> ServiceOption? { all.first { $0.key == key } }
 
-    /// Takes a value over, or says what is allowed.
+    /// Sets a value, or returns what is allowed.
     func apply(_ value: TOMLValue, to configuration: inout ServiceConfiguration) -> String? {
         guard kind.admits(value) else { return kind.allowed(insteadOf: value) }
         set(&configuration, value)
@@ -70,7 +70,7 @@ package struct ServiceOption: Sendable {
 }
 
 extension ServiceOption.Kind {
-    /// What is allowed, as a message goes on.
+    /// The allowed values, as the end of a message.
     package var allowed: String {
         switch self {
         case .path(let isOptional):
@@ -95,7 +95,8 @@ extension ServiceOption.Kind {
     /// The longest path in bytes: PATH_MAX with its NUL (path_resolution(7)).
     private static let longestPath = 4095
 
-    /// The same for a value that is not allowed: where it is one of its kind and too long, how long it may be.
+    /// The same for a value that is not allowed: where it is one of its kind and too long, how long it may
+    /// be.
     func allowed(insteadOf value: TOMLValue) -> String {
         let count = value.text.utf8.count
         switch self {

@@ -35,10 +35,10 @@ package struct TOMLEntry: Sendable, Equatable {
     }
 }
 
-/// Where a file is no TOML, or has what is not read here.
+/// A file that is no TOML, or uses a part of it that is not supported.
 package struct TOMLError: Error, Sendable, Equatable {
     /// The line, from 1 on.
     package var line: Int
-    /// What is wrong, and what is expected.
+    /// The fault, and the expected text.
     package var problem: String
 }

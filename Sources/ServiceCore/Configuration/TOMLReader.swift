@@ -5,9 +5,9 @@
 /// That is: tables, dotted and quoted keys, one-line strings, integers,
 /// fractions, booleans, lists and comments. Everything else is an error that says so.
 ///
-/// Written here because the messages need the line of each key. TOMLKit, the package for it, tells places of syntax
-/// errors only, and its C++ reports those by exceptions, which end a device program: that is linked without the tables
-/// for them (packaging/device/README.md).
+/// Written here because the messages need the line of each key. TOMLKit, the package for it, tells places of
+/// syntax errors only, and its C++ reports those by exceptions, which end a device program: that is linked
+/// without the tables for them (packaging/device/README.md).
 package struct TOMLReader {
     /// A file that is longer is none.
     package static let sizeLimit = 1 << 20

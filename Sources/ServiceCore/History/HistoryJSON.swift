@@ -25,10 +25,8 @@ package enum HistoryJSON {
     }
 
     private static func write(_ summary: HistorySummary, to line: inout TextLine) {
-        line.append(literal: "\"since\":")
-        write(summary.from, to: &line)
-        line.append(literal: ",\"until\":")
-        write(summary.to, to: &line)
+        line.field(#""since":"#, summary.from)
+        line.field(#","until":"#, summary.to)
         line.append(literal: ",\"availability\":")
         if let availability = summary.availability {
             line.append(availability / 1_000_000)
@@ -44,53 +42,31 @@ package enum HistoryJSON {
             line.append(",\"\(name)\":")
             line.append(duration.inMilliseconds)
         }
-        line.append(literal: ",\"outages\":")
-        line.append(summary.outages)
-        line.append(literal: ",\"flaps\":")
-        line.append(summary.flaps)
+        line.field(#","outages":"#, summary.outages)
+        line.field(#","flaps":"#, summary.flaps)
         line.append(literal: ",\"longestOutage\":")
         if let longest = summary.longest { write(longest, to: &line) } else { line.append(literal: "null") }
     }
 
     private static func write(_ span: HistorySpan, to line: inout TextLine) {
-        line.append(literal: "{\"since\":")
-        write(span.from, to: &line)
-        line.append(literal: ",\"until\":")
-        write(span.to, to: &line)
-        line.append(literal: ",\"milliseconds\":")
-        line.append(span.duration.inMilliseconds)
-        line.append(literal: ",\"status\":")
-        line.append(json: span.record?.status.description)
-        line.append(literal: ",\"reason\":")
-        line.append(json: span.record?.reason)
+        line.field(#"{"since":"#, span.from)
+        line.field(#","until":"#, span.to)
+        line.field(#","milliseconds":"#, span.duration.inMilliseconds)
+        line.field(#","status":"#, span.record?.status.description)
+        line.field(#","reason":"#, span.record?.reason)
         line.append(literal: "}")
     }
 
     private static func write(_ record: HistoryRecord, to line: inout TextLine) {
-        line.append(literal: "{\"time\":")
-        write(record.wall, to: &line)
-        line.append(literal: ",\"event\":")
-        line.append(json: record.isStatus ? "status" : "path")
-        line.append(literal: ",\"status\":")
-        line.append(json: record.status.description)
-        line.append(literal: ",\"online\":")
-        line.append(json: record.isOnline)
-        line.append(literal: ",\"interface\":")
-        line.append(json: record.interface)
-        line.append(literal: ",\"medium\":")
-        line.append(json: record.medium)
-        line.append(literal: ",\"generation\":")
-        line.append(record.generation)
-        line.append(literal: ",\"reason\":")
-        line.append(json: record.reason)
-        line.append(literal: ",\"reasonCode\":")
-        line.append(json: record.code)
+        line.field(#"{"time":"#, record.wall)
+        line.field(#","event":"#, record.isStatus ? "status" : "path")
+        line.field(#","status":"#, record.status.description)
+        line.field(#","online":"#, record.isOnline)
+        line.field(#","interface":"#, record.interface)
+        line.field(#","medium":"#, record.medium)
+        line.field(#","generation":"#, record.generation)
+        line.field(#","reason":"#, record.reason)
+        line.field(#","reasonCode":"#, record.code)
         line.append(literal: "}")
-    }
-
-    private static func write(_ time: WallTime, to line: inout TextLine) {
-        line.append(literal: "\"")
-        time.append(to: &line)
-        line.append(literal: "\"")
     }
 }

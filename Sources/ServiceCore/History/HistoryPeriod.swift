@@ -3,7 +3,7 @@
 package import ReachabilityCore
 package import SessionCore
 
-/// A time in which the status was the same, as `GetHistory` tells it.
+/// A time in which the status was the same, as `GetHistory` returns it.
 package struct HistoryPeriod: Sendable, Equatable {
     package var status: ReachabilityStatus
     package var since: WallTime
@@ -27,7 +27,7 @@ package struct HistoryPeriod: Sendable, Equatable {
 }
 
 extension HistoryTimeline {
-    /// Puts it together from what a service tells: without the changes of the path below one status.
+    /// Built from a service's reply: without the changes of the path below one status.
     ///
     /// - Parameter periods: in their order, without overlap.
     package init(periods: [HistoryPeriod], from: WallTime, to: WallTime) {

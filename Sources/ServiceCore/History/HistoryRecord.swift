@@ -10,7 +10,8 @@ package struct HistoryRecord: Sendable, Equatable {
     package var run: Int64
     /// When it was committed, on the wall clock of that moment.
     package var wall: WallTime
-    /// The same on the clock that is never set and goes on while the machine sleeps (CLOCK_BOOTTIME); nanoseconds.
+    /// The same on the clock that is never set and goes on while the machine sleeps (CLOCK_BOOTTIME);
+    /// nanoseconds.
     package var boot: Int64
     /// Whether the status changed; else the path alone did.
     package var isStatus: Bool
@@ -60,7 +61,8 @@ package struct HistoryRecord: Sendable, Equatable {
 package struct HistoryRun: Sendable, Equatable {
     package var id: Int64
     package var began: WallTime
-    /// The last sign of life: the end, where it ended in order; else the last change or beat that was written.
+    /// The last sign of life: the end, where it ended in order; else the last change or beat that was
+    /// written.
     package var seen: WallTime
     /// The last sign of life on the clock that is never set; nanoseconds.
     package var seenBoot: Int64

@@ -11,7 +11,7 @@ package struct HistorySummary: Sendable, Equatable {
     package let to: WallTime
     package private(set) var reachable: Duration = .zero
     package private(set) var unreachable: Duration = .zero
-    /// The service ran and could not tell.
+    /// The service ran without knowing the status.
     package private(set) var unknown: Duration = .zero
     /// No service ran.
     package private(set) var gap: Duration = .zero

@@ -2,11 +2,11 @@
 
 package import ReachabilityCore
 
-/// A stretch of time in which the status stayed the same, or in which nobody looked.
+/// A time in which the status stayed the same, or in which no service ran.
 package struct HistorySpan: Sendable, Equatable {
     package enum State: Sendable, Hashable {
         case reachable, unreachable
-        /// The service ran and could not tell.
+        /// The service ran without knowing the status.
         case unknown
         /// No service ran: neither an outage nor the contrary.
         case gap
@@ -38,9 +38,9 @@ package struct HistoryTimeline: Sendable, Equatable {
 
     /// Puts it together from what was kept.
     ///
-    /// The clock of a device may be set while the service runs, above all soon after the start where it has no clock of
-    /// its own. So each run is laid out by the clock that is never set, and ends where the wall clock showed its last
-    /// sign of life.
+    /// The clock of a device may be set while the service runs, above all soon after the start where it has
+    /// no clock of its own. So each run is laid out by the clock that is never set, and ends where the wall
+    /// clock showed its last sign of life.
     ///
     /// - Parameters:
     ///   - runs: In the order of their beginnings.
@@ -51,7 +51,8 @@ package struct HistoryTimeline: Sendable, Equatable {
     ) {
         self.from = from
         self.to = to
-        // Two clocks that disagree must not make time run backwards: each run begins where the one before ends.
+        // Two clocks that disagree must not make time run backwards: each run begins where the one before
+        // ends.
         var end = from
         let recordsOfRun = Dictionary(grouping: records, by: \.run)
         for run in runs {
@@ -97,5 +98,43 @@ package struct HistoryTimeline: Sendable, Equatable {
         } else {
             spans.append(span)
         }
+    }
+}
+
+// A wall time reaches 292 years to either side of 1970: between two of them lies up to twice as much as its
+// nanoseconds can count.
+extension WallTime {
+    /// How long it is from `earlier` to this moment, exactly, however far apart they are.
+    package func time(since earlier: WallTime) -> Duration {
+        .nanoseconds(nanoseconds) - .nanoseconds(earlier.nanoseconds)
+    }
+
+    /// The moment so many nanoseconds later, or earlier; the last or the first one there is where it would
+    /// lie beyond.
+    package func moved(by nanoseconds: Int64) -> WallTime {
+        let (sum, isBeyond) = self.nanoseconds.addingReportingOverflow(nanoseconds)
+        return WallTime(nanoseconds: isBeyond ? (nanoseconds < 0 ? .min : .max) : sum)
+    }
+
+    /// The moment so many seconds after 1970; the last or the first one there is where it would lie beyond.
+    package init(seconds: Int64) {
+        let (product, isBeyond) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        self.init(nanoseconds: isBeyond ? (seconds < 0 ? .min : .max) : product)
+    }
+
+    /// The beginnings and ends of `count` parts of the time until `end`, all of one length but for
+    /// nanoseconds.
+    package func edges(to end: WallTime, count: Int) -> [WallTime] {
+        // The difference always fits into the unsigned number, and the sum stays before the end.
+        let length = UInt64(bitPattern: end.nanoseconds &- nanoseconds)
+        let part = length / UInt64(max(1, count))
+        return (0...count).map { WallTime(nanoseconds: nanoseconds &+ Int64(bitPattern: part &* UInt64($0))) }
+    }
+}
+
+extension Duration {
+    /// The whole milliseconds.
+    var inMilliseconds: Int64 {
+        Int64(clamping: attoseconds / 1_000_000_000_000_000)
     }
 }

@@ -2,17 +2,17 @@
 
 package import ReachabilityCore
 
-/// What a hook is told: the arguments `status wlan0`, and the rest in the environment.
+/// The input of a hook: the arguments `status wlan0`, and the rest in the environment.
 package struct HookEvent: Sendable, Equatable {
     /// Whether the status changed; else the path alone did.
     package private(set) var isStatus: Bool
-    /// The status that the hooks were told before; nil for the first event.
+    /// The status that the hooks got before; nil for the first event.
     package private(set) var previous: ReachabilityStatus?
     package private(set) var change: CommittedChange
     /// How many changes came in between and were left out.
     package private(set) var skipped: Int
 
-    /// - Parameter told: The status that the hooks were told last; nil where they were told nothing.
+    /// - Parameter told: the status that the hooks got last; nil for none.
     package init(_ change: CommittedChange, told: ReachabilityStatus? = nil) {
         isStatus = told.map { $0 != change.status } ?? (change.event != .path)
         previous = told ?? change.previous
@@ -22,7 +22,7 @@ package struct HookEvent: Sendable, Equatable {
 
     /// A newer change takes the place of this one, which no hook has seen.
     ///
-    /// What has changed is told by comparison with what the hooks know: a status that came and went is none.
+    /// Compares with the status that the hooks know: one that came and went is no change.
     package mutating func supersede(with newer: CommittedChange) {
         isStatus = previous.map { $0 != newer.status } ?? true
         change = newer
@@ -57,6 +57,6 @@ package struct HookEvent: Sendable, Equatable {
         ]
     }
 
-    // The name of a network is chosen by whoever runs it, and a hook may print it.
+    // The name of a network is not trusted, and a hook may print it.
     private static func clean(_ text: String) -> String { SafeText.clean(text, unicode: true) }
 }

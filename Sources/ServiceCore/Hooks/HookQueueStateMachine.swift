@@ -4,10 +4,10 @@ import ReachabilityCore
 
 /// Which hook runs next: one at a time, in the order of their names, and every round with the newest state.
 ///
-/// While a round runs, only the newest change waits; what came before it is counted and left out. So hooks can be slower
-/// than the network without a queue that grows, and the last state is always told.
+/// While a round runs, only the newest change waits; what came before it is counted and left out. So hooks
+/// can be slower than the network without a queue that grows, and the last state is always delivered.
 package struct HookQueueStateMachine: ~Copyable, Sendable {
-    /// What is to be done.
+    /// The next action.
     package enum Step: Sendable, Equatable {
         case nothing
         /// Look into the directory, then call `found`.
@@ -24,7 +24,7 @@ package struct HookQueueStateMachine: ~Copyable, Sendable {
 
     private var state = State.idle
     private var waiting: HookEvent?
-    /// What the hooks were told last.
+    /// The change that the hooks got last.
     private var told: ReachabilityStatus?
     private var isStopped = false
 

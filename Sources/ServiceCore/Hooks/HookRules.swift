@@ -16,7 +16,8 @@ package struct HookFile: Sendable, Equatable {
     }
 }
 
-/// Which programs the service runs: those that nobody could have put there who may not act for it anyway.
+/// Decides which programs the service runs: those that only users who may act for it anyway could have put
+/// there.
 package enum HookRules {
     /// Why a program is not run; nil where it is.
     ///

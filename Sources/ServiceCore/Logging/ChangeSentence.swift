@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ReachabilityCore
+package import ReachabilityCore
 
 /// The one line of the log about a committed change.
 package enum ChangeSentence {
@@ -30,5 +30,20 @@ package enum ChangeSentence {
         case .path: .info
         case .initial, .status: change.status.isReachable ? .notice : .warning
         }
+    }
+}
+
+/// How things are in one sentence: for `systemctl status` and the log.
+package struct StatusSentence: Sendable, CustomStringConvertible {
+    package let description: String
+
+    package init(_ change: CommittedChange) { self.init(status: change.status, path: change.path) }
+
+    package init(status: ReachabilityStatus, path: ReachabilityPath) {
+        var words = status.description
+        if let interface = path.interface, path.isOnline { words += " through \(interface)" }
+        if status.isReachable, !path.isOnline { words += ", but lost at this instant" }
+        // Names of interfaces and networks are others' choice.
+        description = SafeText.clean("\(words): \(path.reason.sentence)", unicode: true)
     }
 }

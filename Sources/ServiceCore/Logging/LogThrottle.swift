@@ -40,14 +40,35 @@ package struct LogThrottle: Sendable {
         return .write(leftOut: leftOut)
     }
 
-    /// When what was left out may be told, though nothing else happens; nil where nothing was.
+    /// When the count of skipped lines is due without a further line; nil without any.
     package var deadline: MonotonicInstant? {
         leftOut > 0 ? MonotonicInstant(nanoseconds: windowStart + Self.window) : nil
     }
 
     /// Takes the count for a line of its own.
-    package mutating func takeLeftOut() -> Int {
+    package mutating func consumeLeftOut() -> Int {
         defer { leftOut = 0 }
         return leftOut
+    }
+}
+
+/// How urgent a line of the log is: the numbers of syslog(3), which the journal reads as `<6>` before a line.
+package enum LogPriority: Int, Sendable, Comparable, CaseIterable {
+    case critical = 2
+    case error = 3
+    case warning = 4
+    case notice = 5
+    case info = 6
+    case debug = 7
+
+    /// More urgent is less.
+    package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// Whether the journal reads a descriptor: `JOURNAL_STREAM` names its device and inode (systemd.exec(5)).
+package enum JournalStream {
+    package static func matches(_ variable: String?, device: UInt64, inode: UInt64) -> Bool {
+        let parts = (variable ?? "").split(separator: ":", omittingEmptySubsequences: false)
+        return parts.count == 2 && UInt64(parts[0]) == device && UInt64(parts[1]) == inode
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What somebody asks the metrics' listener, and the answer (RFC 9112, the part of it that a scrape needs).
+/// A request to the metrics' listener, and the answer (RFC 9112, the part of it that a scrape needs).
 package enum MetricsRequest: Sendable, Equatable {
     /// The header is not complete yet.
     case incomplete
@@ -45,8 +45,8 @@ package enum MetricsRequest: Sendable, Equatable {
         return lines.last?.isEmpty == true && lines.count > 1 ? Array(lines.dropLast()) : lines
     }
 
-    /// Whether the field lines are such: a name, a colon right behind it (RFC 9112 §5.1), no line that goes on with another (§5.2), and
-    /// one Host, which HTTP/1.1 needs (§3.2).
+    /// Whether the field lines are such: a name, a colon right behind it (RFC 9112 §5.1), no line that goes
+    /// on with another (§5.2), and one Host, which HTTP/1.1 needs (§3.2).
     private static func areProper(_ lines: [String], needsHost: Bool) -> Bool {
         var hosts = 0
         for line in lines {
@@ -70,8 +70,8 @@ package enum MetricsRequest: Sendable, Equatable {
             || "!#$%&'*+-.^_`|~".utf8.contains(byte)
     }
 
-    /// The path and query of a request's target: as it is, or behind the authority of the absolute form, which every server takes (RFC 9112
-    /// §3.2.2); nil where there is none.
+    /// The path and query of a request's target: as it is, or behind the authority of the absolute form,
+    /// which every server takes (RFC 9112 §3.2.2); nil where there is none.
     private static func path(_ target: Substring) -> Substring? {
         if target.utf8.first == UInt8(ascii: "/") || target == "*" { return target }
         guard let scheme = ["http://", "https://"].first(where: { target.lowercased().hasPrefix($0) }) else {

@@ -4,7 +4,6 @@ package import ReachabilityCore
 
 /// Writes metrics in the text format of Prometheus (exposition format 0.0.4).
 package struct PrometheusText: ~Copyable, Sendable {
-    /// What kind of number it is.
     package enum Kind: String, Sendable { case counter, gauge }
 
     /// A number: whole, or with a fraction.
@@ -26,7 +25,12 @@ package struct PrometheusText: ~Copyable, Sendable {
         sample(name, [], number)
     }
 
-    /// The lines in front of the samples of a metric.
+    /// Writes counters of one sample each.
+    package mutating func writeCounters(_ counters: [(StaticString, StaticString, UInt64)]) {
+        for (name, help, count) in counters { write(name, .counter, help, .whole(count)) }
+    }
+
+    /// The lines before the samples of a metric.
     package mutating func begin(_ name: StaticString, _ kind: Kind, _ help: StaticString) {
         line.append(literal: "# HELP ")
         line.append(literal: name)
@@ -65,8 +69,8 @@ package struct PrometheusText: ~Copyable, Sendable {
         line.append(literal: "\n")
     }
 
-    // In values of labels a backslash, a quotation mark and a line feed have to be escaped. Names of interfaces are others' choice, and who
-    // looks at the text does so on a terminal.
+    // The format escapes backslash, quotation mark and line feed in labels. Direction marks and controls are
+    // replaced: names of interfaces are not trusted, and the text may be shown on a terminal.
     private static func escaped(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {

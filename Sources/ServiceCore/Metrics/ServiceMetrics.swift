@@ -5,7 +5,7 @@ package import SessionCore
 
 /// The numbers of the service at one moment, and their names in Prometheus' text.
 package struct ServiceMetrics: Sendable {
-    /// What the outbox tells of itself.
+    /// The outbox's numbers.
     package struct Outbox: Sendable, Equatable {
         package var depth: UInt64
         package var deadLetters: UInt64
@@ -47,7 +47,7 @@ package struct ServiceMetrics: Sendable {
     package var historySkipped: UInt64 = 0
     package var linesLeftOut: UInt64 = 0
     package var startTime = WallTime(nanoseconds: 0)
-    /// Nil where nobody asks a server.
+    /// Nil without a probe.
     package var internet: InternetState?
     /// Nil where there is no outbox.
     package var outbox: Outbox?
@@ -133,43 +133,39 @@ package struct ServiceMetrics: Sendable {
     }
 
     private func writeMonitor(_ text: inout PrometheusText) {
-        text.write(
-            "reach_netlink_events_total", .counter, "Events that the kernel sent and the filter let through.",
-            .whole(monitor.events))
-        text.write(
-            "reach_netlink_overruns_total", .counter, "Times the kernel had to drop events.",
-            .whole(monitor.overruns))
-        text.write(
-            "reach_netlink_resyncs_total", .counter, "Evaluations because events were lost.",
-            .whole(monitor.resyncs))
-        text.write(
-            "reach_netlink_discarded_total", .counter, "Messages that were malformed or not the kernel's.",
-            .whole(monitor.discarded))
-        text.write(
-            "reach_netlink_reopenings_total", .counter, "Times a socket had to be opened again.",
-            .whole(monitor.reopenings))
-        text.write(
-            "reach_evaluations_total", .counter, "Times the kernel was asked for the path.",
-            .whole(monitor.evaluations))
-        text.write("reach_wakeups_total", .counter, "Times the loop woke up.", .whole(turns))
+        text.writeCounters([
+            (
+                "reach_netlink_events_total", "Events that the kernel sent and the filter let through.",
+                monitor.events
+            ),
+            ("reach_netlink_overruns_total", "Times the kernel had to drop events.", monitor.overruns),
+            ("reach_netlink_resyncs_total", "Evaluations because events were lost.", monitor.resyncs),
+            (
+                "reach_netlink_discarded_total", "Messages that were malformed or not the kernel's.",
+                monitor.discarded
+            ),
+            ("reach_netlink_reopenings_total", "Times a socket had to be opened again.", monitor.reopenings),
+            ("reach_evaluations_total", "Times the kernel was asked for the path.", monitor.evaluations),
+            ("reach_wakeups_total", "Times the loop woke up.", turns),
+        ])
     }
 
     private func writeParts(_ text: inout PrometheusText) {
-        text.write(
-            "reach_hook_runs_total", .counter, "Programs of the hooks directory that were run.",
-            .whole(hookRuns))
-        text.write(
-            "reach_hook_failures_total", .counter, "Hooks that failed, did not end in time, or were refused.",
-            .whole(hookFailures))
-        text.write(
-            "reach_hook_changes_skipped_total", .counter,
-            "Changes that no hook was told because a newer one came.",
-            .whole(hooksSkipped))
-        text.write(
-            "reach_history_changes_skipped_total", .counter, "Changes that the disk was too slow to keep.",
-            .whole(historySkipped))
-        text.write(
-            "reach_log_lines_left_out_total", .counter, "Lines about changes that were only counted.",
-            .whole(linesLeftOut))
+        text.writeCounters([
+            ("reach_hook_runs_total", "Programs of the hooks directory that were run.", hookRuns),
+            (
+                "reach_hook_failures_total", "Hooks that failed, did not end in time, or were refused.",
+                hookFailures
+            ),
+            (
+                "reach_hook_changes_skipped_total", "Changes that no hook was told because a newer one came.",
+                hooksSkipped
+            ),
+            (
+                "reach_history_changes_skipped_total", "Changes that the disk was too slow to keep.",
+                historySkipped
+            ),
+            ("reach_log_lines_left_out_total", "Lines about changes that were only counted.", linesLeftOut),
+        ])
     }
 }

@@ -9,7 +9,7 @@ package struct Report: Sendable, Equatable {
     package struct Change: Sendable, Equatable {
         package var event: ReachabilityUpdate.Event
         package var previous: ReachabilityStatus?
-        /// Neither status nor path, but what is behind them.
+        /// The state of the internet, and neither status nor path.
         package var isInternet = false
 
         package init(
@@ -24,7 +24,7 @@ package struct Report: Sendable, Equatable {
     package var status: ReachabilityStatus
     package var path: ReachabilityPath
     package var links: [LinkReport]
-    /// What is behind the path; nil where nobody is asked.
+    /// The state of the internet; nil without a probe.
     package var internet: InternetState?
     /// When the status became this, where this process has seen it.
     package var since: WallTime?
@@ -59,19 +59,19 @@ package struct Report: Sendable, Equatable {
 /// Remembers since when the status is what it is.
 package struct StatusAge: Sendable {
     package private(set) var since: WallTime?
-    /// What the clock that is never set showed then (CLOCK_BOOTTIME), in nanoseconds; nil where nobody has said.
+    /// The boot clock at that time (CLOCK_BOOTTIME), in nanoseconds; nil if unknown.
     private var boot: Int64?
-    /// Who sets a clock sets it by more: what is less comes of reading one clock after the other.
+    /// Smaller differences come from reading one clock after the other.
     private static let slack: Duration = .seconds(1)
 
     package init() {}
 
-    /// Somebody else has seen since when the first status is what it is.
+    /// Sets since when the first status holds, as a service has seen it.
     package mutating func start(_ since: WallTime?) { self.since = since }
 
     /// Takes an update in.
     ///
-    /// The first one tells how things are, not since when.
+    /// The first one has no beginning of its status.
     package mutating func observe(_ update: ReachabilityUpdate, at wall: WallTime, boot: Int64? = nil) {
         switch update.event {
         case .initial: (since, self.boot) = (nil, nil)
@@ -91,5 +91,18 @@ package struct StatusAge: Sendable {
         guard distance >= Self.slack || distance <= .zero - Self.slack else { return false }
         self.since = moved
         return true
+    }
+}
+
+extension InternetState {
+    /// What it means, behind "internet: full".
+    package var explanation: String {
+        switch self {
+        case .unknown: "not asked yet"
+        case .none: "there is no path"
+        case .limited: "there is a path, but the server does not answer as it should"
+        case .portal: "somebody else answers for the server; sign in to this network with a browser"
+        case .full: "the server answers"
+        }
     }
 }

@@ -5,8 +5,8 @@ import SessionCore
 
 /// Writes a report as one JSON object on one line.
 ///
-/// The fields and their order are a contract with scripts: a field never changes its type and none goes away; new ones
-/// come at the end.
+/// The fields and their order are a contract with scripts: a field never changes its type and none goes away;
+/// new ones come at the end.
 package enum ReportJSON {
     /// The version of the contract.
     package static let schema = 1
@@ -20,48 +20,32 @@ package enum ReportJSON {
     /// The same, with what the line before said of its links.
     package static func write(_ report: Report, to line: inout TextLine, knowing links: inout LinkFragments) {
         let path = report.path
-        line.append(literal: "{\"schema\":")
-        line.append(schema)
+        line.field(#"{"schema":"#, schema)
         line.append(literal: ",\"status\":\"")
         line.append(report.status.description)
-        line.append(literal: "\",\"since\":")
-        writeTime(report.since, to: &line)
-        line.append(literal: ",\"interface\":")
-        line.append(json: path.interface)
-        line.append(literal: ",\"medium\":")
-        line.append(json: path.medium?.rawValue)
-        line.append(literal: ",\"online\":")
-        line.append(json: path.isOnline)
-        line.append(literal: ",\"source\":")
-        line.append(json: path.source)
-        line.append(literal: ",\"gateway\":")
-        line.append(json: path.gateway)
-        line.append(literal: ",\"ssid\":")
-        line.append(json: path.ssid)
-        line.append(literal: ",\"signalDBm\":")
-        line.append(json: path.signal)
-        line.append(literal: ",\"expensive\":")
-        line.append(json: path.isExpensive)
-        line.append(literal: ",\"tunnel\":")
-        line.append(json: path.isTunnel)
-        line.append(literal: ",\"generation\":")
-        line.append(path.generation)
-        line.append(literal: ",\"reason\":")
-        line.append(json: path.reason.sentence)
-        line.append(literal: ",\"alternative\":")
-        line.append(json: path.alternative)
+        line.field(#"","since":"#, report.since)
+        line.field(#","interface":"#, path.interface)
+        line.field(#","medium":"#, path.medium?.rawValue)
+        line.field(#","online":"#, path.isOnline)
+        line.field(#","source":"#, path.source)
+        line.field(#","gateway":"#, path.gateway)
+        line.field(#","ssid":"#, path.ssid)
+        line.field(#","signalDBm":"#, path.signal)
+        line.field(#","expensive":"#, path.isExpensive)
+        line.field(#","tunnel":"#, path.isTunnel)
+        line.field(#","generation":"#, path.generation)
+        line.field(#","reason":"#, path.reason.sentence)
+        line.field(#","alternative":"#, path.alternative)
         line.append(literal: ",\"links\":[")
         for position in report.links.indices {
             if position > 0 { line.append(literal: ",") }
             links.append(report.links[position], at: position, to: &line) { write($0, to: &$1) }
         }
-        line.append(literal: "],\"internet\":")
-        line.append(json: report.internet?.rawValue)
+        line.field(#"],"internet":"#, report.internet?.rawValue)
         if let change = report.change {
             line.append(literal: ",\"event\":\"")
             line.append(change.isInternet ? "internet" : change.event.rawValue)
-            line.append(literal: "\",\"previous\":")
-            line.append(json: change.previous?.description)
+            line.field(#"","previous":"#, change.previous?.description)
         }
         writeAdditions(report, to: &line)
         line.append(literal: "}\n")
@@ -70,67 +54,75 @@ package enum ReportJSON {
     // What came after the first version of the contract.
     private static func writeAdditions(_ report: Report, to line: inout TextLine) {
         let path = report.path
-        line.append(literal: ",\"host\":")
-        line.append(json: report.host)
-        line.append(literal: ",\"reasonCode\":")
-        line.append(json: path.reason.code.rawValue)
-        line.append(literal: ",\"metric\":")
-        line.append(json: path.metric)
+        line.field(#","host":"#, report.host)
+        line.field(#","reasonCode":"#, path.reason.code.rawValue)
+        line.field(#","metric":"#, path.metric)
         line.append(literal: ",\"families\":[")
         if path.hasIPv4 { line.append(literal: "\"ipv4\"") }
         if path.hasIPv4, path.hasIPv6 { line.append(literal: ",") }
         if path.hasIPv6 { line.append(literal: "\"ipv6\"") }
-        line.append(literal: "],\"underlay\":")
-        line.append(json: path.underlay)
-        line.append(literal: ",\"tunnelUnchecked\":")
-        line.append(json: path.isTunnelUnchecked)
-        line.append(literal: ",\"partial\":")
-        line.append(json: path.isPartial)
-        line.append(literal: ",\"stale\":")
-        line.append(json: path.isStale)
+        line.field(#"],"underlay":"#, path.underlay)
+        line.field(#","tunnelUnchecked":"#, path.isTunnelUnchecked)
+        line.field(#","partial":"#, path.isPartial)
+        line.field(#","stale":"#, path.isStale)
         guard let steps = report.steps else { return }
         line.append(literal: ",\"explain\":")
         line.append(json: steps) { write($1, to: &$0) }
     }
 
-    private static func writeTime(_ time: WallTime?, to line: inout TextLine) {
-        guard let time else { return line.append(literal: "null") }
-        line.append(literal: "\"")
-        time.append(to: &line)
-        line.append(literal: "\"")
-    }
-
     private static func write(_ link: LinkReport, to line: inout TextLine) {
-        line.append(literal: "{\"name\":")
-        line.append(json: link.name)
-        line.append(literal: ",\"index\":")
-        line.append(link.index)
+        line.field(#"{"name":"#, link.name)
+        line.field(#","index":"#, link.index)
         line.append(literal: ",\"medium\":\"")
         line.append(link.medium.rawValue)
-        line.append(literal: "\",\"online\":")
-        line.append(json: link.isOnline)
-        line.append(literal: ",\"reason\":")
-        line.append(json: link.reason.sentence)
+        line.field(#"","online":"#, link.isOnline)
+        line.field(#","reason":"#, link.reason.sentence)
         line.append(literal: ",\"addresses\":")
         line.append(json: link.addresses) { $0.append(json: $1) }
-        line.append(literal: ",\"gateway\":")
-        line.append(json: link.gateway)
-        line.append(literal: ",\"metric\":")
-        line.append(json: link.metric)
-        line.append(literal: ",\"reasonCode\":")
-        line.append(json: link.reason.code.rawValue)
+        line.field(#","gateway":"#, link.gateway)
+        line.field(#","metric":"#, link.metric)
+        line.field(#","reasonCode":"#, link.reason.code.rawValue)
         line.append(literal: "}")
     }
 
     private static func write(_ step: EvaluationStep, to line: inout TextLine) {
-        line.append(literal: "{\"question\":")
-        line.append(json: step.question)
-        line.append(literal: ",\"answer\":")
-        line.append(json: step.answer)
-        line.append(literal: ",\"conclusion\":")
-        line.append(json: step.conclusion)
-        line.append(literal: ",\"code\":")
-        line.append(json: step.code?.rawValue)
+        line.field(#"{"question":"#, step.question)
+        line.field(#","answer":"#, step.answer)
+        line.field(#","conclusion":"#, step.conclusion)
+        line.field(#","code":"#, step.code?.rawValue)
         line.append(literal: "}")
+    }
+}
+
+/// The JSON of the links as they were last printed: most changes leave most links as they are, and comparing
+/// a report is quicker than writing it.
+package struct LinkFragments: Sendable {
+    private struct Fragment: Sendable {
+        var report: LinkReport
+        var bytes: [UInt8]
+    }
+
+    // Of a machine with thousands of links the memory counts for more.
+    private static let limit = 16
+
+    private var fragments: [Fragment] = []
+
+    package init() {}
+
+    /// Appends the JSON of `report`, which is the `position`th link of its line; `write` writes it where it
+    /// has changed.
+    package mutating func append(
+        _ report: LinkReport, at position: Int, to line: inout TextLine,
+        _ write: (LinkReport, inout TextLine) -> Void
+    ) {
+        if position < fragments.count, fragments[position].report == report {
+            fragments[position].bytes.withUnsafeBufferPointer { line.append(bytes: $0) }
+            return
+        }
+        let start = line.count
+        write(report, &line)
+        guard position < Self.limit else { return }
+        let fragment = Fragment(report: report, bytes: line.bytes(from: start))
+        if position < fragments.count { fragments[position] = fragment } else { fragments.append(fragment) }
     }
 }

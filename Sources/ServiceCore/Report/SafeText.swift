@@ -14,7 +14,8 @@ package enum SafeText {
         }
     }
 
-    /// The text with everything that steers replaced; on terminals that only know ASCII, everything else as well.
+    /// The text with everything that steers replaced; on terminals that only know ASCII, everything else as
+    /// well.
     package static func clean(_ text: String, unicode: Bool) -> String {
         let isPlain = text.utf8.allSatisfy { (0x20..<0x7F).contains($0) }
         if isPlain { return text }

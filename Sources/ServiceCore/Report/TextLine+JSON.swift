@@ -2,14 +2,14 @@
 
 package import ReachabilityCore
 
-// JSON (RFC 8259) written byte by byte: an encoder of Foundation would cost as much memory as the rest of the program,
-// and a line has to be out within microseconds of its event.
+// JSON (RFC 8259) written byte by byte: an encoder of Foundation would cost as much memory as the rest of the
+// program, and a line has to be out within microseconds of its event.
 
 extension TextLine {
     /// A string with its quotation marks.
     ///
-    /// Besides what JSON demands, C1 controls, line separators and direction marks are escaped: a line shown on a terminal
-    /// must not steer it.
+    /// Besides what JSON demands, C1 controls, line separators and direction marks are escaped: a line shown
+    /// on a terminal must not steer it.
     package mutating func append(json text: String) {
         append(byte: 0x22)
         var text = text
@@ -35,7 +35,8 @@ extension TextLine {
 
     /// The same for eight bytes at once.
     ///
-    /// A byte is less than another where taking that from it borrows into its topmost bit, which was not set before.
+    /// A byte is less than another where taking that from it borrows into its topmost bit, which was not set
+    /// before.
     private static func isPlain(_ eight: UInt64) -> Bool {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let tops = ones &* 0x80
@@ -62,7 +63,8 @@ extension TextLine {
         append(bytes: UnsafeBufferPointer(rebasing: bytes[start...]))
     }
 
-    /// How many bytes the character at `index` has as far as that matters here, and its number if it has to be escaped.
+    /// How many bytes the character at `index` has as far as that matters here, and its number if it has to
+    /// be escaped.
     private static func needsEscape(
         _ bytes: UnsafeBufferPointer<UInt8>, _ index: Int
     ) -> (length: Int, scalar: UInt32?) {
@@ -131,5 +133,41 @@ extension TextLine {
             write(&self, element)
         }
         append(byte: UInt8(ascii: "]"))
+    }
+}
+
+// Fields of an object: the key with its punctuation, so that it is one copy, and the value.
+extension TextLine {
+    package mutating func field(_ key: StaticString, _ text: String?) {
+        append(literal: key)
+        append(json: text)
+    }
+
+    package mutating func field(_ key: StaticString, _ flag: Bool) {
+        append(literal: key)
+        append(json: flag)
+    }
+
+    package mutating func field(_ key: StaticString, _ number: (some BinaryInteger)?) {
+        append(literal: key)
+        if let number { append(Int(number)) } else { append(literal: "null") }
+    }
+
+    package mutating func field(_ key: StaticString, _ number: UInt64) {
+        append(literal: key)
+        append(number)
+    }
+
+    package mutating func field(_ key: StaticString, _ address: IPAddress?) {
+        append(literal: key)
+        append(json: address)
+    }
+
+    package mutating func field(_ key: StaticString, _ time: WallTime?) {
+        append(literal: key)
+        guard let time else { return append(literal: "null") }
+        append(byte: 0x22)
+        time.append(to: &self)
+        append(byte: 0x22)
     }
 }

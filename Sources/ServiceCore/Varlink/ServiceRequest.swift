@@ -82,7 +82,7 @@ package enum ServiceRequest: Sendable, Equatable {
     }
 }
 
-/// What is answered instead of what was asked for.
+/// A refusal in place of the answer.
 package struct VarlinkRefusal: Error, Sendable, Equatable {
     package let reply: VarlinkReply
     package init(_ reply: VarlinkReply) { self.reply = reply }

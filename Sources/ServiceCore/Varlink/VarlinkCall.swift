@@ -50,7 +50,7 @@ package struct VarlinkCall: Sendable, Equatable {
         }
     }
 
-    /// The interface that the method belongs to: what is before the last dot; nil where there is none.
+    /// The interface of the method: the text before the last dot; nil without a dot.
     package var interface: Substring? {
         method.lastIndex(of: ".").map { method[..<$0] }
     }

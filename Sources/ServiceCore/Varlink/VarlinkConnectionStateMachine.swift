@@ -2,10 +2,10 @@
 
 import ReachabilityCore
 
-/// What becomes of the bytes of one connection: calls are answered one after the other, in their order.
+/// The protocol of one connection: calls are answered one after the other, in their order.
 ///
-/// A reader that stands still costs no more than the limits say: above `unread` bytes no further call is begun, and a
-/// subscription keeps the newest change alone.
+/// The memory for a client that does not read is bounded: above `unread` bytes no further call is begun, and
+/// a subscription keeps the newest change alone.
 package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
     /// What to do next.
     package enum Step: Sendable, Equatable {
@@ -22,7 +22,7 @@ package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
     private struct Subscription: Sendable {
         var statusOnly: Bool
         /// The status of the last reply.
-        var told: ReachabilityStatus
+        var reported: ReachabilityStatus
         /// The newest change, which waits for the reader.
         var held: CommittedChange?
     }
@@ -44,12 +44,12 @@ package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
         framer = VarlinkFramer(limit: limits.messageSize)
     }
 
-    /// Whether a message has begun whose rest is missing: the time for it runs.
-    package var awaitsRest: Bool {
+    /// Whether the rest of a message is missing.
+    private var awaitsRest: Bool {
         if case .ready = state { framer.isInside } else { false }
     }
 
-    /// Whether nothing is under way, so that nothing is lost with the connection but the connection.
+    /// Whether no call is under way.
     package var isIdle: Bool {
         if case .ready = state { !framer.isInside } else { false }
     }
@@ -64,7 +64,6 @@ package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
         if case .ending = state { true } else { false }
     }
 
-    /// Takes in what the client sent.
     package mutating func received(_ bytes: some Collection<UInt8>) -> Step {
         switch state {
         case .ending: return .nothing
@@ -79,9 +78,9 @@ package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
         return .nothing
     }
 
-    /// What is to be done next; to be asked again after everything but `nothing`.
+    /// The next step; called again until it is `nothing`.
     ///
-    /// - Parameter unread: The bytes that the client has not read yet.
+    /// - Parameter unread: the bytes that the client has not read yet.
     package mutating func next(unread: Int) -> Step {
         guard case .ready = state, unread <= limits.unread else { return .nothing }
         while true {
@@ -99,7 +98,7 @@ package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
             case .success(let request):
                 state = .busy(oneway: call.oneway)
                 return .begin(request)
-            // Who wants no reply is not told of a refusal either.
+            // A oneway call gets no refusal either.
             case .failure where call.oneway: continue
             case .failure(let refusal): return .send(refusal.reply)
             }
@@ -114,18 +113,18 @@ package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
         return oneway ? nil : reply
     }
 
-    /// The call that was begun is a subscription from now on; the reply tells how things are.
+    /// The call becomes a subscription; the reply is the current state.
     package mutating func subscribed(statusOnly: Bool, to change: CommittedChange) -> VarlinkReply? {
         guard case .busy(let oneway) = state else { return nil }
         guard !oneway else {
             state = .ready
             return nil
         }
-        state = .monitoring(Subscription(statusOnly: statusOnly, told: change.status))
+        state = .monitoring(Subscription(statusOnly: statusOnly, reported: change.status))
         return Self.reply(change, .initial, previous: nil)
     }
 
-    /// Something has changed; the reply that a subscriber gets now, if any.
+    /// The reply that a subscriber gets now, if any.
     package mutating func changed(_ change: CommittedChange, unread: Int) -> VarlinkReply? {
         guard case .monitoring(var subscription) = state else { return nil }
         if change.isInternet, subscription.statusOnly { return nil }
@@ -137,23 +136,23 @@ package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
             state = .monitoring(subscription)
             return nil
         }
-        return tell(change, &subscription)
+        return notify(change, &subscription)
     }
 
-    /// The client has read everything: a change that waited for it goes out.
+    /// The client has read everything: sends the change that was held.
     package mutating func drained() -> VarlinkReply? {
         guard case .monitoring(var subscription) = state, let change = subscription.held else { return nil }
-        return tell(change, &subscription)
+        return notify(change, &subscription)
     }
 
-    private mutating func tell(
+    private mutating func notify(
         _ change: CommittedChange, _ subscription: inout Subscription
     ) -> VarlinkReply? {
-        let former = subscription.told
+        let former = subscription.reported
         subscription.held = nil
-        subscription.told = change.status
+        subscription.reported = change.status
         state = .monitoring(subscription)
-        // Of changes that were left out the sum counts: a status that is back is a path at most.
+        // Skipped changes are summed up: a status that is back counts as a change of the path.
         if former != change.status { return Self.reply(change, .status, previous: former) }
         return subscription.statusOnly ? nil : Self.reply(change, .path, previous: former)
     }
@@ -165,6 +164,32 @@ package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
         report.change = Report.Change(
             event: event, previous: previous, isInternet: change.isInternet && event == .path)
         return VarlinkReply(report, continues: true)
+    }
+
+    /// What the socket waits for.
+    package enum Wait: Sendable, Equatable {
+        case close
+        /// - restTime: the limit for the rest of a message; readTime: for the client to read what was sent.
+        case wait(reads: Bool, writes: Bool, restTime: Duration?, readTime: Duration?)
+    }
+
+    /// A client that does not read is closed after `stallTime`, a subscriber too; until then
+    /// ``changed(_:unread:)`` skips it.
+    ///
+    /// - Parameters:
+    ///   - unread: the bytes that the client has not read yet.
+    ///   - hasEnded: whether the client sends no more, or is not listened to any more.
+    ///   - isDraining: whether the service ends and the connection with it, once it is answered.
+    ///   - isAnswered: whether it was sent anything.
+    package func wait(unread: Int, hasEnded: Bool, isDraining: Bool, isAnswered: Bool) -> Wait {
+        if unread == 0, hasEnded || isDraining && (isMonitoring || isIdle && isAnswered) { return .close }
+        let isBehind = unread > limits.unread
+        // A client that has gone is no subscriber and waits for nothing; it may still read the answers to its
+        // earlier calls.
+        return .wait(
+            reads: !hasEnded && (!isBehind || isMonitoring), writes: unread > 0,
+            restTime: awaitsRest && !isBehind ? limits.messageTime : nil,
+            readTime: unread > 0 ? limits.stallTime : nil)
     }
 
     /// Ends the conversation: nothing that the client sends is read any more.

@@ -3,13 +3,13 @@
 package import ReachabilityCore
 package import SessionCore
 
-/// The parameters of a call, taken out one by one; what is null or missing is not given.
+/// The parameters of a call, read one by one; null counts as missing.
 package struct VarlinkParameters: Sendable {
     private var members: [String: JSONValue]
 
     package init(_ members: [String: JSONValue]) { self.members = members }
 
-    /// Says which parameter nobody has taken: a misspelt one would else be ignored in silence.
+    /// The name of a parameter that was not read: a misspelt one would else be ignored.
     package func finish() throws(VarlinkRefusal) {
         if let name = members.keys.min() { throw VarlinkRefusal(.invalidParameter(name)) }
     }

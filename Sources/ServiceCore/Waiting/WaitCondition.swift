@@ -4,7 +4,7 @@ package import ReachabilityCore
 
 /// What `reach wait` and the method `Wait` of the service wait for.
 package struct WaitCondition: Sendable, Hashable {
-    /// What is to be.
+    /// The condition to wait for.
     package enum Goal: String, Sendable, Hashable, CaseIterable {
         case reachable, unreachable, wifi, wired
     }
@@ -20,8 +20,9 @@ package struct WaitCondition: Sendable, Hashable {
 
     /// Whether it holds.
     ///
-    /// - Returns: The interface through which it holds ("" for none); nil where it does not. While a loss is held back
-    ///   from the status, nothing holds: neither is there a path, nor is it settled that there is none.
+    /// - Returns: The interface through which it holds ("" for none); nil where it does not. While a loss is
+    ///   held back from the status, nothing holds: neither is there a path, nor is it settled that there is
+    ///   none.
     package func match(status: ReachabilityStatus, path: ReachabilityPath, links: [LinkReport]) -> String? {
         guard let interface else { return matchAnywhere(status, path) }
         let own = links.first { $0.name == interface }
@@ -49,9 +50,34 @@ package struct WaitCondition: Sendable, Hashable {
         return holds ? path.interface ?? "" : nil
     }
 
-    /// What is waited for, in words: "reachable through eth0".
+    /// The condition in words: "reachable through eth0".
     package var words: String {
         let what = goal == .wifi ? "reachable by Wi-Fi" : goal == .wired ? "reachable by wire" : goal.rawValue
         return what + (interface.map { " through \($0)" } ?? "")
     }
+}
+
+/// Whether the condition has held for long enough.
+package struct WaitProgress: Sendable {
+    private let stable: Duration
+    private var held: (since: MonotonicInstant, interface: String)?
+
+    package init(stable: Duration) { self.stable = stable }
+
+    /// Takes in how things are.
+    ///
+    /// Another interface starts the time anew, as an interruption does.
+    package mutating func observe(_ match: String?, at now: MonotonicInstant) {
+        guard let match else {
+            held = nil
+            return
+        }
+        if held?.interface != match { held = (now, match) }
+    }
+
+    /// When it will have held for long enough; nil while it does not hold.
+    package var deadline: MonotonicInstant? { held.map { $0.since + stable } }
+
+    /// Whether it has.
+    package func isMet(at now: MonotonicInstant) -> Bool { deadline.map { $0 <= now } ?? false }
 }

@@ -4,9 +4,10 @@ public import FoundationEssentials
 
 /// Who answers behind a URL: scheme, host and port (RFC 6454 §4, RFC 9110 §4.3.1).
 ///
-/// Limits, pools of connections and the question whether credentials may follow a redirect go by it. Two spellings of one
-/// origin are equal: letters of either case, a percent-encoded or international host, a default port that is written out. Addresses are not
-/// reckoned: `[::1]` and `[0::1]` count as two, which never lets a secret out.
+/// Limits, pools of connections and the question whether credentials may follow a redirect go by it. Two
+/// spellings of one origin are equal: letters of either case, a percent-encoded or international host, a
+/// default port that is written out. Addresses are not reckoned: `[::1]` and `[0::1]` count as two, which
+/// never lets a secret out.
 public struct Origin: Sendable, Hashable, CustomStringConvertible {
     /// `http` or `https`.
     public let scheme: String

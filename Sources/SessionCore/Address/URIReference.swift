@@ -4,8 +4,8 @@ package import FoundationEssentials
 
 /// A URI or a part of one that is completed by a base (RFC 3986 §4.1).
 ///
-/// Read as browsers do: what has no place in a URI is percent-encoded where that is possible, since servers send
-/// spaces and raw UTF-8.
+/// Read as browsers do: what has no place in a URI is percent-encoded where that is possible, since servers
+/// send spaces and raw UTF-8.
 package struct URIReference: Sendable, Equatable {
     package private(set) var scheme: String?
     package private(set) var authority: String?
@@ -41,7 +41,8 @@ package struct URIReference: Sendable, Equatable {
         path = Self.encoded(rest, allowing: "/")
     }
 
-    /// The URL that this means where it stands in, or came from, a resource at `base` (RFC 3986 §5.2.2); nil where none comes of it.
+    /// The URL that this means where it stands in, or came from, a resource at `base` (RFC 3986 §5.2.2); nil
+    /// where none comes of it.
     ///
     /// A fragment of the base is not taken over.
     package func resolved(against base: URL) -> URL? {
@@ -106,7 +107,8 @@ package struct URIReference: Sendable, Equatable {
         return String(decoding: bytes, as: UTF8.self).lowercased()
     }
 
-    /// With everything percent-encoded that RFC 3986 §3.3 and §3.4 do not let stand, and with what is encoded already left alone.
+    /// With everything percent-encoded that RFC 3986 §3.3 and §3.4 do not let stand, and with what is encoded
+    /// already left alone.
     private static func encoded(
         _ bytes: Substring.UTF8View, allowing extra: StaticString
     ) -> String {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Somebody wants a proof: a server or proxy of HTTP, or the handshake of TLS.
+/// A demand for a proof by an HTTP server or proxy, or by the TLS handshake.
 public struct AuthenticationChallenge: Sendable {
     /// What kind of proof.
     public let method: AuthenticationMethod
-    /// What the credentials are for, in the server's words; anybody's text, nil where there is none (RFC 9110 §11.5).
+    /// What the credentials are for, in the server's words; untrusted text, nil where there is none (RFC 9110
+    /// §11.5).
     public let realm: String?
     /// The host that asks.
     public let host: String
@@ -69,5 +70,72 @@ public struct AuthenticationChallenge: Sendable {
     /// Whether the server says that only its number was too old, not the credential wrong (RFC 7616 §3.3).
     package var isStale: Bool {
         method == .digest && httpChallenge?.parameters["stale"]?.lowercased() == "true"
+    }
+}
+
+/// What is to be done about a challenge.
+public enum ChallengeDisposition: Sendable {
+    /// This answers it.
+    ///
+    /// A credential that was refused in the same place before is not sent again: the response is the answer
+    /// then.
+    case useCredential(Credential)
+    /// What is done without a handler: the security policy judges certificates, a proposed
+    /// credential is tried once, and otherwise the response is the answer.
+    case performDefaultHandling
+    /// The task ends with ``SessionError/Code/cancelled``.
+    case cancel
+    /// This offer is passed over for the next one of the server; behind the last one the response is the
+    /// answer.
+    ///
+    /// Certificates of a server that are passed over are refused.
+    case rejectProtectionSpace
+}
+
+/// How a client proves who it is.
+public enum AuthenticationMethod: Sendable, Hashable {
+    /// User and password, readable on the way without TLS (RFC 7617).
+    case basic
+    /// User and password, hashed (RFC 7616).
+    case digest
+    /// A token (RFC 6750).
+    case bearer
+    /// NT LAN Manager.
+    case ntlm
+    /// Kerberos (RFC 4559).
+    case negotiate
+    /// The server's certificates are to be judged.
+    case serverTrust
+    /// The server asks for the certificate of the client.
+    case clientCertificate
+    /// Another scheme of HTTP, in lower case.
+    case other(String)
+
+    /// The method of a scheme of HTTP.
+    public init(scheme: String) {
+        switch scheme.lowercased() {
+        case "basic": self = .basic
+        case "digest": self = .digest
+        case "bearer": self = .bearer
+        case "ntlm": self = .ntlm
+        case "negotiate": self = .negotiate
+        case let other: self = .other(other)
+        }
+    }
+
+    /// Whether a header field of HTTP asks for it; otherwise the handshake of TLS does.
+    public var isHTTP: Bool { self != .serverTrust && self != .clientCertificate }
+
+    /// Lower is better: the order in which curl chooses among what a server offers.
+    package var rank: Int {
+        switch self {
+        case .serverTrust, .clientCertificate: 0
+        case .negotiate: 1
+        case .bearer: 2
+        case .digest: 3
+        case .ntlm: 4
+        case .basic: 5
+        case .other: 6
+        }
     }
 }

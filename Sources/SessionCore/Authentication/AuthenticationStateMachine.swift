@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides what answers the challenges of one task: its handler, the security policy, a proposed credential, or nothing.
+/// Decides what answers the challenges of one task: its handler, the security policy, a proposed credential,
+/// or nothing.
 ///
 /// Pure. Each question has a ticket, so that an answer that comes late or twice means nothing.
 package struct AuthenticationStateMachine: ~Copyable, Sendable {
     /// Who is asked first.
     package enum Handler: Sendable {
-        /// Nobody.
+        /// None.
         case none
-        /// The handler of tasks; where it leaves certificates to the default, the security policy judges them.
+        /// The handler of tasks; where it leaves certificates to the default, the security policy judges
+        /// them.
         case task
         /// The handler of the whole session: the security policy is not asked at all.
         case session
@@ -30,7 +32,7 @@ package struct AuthenticationStateMachine: ~Copyable, Sendable {
         case ask(AuthenticationChallenge, ticket: Int)
         /// Leave the server's certificates to this judge; where it refuses them, its error is the task's.
         case evaluateTrust(Judge)
-        /// Send the request again, or go on with the handshake, with this credential for this challenge.
+        /// Send the request again, or continue the handshake, with this credential for this challenge.
         case proceed(Credential, AuthenticationChallenge)
         /// Go on without: the response is the answer, or the handshake has no certificate to show.
         case withoutCredential
@@ -119,7 +121,8 @@ package struct AuthenticationStateMachine: ~Copyable, Sendable {
         return fail(error)
     }
 
-    /// A redirect has come instead of another challenge: what was sent has not been refused, and may be sent again to who asks anew.
+    /// A redirect has come instead of another challenge: what was sent has not been refused, and may be sent
+    /// again to who asks anew.
     ///
     /// The rounds go on being counted.
     package mutating func letIn() { used = [:] }

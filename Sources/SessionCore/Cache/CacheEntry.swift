@@ -7,7 +7,8 @@ import HTTPTypes
 public struct CacheEntry: Sendable, Equatable {
     /// What it is stored under: the URL without fragment, user and password.
     public let key: String
-    /// The stored response, without the fields that belong to a connection, without cookies, and without user and password in its URL.
+    /// The stored response, without the fields that belong to a connection, without cookies, and without user
+    /// and password in its URL.
     public let response: SessionResponse
     /// When the request was sent, by the wall clock, in whole seconds.
     public let requestDate: Date
@@ -61,7 +62,8 @@ public struct CacheEntry: Sendable, Equatable {
         return "\(origin)\(path)\(reference.query.map { "?\($0)" } ?? "")"
     }
 
-    /// Whether the stored response was selected by the same values of fields as this request has (RFC 9111 §4.1).
+    /// Whether the stored response was selected by the same values of fields as this request has (RFC 9111
+    /// §4.1).
     package func matches(_ request: SessionRequest) -> Bool {
         key == Self.key(for: request.url) && isDecoded == request.options.decompressesContent
             && variants.allSatisfy { Self.value($0.key, request) == $0.value }
@@ -106,7 +108,8 @@ public struct CacheEntry: Sendable, Equatable {
         return values.isEmpty ? nil : values.joined(separator: ", ")
     }
 
-    /// What authenticates the request, and secrets that the response varies by; nil where there is nothing of the kind.
+    /// What authenticates the request, and secrets that the response varies by; nil where there is nothing of
+    /// the kind.
     private static func credentials(_ request: SessionRequest, _ names: [String]) -> String? {
         let names = Set(names).filter(secrets.contains).union(["authorization"])
         var texts = names.sorted().compactMap { value($0, request) }
@@ -116,8 +119,8 @@ public struct CacheEntry: Sendable, Equatable {
         return texts.isEmpty ? nil : texts.joined(separator: "\n")
     }
 
-    /// Without what belongs to the connection (RFC 9111 §3.1), without cookies, which the session keeps itself, and without the user and the
-    /// password of the URL.
+    /// Without what belongs to the connection (RFC 9111 §3.1), without cookies, which the session keeps
+    /// itself, and without the user and the password of the URL.
     private static func storable(_ response: SessionResponse) -> SessionResponse {
         var fields = response.headerFields
         let named = fields.filter { $0.name.canonicalName == "connection" }

@@ -16,7 +16,7 @@ package struct CacheFreshness: Sendable, Equatable {
         lifetime = Self.lifetime(entry, date, arrival)
         let resident = HTTPDate(now).seconds - arrival.seconds
         guard resident >= 0 else {
-            // The clock was set back: nobody knows how long it has lain there.
+            // The clock was set back: the age is unknown.
             age = .max / 4
             return
         }

@@ -4,10 +4,12 @@ import FoundationEssentials
 
 /// A stored response as a file: a head with its own length and checksum, then the content.
 ///
-/// Numbers are little-endian. Whatever is not exactly as it was written, or from another version, reads as nothing: a miss.
+/// Numbers are little-endian. Whatever is not exactly as it was written, or from another version, reads as
+/// nothing: a miss.
 package enum CacheRecord {
     private static let magic = Array("RchC".utf8)
-    /// 1 had a hash of the credentials that was short and without a key: such files are misses, and removed when they are asked for.
+    /// 1 had a hash of the credentials that was short and without a key: such files are misses, and removed
+    /// when they are asked for.
     private static let version: UInt8 = 2
     /// More head than this has no server; the head is read into memory at once.
     package static let longestHead = 1 << 20
@@ -93,5 +95,83 @@ package enum CacheRecord {
                 contentLength: Int64(length)),
             content
         )
+    }
+}
+
+/// Puts numbers and texts into bytes, little-endian, each text behind its length.
+struct RecordWriter {
+    var bytes: [UInt8] = []
+
+    mutating func append(_ number: some FixedWidthInteger) {
+        withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    mutating func append(bytes other: some Collection<UInt8>) {
+        append(UInt32(clamping: other.count))
+        bytes.append(contentsOf: other)
+    }
+
+    mutating func append(text: String) { append(bytes: text.utf8) }
+}
+
+/// Takes apart what a writer wrote; nil for everything that would reach beyond the end.
+struct RecordReader {
+    private let content: [UInt8]
+    private var index = 0
+
+    init(_ bytes: some Collection<UInt8>) { content = Array(bytes) }
+
+    var isAtEnd: Bool { index == content.count }
+
+    mutating func number<Number: FixedWidthInteger>() -> Number? {
+        guard let bytes = take(MemoryLayout<Number>.size) else { return nil }
+        return bytes.reversed().reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
+    }
+
+    mutating func bytes() -> [UInt8]? {
+        guard let count: UInt32 = number(), let bytes = take(Int(count)) else { return nil }
+        return Array(bytes)
+    }
+
+    mutating func text() -> String? {
+        guard let bytes = bytes() else { return nil }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
+        guard count <= content.count - index else { return nil }
+        defer { index += count }
+        return content[index..<index + count]
+    }
+}
+
+/// The checksum of zip and Ethernet (ISO 3309; polynomial 0x04C11DB7, reflected): finds what a disk has
+/// broken, not who has.
+package struct CRC32: Sendable {
+    private static let table: [UInt32] = (0..<256).map { index in
+        (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? value >> 1 ^ 0xEDB8_8320 : value >> 1 }
+    }
+
+    private var state: UInt32 = .max
+
+    package init() {}
+
+    /// Takes further bytes in.
+    package mutating func update(_ bytes: some Sequence<UInt8>) {
+        var value = state
+        Self.table.withUnsafeBufferPointer { table in
+            for byte in bytes { value = value >> 8 ^ table[Int((value ^ UInt32(byte)) & 0xFF)] }
+        }
+        state = value
+    }
+
+    /// The checksum of what came so far.
+    package var value: UInt32 { ~state }
+
+    /// The checksum of some bytes.
+    package static func of(_ bytes: some Sequence<UInt8>) -> UInt32 {
+        var checksum = CRC32()
+        checksum.update(bytes)
+        return checksum.value
     }
 }

@@ -18,8 +18,8 @@ package enum CacheRules {
 
     /// Whether the response to a request may be stored (RFC 9111 §3).
     ///
-    /// Besides what the RFC excludes, responses to partial and conditional requests and to those with a body are not stored, and
-    /// what could never be used again.
+    /// Besides what the RFC excludes, responses to partial and conditional requests and to those with a body
+    /// are not stored, and what could never be used again.
     package static func isStorable(_ request: SessionRequest, _ response: SessionResponse, at now: Date)
         -> Bool
     {
@@ -90,7 +90,8 @@ package enum CacheRules {
         return .confirmed(updated(entry, request, response, requestDate, responseDate))
     }
 
-    /// The entry after the answer to a HEAD for the same URL (RFC 9111 §4.3.5); nil where that shows it to be outdated.
+    /// The entry after the answer to a HEAD for the same URL (RFC 9111 §4.3.5); nil where that shows it to be
+    /// outdated.
     package static func updated(
         _ entry: CacheEntry, for request: SessionRequest, byHead response: SessionResponse, requestDate: Date,
         responseDate: Date
@@ -106,7 +107,8 @@ package enum CacheRules {
         return updated(entry, request, response, requestDate, responseDate)
     }
 
-    /// The keys whose entries are outdated after the answer to a request that changes something (RFC 9111 §4.4).
+    /// The keys whose entries are outdated after the answer to a request that changes something (RFC 9111
+    /// §4.4).
     package static func invalidated(by request: SessionRequest, _ response: SessionResponse) -> Set<String> {
         let safe: Set<HTTPRequest.Method> = [.get, .head, .options, .trace]
         guard !safe.contains(request.method), let status = response.statusCode, (200...399).contains(status)
@@ -115,7 +117,7 @@ package enum CacheRules {
         }
         var keys: Set = [CacheEntry.key(for: request.url)]
         for field in ["location", "content-location"] {
-            // Nobody may empty the cache of another origin.
+            // A server may not empty the cache of another origin.
             if let text = response.value(forField: field),
                 let url = URIReference(text)?.resolved(against: request.url), let origin = Origin(url),
                 origin == Origin(request.url)
@@ -155,8 +157,8 @@ package enum CacheRules {
     ) -> CacheDecision {
         if wishes.onlyIfCached { return without(.returnCacheDataDontLoad, wishes, request) }
         if !isOwn {
-            // Only a strong tag says that these bytes are the answer to this request too: another user's may be as old (RFC 9110 §8.8.1,
-            // §13.1.3).
+            // Only a strong tag says that these bytes are the answer to this request too: another user's may
+            // be as old (RFC 9110 §8.8.1, §13.1.3).
             guard let text = entry.response.value(forField: "etag"), EntityTag(text)?.isWeak == false else {
                 return .load
             }
@@ -168,7 +170,8 @@ package enum CacheRules {
         return .revalidate(conditional(request, entry), mayUseStale: mayUseStale)
     }
 
-    /// The request with the conditions that confirm an entry (RFC 9111 §4.3.1); without any where it has no validator.
+    /// The request with the conditions that confirm an entry (RFC 9111 §4.3.1); without any where it has no
+    /// validator.
     private static func conditional(_ request: SessionRequest, _ entry: CacheEntry) -> SessionRequest {
         var request = request
         request.headerFields[.ifNoneMatch] = entry.response.value(forField: "etag")
@@ -213,7 +216,8 @@ package enum CacheRules {
 }
 
 extension CacheEntry {
-    /// The stored response as it is handed out: with how old it is (RFC 9111 §5.1), at the URL that was asked for.
+    /// The stored response as it is handed out: with how old it is (RFC 9111 §5.1), at the URL that was asked
+    /// for.
     package func response(to request: SessionRequest, at now: Date) -> SessionResponse {
         var fields = response.headerFields
         fields[.age] = "\(min(max(CacheFreshness(self, at: now).age, 0), 1 << 31))"
@@ -221,4 +225,31 @@ extension CacheEntry {
             url: request.url, statusCode: response.statusCode, version: response.version,
             headerFields: fields)
     }
+}
+
+/// What a request may have from the cache.
+package enum CacheDecision: Sendable {
+    /// Nothing: it goes to the network as it is.
+    case load
+    /// The stored response; where a request comes with it, the response is stale, and this confirms it
+    /// meanwhile.
+    case use(revalidating: SessionRequest?)
+    /// The stored response once this request has confirmed it.
+    ///
+    /// Where the server fails or cannot be reached and `mayUseStale` holds, it may be used without.
+    case revalidate(SessionRequest, mayUseStale: Bool)
+    /// Nothing, and the network must not be asked: the task fails.
+    case unavailable(SessionError)
+}
+
+/// What the answer to a confirming request means.
+package enum CacheValidation: Sendable {
+    /// The stored content is still good; this entry takes the place of the old one.
+    case confirmed(CacheEntry)
+    /// The stored response may be used although the server failed.
+    case useStale
+    /// The answer is a new response.
+    case replaced
+    /// The answer is of no use: ask again without conditions.
+    case reload
 }

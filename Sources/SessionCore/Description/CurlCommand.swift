@@ -3,14 +3,15 @@
 import FoundationEssentials
 import HTTPTypes
 
-/// Writes requests as a command line of curl(1), to be tried in a shell or sent to whoever runs the server.
+/// Writes requests as a command line of curl(1), to be tried in a shell or sent to the server's operator.
 ///
-/// Secrets are replaced by `***` unless asked for: sensitive header fields, cookies, user and password in the URL, and query
-/// parameters with names such as `token` and `api_key`. Bodies are shown as they are, so look at them before you pass them on.
+/// Secrets are replaced by `***` unless asked for: sensitive header fields, cookies, user and password in the
+/// URL, and query parameters with names such as `token` and `api_key`. Bodies are shown as they are, so look
+/// at them before you pass them on.
 public struct CurlCommand: Sendable {
     /// Whether secrets are shown; false.
     public var showsSecrets = false
-    /// The header fields that are secrets.
+    /// The header fields that are secrets, beside ``RequestOptions/sensitiveFields``.
     public var sensitiveFields = SensitiveFields()
     /// The query parameters that are secrets, in lower case.
     public var sensitiveParameters: Set<String> = [
@@ -38,7 +39,8 @@ public struct CurlCommand: Sendable {
         }
         if let interface = request.options.interface { words.append("--interface \(quoted(interface))") }
         for field in request.headerFields {
-            words.append("-H \(quoted(header(field.name.rawName, field.value)))")
+            let isSecret = sensitiveFields.contains(field.name, of: request)
+            words.append("-H \(quoted(header(field.name.rawName, field.value, isSecret: isSecret)))")
         }
         if let cookies, request.headerFields[.cookie] == nil { words.append("-b \(quoted(shown(cookies)))") }
         words += bodyWords(request)
@@ -57,8 +59,8 @@ public struct CurlCommand: Sendable {
         }
     }
 
-    private func header(_ name: String, _ value: String) -> String {
-        guard sensitiveFields.contains(name), !showsSecrets else {
+    private func header(_ name: String, _ value: String, isSecret: Bool) -> String {
+        guard isSecret, !showsSecrets else {
             // With nothing behind the colon curl would leave the field out.
             return value.isEmpty ? "\(name);" : "\(name): \(value)"
         }
@@ -115,4 +117,50 @@ public struct CurlCommand: Sendable {
 extension SessionRequest {
     /// The request as a command line of curl(1), without secrets; see ``CurlCommand`` for more.
     public var curlDescription: String { CurlCommand().text(self) }
+}
+
+/// A word of a shell's command line that means exactly these bytes, and does nothing to a terminal that shows
+/// it.
+package struct ShellWord: CustomStringConvertible {
+    package let description: String
+
+    /// Quotes bytes; nil where they have a NUL, which no argument can hold.
+    ///
+    /// Printable ASCII and UTF-8 text stand in single quotes (POSIX sh), others in `$'…'` (POSIX.1-2024,
+    /// bash, zsh, ksh).
+    package init?(_ bytes: some Collection<UInt8>) {
+        guard !bytes.contains(0) else { return nil }
+        if let text = String(validating: bytes, as: UTF8.self),
+            text.unicodeScalars.allSatisfy(Self.isHarmless)
+        {
+            let isPlain =
+                !bytes.isEmpty
+                && bytes.allSatisfy { $0.isASCIIAlphanumeric || "-._/:=@%+,".utf8.contains($0) }
+            description = isPlain ? text : "'" + text.replacing("'", with: "'\\''") + "'"
+            return
+        }
+        var quoted = "$'"
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "\n"): quoted += "\\n"
+            case UInt8(ascii: "\r"): quoted += "\\r"
+            case UInt8(ascii: "\t"): quoted += "\\t"
+            case UInt8(ascii: "'"), UInt8(ascii: "\\"): quoted += "\\" + String(UnicodeScalar(byte))
+            case 0x20...0x7E: quoted += String(UnicodeScalar(byte))
+            // Three octal digits: a hexadecimal escape would take in the digits that follow.
+            default:
+                let digits = String(byte, radix: 8)
+                quoted += "\\" + String(repeating: "0", count: 3 - digits.utf8.count) + digits
+            }
+        }
+        description = quoted + "'"
+    }
+
+    private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .unassigned, .privateUse, .surrogate:
+            false
+        default: true
+        }
+    }
 }

@@ -6,13 +6,15 @@ extension SessionError.Code {
     /// - Parameters:
     ///   - curlCode: the `CURLcode`.
     ///   - osErrno: the errno(3) of the last failed connection (`CURLINFO_OS_ERRNO`); 0 for none.
-    ///   - verifyResult: what the TLS library says about the certificate (`CURLINFO_SSL_VERIFYRESULT`): a number of OpenSSL's
+    ///   - verifyResult: what the TLS library says about the certificate (`CURLINFO_SSL_VERIFYRESULT`): a
+    ///     number of OpenSSL's
     ///     `x509_vfy.h`, or the bits of GnuTLS's `gnutls_certificate_status_t`; 0 for nothing.
     ///   - isOffline: whether the device is known to have no network.
     public init(curlCode: Int32, osErrno: Int32 = 0, verifyResult: Int = 0, isOffline: Bool = false) {
         self =
             switch curlCode {
-            // The name cannot be looked up, the server cannot be connected to: without a network that is no wonder.
+            // The name cannot be looked up, the server cannot be connected to: without a network that is no
+            // wonder.
             case 5, 6: isOffline ? .notConnectedToInternet : .cannotFindHost
             case 7, 45, 96, 97:
                 isOffline || Self.unreachableNetwork.contains(osErrno)
@@ -56,7 +58,8 @@ extension SessionError.Code {
             // X509_V_ERR_CERT_NOT_YET_VALID, …_CERT_HAS_EXPIRED
             case 9: .certificateNotYetValid
             case 10: .certificateHasBadDate
-            // …_UNABLE_TO_GET_ISSUER_CERT, …_SELF_SIGNED_CERT(_IN_CHAIN), …_ISSUER_CERT_LOCALLY, …_VERIFY_LEAF_SIGNATURE
+            // …_UNABLE_TO_GET_ISSUER_CERT, …_SELF_SIGNED_CERT(_IN_CHAIN), …_ISSUER_CERT_LOCALLY,
+            // …_VERIFY_LEAF_SIGNATURE
             case 2, 18, 19, 20, 21: .certificateHasUnknownRoot
             // GNUTLS_CERT_NOT_ACTIVATED, _EXPIRED, each with _INVALID; OpenSSL's numbers end below 256.
             case 256... where verifyResult & 1 << 9 != 0: .certificateNotYetValid

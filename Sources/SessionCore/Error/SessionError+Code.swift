@@ -60,7 +60,7 @@ extension SessionError {
         public static let certificateHasBadDate = Code(rawValue: -1201)
         /// The server's certificate is not accepted: name, pin or policy.
         public static let certificateUntrusted = Code(rawValue: -1202)
-        /// Nobody trusted has signed the server's certificate.
+        /// No trusted issuer has signed the server's certificate.
         public static let certificateHasUnknownRoot = Code(rawValue: -1203)
         /// The server's certificate is not valid yet.
         public static let certificateNotYetValid = Code(rawValue: -1204)

@@ -5,8 +5,8 @@ public import FoundationEssentials
 extension SessionError {
     /// An error for a result of libcurl: what happened, where, and what to try.
     ///
-    /// The parameters are those of ``Code/init(curlCode:osErrno:verifyResult:isOffline:)``; libcurl's own words stay in
-    /// ``transport``.
+    /// The parameters are those of ``Code/init(curlCode:osErrno:verifyResult:isOffline:)``; libcurl's own
+    /// words stay in ``transport``.
     public init(
         transport: TransportFailure, verifyResult: Int = 0, isOffline: Bool = false, failingURL: URL? = nil,
         response: SessionResponse? = nil, data: Data? = nil
@@ -14,8 +14,9 @@ extension SessionError {
         var code = Code(
             curlCode: transport.curlCode, osErrno: transport.errno, verifyResult: verifyResult,
             isOffline: isOffline)
-        // libcurl takes an answer without a status line for one of HTTP/0.9, and that, as versions and statuses which it does not know
-        // ("… in response", "… in HTTP response"), for another protocol (CURLE_UNSUPPORTED_PROTOCOL).
+        // libcurl takes an answer without a status line for one of HTTP/0.9, and that, as versions and
+        // statuses which it does not know ("… in response", "… in HTTP response"), for another protocol
+        // (CURLE_UNSUPPORTED_PROTOCOL).
         if code == .unsupportedURL,
             transport.message.contains("HTTP/0.9") || transport.message.hasSuffix("response")
         {

@@ -4,7 +4,8 @@ public import FoundationEssentials
 
 /// Why a request could not be made, sent, answered or understood, with what lies underneath.
 ///
-/// ``code`` has the number that Cocoa programs know (`NSURLError…`), so that rules for retries and messages carry over.
+/// ``code`` has the number that Cocoa programs know (`NSURLError…`), so that rules for retries and messages
+/// carry over.
 public struct SessionError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure.
     public var code: Code { contents.code }
@@ -18,9 +19,11 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
     public var failingURL: URL? { contents.failingURL }
     /// The head of the response, where there was one.
     public var response: SessionResponse? { contents.response }
-    /// The content of the response, where there was one; at most the manager's limit for error bodies of downloads.
+    /// The content of the response, where there was one; at most the manager's limit for error bodies of
+    /// downloads.
     public var data: Data? { contents.data }
-    /// The media types that would have been acceptable, where the response had another one; nil for other errors.
+    /// The media types that would have been acceptable, where the response had another one; nil for other
+    /// errors.
     ///
     /// What came instead is the ``SessionResponse/mimeType`` of ``response``.
     public var acceptableContentTypes: Set<MediaRange>? { contents.acceptableContentTypes }
@@ -134,5 +137,42 @@ public struct TransportFailure: Sendable, Equatable {
         self.curlCode = curlCode
         self.message = message
         self.errno = errno
+    }
+}
+
+extension SessionError {
+    /// The session error that `error` is, and those underneath, the outermost first; empty for foreign
+    /// errors.
+    package static func chain(of error: any Error) -> [SessionError] {
+        var chain: [SessionError] = []
+        var next = error as? SessionError
+        // Deep enough for all; bounds a circle of foreign errors.
+        while let current = next, chain.count < 16 {
+            chain.append(current)
+            next = current.underlying as? SessionError
+        }
+        return chain
+    }
+}
+
+extension SessionError {
+    /// Puts one error under another.
+    ///
+    /// An outer error that has something underneath already stays as it is; without an outer error the inner
+    /// one is the result.
+    public static func nesting(_ inner: SessionError?, in outer: SessionError?) -> SessionError? {
+        guard let outer else { return inner }
+        guard let inner, outer.underlying == nil else { return outer }
+        return outer.with(underlying: inner)
+    }
+
+    /// Whether this error, or one underneath it, has the code and comes from the domain.
+    public func contains(_ code: Code, in domain: Domain) -> Bool {
+        var current: SessionError? = self
+        while let error = current {
+            if error.code == code, error.domain == domain { return true }
+            current = error.underlying as? SessionError
+        }
+        return false
     }
 }

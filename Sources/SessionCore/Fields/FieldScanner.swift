@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the value of a header field from left to right (RFC 9110 §5.6); takes time in proportion to its length, whatever it has.
+/// Reads the value of a header field from left to right (RFC 9110 §5.6); takes time in proportion to its
+/// length, whatever it has.
 package struct FieldScanner {
     private let bytes: [UInt8]
     private var index = 0
@@ -52,7 +53,8 @@ package struct FieldScanner {
         take { $0.isASCIIAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains($0) }
     }
 
-    /// A token68 (RFC 9110 §11.2): Base64 in either alphabet, `=` only at its end; nil, without moving, where none stands.
+    /// A token68 (RFC 9110 §11.2): Base64 in either alphabet, `=` only at its end; nil, without moving, where
+    /// none stands.
     package mutating func token68() -> String? {
         guard let body = take({ $0.isASCIIAlphanumeric || "-._~+/".utf8.contains($0) }) else { return nil }
         return body + (take { $0 == UInt8(ascii: "=") } ?? "")

@@ -13,7 +13,8 @@ package struct HTTPDate: Sendable, Equatable, Comparable {
 
     /// Reads a date; nil for anything else.
     ///
-    /// `now` says in which century the two-digit year of RFC 850 lies: a date more than 50 years ahead is meant to be past.
+    /// `now` says in which century the two-digit year of RFC 850 lies: a date more than 50 years ahead is
+    /// meant to be past.
     package init?(_ text: String, now: HTTPDate) {
         guard text.utf8.count <= 64 else { return nil }
         let words = text.split { $0 == " " || $0 == "," || $0 == "\t" }

@@ -2,16 +2,25 @@
 
 public import HTTPTypes
 
-/// The header fields whose values are secrets: they are not printed and do not follow a redirect to another origin.
+/// The header fields whose values are secrets: they are not printed and do not follow a redirect to another
+/// origin.
+///
+/// A request adds its own with ``RequestOptions/sensitiveFields``.
 public struct SensitiveFields: Sendable, Equatable {
     private var names: Set<String>
 
     /// The usual ones and `others`, in any case.
     ///
-    /// The usual ones are `Authorization`, `Proxy-Authorization`, `Cookie`, `Set-Cookie`, `X-Api-Key`, `Api-Key`, `X-Auth-Token`, `X-Access-Token`,
-    /// `X-CSRF-Token`, `X-XSRF-Token` and `X-Amz-Security-Token`.
+    /// The usual ones are `Authorization`, `Proxy-Authorization`, `Cookie`, `Set-Cookie`, `X-Api-Key`,
+    /// `Api-Key`, `X-Auth-Token`, `X-Access-Token`, `X-CSRF-Token`, `X-XSRF-Token` and
+    /// `X-Amz-Security-Token`.
     public init(adding others: [String] = []) {
         names = Self.usual.union(others.map { $0.lowercased() })
+    }
+
+    /// Whether a field is one of them or one that the request names itself.
+    func contains(_ name: HTTPField.Name, of request: SessionRequest) -> Bool {
+        contains(name) || request.options.sensitiveFields.contains(name)
     }
 
     /// Whether a field is one of them.

@@ -2,9 +2,9 @@
 
 /// Signs requests with a credential and refreshes it, once for all requests that it failed.
 ///
-/// A request that was refused because its credential had ended is sent again with the new one. While a refresh runs,
-/// new requests wait for it. A refresh that fails, fails everybody who waits, and retries after that, until a new
-/// request or a new ``setCredential(_:)`` gives it another chance.
+/// A request that was refused because its credential had ended is sent again with the new one. While a
+/// refresh runs, new requests wait for it. A refresh that fails, fails all waiting requests, and retries
+/// after that, until a new request or a new ``setCredential(_:)`` gives it another chance.
 ///
 /// The authenticator's own requests must not go through this interceptor: they would wait for themselves.
 public actor AuthenticationInterceptor<A: Authenticator>: RequestInterceptor {
@@ -32,7 +32,7 @@ public actor AuthenticationInterceptor<A: Authenticator>: RequestInterceptor {
 
     /// Takes a credential from elsewhere, for instance after a login; nil after a logout.
     ///
-    /// A refresh under way no longer counts; those who wait for it go on with the new credential.
+    /// A refresh under way no longer counts; the requests that wait for it continue with the new credential.
     public func setCredential(_ credential: A.Credential?) { settle(machine.replaced(by: credential)) }
 
     /// The request with the credential.
@@ -48,7 +48,8 @@ public actor AuthenticationInterceptor<A: Authenticator>: RequestInterceptor {
 
     /// Whether the request is sent again: yes, after a refresh, where its credential was refused.
     ///
-    /// Where a redirect has led to another origin, the credential has stayed behind, and what is refused there is not the credential.
+    /// Where a redirect has led to another origin, the credential has stayed behind, and what is refused
+    /// there is not the credential.
     public func retry(
         _ request: SessionRequest, state: RequestState, after error: any Error
     ) async -> RetryDecision {
@@ -122,5 +123,39 @@ public actor AuthenticationInterceptor<A: Authenticator>: RequestInterceptor {
         let leaving = waiters
         waiters = []
         for waiter in leaving { waiter.continuation.resume(with: result) }
+    }
+}
+
+/// How many refreshes are too many.
+public struct RefreshWindow: Sendable, Equatable {
+    /// In which time; 30 s.
+    public var interval: Duration
+    /// How many refreshes are allowed in it; 5.
+    public var limit: Int
+
+    /// A window.
+    public init(interval: Duration = .seconds(30), limit: Int = 5) {
+        self.interval = interval
+        self.limit = limit
+    }
+}
+
+/// Why a request gets no credential.
+enum AuthenticationFailure {
+    case missingCredential
+    case excessiveRefresh(RefreshWindow)
+
+    var error: SessionError {
+        switch self {
+        case .missingCredential:
+            SessionError(
+                .userAuthenticationRequired, "there is no credential to sign the request with",
+                advice: "log in and set the interceptor's credential")
+        case .excessiveRefresh(let window):
+            SessionError(
+                .userAuthenticationRequired,
+                "the credential was refreshed \(window.limit) times within \(window.interval) and is still refused",
+                advice: "log in again; the server may not accept what it hands out")
+        }
     }
 }

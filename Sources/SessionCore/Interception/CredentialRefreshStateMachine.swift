@@ -2,7 +2,7 @@
 
 /// Decides when a credential is refreshed: once for all requests that it failed, never too often.
 ///
-/// Pure; whoever waits is kept by the owner and learns the end of a refresh from it.
+/// Pure; its owner stores the waiting requests and notifies them of the end of a refresh.
 package struct CredentialRefreshStateMachine<Credential: Sendable>: ~Copyable, Sendable {
     /// What a request that is to be signed, or that was refused, has to do.
     package enum Step: Sendable {
@@ -98,7 +98,7 @@ package struct CredentialRefreshStateMachine<Credential: Sendable>: ~Copyable, S
         return .fail(error)
     }
 
-    /// Somebody else brings a credential, for instance a login, or takes it away with nil.
+    /// Another part of the program sets a credential, for instance a login, or removes it with nil.
     package mutating func replaced(by credential: Credential?) -> Outcome {
         refreshes = []
         guard let credential else {

@@ -4,8 +4,8 @@ public import HTTPTypes
 
 /// Sends requests again that may be sent again, after failures that may pass, with growing pauses.
 ///
-/// Without `Retry-After` the pause before the nth retry is a random part of `scale · base ^ (n − 1)` seconds ("full jitter"), so
-/// that devices which lost the same server do not return all at once.
+/// Without `Retry-After` the pause before the nth retry is a random part of `scale · base ^ (n − 1)` seconds
+/// ("full jitter"), so that devices which lost the same server do not return all at once.
 public struct RetryPolicy: RequestInterceptor {
     /// How the pauses are spread.
     public enum Jitter: Sendable {
@@ -98,8 +98,90 @@ public struct RetryPolicy: RequestInterceptor {
         switch jitter {
         case .none: return .seconds(seconds)
         case .full:
-            // 53 random bits make each fraction as likely; `Double.random` could draw for ever from a poor generator.
+            // 53 random bits make each fraction as likely; `Double.random` could draw for ever from a poor
+            // generator.
             return .seconds(seconds * Double(generator.next() >> 11) * 0x1p-53)
         }
+    }
+}
+
+extension RetryPolicy {
+    /// The failures that may pass by themselves: Alamofire's list.
+    ///
+    /// Those without a name here come from other transports.
+    public static let passingFailures: Set<SessionError.Code> = [
+        .badServerResponse, .cannotConnectToHost, .cannotFindHost, .networkConnectionLost,
+        .notConnectedToInternet,
+        .secureConnectionFailed, .certificateHasBadDate, .certificateNotYetValid, .timedOut,
+        SessionError.Code(rawValue: -996),  // a background session was disconnected
+        SessionError.Code(rawValue: -997),  // a background session is in use by another process
+        SessionError.Code(rawValue: -1006),  // DNS lookup failed
+        SessionError.Code(rawValue: -1018),  // roaming is off
+        SessionError.Code(rawValue: -1019),  // a call is active
+        SessionError.Code(rawValue: -1020),  // data are not allowed
+        SessionError.Code(rawValue: -2000),  // cannot load from the network
+        SessionError.Code(rawValue: -3006),  // decoding a download failed midway
+        SessionError.Code(rawValue: -3007),  // decoding a download failed at its end
+    ]
+}
+
+/// Sends requests again whose connection broke while it was used, and no others.
+///
+/// Servers close idle connections at any time; the request that meets such a moment fails without a
+/// fault.
+public struct ConnectionLostRetryPolicy: RequestInterceptor {
+    /// The numbers, which may be changed.
+    public var policy: RetryPolicy
+
+    /// A policy for these methods.
+    public init(
+        retryLimit: Int = 2,
+        methods: Set<HTTPRequest.Method> = [.delete, .get, .head, .options, .put, .trace]
+    ) {
+        policy = RetryPolicy()
+        policy.retryLimit = retryLimit
+        policy.methods = methods
+        policy.statusCodes = []
+        policy.errorCodes = [.networkConnectionLost]
+    }
+
+    /// What the policy says.
+    public func retry(
+        _ request: SessionRequest, state: RequestState, after error: any Error
+    ) async -> RetryDecision { await policy.retry(request, state: state, after: error) }
+}
+
+/// Tries again where the connection broke in the middle of content whose rest can be asked for, and nowhere
+/// else.
+///
+/// The server has to tell the content's version (a strong `ETag`, or a `Last-Modified` that counts as one,
+/// RFC 9110 §8.8): downloads and streams go on where they were then, so that no byte comes twice.
+public struct ContinuationRetryPolicy: RequestInterceptor {
+    /// The numbers, which may be changed.
+    public var policy: RetryPolicy
+
+    /// A policy that goes on so many times.
+    public init(retryLimit: Int = 5) {
+        policy = RetryPolicy()
+        policy.retryLimit = retryLimit
+        policy.methods = [.get]
+        policy.statusCodes = []
+        policy.errorCodes = [.networkConnectionLost]
+    }
+
+    /// What the policy says.
+    public func retry(
+        _ request: SessionRequest, state: RequestState, after error: any Error
+    ) async -> RetryDecision {
+        guard goesOn(request, state) else { return .doNotRetry }
+        return await policy.retry(request, state: state, after: error)
+    }
+
+    private func goesOn(_ request: SessionRequest, _ state: RequestState) -> Bool {
+        // Between two tries of what was found to be fit, no answer may come at all, or one that repeats less
+        // (RFC 9110 §15.3.7).
+        guard let response = state.response else { return state.retryCount > 0 }
+        return ResumeRules.canGoOn(request, response: response)
+            || state.retryCount > 0 && response.statusCode == 206
     }
 }

@@ -25,13 +25,15 @@ public struct InternetExpectation: Sendable, Equatable {
             guard let body else { return .full }
             return (data ?? Data()).starts(with: body.utf8) ? .full : .portal
         }
-        // A gateway that asks to sign in says so by a redirect, a page, 403 or 511 (RFC 6585 §6), not by a failure of the server.
+        // A gateway that asks to sign in says so by a redirect, a page, 403 or 511 (RFC 6585 §6), not by a
+        // failure of the server.
         return (500...599).contains(status) && status != 511 ? .limited : .portal
     }
 
     private func judge(_ error: SessionError) -> InternetState {
         switch error.code {
-        // Another certificate than the server's: somebody stands in between. A wrong date is mostly this device's clock.
+        // Another certificate than the server's: a portal stands in between. A wrong date is mostly this
+        // device's clock.
         case .certificateUntrusted, .certificateHasUnknownRoot: .portal
         // More than the probe reads is not the short answer that was expected.
         case .dataLengthExceedsMaximum: .portal

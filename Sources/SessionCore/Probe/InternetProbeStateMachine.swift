@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides when the own server is asked whether there is internet behind the path, and what follows from the answer.
+/// Decides when the own server is asked whether there is internet behind the path, and what follows from the
+/// answer.
 ///
-/// At once with each new path; again and again while the answer is not `full`, with pauses that double; now and then when it is.
-/// Instants are nanoseconds of a monotonic clock.
+/// At once with each new path; again and again while the answer is not `full`, with pauses that double; now
+/// and then when it is. Instants are nanoseconds of a monotonic clock.
 package struct InternetProbeStateMachine: ~Copyable, Sendable {
     /// The pauses, in nanoseconds.
     package struct Timing: Sendable, Equatable {
@@ -54,7 +55,7 @@ package struct InternetProbeStateMachine: ~Copyable, Sendable {
     /// The path is as told: in the beginning, and whenever something about it has changed.
     ///
     /// - Parameters:
-    ///   - isUsable: also where nobody knows: asking finds it out.
+    ///   - isUsable: also where that is unknown: asking finds it out.
     ///   - generation: grows whenever what was found out over the former path is worthless.
     package mutating func pathChanged(isUsable: Bool, generation: UInt64) -> Step {
         guard isUsable else {
@@ -90,14 +91,14 @@ package struct InternetProbeStateMachine: ~Copyable, Sendable {
         return Step(question: ask())
     }
 
-    /// A transfer has failed, or somebody wants to know: asked at once, unless that is going on.
+    /// A transfer has failed, or the state is wanted: asked at once, unless that is going on.
     package mutating func hurried() -> Step {
         guard case .resting = state else { return unchanged }
         pause = timing.firstPause
         return Step(question: ask())
     }
 
-    /// Nobody wants to know any more.
+    /// The state is no longer wanted.
     package mutating func stopped() -> Step {
         let isAsking = isAsking
         state = .stopped

@@ -6,9 +6,10 @@ public enum InternetState: String, Sendable, Hashable, Codable, CaseIterable {
     case unknown
     /// There is no path: nothing was asked.
     case none
-    /// There is a path, but the server does not answer: no name, no connection, no reply in time, or a failure of its own.
+    /// There is a path, but the server does not answer: no name, no connection, no reply in time, or a
+    /// failure of its own.
     case limited
-    /// Somebody else answers: a page to sign in, as networks of hotels and trains have it.
+    /// Another server answers: a page to sign in, as networks of hotels and trains have it.
     case portal
     /// The server answers as it should.
     case full

@@ -43,3 +43,36 @@ package struct GateView: Sendable {
         return .internet
     }
 }
+
+/// What the sockets of a transfer are bound to.
+package enum PathBinding: Sendable, Equatable {
+    /// Nothing: the kernel chooses the path.
+    case any
+    /// An interface (SO_BINDTODEVICE, socket(7)), since the kernel's own choice is dead.
+    case interface(String)
+
+    // Spelt out: what the compiler derives is reached by other modules through the protocol alone, and this
+    // is asked several times a request.
+
+    package static func == (one: PathBinding, other: PathBinding) -> Bool {
+        switch (one, other) {
+        case (.any, .any): true
+        case (.interface(let name), .interface(let otherName)): name == otherName
+        case (.any, .interface), (.interface, .any): false
+        }
+    }
+}
+
+/// Whether transfers are bound to an interface (SO_BINDTODEVICE, socket(7)) that has a path while the
+/// kernel's own choice is dead.
+///
+/// That happens when a cable is out and its default route, with the better metric, is still there: every
+/// unbound connection of the device times out then, though Wi-Fi would carry it.
+public enum RescuePolicy: Sendable, Hashable, Codable {
+    /// While the kernel's choice is dead and another interface has a path; not before and not longer.
+    case automatic
+    /// Never: what the kernel chooses is used, or waited for.
+    case never
+    /// Always to this interface, whatever the kernel chooses.
+    case always(interface: String)
+}

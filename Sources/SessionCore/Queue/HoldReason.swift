@@ -2,7 +2,8 @@
 
 /// Why a task that was resumed does not run.
 ///
-/// Several can hold at a time, and each ends by itself: whoever lets a task go on after a user's pause does not bring the network back.
+/// Several can hold at a time, and each ends by itself: ending a user's pause does
+/// not bring the network back.
 public enum HoldReason: Sendable, Hashable {
     /// The queue was paused, or the task was suspended.
     case user

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Gives names small numbers while somebody uses them.
+/// Gives names small numbers while they are used.
 struct NameTable: Sendable {
     private var numbers: [String: Int32] = [:]
     private var names: [String] = []

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a request asks of the network, as a small number: requests with equal demands are held and let go together.
+/// What a request asks of the network, as a small number: requests with equal demands are held and let go
+/// together.
 package struct NetworkDemand: Sendable, Hashable {
     /// 0 to 15: condition, expense and internet; 16: no network at all.
     package let index: UInt8
@@ -61,6 +62,30 @@ package struct DemandSet: OptionSet, Sendable, Hashable {
         while rest != 0 {
             body(NetworkDemand(index: UInt8(rest.trailingZeroBitCount)))
             rest &= rest - 1
+        }
+    }
+}
+
+/// Which networks a task may use.
+///
+/// Asked again at each change of the path: a task whose network no longer fits goes on waiting, or pauses.
+public enum NetworkCondition: String, Sendable, Codable, CaseIterable, CustomStringConvertible {
+    /// Every path.
+    case any
+    /// A path that Wi-Fi or Ethernet carries: not a modem, not a serial line.
+    case wifiOrWired
+    /// A path that a wire carries: Ethernet, or what is built on it.
+    case wiredOnly
+    /// A path that costs neither money nor quota.
+    case notExpensive
+
+    /// What a network has to be, in words: "wired".
+    public var description: String {
+        switch self {
+        case .any: "reachable"
+        case .wifiOrWired: "Wi-Fi or wired"
+        case .wiredOnly: "wired"
+        case .notExpensive: "not expensive"
         }
     }
 }

@@ -4,7 +4,7 @@
 package struct NetworkFacts: Sendable, Equatable {
     /// Whether there is a usable path.
     package enum Standing: Sendable {
-        /// Nobody knows: nothing speaks against trying.
+        /// Unknown: nothing speaks against trying.
         case unknown
         case offline
         case online
@@ -18,11 +18,11 @@ package struct NetworkFacts: Sendable, Equatable {
     package var isExpensive = false
     /// An interface with a path of its own while the kernel's choice is dead.
     package var alternative: String?
-    // The same of that interface; where nobody knows, it meets no condition.
+    // The same of that interface; where it is unknown, it meets no condition.
     package var isAlternativeWiFi = false
     package var isAlternativeWired = false
     package var isAlternativeExpensive = true
-    /// Whether the internet was found behind the path; nil where nobody looks.
+    /// Whether the internet was found behind the path; nil without a probe.
     package var hasInternet: Bool?
     /// Why the path is usable or not, for a person.
     package var sentence = ""
@@ -34,7 +34,7 @@ package struct NetworkFacts: Sendable, Equatable {
         self.sentence = sentence
     }
 
-    /// Before anybody has said anything.
+    /// Before the first report.
     package static var unknown: NetworkFacts { NetworkFacts(.unknown) }
 
     /// What a usable path meets.

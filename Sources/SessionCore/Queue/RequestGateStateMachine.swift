@@ -2,8 +2,9 @@
 
 /// Whether requests may leave: open, or held by the network, by the user, or by both.
 ///
-/// A loss holds at once. A return opens after the path has lasted for a moment, for a longer one where it comes and goes. Nothing is
-/// known in the beginning, and what is unknown holds nobody back. Time is nanoseconds of a clock that does not jump.
+/// A loss holds at once. A return opens after the path has lasted for a moment, for a longer one where it
+/// comes and goes. Nothing is known in the beginning, and what is unknown holds nothing back. Time is
+/// nanoseconds of a clock that does not jump.
 package struct RequestGateStateMachine: ~Copyable, Sendable {
     private enum State: Equatable {
         /// Whatever the facts meet may leave.

@@ -49,7 +49,9 @@ extension RequestQueueStateMachine {
 
     // MARK: Patience
 
-    /// Whose patience has ended while the network held them; to be asked until it is nobody.
+    /// The next request whose offline limit has ended.
+    ///
+    /// Call until it returns nil.
     package mutating func nextExpired(at now: Int64) -> QueueTicket? {
         guard !isPaused else { return nil }
         while let item = patience.first {

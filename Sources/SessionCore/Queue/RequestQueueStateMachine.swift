@@ -2,9 +2,9 @@
 
 /// Which requests run and which wait: gate, limits, priorities, lanes, dependencies, the ramp after a loss.
 ///
-/// After each event `next(at:)` is asked until it has nobody left, and `nextExpired(at:)` likewise. No event costs more than the
-/// logarithm of the number of those that wait, but for a change of the gate where limits of time hold. Nothing happens by itself
-/// while all wait: there is no deadline then.
+/// After each event `next(at:)` is called until it returns nil, and `nextExpired(at:)` likewise. No event
+/// costs more than the logarithm of the number of those that wait, but for a change of the gate where limits
+/// of time hold. Nothing happens by itself while all wait: there is no deadline then.
 package struct RequestQueueStateMachine: ~Copyable, Sendable {
     /// What may be changed at any time.
     package struct Limits: Sendable, Equatable {
@@ -80,7 +80,7 @@ package struct RequestQueueStateMachine: ~Copyable, Sendable {
 
     // MARK: What happens to a request
 
-    /// A request that may run at once when nobody is before it.
+    /// A request that may run at once when none is before it.
     ///
     /// - Returns: its ticket; whether it is started is for `next(at:)` to say.
     package mutating func enqueued(_ request: QueueRequest, at now: Int64) -> QueueTicket {
@@ -101,7 +101,7 @@ package struct RequestQueueStateMachine: ~Copyable, Sendable {
         return ticket(slot)
     }
 
-    /// One that runs without having been held: nothing and nobody is in its way.
+    /// One that runs without having been held: nothing is in its way.
     ///
     /// - Returns: nil where that is not so, and it has to be enqueued.
     package mutating func admitted() -> QueueTicket? {
@@ -194,7 +194,7 @@ package struct RequestQueueStateMachine: ~Copyable, Sendable {
         return hold
     }
 
-    /// Whether there is somebody who does not run.
+    /// Whether a request waits.
     package var isWaiting: Bool { held > 0 }
 
     /// How many are where.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How those that have waited for the network start when it is back: a few at once, then more and more, so that neither the link
-/// nor the server is hit by all of them in one moment.
+/// How those that have waited for the network start when it is back: a few at once, then more and more, so
+/// that neither the link nor the server is hit by all of them in one moment.
 ///
 /// Their order is kept. The default lets 100 go within a seventh of a second.
 public struct RequestRamp: Sendable, Equatable, Codable {

@@ -4,11 +4,13 @@
 ///
 /// One of a request wins over that of its manager. ``Redirector`` has ready-made ones.
 public protocol RedirectHandler: Sendable {
-    /// The request to send next: the proposed one, a changed one, or nil to take the redirect itself as the answer.
+    /// The request to send next: the proposed one, a changed one, or nil to take the redirect itself as the
+    /// answer.
     ///
     /// - Parameters:
     ///   - proposed: what ``RedirectRules`` make of the redirect.
-    ///   - request: what was sent; its secrets stay with its origin, also where it is what is answered, with another URL.
+    ///   - request: what was sent; its secrets stay with its origin, also where it is what is answered, with
+    ///     another URL.
     ///   - response: what came: status 301, 302, 303, 307 or 308.
     func redirect(
         to proposed: SessionRequest, from request: SessionRequest, response: SessionResponse
@@ -55,4 +57,14 @@ extension RedirectHandler where Self == Redirector {
     public static var follow: Redirector { .follow }
     /// Takes the redirect as the answer; its status then fails the usual validation.
     public static var doNotFollow: Redirector { .doNotFollow }
+}
+
+/// What a response with the status of a redirect leads to (RFC 9110 §15.4).
+public enum RedirectDecision: Sendable {
+    /// The response is the answer.
+    case notARedirect
+    /// This is to be sent next.
+    case follow(SessionRequest)
+    /// The task fails.
+    case failure(SessionError)
 }

@@ -6,8 +6,8 @@ import HTTPTypes
 /// How redirects are followed.
 ///
 /// 301, 302, 303, 307 and 308 with a `Location` are; every other response is the answer. Only http and https are gone to, and
-/// secrets stay with the origin they were meant for: over a change of scheme, host or port they are left out, so that
-/// nothing goes from https to http.
+/// secrets stay with the origin they were meant for: over a change of scheme, host or port they are left out,
+/// so that nothing goes from https to http.
 public struct RedirectRules: Sendable, Equatable {
     /// How many redirects a task may follow; 16.
     ///
@@ -21,7 +21,7 @@ public struct RedirectRules: Sendable, Equatable {
     ///
     /// It goes without secrets and without `Referer`.
     public var followsToInsecure = true
-    /// The fields that do not follow to another origin.
+    /// The fields that do not follow to another origin, beside ``RequestOptions/sensitiveFields``.
     public var sensitiveFields = SensitiveFields()
 
     /// The rules of browsers.
@@ -78,8 +78,9 @@ public struct RedirectRules: Sendable, Equatable {
 
     /// The request that a handler of redirects answered with instead of the proposed one.
     ///
-    /// What the handler sets itself is its own affair. But secrets of the proposal do not come along to another origin, and neither do
-    /// those of the sent request, which a handler may answer with to keep its method and content.
+    /// What the handler sets itself is its own affair. But secrets of the proposal do not come along to
+    /// another origin, and neither do those of the sent request, which a handler may answer with to keep its
+    /// method and content.
     ///
     /// - Parameter sent: the request whose answer is the redirect.
     /// - Throws: ``SessionError/Code/unsupportedURL`` where it leads elsewhere than to http or https.
@@ -95,13 +96,15 @@ public struct RedirectRules: Sendable, Equatable {
         answer.url = try answer.url.withASCIIHost
         for source in [proposed, sent] where Origin(source.url) != origin {
             answer.headerFields.removeAll {
-                sensitiveFields.contains($0.name) && source.headerFields[values: $0.name].contains($0.value)
+                sensitiveFields.contains($0.name, of: sent)
+                    && source.headerFields[values: $0.name].contains($0.value)
             }
         }
         return answer
     }
 
-    /// The URL that a `Location` means (RFC 9110 §10.2.2): without a fragment of its own it has that of the request.
+    /// The URL that a `Location` means (RFC 9110 §10.2.2): without a fragment of its own it has that of the
+    /// request.
     private func target(of location: String, from base: URL) -> URL? {
         guard var reference = URIReference(location) else { return nil }
         reference.inheritFragment(from: base)
@@ -126,7 +129,8 @@ public struct RedirectRules: Sendable, Equatable {
 }
 
 extension SessionResponse {
-    /// The values of `Location`; where one is no UTF-8, its bytes beyond ASCII are written as `%XX`, as browsers do.
+    /// The values of `Location`; where one is no UTF-8, its bytes beyond ASCII are written as `%XX`, as
+    /// browsers do.
     fileprivate var locations: [String] {
         var locations: [String] = []
         forEachField { name, value in
@@ -151,8 +155,10 @@ extension SessionRequest {
 
     /// Leaves out what no other origin is to see, and what names this one.
     mutating func dropWhatIsForItsOrigin(_ sensitiveFields: SensitiveFields) {
+        let request = self
         headerFields.removeAll {
-            sensitiveFields.contains($0.name) || $0.name.canonicalName == "host" || $0.name == .origin
+            sensitiveFields.contains($0.name, of: request) || $0.name.canonicalName == "host"
+                || $0.name == .origin
         }
     }
 }

@@ -4,12 +4,14 @@ public import HTTPTypes
 
 /// Under which conditions a request is sent.
 ///
-/// The defaults are those of a fresh AFNetworking request: 60 s without a byte, cookies on, the protocol's own caching.
+/// The defaults are those of a fresh AFNetworking request: 60 s without a byte, cookies on, the protocol's
+/// own caching.
 public struct RequestOptions: Sendable, Equatable {
     /// How long a transfer may be silent: no byte sent or received; 60 s.
     ///
-    /// Covers looking up the name, connecting and waiting for the first byte as well, each step anew. Time in which a task is
-    /// suspended or waits for its turn does not count. Zero is no limit: a server may be silent for ever.
+    /// Covers looking up the name, connecting and waiting for the first byte as well, each step anew. Time in
+    /// which a task is suspended or waits for its turn does not count. Zero is no limit: a server may be
+    /// silent for ever.
     public var timeoutInterval: Duration = .seconds(60)
     /// ``timeoutInterval``, with a hundred years for no limit.
     package var longestSilence: Duration {
@@ -25,24 +27,34 @@ public struct RequestOptions: Sendable, Equatable {
     public var allowsExpensiveNetwork = true
     /// Whether cookies are sent and stored; true.
     public var handlesCookies = true
-    /// What the traffic is for; sets the DSCP of its packets (RFC 8837 §5), and keeps to connections with the same.
+    /// What the traffic is for; sets the DSCP of its packets (RFC 8837 §5), and keeps to connections with the
+    /// same.
     public var networkServiceType: NetworkServiceType = .default
-    /// The interface that the connection is bound to (SO_BINDTODEVICE, socket(7)); nil lets the kernel choose.
+    /// The interface that the connection is bound to (SO_BINDTODEVICE, socket(7)); nil lets the kernel
+    /// choose.
     public var interface: String?
     /// Whether `Accept-Encoding` is sent and the content decoded; true.
     public var decompressesContent = true
     /// The most content in bytes, after decoding, that a response may have; nil for no limit.
     ///
-    /// Above it a task fails with ``SessionError/Code/dataLengthExceedsMaximum``. A manager's configuration has a default for bodies in memory.
+    /// Above it a task fails with ``SessionError/Code/dataLengthExceedsMaximum``. A manager's configuration
+    /// has a default for bodies in memory.
     public var maximumContentLength: Int64?
-    /// The newest protocol version that is offered; nil lets the server choose (HTTP/2 over TLS, else HTTP/1.1).
+    /// The newest protocol version that is offered; nil lets the server choose (HTTP/2 over TLS, else
+    /// HTTP/1.1).
     public var maximumHTTPVersion: HTTPVersion?
     /// The most bytes a second, in each direction and on average; nil for as fast as it goes.
     public var maximumBytesPerSecond: Int64?
-    /// The most content of a TCP segment, in both directions (TCP_MAXSEG, tcp(7)); nil for what the links take.
+    /// The most content of a TCP segment, in both directions (TCP_MAXSEG, tcp(7)); nil for what the links
+    /// take.
     package var maximumSegmentSize: Int?
     /// Header fields that are not sent although they are otherwise, such as `Accept`; none.
     public var omittedFields: [HTTPField.Name] = []
+    /// Header fields with secrets beside the usual ones of ``SensitiveFields``, such as a service's own key;
+    /// none.
+    ///
+    /// They do not follow a redirect to another origin and are not printed.
+    public var sensitiveFields: [HTTPField.Name] = []
 
     /// The defaults.
     public init() {}
@@ -54,11 +66,13 @@ public struct RequestTimeouts: Sendable, Equatable {
     public var connect: Duration?
     /// From the moment the whole request has been sent, body included, to the first byte of the response.
     ///
-    /// A server that begins to answer and then falls silent is a matter of ``RequestOptions/timeoutInterval``.
+    /// A server that begins to answer and then falls silent is a matter of
+    /// ``RequestOptions/timeoutInterval``.
     public var firstByte: Duration?
     /// From the first resume to the end of the whole task, redirects and retries included.
     ///
-    /// Time in which the task is suspended, held by its queue, or waits until its host has room for a connection does not count.
+    /// Time in which the task is suspended, held by its queue, or waits until its host has room for a
+    /// connection does not count.
     public var total: Duration?
 
     /// Limits.
@@ -87,11 +101,11 @@ public enum CachePolicy: String, Sendable, Codable, CaseIterable {
 public enum NetworkServiceType: String, Sendable, Codable, CaseIterable {
     /// Nothing special: what the system marks its packets with, mostly 0.
     case `default`
-    /// Nobody waits for it; may be slow. DSCP LE, 1 (RFC 8622).
+    /// May be slow. DSCP LE, 1 (RFC 8622).
     case background
-    /// A voice or a picture that somebody hears or sees at this moment. DSCP EF, 46 (RFC 3246).
+    /// A voice or a picture that is heard or seen at this moment. DSCP EF, 46 (RFC 3246).
     case realTime
-    /// Somebody waits for the answer. DSCP AF21, 18 (RFC 2597).
+    /// A user waits for the answer. DSCP AF21, 18 (RFC 2597).
     case responsiveData
 
     /// The differentiated services code point, 0 to 63 (RFC 8837 §5, table 1); nil leaves the system's.
@@ -118,4 +132,18 @@ public enum HTTPVersion: String, Sendable, Codable, CaseIterable, Comparable {
 
     /// Older versions come first.
     public static func < (left: HTTPVersion, right: HTTPVersion) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// Options that never change, held by all requests that have them: a request that is copied copies a
+/// reference.
+package final class SharedRequestOptions: Sendable {
+    package let value: RequestOptions
+
+    init(_ value: RequestOptions) { self.value = value }
+
+    /// Those of a request that is told nothing.
+    static let defaults = SharedRequestOptions(RequestOptions())
+
+    /// Whether the options are the same; mostly it is the same object.
+    package func equals(_ other: SharedRequestOptions) -> Bool { self === other || value == other.value }
 }

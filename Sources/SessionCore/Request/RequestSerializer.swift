@@ -1,21 +1,116 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import HTTPTypes
+
 /// Puts parameters into a request: into its URL, or into its body with the fitting `Content-Type`.
 public protocol RequestSerializer: Sendable {
-    /// The request with the serializer's own header fields and options and with the parameters in their place.
+    /// The request with the serializer's own header fields and options and with the parameters in their
+    /// place.
     ///
-    /// - Throws: an error of the domain ``SessionError/Domain/requestSerialization`` where the parameters cannot be written in
-    ///   this format.
+    /// - Throws: an error of the domain ``SessionError/Domain/requestSerialization`` where the parameters
+    ///   cannot be written in this format.
     func serialize(
         _ request: SessionRequest, parameters: ParameterValue?
     ) throws(SessionError) -> SessionRequest
 
-    /// The request with a value of a type that the compiler does not know as its parameters; see ``ParameterValue/init(untyped:)``.
+    /// The request with a value of a type that the compiler does not know as its parameters; see
+    /// ``ParameterValue/init(untyped:)``.
     ///
-    /// Own serializers need not have it: the one that comes with the protocol calls ``serialize(_:parameters:)``.
+    /// Own serializers need not have it: the one that comes with the protocol calls
+    /// ``serialize(_:parameters:)``.
     ///
     /// - Throws: as ``serialize(_:parameters:)``, also where the value cannot be expressed as parameters.
     func serialize(
         _ request: SessionRequest, untyped parameters: Any?
     ) throws(SessionError) -> SessionRequest
+}
+
+extension RequestSerializer {
+    /// A request for a method and an address written as text.
+    ///
+    /// - Throws: ``SessionError/Code/badURL`` where the address is no absolute `http` or `https` URL or the method no token (RFC 9110 §9.1);
+    ///   otherwise as ``serialize(_:parameters:)``.
+    public func makeRequest(
+        _ method: String, _ address: String, parameters: ParameterValue? = nil
+    ) throws(SessionError) -> SessionRequest {
+        guard !method.isEmpty, let method = HTTPRequest.Method(rawValue: method) else {
+            throw SessionError(
+                .badURL, "\(TextQuote(method)) is no method of HTTP", domain: .requestSerialization)
+        }
+        return try serialize(try SessionRequest(address, method: method), parameters: parameters)
+    }
+
+    /// The request with an `Encodable` value as its parameters; see ``ParameterEncoder``.
+    ///
+    /// - Throws: what the value's encoding throws, as ``SessionError/underlying``; otherwise as
+    ///   ``serialize(_:parameters:)``.
+    public func serialize(
+        _ request: SessionRequest, encoding value: some Encodable
+    ) throws(SessionError) -> SessionRequest {
+        try serialize(request, parameters: try ParameterValue(encoding: value))
+    }
+
+    /// The request with a value of a type that the compiler does not know as its parameters; see
+    /// ``ParameterValue/init(untyped:)``.
+    ///
+    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` where it cannot be expressed as parameters;
+    ///   otherwise as ``serialize(_:parameters:)``.
+    public func serialize(
+        _ request: SessionRequest, untyped parameters: Any?
+    ) throws(SessionError) -> SessionRequest {
+        try serialize(request, parameters: try parameters.map(ParameterValue.init(untyped:)))
+    }
+}
+
+extension RequestSerializer {
+    /// The request with a form of several parts as its body.
+    ///
+    /// `Content-Type` becomes the form's, whatever was there. The length travels as ``BodySource/length``:
+    /// the transfer sends it as `Content-Length`. Without parameters and parts the request is what
+    /// ``serialize(_:parameters:)`` makes of it.
+    ///
+    /// - Parameters:
+    ///   - parameters: become the first parts, flattened and sorted like a query; data as they are.
+    ///   - encoder: how parameters are named and written.
+    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` for GET and HEAD, and where parameters cannot
+    ///   be written.
+    public func serialize(
+        _ request: SessionRequest, parameters: ParameterValue?, form: MultipartFormData,
+        encoder: QueryStringEncoder = QueryStringEncoder()
+    ) throws(SessionError) -> SessionRequest {
+        let method = request.method.rawValue.uppercased()
+        guard method != "GET", method != "HEAD" else {
+            throw SessionError(
+                .cannotDecodeContentData, "a multipart form cannot be sent with \(method)",
+                advice: "use POST",
+                domain: .requestSerialization, failingURL: request.url)
+        }
+        var form = form
+        if let parameters { try form.prepend(parameters, encoder) }
+        var serialized = try serialize(request, parameters: nil)
+        guard !form.isEmpty else { return serialized }
+        serialized.headerFields[.contentType] = form.contentType
+        serialized.body = .stream(form.makeBody())
+        return serialized
+    }
+
+    /// A request with a form of several parts as its body, for a method and an address written as text.
+    ///
+    /// - Parameter build: adds the parts.
+    /// - Throws: ``SessionError/Code/badURL`` as ``makeRequest(_:_:parameters:)``; what `build` throws;
+    ///   otherwise as ``serialize(_:parameters:form:encoder:)``.
+    public func makeMultipartRequest(
+        _ method: String = "POST", _ address: String, parameters: ParameterValue? = nil,
+        boundary: MultipartBoundary = MultipartBoundary(),
+        build: (inout MultipartFormData) throws(SessionError) -> Void
+    ) throws(SessionError) -> SessionRequest {
+        var form = MultipartFormData(boundary: boundary)
+        try build(&form)
+        guard !method.isEmpty, let method = HTTPRequest.Method(rawValue: method) else {
+            throw SessionError(
+                .badURL, "\(TextQuote(method)) is no method of HTTP", domain: .requestSerialization)
+        }
+        let request = try SessionRequest(address, method: method)
+        return try serialize(request, parameters: parameters, form: form)
+    }
 }

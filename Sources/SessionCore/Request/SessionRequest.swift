@@ -15,10 +15,12 @@ public struct SessionRequest: Sendable {
     public var method: HTTPRequest.Method
     /// What is sent besides the fields that the transfer itself needs (`Host`, `Content-Length`, …).
     ///
-    /// Fields about framing and the connection are sent where the transfer does what they say: `Transfer-Encoding: chunked` has a body sent in
-    /// chunks, `Expect: 100-continue` has it wait, `TE` may ask for `trailers`. `Content-Length`, `Trailer` and other codings are left out.
+    /// Fields about framing and the connection are sent where the transfer does what they say:
+    /// `Transfer-Encoding: chunked` has a body sent in chunks, `Expect: 100-continue` has it wait, `TE` may
+    /// ask for `trailers`. `Content-Length`, `Trailer` and other codings are left out.
     ///
-    /// A field value never contains CR, LF or NUL: `HTTPField` does not take them. Use ``setValue(_:forField:)`` to be told.
+    /// A field value never contains CR, LF or NUL: `HTTPField` does not take them. Use
+    /// ``setValue(_:forField:)`` to be told.
     public var headerFields: HTTPFields
     /// The content; nil for none at all, which differs from an empty one.
     public var body: RequestBody?
@@ -60,8 +62,9 @@ public struct SessionRequest: Sendable {
 
     /// Replaces a header field, or removes it with nil; names are compared without regard to case.
     ///
-    /// - Throws: ``SessionError/Code/invalidHeaderField`` where the name is no token or the value has CR, LF, NUL or another
-    ///   control byte (RFC 9110 §5.5): such a value would smuggle further fields into the request.
+    /// - Throws: ``SessionError/Code/invalidHeaderField`` where the name is no token or the value has CR, LF,
+    ///   NUL or another control byte (RFC 9110 §5.5): such a value would smuggle further fields into the
+    ///   request.
     public mutating func setValue(_ value: String?, forField name: String) throws(SessionError) {
         try headerFields.setChecked(value, forField: name)
     }

@@ -5,7 +5,8 @@ public import HTTPTypes
 extension SessionResponse {
     /// The header fields in the order in which they came.
     ///
-    /// Lines whose name is no token are left out; control bytes in values become spaces (RFC 9110 §5.5). Read anew with each call.
+    /// Lines whose name is no token are left out; control bytes in values become spaces (RFC 9110 §5.5). Read
+    /// anew with each call.
     public var headerFields: HTTPFields {
         var fields = HTTPFields()
         forEachField { name, value in
@@ -45,8 +46,8 @@ extension SessionResponse {
         return type.isEmpty ? nil : type
     }
 
-    /// The length of the content on the wire, as the server says; nil where it does not, or nonsense, and beside `Transfer-Encoding`
-    /// (RFC 9112 §6.3).
+    /// The length of the content on the wire, as the server says; nil where it does not, or nonsense, and
+    /// beside `Transfer-Encoding` (RFC 9112 §6.3).
     public var contentLength: Int64? {
         guard let text = value(forField: "content-length"), let length = Int64(text), length >= 0,
             value(forField: "transfer-encoding") == nil
@@ -76,6 +77,40 @@ extension SessionResponse {
                 }
                 start = end + 1
             }
+        }
+    }
+}
+
+extension SessionResponse {
+    /// The parameter `charset` of `Content-Type`, lower case; nil where there is none.
+    public var charset: String? {
+        guard let field = value(forField: "content-type") else { return nil }
+        for parameter in field.split(separator: ";").dropFirst() {
+            guard let equals = parameter.firstIndex(of: "="),
+                parameter[..<equals].trimmingBlanks.lowercased() == "charset"
+            else { continue }
+            let value = parameter[parameter.index(after: equals)...].prefix { $0 != "," }.trimmingBlanks
+            let name = value.drop { $0 == "\"" || $0 == "'" }.prefix { $0 != "\"" && $0 != "'" }
+            return name.isEmpty ? nil : name.lowercased()
+        }
+        return nil
+    }
+}
+
+/// The codings that `Content-Encoding` names (RFC 9110 §8.4).
+package enum ContentCodings {
+    /// Whether a name means that nothing was done to the content: an empty one, `identity` (RFC 9110
+    /// §12.5.3), and `none`, which some servers send though it is registered nowhere.
+    package static func isNone(_ name: some Collection<UInt8>) -> Bool {
+        name.isEmpty || name.equalsIgnoringCase("identity".utf8) || name.equalsIgnoringCase("none".utf8)
+    }
+}
+
+extension SessionResponse {
+    /// Whether something was done to the content, so that its bytes are not those of the file.
+    package var isEncoded: Bool {
+        values(forField: "content-encoding").contains { value in
+            value.split(separator: ",").contains { !ContentCodings.isNone($0.trimmingBlanks.utf8) }
         }
     }
 }

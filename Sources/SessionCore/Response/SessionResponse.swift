@@ -5,7 +5,7 @@ public import HTTPTypes
 
 /// The head of a response: everything but its content.
 ///
-/// The header block is kept as it came and read when somebody asks, since most of it is never looked at.
+/// The header block is kept as it came and parsed on demand, since most of it is never looked at.
 public struct SessionResponse: Sendable, Equatable {
     private final class Contents: Sendable {
         let url: URL
@@ -35,7 +35,7 @@ public struct SessionResponse: Sendable, Equatable {
     public var statusCode: Int? { contents.statusCode }
     /// The version that was spoken.
     public var version: HTTPVersion? { contents.version }
-    /// The method of the request that was answered; nil where nobody said.
+    /// The method of the request that was answered; nil where it is unknown.
     ///
     /// A response to HEAD has no content.
     public var requestMethod: HTTPRequest.Method? { contents.requestMethod }

@@ -3,13 +3,14 @@
 public import FoundationEssentials
 import HTTPTypes
 
-/// What is needed to go on with a download that was cut off: where it came from, how far it got, and how to tell whether
-/// the file on the server is still the same.
+/// What is needed to resume a download that was cut off: where it came from, how far it got, and how to
+/// tell whether the file on the server is still the same.
 ///
-/// Written down with ``encoded()`` it survives the process. It holds no header fields of the request, thus no credentials,
-/// except those that stand in the URL itself.
+/// Written down with ``encoded()`` it survives the process. It holds no header fields of the request, thus no
+/// credentials, except those that stand in the URL itself.
 public struct ResumeRecord: Sendable, Equatable {
-    /// Where the bytes came from: the URL that was asked for, before redirects, unless these have made a GET of another method.
+    /// Where the bytes came from: the URL that was asked for, before redirects, unless these have made a GET
+    /// of another method.
     public let url: URL
     /// The method; GET almost always.
     public let method: String
@@ -17,7 +18,8 @@ public struct ResumeRecord: Sendable, Equatable {
     public let eTag: String?
     /// The `Last-Modified` of the response, as it came.
     public let lastModified: String?
-    /// The `Date` of the response, as it came: tells whether `Last-Modified` can be relied upon (RFC 9110 §8.8.2.2).
+    /// The `Date` of the response, as it came: tells whether `Last-Modified` can be relied upon (RFC 9110
+    /// §8.8.2.2).
     public let date: String?
     /// How many bytes the partial file has.
     public let receivedBytes: Int64
@@ -29,7 +31,8 @@ public struct ResumeRecord: Sendable, Equatable {
     /// A record.
     ///
     /// - Throws: ``SessionError/Code/badResumeRecord`` where a part is impossible: no http or https URL, a negative length or one
-    ///   beyond 2⁶², more bytes than there are, a validator with control characters, a file name that is empty or has a NUL.
+    ///   beyond 2⁶², more bytes than there are, a validator with control characters, a file name that is
+    ///   empty or has a NUL.
     public init(
         url: URL, method: String = "GET", eTag: String? = nil, lastModified: String? = nil,
         date: String? = nil,
@@ -98,4 +101,58 @@ public struct ResumeRecord: Sendable, Equatable {
             .badResumeRecord, "the record of the download cannot be used: \(reason)",
             advice: "download from the beginning", underlying: underlying)
     }
+}
+
+extension ResumeRecord {
+    /// The record as JSON text, to be kept beside the partial file.
+    ///
+    /// - Throws: ``SessionError/Code/badResumeRecord`` where it cannot be written, which does not happen for
+    ///   a record that could be made.
+    public func encoded() throws(SessionError) -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let text = ResumeRecordText(
+            version: ResumeRecordText.version, url: url.absoluteString, method: method, eTag: eTag,
+            lastModified: lastModified, date: date, receivedBytes: receivedBytes, totalBytes: totalBytes,
+            partialFile: partialFile)
+        do { return try encoder.encode(text) } catch {
+            throw Self.bad("it cannot be written", underlying: error)
+        }
+    }
+
+    /// Reads what ``encoded()`` wrote.
+    ///
+    /// - Throws: ``SessionError/Code/badResumeRecord`` for anything else: garbage, a record of a later
+    ///   version, impossible numbers.
+    public init(encoded data: Data) throws(SessionError) {
+        guard data.count <= 65_536 else { throw Self.bad("it has \(data.count) bytes") }
+        let text: ResumeRecordText
+        do { text = try JSONDecoder().decode(ResumeRecordText.self, from: data) } catch {
+            throw Self.bad("it is damaged or no such record", underlying: error)
+        }
+        guard text.version == ResumeRecordText.version else {
+            throw Self.bad("its version is \(text.version), which this program does not know")
+        }
+        guard let url = URL(string: text.url, encodingInvalidCharacters: false) else {
+            throw Self.bad("\(TextQuote(text.url)) is no URL")
+        }
+        try self.init(
+            url: url, method: text.method, eTag: text.eTag, lastModified: text.lastModified, date: text.date,
+            receivedBytes: text.receivedBytes, totalBytes: text.totalBytes, partialFile: text.partialFile)
+    }
+}
+
+/// The names in the JSON text.
+private struct ResumeRecordText: Codable {
+    static let version = 1
+
+    var version: Int
+    var url: String
+    var method: String
+    var eTag: String?
+    var lastModified: String?
+    var date: String?
+    var receivedBytes: Int64
+    var totalBytes: Int64?
+    var partialFile: String
 }

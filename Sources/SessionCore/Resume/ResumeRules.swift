@@ -31,7 +31,8 @@ package enum ResumeAnswer: Sendable {
 package enum ResumeEnd: Sendable {
     /// Nothing is missing.
     case complete
-    /// The server has sent less than what was asked for (RFC 9110 §15.3.7): the record tells how far the file is now.
+    /// The server has sent less than what was asked for (RFC 9110 §15.3.7): the record tells how far the file
+    /// is now.
     case goOn(ResumeRecord)
     /// The task fails.
     case failure(SessionError)
@@ -46,8 +47,8 @@ package struct ResumeRules: Sendable {
 
     /// Rules for one download.
     ///
-    /// `base` brings header fields and options; its URL and method are those of the record. What is secret and meant for another origin
-    /// than the record's is left out, and with another method the content.
+    /// `base` brings header fields and options; its URL and method are those of the record. What is secret
+    /// and meant for another origin than the record's is left out, and with another method the content.
     package init(record: ResumeRecord, base: SessionRequest? = nil, isChecked: Bool = false) {
         self.record = record
         self.isChecked = isChecked
@@ -75,7 +76,8 @@ package struct ResumeRules: Sendable {
         var request = whole
         request.headerFields[.range] = "bytes=\(record.receivedBytes)-"
         request.headerFields[.ifRange] = validator
-        // Ranges count encoded bytes, and the partial file has decoded ones: they are the same only without an encoding.
+        // Ranges count encoded bytes, and the partial file has decoded ones: they are the same only without
+        // an encoding.
         request.headerFields[.acceptEncoding] = "identity"
         request.options.decompressesContent = false
         return .resume(request)
@@ -97,8 +99,8 @@ package struct ResumeRules: Sendable {
         }
     }
 
-    /// What it means that an answer of status 206, judged as ``ResumeAnswer/append(offset:end:total:)``, has ended in good order when
-    /// the file had `count` bytes.
+    /// What it means that an answer of status 206, judged as ``ResumeAnswer/append(offset:end:total:)``, has
+    /// ended in good order when the file had `count` bytes.
     package func ended(_ response: SessionResponse, at count: Int64) -> ResumeEnd {
         guard case .append(let offset, let end, let total) = judge(response) else { return .complete }
         if count > end {
@@ -117,7 +119,8 @@ package struct ResumeRules: Sendable {
         }
     }
 
-    /// What is wrong with an answer of status 206 to a request for the whole, which nobody may answer with a part (RFC 9110 §15.3.7).
+    /// What is wrong with an answer of status 206 to a request for the whole, which must not be answered with
+    /// a part (RFC 9110 §15.3.7).
     ///
     /// The file would lack the rest. nil for any other, and where the part is the whole.
     package static func unaskedPart(_ request: SessionRequest, _ response: SessionResponse) -> SessionError? {
@@ -139,7 +142,8 @@ package struct ResumeRules: Sendable {
             failingURL: record.url, response: response)
     }
 
-    /// Whether a cut answer to a request is gone on with by the next try: missing bytes can be asked for under a strong validator.
+    /// Whether a cut answer to a request is resumed by the next try: missing bytes can be asked for
+    /// under a strong validator.
     package static func canGoOn(_ request: SessionRequest, response: SessionResponse) -> Bool {
         guard request.method == .get, request.headerFields[.range] == nil, !response.isEncoded,
             response.statusCode == 200 || response.statusCode == 206,
@@ -151,8 +155,8 @@ package struct ResumeRules: Sendable {
         return true
     }
 
-    /// Whether a record of this download would be worth keeping: a GET of a whole file, unencoded, with a validator or a checksum to tell
-    /// it by.
+    /// Whether a record of this download would be worth keeping: a GET of a whole file, unencoded, with a
+    /// validator or a checksum to tell it by.
     package static func canRecord(
         _ request: SessionRequest, response: SessionResponse, isChecked: Bool = false
     ) -> Bool {
@@ -171,7 +175,7 @@ package struct ResumeRules: Sendable {
         if let total = record.totalBytes, total != range.completeLength ?? total {
             return .requestWhole(whole)
         }
-        // What the fields say of the length contradicts itself: which bytes these are is anybody's guess.
+        // What the fields say of the length contradicts itself: which bytes these are is unknown.
         if let text = response.value(forField: "content-length"), Int64(text) != Int64(bytes.count) {
             return .requestWhole(whole)
         }
@@ -180,7 +184,8 @@ package struct ResumeRules: Sendable {
         return .append(offset: bytes.lowerBound, end: bytes.upperBound + 1, total: total)
     }
 
-    /// The server has nothing after the bytes that are there, so either these are all, or the file has changed.
+    /// The server has nothing after the bytes that are there, so either these are all, or the file has
+    /// changed.
     private func unsatisfied(_ response: SessionResponse) -> ResumeAnswer {
         let range = response.value(forField: "content-range").flatMap { ContentRange($0) }
         guard range?.completeLength == record.receivedBytes,
@@ -201,7 +206,8 @@ package struct ResumeRules: Sendable {
         return true
     }
 
-    /// What `If-Range` may carry: a strong tag, or a date at least a second older than the response (RFC 9110 §8.8.2.2, §13.1.5).
+    /// What `If-Range` may carry: a strong tag, or a date at least a second older than the response (RFC 9110
+    /// §8.8.2.2, §13.1.5).
     private var strongValidator: String? {
         if let text = record.eTag {
             // With a weak tag a date must not be used either: the server would have said if it were strong.
@@ -216,7 +222,7 @@ package struct ResumeRules: Sendable {
         return modified
     }
 
-    /// What is sent where nothing can be gone on with.
+    /// What is sent where resuming is impossible.
     package var whole: SessionRequest { Self.whole(base) }
 
     /// A request for everything instead of a part.

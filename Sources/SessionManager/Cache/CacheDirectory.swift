@@ -17,7 +17,8 @@ struct CacheDirectory: Sendable {
         _ = mkdir(path, 0o700)
     }
 
-    /// The entries with their sizes, the one used longest ago first; what interrupted writers left is removed.
+    /// The entries with their sizes, the one used longest ago first; what interrupted writers left is
+    /// removed.
     func scan() -> [(name: String, size: Int64)] {
         guard let stream = opendir(path) else { return [] }
         defer { closedir(stream) }

@@ -36,7 +36,8 @@ struct CacheFile: Sendable {
 
     /// Its time says what was used last when the program starts again.
     ///
-    /// Said to the nanosecond: the kernel's own time of a file steps by up to 10 ms, and then several are equally old.
+    /// Said to the nanosecond: the kernel's own time of a file steps by up to 10 ms, and then several are
+    /// equally old.
     private static func markUsed(_ number: Int32) {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)

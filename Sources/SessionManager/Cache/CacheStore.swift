@@ -6,7 +6,8 @@ import SessionCore
 
 /// Responses in memory and in a folder, each within its capacity; used by one thread at a time.
 ///
-/// Nothing that happens to the folder is an error: what cannot be read is a miss, and what cannot be written is not stored.
+/// Nothing that happens to the folder is an error: what cannot be read is a miss, and what cannot be written
+/// is not stored.
 struct CacheStore: ~Copyable {
     /// How long nothing is written after the disk was full or refused.
     static let rest: Int64 = 60_000_000_000

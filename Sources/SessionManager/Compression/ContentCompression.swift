@@ -15,7 +15,8 @@ public enum ContentCompression: String, Sendable, Codable, CaseIterable {
     /// The bytes, compressed.
     ///
     /// - Parameter level: 1 (fast) to 9 (small); others are moved into that range.
-    /// - Throws: ``SessionError/Code/missingLibrary`` without zlib, ``SessionError/Code/outOfResources`` without memory.
+    /// - Throws: ``SessionError/Code/missingLibrary`` without zlib, ``SessionError/Code/outOfResources``
+    ///   without memory.
     public func compress(_ data: Data, level: Int = 6) throws(SessionError) -> Data {
         var bytes: UnsafeMutablePointer<UInt8>?
         var count = 0

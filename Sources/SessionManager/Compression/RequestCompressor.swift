@@ -8,9 +8,9 @@ public import SessionCore
 ///
 ///     manager.interceptor = Interceptor(adapters: [RequestCompressor(.gzip) { $0.count > 1024 }])
 ///
-/// Only bodies in memory are compressed: files and streams are sent as they are, since neither their length nor the way back to their
-/// beginning would survive. HTTP has no way to ask whether a server understands this (RFC 9110 §12.5.3 speaks of responses): use it
-/// where you know.
+/// Only bodies in memory are compressed: files and streams are sent as they are, since neither their length
+/// nor the way back to their beginning would survive. HTTP has no way to ask whether a server understands
+/// this (RFC 9110 §12.5.3 speaks of responses): use it where you know.
 public struct RequestCompressor: RequestInterceptor {
     /// What becomes of a request that has a `Content-Encoding` already.
     public enum ExistingField: String, Sendable, Codable, CaseIterable {
@@ -32,7 +32,8 @@ public struct RequestCompressor: RequestInterceptor {
 
     /// A compressor.
     ///
-    /// - Parameter shouldCompress: asked about each body; small ones and those which are compressed already grow.
+    /// - Parameter shouldCompress: asked about each body; small ones and those which are compressed already
+    ///   grow.
     public init(
         _ compression: ContentCompression = .gzip, level: Int = 6, existingField: ExistingField = .error,
         shouldCompress: @escaping @Sendable (Data) -> Bool = { _ in true }
@@ -45,8 +46,8 @@ public struct RequestCompressor: RequestInterceptor {
 
     /// The request with a compressed body.
     ///
-    /// - Throws: ``SessionError/Code/invalidHeaderField`` for a field that is there already, where that is to be an error; otherwise as
-    ///   ``ContentCompression/compress(_:level:)``.
+    /// - Throws: ``SessionError/Code/invalidHeaderField`` for a field that is there already, where that is to
+    ///   be an error; otherwise as ``ContentCompression/compress(_:level:)``.
     public func adapt(
         _ request: SessionRequest, state: RequestState
     ) async throws -> SessionRequest { try compressed(request) }

@@ -39,7 +39,8 @@ extension EasyHandle {
         return message.split(separator: " ").prefix(3).joined(separator: " ")
     }
 
-    /// Whether the heads together, or one line, were longer than libcurl takes: 300 KiB, and 100 KiB (CURL_MAX_HTTP_HEADER, curl.h).
+    /// Whether the heads together, or one line, were longer than libcurl takes: 300 KiB, and 100 KiB
+    /// (CURL_MAX_HTTP_HEADER, curl.h).
     ///
     /// Such a line is a lack of memory to it, before 8.7, and later CURLE_TOO_LARGE (lib/dynbuf.c).
     private func isAboutHead(_ failure: TransportFailure, _ transfer: Transfer) -> Bool {
@@ -50,8 +51,9 @@ extension EasyHandle {
         return transfer.response == nil && offset(CURLINFO_STARTTRANSFER_TIME_T) > 0
     }
 
-    /// Whether libcurl could not make anything of what came: trailers that are no header fields (CURLE_BAD_FUNCTION_ARGUMENT and
-    /// CURLE_WEIRD_SERVER_REPLY of Curl_headers_push, lib/headers.c), or content without a head.
+    /// Whether libcurl could not make anything of what came: trailers that are no header fields
+    /// (CURLE_BAD_FUNCTION_ARGUMENT and CURLE_WEIRD_SERVER_REPLY of Curl_headers_push, lib/headers.c), or
+    /// content without a head.
     ///
     /// What cannot be stored has an error of its own: libcurl stores nothing itself.
     private func isAboutContent(_ failure: TransportFailure, _ transfer: Transfer) -> Bool {

@@ -20,8 +20,9 @@ extension EasyHandle {
 
     /// Has libcurl's buffer for uploads hold the whole head.
     ///
-    /// What the kernel, or TLS, does not take of a head at once goes through that buffer, and what does not fit into it the first
-    /// time is never sent (libcurl 7.88, `readmoredata` in lib/http.c): server and client would wait for each other.
+    /// What the kernel, or TLS, does not take of a head at once goes through that buffer, and what does not
+    /// fit into it the first time is never sent (libcurl 7.88, `readmoredata` in lib/http.c): server and
+    /// client would wait for each other.
     private func fitUploadBuffer(_ address: String) {
         // The address goes out twice with Digest; cookies are at most 8190 bytes (MAX_COOKIE_HEADER_LEN).
         let head = 2 * address.utf8.count + fieldsLength + (9 << 10)
@@ -69,7 +70,8 @@ extension EasyHandle {
                 append("\(name.rawName):")
             }
             if request.body != nil {
-                // No waiting for 100 (Continue) unless asked for: a refusal comes soon enough, and many servers never send it.
+                // No waiting for 100 (Continue) unless asked for: a refusal comes soon enough, and many
+                // servers never send it.
                 if !expects { append("Expect:") }
             } else if request.method == .post || request.method == .put || request.method == .patch {
                 // RFC 9110 §8.6: a method that means a body says that there is none.
@@ -105,8 +107,8 @@ extension EasyHandle {
             ccurl_set_before_function(raw, isOfNoConcern ? nil : EasyHandle.onRequest)
         }
         set(CURLOPT_HTTP_VERSION, new.version)
-        // A second request waits to share a connection whose handshake may agree on HTTP/2. Without TLS there is nothing
-        // to wait for, and libcurl would wait for the first response.
+        // A second request waits to share a connection whose handshake may agree on HTTP/2. Without TLS there
+        // is nothing to wait for, and libcurl would wait for the first response.
         set(CURLOPT_PIPEWAIT, new.version == CURL_HTTP_VERSION_2TLS ? 1 : 0)
         if old?.needsNewConnection == true || new.needsNewConnection {
             set(CURLOPT_FRESH_CONNECT, new.needsNewConnection ? 1 : 0)
@@ -117,8 +119,8 @@ extension EasyHandle {
         set(CURLOPT_PROXY, new.proxy)
         if old?.credentials != new.credentials { apply(new.credentials) }
         if old?.cookies != new.cookies {
-            // A handle that was to handle no cookies has let go of the jar that all share, and would make one of its own.
-            if new.cookies, old != nil { set(CURLOPT_SHARE, pointer: engine.share) }
+            // A handle without cookies has released the shared jar, and would make one of its own.
+            if new.cookies, old != nil { set(CURLOPT_SHARE, pointer: share) }
             set(CURLOPT_COOKIEFILE, new.cookies ? "" : nil)
         }
     }
@@ -144,7 +146,8 @@ extension EasyHandle {
     }
 }
 
-/// The options that seldom differ from one transfer of a handle to the next; an object, so that comparing copies nothing.
+/// The options that seldom differ from one transfer of a handle to the next; an object, so that comparing
+/// copies nothing.
 final class EasyOptions {
     let method: String
     let hasBody: Bool
@@ -195,8 +198,9 @@ final class EasyOptions {
         binding = transfer.binding
     }
 
-    /// What libcurl's buffer for uploads has to hold of a body: the least that libcurl takes (CURLOPT_UPLOAD_BUFFERSIZE(3)) where that is enough, since with TLS it copies the head of
-    /// each request there.
+    /// What libcurl's buffer for uploads has to hold of a body: the least that libcurl takes
+    /// (CURLOPT_UPLOAD_BUFFERSIZE(3)) where that is enough, since with TLS it copies the head of each request
+    /// there.
     private static func bodyBufferSize(_ bodyLength: Int64) -> Int {
         if bodyLength <= 16 << 10 { 16 << 10 } else if bodyLength <= 128 << 10 { 64 << 10 } else { 256 << 10 }
     }

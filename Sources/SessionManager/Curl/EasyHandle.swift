@@ -4,22 +4,27 @@ import CCurl
 import Glibc
 import SessionCore
 
-/// One of libcurl's easy handles with its callbacks; used for one transfer after the other, on the loop's thread.
+/// One of libcurl's easy handles with its callbacks; used for one transfer after the other, on the loop's
+/// thread.
 ///
-/// libcurl is told the callbacks and this object's address once. It calls back only inside `ccurl_multi_action` and
-/// `ccurl_multi_remove`, so while the engine that owns the object runs.
+/// libcurl is told the callbacks and this object's address once. It calls back only inside
+/// `ccurl_multi_action` and `ccurl_multi_remove`, so while the engine that owns the object runs.
 final class EasyHandle {
     /// libcurl's `CURL *`.
     let raw: UnsafeMutableRawPointer
-    /// Whose it is; not counted: an engine lets go of its handles before it goes.
+    /// The engine and its sockets; not counted, since the engine frees its handles first.
     unowned(unsafe) let engine: TransferEngine
+    unowned(unsafe) let sockets: CurlSockets
+    /// The cookies that all handles of the engine share.
+    let share: UnsafeMutableRawPointer?
     /// The transfer it carries out now.
     var transfer: Transfer?
     /// The texts of the addresses of its last connection.
     var (remoteText, localText) = ("", "")
     /// What it has been told already.
     var options: EasyOptions?
-    /// Whether content is to be decoded, where its header fields are those of a request without any of its own; nil where not.
+    /// Whether content is to be decoded, where its header fields are those of a request without any of its
+    /// own; nil where not.
     var ordinaryFields: Bool?
     /// The length of the lines in ``setHeaderLines(_:)``.
     private(set) var fieldsLength = 0
@@ -39,7 +44,9 @@ final class EasyHandle {
     /// What `head` reads the time from.
     private let clock: LoopClock
 
-    init(share: UnsafeMutableRawPointer?, engine: TransferEngine) throws(SessionError) {
+    init(
+        share: UnsafeMutableRawPointer?, engine: TransferEngine, sockets: CurlSockets
+    ) throws(SessionError) {
         guard
             let head = ccurl_head_make(engine.clock.address, Transfer.headLimit, EasyHandle.onHead)
         else {
@@ -51,6 +58,8 @@ final class EasyHandle {
         }
         self.raw = raw
         self.engine = engine
+        self.sockets = sockets
+        self.share = share
         self.head = head
         clock = engine.clock
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -72,15 +81,16 @@ final class EasyHandle {
         _ = ccurl_set_head(raw, head, address)
         ccurl_set_data_function(raw, CURLOPT_READFUNCTION, EasyHandle.onBody)
         ccurl_set_seek_function(raw, EasyHandle.onSeek)
-        // A transfer that is given up must not hold up the loop until a name server that cannot be reached has answered.
+        // A transfer that is given up must not hold up the loop until a name server that cannot be reached
+        // has answered.
         set(CURLOPT_QUICK_EXIT, 1)
         set(CURLOPT_OPENSOCKETDATA, pointer: address)
         set(CURLOPT_PREREQDATA, pointer: address)
-        // Sockets outlive the handle: their closing is the engine's matter.
-        let owner = Unmanaged.passUnretained(engine).toOpaque()
+        // Sockets outlive the handle.
+        let owner = Unmanaged.passUnretained(sockets).toOpaque()
         set(CURLOPT_CLOSESOCKETDATA, pointer: owner)
-        ccurl_set_open_function(raw, TransferEngine.onOpen)
-        ccurl_set_close_function(raw, TransferEngine.onClose)
+        ccurl_set_open_function(raw, CurlSockets.onOpen)
+        ccurl_set_close_function(raw, CurlSockets.onClose)
     }
 
     deinit {
@@ -93,8 +103,8 @@ final class EasyHandle {
 
     // MARK: Options
 
-    // Their results are not looked at: a known option refuses a value only for lack of memory, and then the transfer
-    // fails as well; features that a build may lack are asked of `CurlLibrary`.
+    // Their results are not looked at: a known option refuses a value only for lack of memory, and then the
+    // transfer fails as well; features that a build may lack are asked of `CurlLibrary`.
 
     func set(_ option: CURLoption, _ value: Int) { _ = ccurl_set_long(raw, option, value) }
     func set(_ option: CURLoption, offset: Int64) { _ = ccurl_set_offset(raw, option, offset) }
@@ -109,8 +119,9 @@ final class EasyHandle {
 
     /// Sets the URL.
     ///
-    /// libcurl takes a text apart for each transfer and puts it together again; parts are copied (CURLOPT_CURLU(3)). 7.88 forgets the
-    /// zone of an address as it copies (`curl_url_dup`), so those with a percent sign before the path stay text.
+    /// libcurl takes a text apart for each transfer and puts it together again; parts are copied
+    /// (CURLOPT_CURLU(3)). 7.88 forgets the zone of an address as it copies (`curl_url_dup`), so those with a
+    /// percent sign before the path stay text.
     func setAddress(_ new: String, origin: String) {
         guard address != new else { return }
         address = new
@@ -139,8 +150,8 @@ final class EasyHandle {
 
     // MARK: What libcurl knows about the transfer
 
-    /// Whether the head that comes is the proxy's, about the tunnel: the server has not been heard of yet, or libcurl has made another
-    /// connection since for a further round of its own, as with Digest.
+    /// Whether the head that comes is the proxy's, about the tunnel: the server has not been heard of yet, or
+    /// libcurl has made another connection since for a further round of its own, as with Digest.
     fileprivate var isTunnelling: Bool {
         guard engine.mayHaveProxy, let transfer, transfer.isSecure else { return false }
         if long(CURLINFO_RESPONSE_CODE) == 0 { return true }
@@ -158,7 +169,8 @@ final class EasyHandle {
         return ccurl_get_offset(raw, info, &value) == CURLE_OK ? value : 0
     }
 
-    /// The end of the TLS connection that a transfer uses now; nil without TLS, and with another library than OpenSSL 3.
+    /// The end of the TLS connection that a transfer uses now; nil without TLS, and with another library than
+    /// OpenSSL 3.
     var tlsEnding: TLSEnding? {
         guard transfer?.isSecure == true || engine.mayHaveProxy, let session = ccurl_openssl_session(raw)
         else {

@@ -4,12 +4,13 @@ import FoundationEssentials
 public import Reachability
 public import SessionCore
 
-/// Hears of every step of every task of a manager, beside the delegate and without a say in anything: for a log, for metrics, for tests.
+/// Hears of every step of every task of a manager, beside the delegate and without a say in anything: for a
+/// log, for metrics, for tests.
 ///
 ///     manager.eventMonitors = [EventMonitor { task, step in log("\(task.identifier) \(step)") }]
 ///
-/// Any number may be there. Each is called on its own queue, so a slow one holds up neither transfers nor the others; the steps of a task come
-/// in order. Without a monitor the steps are not even made.
+/// Any number may be there. Each is called on its own queue, so a slow one holds up neither transfers nor the
+/// others; the steps of a task come in order. Without a monitor the steps are not even made.
 public struct EventMonitor: Sendable {
     private let queue: DeliveryQueue
     private let handler: @Sendable (SessionTask, TaskStep) -> Void
@@ -20,7 +21,8 @@ public struct EventMonitor: Sendable {
     ///
     /// - Parameters:
     ///   - queue: where `handler` is called; a thread of its own unless said.
-    ///   - hearsOfBytes: whether it gets ``TaskStep/sentBody(_:)`` and ``TaskStep/receivedContent(_:)`` too, one for each part that goes or
+    ///   - hearsOfBytes: whether it gets ``TaskStep/sentBody(_:)`` and ``TaskStep/receivedContent(_:)`` too,
+    ///     one for each part that goes or
     ///     comes, mostly 16 KiB; no.
     ///   - handler: gets each step.
     public init(
@@ -52,7 +54,8 @@ public enum TaskStep: Sendable {
     case adapted(SessionRequest)
     /// An adapter refuses it.
     case adaptationFailed(SessionError)
-    /// A request goes to the network: the first, the next of a redirect, one with credentials, or another try.
+    /// A request goes to the network: the first, the next of a redirect, one with credentials, or another
+    /// try.
     case sent(SessionRequest)
     /// A part of the body was handed to the connection; for monitors that hear of bytes.
     case sentBody(TransferProgress.Snapshot)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EventLoop
 public import SessionCore
 
 /// What happens to a manager's tasks, in order.
@@ -34,4 +35,12 @@ public struct TaskCompletion: Sendable {
     public var serializer: (any ResponseSerializer)?
     /// The error that the completion block got: the transfer's or the serializer's.
     public var error: SessionError?
+}
+
+extension EventBroadcaster<SessionEvent> {
+    /// Publishes what a task was made to do, unless the task has ended: no event follows that of its end.
+    func publish(_ event: @autoclosure () -> SessionEvent, unlessEnded task: SessionTask) {
+        // A task has ended before the event of its end is published, which waits for the same lock.
+        publish(event(), unless: { task.state == .completed })
+    }
 }

@@ -17,10 +17,12 @@ public protocol PurgeableCache: AnyObject, Sendable {
 ///
 ///     let pressure = try MemoryPressureMonitor(purging: [images, thumbnails])
 ///
-/// The kernel is told once what counts as pressure, and wakes nobody before: for the whole system and, where the process is in a control
-/// group of version 2 (a service with `MemoryMax=`, a container), for that as well. While pressure lasts it says so once in each window.
+/// The kernel is told once what counts as pressure, and wakes nobody before: for the whole system and, where
+/// the process is in a control group of version 2 (a service with `MemoryMax=`, a container), for that as
+/// well. While pressure lasts it says so once in each window.
 ///
-/// Needs Linux 5.2 with `CONFIG_PSI`, not switched off by `psi=0`. Before Linux 6.5 a process needs CAP_SYS_RESOURCE for it.
+/// Needs Linux 5.2 with `CONFIG_PSI`, not switched off by `psi=0`. Before Linux 6.5 a process needs
+/// CAP_SYS_RESOURCE for it.
 public final class MemoryPressureMonitor: Sendable {
     /// A file that was told what counts as pressure; the kernel forgets that when it is closed.
     package final class Trigger: Sendable {
@@ -39,11 +41,12 @@ public final class MemoryPressureMonitor: Sendable {
     ///
     /// - Parameters:
     ///   - threshold: what counts as pressure.
-    ///   - files: where the kernel tells of it; ``defaultFiles`` unless said. Those that are not there are left out, unless none is.
+    ///   - files: where the kernel tells of it; ``defaultFiles`` unless said. Those that are not there are
+    ///     left out, unless none is.
     ///   - queue: where `handler` is called.
     ///   - handler: memory runs short.
-    /// - Throws: ``SessionError/Code/unsupportedBySystem`` where this kernel tells nothing, or not to this process, and
-    ///   ``SessionError/Code/outOfResources`` where no descriptor or thread is left.
+    /// - Throws: ``SessionError/Code/unsupportedBySystem`` where this kernel tells nothing, or not to this
+    ///   process, and ``SessionError/Code/outOfResources`` where no descriptor or thread is left.
     public convenience init(
         _ threshold: MemoryPressureThreshold = MemoryPressureThreshold(), files: [String]? = nil,
         queue: DeliveryQueue = .own, handler: @escaping @Sendable () -> Void
@@ -106,7 +109,8 @@ public final class MemoryPressureMonitor: Sendable {
         }
     }
 
-    /// The file for the whole system, and the one for the control group that this process is in, where that is another.
+    /// The file for the whole system, and the one for the control group that this process is in, where that
+    /// is another.
     public static var defaultFiles: [String] {
         let own = PressureFiles.own(
             groups: content("/proc/self/cgroup"), mounts: content("/proc/self/mountinfo"))

@@ -11,9 +11,10 @@ import Synchronization
 ///     probe.start()
 ///     for await state in probe.states { print(state) }
 ///
-/// The kernel knows paths, not what is behind them: a router whose uplink is down, a page to sign in. The server is asked at once with each
-/// new path, again with pauses that double while the answer is not ``InternetState/full``, and now and then when it is. Each question is a
-/// GET over a connection of its own that follows no redirect and takes nothing from a cache. Nothing is asked before ``start()``.
+/// The kernel knows paths, not what is behind them: a router whose uplink is down, a page to sign in. The
+/// server is asked at once with each new path, again with pauses that double while the answer is not
+/// ``InternetState/full``, and now and then when it is. Each question is a GET over a connection of its own
+/// that follows no redirect and takes nothing from a cache. Nothing is asked before ``start()``.
 ///
 /// Every member may be used from any thread.
 public final class InternetProbe: Sendable {
@@ -26,7 +27,8 @@ public final class InternetProbe: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: what is asked, and how often.
-    ///   - provider: tells of the paths; nil for one that is always there. ``ReachabilityManager/shared`` has to be started by the
+    ///   - provider: tells of the paths; nil for one that is always there. ``ReachabilityManager/shared`` has
+    ///     to be started by the
     ///     program: while the status is `unknown` the server is asked as if there were a path.
     ///   - session: proxy, interface and addresses of the questions.
     ///   - securityPolicy: how the server is judged, where the URL is https.
@@ -66,7 +68,8 @@ public final class InternetProbe: Sendable {
     /// Asks no more; the state is ``InternetState/unknown`` then.
     public func stop() { driver.perform { $0.stop() } }
 
-    /// Asks now, for instance because a transfer has failed; does nothing where there is no path, or a question is on its way.
+    /// Asks now, for instance because a transfer has failed; does nothing where there is no path, or a
+    /// question is on its way.
     public func check() { driver.perform { [driver] in $0.hurry(driver) } }
 
     /// What is known.
@@ -91,7 +94,8 @@ public final class InternetProbe: Sendable {
         observe { state in queue.submit { observer(state) } }
     }
 
-    /// The same on the loop's thread, where it must return soon; `end` is called there when the probe is gone.
+    /// The same on the loop's thread, where it must return soon; `end` is called there when the probe is
+    /// gone.
     package func observe(
         _ observer: @escaping @Sendable (InternetState) -> Void, end: @escaping @Sendable () -> Void = {}
     ) -> ReachabilityObservation {

@@ -6,7 +6,7 @@ public import SessionCore
 
 /// What an ``InternetProbe`` asks, and how often.
 public struct InternetProbeConfiguration: Sendable, Equatable {
-    /// What is asked for; a server of your own, whose answer nobody else gives.
+    /// What is asked for; a server of your own, whose answer no other server gives.
     ///
     /// Over http a page to sign in is seen as such; over https mostly as a certificate that does not fit.
     public var url: URL

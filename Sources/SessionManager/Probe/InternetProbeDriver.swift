@@ -74,7 +74,7 @@ final class InternetProbeDriver {
         // Told before it was stopped, and arrived afterwards.
         guard isStarted else { return }
         let path = update.path
-        // Nobody knows: asking finds it out. With an alternative the transfer goes over that.
+        // Unknown: asking finds it out. With an alternative the transfer goes over that.
         let isUsable = path.isOnline || update.status == .unknown || path.alternative != nil
         follow(machine.pathChanged(isUsable: isUsable, generation: path.generation), me)
     }

@@ -29,7 +29,8 @@ struct HandshakeFacts: TrustFacts {
             result: OpenSSL.result(result), chain: OpenSSL.certificates(copenssl_built(verification)),
             depth: Int(copenssl_depth(verification)))
         guard result != 0, let extra = settings.extraAnchors else { return verdict }
-        // Roots beside the system's have a store of their own: libcurl shares the system's between connections.
+        // Roots beside the system's have a store of their own: libcurl shares the system's between
+        // connections.
         let second = self.verdict(against: extra)
         return second.result.isValid || verdict.result.isUnknownRoot ? second : verdict
     }

@@ -8,7 +8,8 @@ package import SessionCore
 package enum OpenSSL {
     /// Finds its functions, once for the process.
     ///
-    /// Needs libcurl to be loaded and to say that it uses OpenSSL. Throws ``SessionError/Code/missingLibrary``.
+    /// Needs libcurl to be loaded and to say that it uses OpenSSL. Throws
+    /// ``SessionError/Code/missingLibrary``.
     package static func load() throws(SessionError) {
         guard copenssl_load() != COPENSSL_LOADED else { return }
         throw SessionError(

@@ -12,7 +12,8 @@ package struct SHA256Digest: ~Copyable {
 
     /// A digest of nothing yet.
     ///
-    /// - Throws: ``SessionError/Code/missingLibrary`` without libcurl on OpenSSL 3, ``SessionError/Code/outOfResources`` without memory.
+    /// - Throws: ``SessionError/Code/missingLibrary`` without libcurl on OpenSSL 3,
+    ///   ``SessionError/Code/outOfResources`` without memory.
     package init() throws(SessionError) {
         _ = try CurlLibrary.load()
         guard copenssl_load() == COPENSSL_LOADED else {

@@ -6,9 +6,10 @@ import SessionCore
 
 /// The system's certificate authorities, read once for all connections of a pool instead of once for each.
 ///
-/// libcurl keeps what it has read of a file, but of nothing that comes from a file and a directory, as on Debian
-/// (CURLOPT_CA_CACHE_TIMEOUT(3)): each connection had a copy of its own, of 0.8 MB and ten milliseconds. So the directory is hidden from
-/// libcurl and shown to OpenSSL, which looks there for authorities that the file lacks, when it needs one.
+/// libcurl keeps what it has read of a file, but of nothing that comes from a file and a directory, as on
+/// Debian (CURLOPT_CA_CACHE_TIMEOUT(3)): each connection had a copy of its own, of 0.8 MB and ten
+/// milliseconds. So the directory is hidden from libcurl and shown to OpenSSL, which looks there for
+/// authorities that the file lacks, when it needs one.
 enum SystemRoots {
     /// Whether this libcurl reads both, through an OpenSSL whose functions can be called.
     static func canBeShared(_ library: CurlLibrary) -> Bool {

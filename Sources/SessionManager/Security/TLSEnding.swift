@@ -5,8 +5,8 @@ import SessionCore
 
 /// How a TLS connection ends; on the loop's thread.
 ///
-/// Content without a length ends where its connection does. Only the alert `close_notify` tells that end from one that was made on the
-/// way (RFC 9112 §9.8, RFC 8446 §6.1), and libcurl takes either for the end.
+/// Content without a length ends where its connection does. Only the alert `close_notify` tells that end from
+/// one that was made on the way (RFC 9112 §9.8, RFC 8446 §6.1), and libcurl takes either for the end.
 final class TLSEnding {
     private let ending: OpaquePointer
 

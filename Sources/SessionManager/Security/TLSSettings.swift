@@ -13,11 +13,11 @@ package import SessionCore
 /// - ``begin(_:host:judge:)`` before each transfer over https. The engine keeps the evaluator until the transfer has ended.
 /// - ``error(_:_:url:evaluator:)`` for a result of libcurl that has to do with TLS.
 ///
-/// libcurl reuses connections whose own options are the same; it knows nothing of policies. So a connection that was
-/// judged by one policy must never be within reach of another: all transfers of one multi handle (and of what it shares:
-/// connections, TLS sessions) have the same `TLSSettings`. Whoever changes the policy closes the idle connections, and
-/// those in use after their last transfer, or goes on with another multi handle. The same after a delegate has
-/// accepted a certificate only once.
+/// libcurl reuses connections whose own options are the same; it knows nothing of policies. So a connection
+/// that was judged by one policy must never be within reach of another: all transfers of one multi handle
+/// (and of what it shares: connections, TLS sessions) have the same `TLSSettings`. Whoever changes the policy
+/// closes the idle connections, and those in use after their last transfer, or goes on with another multi
+/// handle. The same after a delegate has accepted a certificate only once.
 package final class TLSSettings: Sendable {
     package let policy: SecurityPolicy
     package let plan: TLSPlan
@@ -38,7 +38,8 @@ package final class TLSSettings: Sendable {
 
     /// Makes a policy ready; `asks` where delegates are asked about servers.
     ///
-    /// `tlsProxy` is the URL of a proxy that is spoken to by TLS. One that is not named here is judged like the servers.
+    /// `tlsProxy` is the URL of a proxy that is spoken to by TLS. One that is not named here is judged like
+    /// the servers.
     ///
     /// Throws for unreadable files, and ``SessionError/Code/missingLibrary`` for what this libcurl cannot do.
     package init(
@@ -115,8 +116,8 @@ package final class TLSSettings: Sendable {
 
     /// Prepares an easy handle for a transfer to a host; nil where libcurl's own verification is all.
     ///
-    /// The caller keeps the evaluator until libcurl has finished with the transfer: the handle refers to it unowned. A
-    /// handle without a call of this function makes no connection where servers are judged.
+    /// The caller keeps the evaluator until libcurl has finished with the transfer: the handle refers to it
+    /// unowned. A handle without a call of this function makes no connection where servers are judged.
     package func begin(
         _ easy: UnsafeMutableRawPointer, host: @autoclosure () -> String,
         judge: TrustEvaluator.Judge = .policy

@@ -5,8 +5,8 @@ import FoundationEssentials
 
 /// Certificates of which any may end a chain.
 ///
-/// Unchecked because the compiler cannot see into OpenSSL: certificates are added before the object is handed out, and
-/// look-ups in an `X509_STORE` take its lock.
+/// Unchecked because the compiler cannot see into OpenSSL: certificates are added before the object is handed
+/// out, and look-ups in an `X509_STORE` take its lock.
 final class TrustAnchors: @unchecked Sendable {
     let raw: OpaquePointer
 

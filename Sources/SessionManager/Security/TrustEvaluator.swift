@@ -16,7 +16,8 @@ package final class TrustEvaluator: Sendable {
         case policy
         /// The trust roots and the name alone, as by the default policy.
         case roots
-        /// Somebody who is asked outside the handshake: a server with one of these certificates is accepted, any other refused as undecided.
+        /// Somebody who is asked outside the handshake: a server with one of these certificates is accepted,
+        /// any other refused as undecided.
         case approvals(Set<Data>)
     }
 
@@ -39,7 +40,8 @@ package final class TrustEvaluator: Sendable {
 
     /// Why the last handshake was refused; nil after one that was accepted, and before the first.
     package var refusal: TrustRefusal? { memory.withLock { $0.refusal } }
-    /// What the server of the last handshake showed; nil before the first, and where an old connection was used.
+    /// What the server of the last handshake showed; nil before the first, and where an old connection was
+    /// used.
     package var peer: PeerTrust? { memory.withLock { $0.peer } }
     /// How many handshakes were judged.
     package var handshakeCount: Int { memory.withLock { $0.handshakes } }
@@ -87,8 +89,8 @@ package final class TrustEvaluator: Sendable {
     /// Called by libcurl for each connection before its handshake; refuses to go on where nobody would judge.
     static let onContext: ccurl_tls_function = { _, context, user in
         guard let context, let user else { return CURLE_SSL_CONNECT_ERROR }
-        // The engine keeps the evaluator while its transfer runs; OpenSSL's own reference is for what comes later:
-        // a connection is used by other transfers, and its server may ask for another handshake.
+        // The engine keeps the evaluator while its transfer runs; OpenSSL's own reference is for what comes
+        // later: a connection is used by other transfers, and its server may ask for another handshake.
         let evaluator = Unmanaged<TrustEvaluator>.fromOpaque(user).retain()
         if evaluator._withUnsafeGuaranteedRef({ $0.settings.sharesSystemRoots }) {
             guard SystemRoots.addDirectory(to: context) else {
@@ -107,5 +109,21 @@ package final class TrustEvaluator: Sendable {
 
     private static let release: @convention(c) (UnsafeMutableRawPointer?) -> Void = { user in
         if let user { Unmanaged<TrustEvaluator>.fromOpaque(user).release() }
+    }
+}
+
+/// The certificates that the delegate of a session has accepted, by server; on the loop's thread.
+///
+/// It lasts as long as the connections that were made by it: libcurl gives a connection that one task was
+/// allowed to make to the next task as well, so an approval for one task holds for all.
+final class ServerTrustCache {
+    private var certificates: [String: Set<Data>] = [:]
+
+    /// The judge of a handshake with a server, named as in ``Transfer/origin``.
+    func judge(for origin: String) -> TrustEvaluator.Judge { .approvals(certificates[origin] ?? []) }
+
+    /// The delegate has accepted a server's own certificate (DER).
+    func approve(_ certificate: Data, for origin: String) {
+        certificates[origin, default: []].insert(certificate)
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The sessions of a manager: the one that further tasks belong to, and those before it in which tasks still run.
+/// The sessions of a manager: the one that further tasks belong to, and those before it in which tasks still
+/// run.
 struct ManagedSessions {
     /// For further tasks; nil until it is asked for.
     var current: Session?

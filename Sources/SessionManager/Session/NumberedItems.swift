@@ -4,9 +4,9 @@ import ReachabilityCore
 
 /// Items under numbers that grow, in their order: as tasks under their identifiers.
 ///
-/// They mostly go in the order in which they came, so an array does what a dictionary would. It is not a dictionary because the first
-/// of each type has Swift's runtime search all of a program's conformances for that of the key: a megabyte of the program that
-/// would be read in for nothing else.
+/// They mostly go in the order in which they came, so an array does what a dictionary would. It is not a
+/// dictionary because the first of each type has Swift's runtime search all of a program's conformances for
+/// that of the key: a megabyte of the program that would be read in for nothing else.
 struct NumberedItems<Item>: ~Copyable {
     private struct Entry {
         let number: Int

@@ -2,9 +2,9 @@
 
 /// What goes back to the thread that made it, to be let go of there.
 ///
-/// glibc's malloc(3) keeps what a thread frees for that thread; what another thread frees goes back under a lock, which the maker needs
-/// whenever it runs out of its own. A few are gone through at a time: as many as a thread keeps of a size (7), and by then hardly
-/// one is still in use where it was read.
+/// glibc's malloc(3) keeps what a thread frees for that thread; what another thread frees goes back under a
+/// lock, which the maker needs whenever it runs out of its own. A few are gone through at a time: as many as
+/// a thread keeps of a size (7), and by then hardly one is still in use where it was read.
 struct ReturnedItems<Item> {
     private static var batch: Int { 6 }
     /// More do not wait: they go where they are.

@@ -15,7 +15,7 @@ public final class Session: Sendable {
         /// Tasks not resumed yet, held weakly.
         var fresh = NumberedItems<FreshTask>()
         var isInvalid = false
-        /// Called when the last task of an invalidated session has ended, and everybody has been told.
+        /// Called when the last task of an invalidated session has ended, and all callers have been notified.
         var whenEmpty: (@Sendable () -> Void)?
         /// Outcomes that were read on other threads.
         var returns = ReturnedItems<TaskOutcome>()
@@ -25,20 +25,21 @@ public final class Session: Sendable {
     public let configuration: SessionConfiguration
     /// How its servers are judged.
     public let policy: SecurityPolicy
-    /// Who is asked about servers instead of the policy; nil for nobody.
+    /// The delegate that is asked about servers instead of the policy; nil where the policy decides.
     let serverJudge: (any SessionDelegate)?
     private let reactor: Reactor
-    private let runners: LoopBound<RunnerTable>
+    private let transport: LoopBound<SessionTransport>
+    private let scheduler: LoopBound<RequestScheduler>
     private let state = Mutex(State())
     /// How many tasks have ended whose delegate, block and event are still to come.
     private let deliveries = Atomic(0)
-    let events: EventHub
+    let events: EventBroadcaster<SessionEvent>
     /// The manager's, which decides when tasks start.
     let queue: RequestQueue
 
     init(
         configuration: SessionConfiguration, policy: SecurityPolicy, serverJudge: (any SessionDelegate)?,
-        reactor: Reactor, events: EventHub, queue: RequestQueue
+        reactor: Reactor, events: EventBroadcaster<SessionEvent>, queue: RequestQueue
     ) {
         self.queue = queue
         self.serverJudge = serverJudge
@@ -46,16 +47,18 @@ public final class Session: Sendable {
         self.policy = policy
         self.reactor = reactor
         self.events = events
-        runners = LoopBound(
-            RunnerTable(
-                reactor: reactor, configuration: configuration, policy: policy, asks: serverJudge != nil,
-                queue: queue.scheduler(on: reactor)),
+        scheduler = queue.scheduler(on: reactor)
+        transport = LoopBound(
+            SessionTransport(
+                reactor: reactor, configuration: configuration, policy: policy,
+                asksAboutServers: serverJudge != nil),
             to: reactor)
     }
 
     deinit {
-        // Every task holds its session, so none is left. The engine has to go on its own thread.
-        runners.perform { $0.close() }
+        // Every task holds its session, so none is left. The engine is closed on its own thread.
+        let transport = transport
+        scheduler.perform { scheduler in transport.here { scheduler.close($0) } }
     }
 
     /// Tasks that have not completed.
@@ -132,23 +135,26 @@ public final class Session: Sendable {
         callback?()
     }
 
-    /// What a reader on this thread gets of an outcome: copies of its own of what is small, while the loop lets go of the originals.
+    /// What a reader on this thread gets of an outcome: copies of its own of what is small, while the loop
+    /// lets go of the originals.
     ///
-    /// Memory that is given back on another thread than it was taken on costs malloc(3) a lock, which the loop needs all the time.
+    /// Memory that is given back on another thread than it was taken on costs malloc(3) a lock, which the
+    /// loop needs all the time.
     func handOver(_ outcome: TaskOutcome) -> (response: SessionResponse?, data: Data?) {
         let (response, data) = (outcome.response, outcome.data)
         guard outcome.isSmall, outcome.error == nil, !reactor.isCurrent else { return (response, data) }
         state.withLock { state in
-            // Where nothing is under way nobody needs that lock, and nobody would let go of it soon.
+            // Where no task is under way the lock is not contended, and a stored outcome would stay for long.
             if !state.tasks.isEmpty { state.returns.add(outcome) }
         }
         return (response?.copied, data?.copied)
     }
 
-    /// Takes no more tasks; `whenEmpty` is called when the last one has ended and everybody has been told, for the first call of this one.
+    /// Takes no more tasks; `whenEmpty` is called when the last one has ended and all callers have been
+    /// notified, for the first call of this one.
     func invalidate(cancellingTasks: Bool, whenEmpty: @escaping @Sendable () -> Void) {
         let (tasks, isLeft): ([SessionTask], Bool) = state.withLock { state in
-            // Whoever let the tasks end may cancel them after all; that is told once.
+            // A caller that lets the tasks end may cancel them later; it is notified once.
             guard !state.isInvalid else { return (Self.tasks(of: state), false) }
             state.isInvalid = true
             guard !self.isLeft(by: state) else { return ([], true) }
@@ -165,26 +171,33 @@ public final class Session: Sendable {
     // MARK: What tasks ask for
 
     func start(_ task: SessionTask) {
-        // A closure that holds one object needs no memory of its own.
-        if reactor.isCurrent { startHere(task) } else { reactor.perform { task.session.startHere(task) } }
+        // A closure that captures one object needs no memory of its own.
+        if reactor.isCurrent { submit(task) } else { reactor.perform { task.session.submit(task) } }
     }
-    func wake(_ waiter: UnsafeContinuation<Void, Never>) {
-        if reactor.isCurrent { runners.here { $0.wake(waiter) } } else { waiter.resume() }
+    private func submit(_ task: SessionTask) {
+        scheduler.here { scheduler in transport.here { scheduler.submit(task, $0) } }
     }
-    private func startHere(_ task: SessionTask) { runners.here { $0.start(task) } }
-    func stop(_ task: SessionTask) { onLoop { $0.stop(task) } }
+    func stop(_ task: SessionTask) {
+        // On the loop's own thread at once: the next request of a chain leaves in the same turn.
+        if reactor.isCurrent {
+            scheduler.here { $0.stop(task) }
+        } else {
+            scheduler.perform { $0.stop(task) }
+        }
+    }
     /// A task that has been started was suspended, or is to go on.
     func followState(of task: SessionTask) {
-        if reactor.isCurrent { followHere(task) } else { reactor.perform { task.session.followHere(task) } }
+        if reactor.isCurrent {
+            scheduler.here { $0.followState(of: task) }
+        } else {
+            scheduler.perform { $0.followState(of: task) }
+        }
     }
-    private func followHere(_ task: SessionTask) { runners.here { $0.followState(of: task) } }
-    func noteResumed(_ task: SessionTask) { events.send(.resumed(task), unlessEnded: task) }
-    func noteSuspended(_ task: SessionTask) { events.send(.suspended(task), unlessEnded: task) }
-
-    /// On the loop's own thread at once: the next request of a chain leaves in the same turn.
-    private func onLoop(_ body: @escaping @Sendable (RunnerTable) -> Void) {
-        if reactor.isCurrent { runners.here(body) } else { runners.perform(body) }
+    func wake(_ waiter: UnsafeContinuation<Void, Never>) {
+        if reactor.isCurrent { transport.here { $0.wake(waiter) } } else { waiter.resume() }
     }
+    func noteResumed(_ task: SessionTask) { events.publish(.resumed(task), unlessEnded: task) }
+    func noteSuspended(_ task: SessionTask) { events.publish(.suspended(task), unlessEnded: task) }
 }
 
 /// A task that was not resumed yet.

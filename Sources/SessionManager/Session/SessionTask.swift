@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EventLoop
 import FoundationEssentials
 import Reachability
 public import SessionCore
 import Synchronization
 
-/// One request on its way: created suspended, resumed, perhaps suspended and resumed again, completed exactly once.
+/// One request on its way: created suspended, resumed, perhaps suspended and resumed again, completed exactly
+/// once.
 ///
 /// Every member may be used from any thread.
 public final class SessionTask: Sendable {
@@ -51,9 +53,10 @@ public final class SessionTask: Sendable {
     /// What was asked for.
     public var originalRequest: SessionRequest { _read { yield request.value } }
     let request: Boxed<SessionRequest>
-    /// How urgent it is among those which wait in the queue or for the same host, 0 to 1; 0.5 unless said otherwise.
+    /// How urgent it is among those which wait in the queue or for the same host, 0 to 1; 0.5 unless said
+    /// otherwise.
     public let priority: Float
-    /// How far body and content are; counted without a ``TransferProgress`` until somebody asks for one.
+    /// How far body and content are; counted without a ``TransferProgress`` until a caller asks for one.
     let counters = ByteCounters()
     /// Tells the delegate of them; nil where there is none.
     let byteReport: ByteReport?
@@ -63,7 +66,7 @@ public final class SessionTask: Sendable {
     let block: CompletionBlock?
     let session: Session
     /// Where it is in the manager's queue.
-    let place = QueuePlace()
+    let schedule = ScheduleState()
     private let record: Mutex<Record>
     private static let identifiers = Atomic<Int>(0)
 
@@ -130,7 +133,7 @@ public final class SessionTask: Sendable {
     }
 
     /// Bytes have gone; on the loop's thread.
-    func note(bytes direction: ByteCounters.Direction, _ count: Int64, of all: Int64?) {
+    func updateBytes(_ direction: ByteCounters.Direction, _ count: Int64, of all: Int64?) {
         guard counters.update(direction, to: count, of: all) else { return }
         let (progress, watchers) = record.withLock { record in
             (direction == .sent ? record.upload : record.download, record.byteWatchers)
@@ -153,14 +156,16 @@ public final class SessionTask: Sendable {
     ///
     /// The user's reason first, then the network's, then other tasks.
     public var holdReasons: [HoldReason] {
-        guard place.ticket != nil else { return [] }
-        let reasons = session.queue.report.reasons(place.hold, place.demand)
-        return place.isInLine && !reasons.contains(.turn) ? reasons + [.turn] : reasons
+        guard schedule.ticket != nil else { return [] }
+        let reasons = session.queue.report.reasons(schedule.hold, schedule.demand)
+        return schedule.waitsForConnection && !reasons.contains(.turn) ? reasons + [.turn] : reasons
     }
     /// The first of ``holdReasons``.
     public var waitingReason: HoldReason? { holdReasons.first }
     /// Whether its queue holds it, before its start or parked: nothing of it is on its way.
-    package var isHeld: Bool { place.ticket != nil && (!place.hold.isEmpty || place.isInLine) }
+    package var isHeld: Bool {
+        schedule.ticket != nil && (!schedule.hold.isEmpty || schedule.waitsForConnection)
+    }
     /// What is being sent: differs from the original after an adapter, a redirect or an authentication.
     public var currentRequest: SessionRequest { (record.withLock { $0.current } ?? request).value }
     /// The head of the response, as soon as it has come.
@@ -250,7 +255,7 @@ public final class SessionTask: Sendable {
     }
 
     deinit {
-        // Never resumed, and of no use to anybody any more.
+        // Never resumed, and unreachable.
         guard record.withLock({ $0.machine.state }) != .completed, session.lost(identifier) else { return }
         plan.options.completionGroup?.leave()
     }
@@ -280,8 +285,8 @@ public final class SessionTask: Sendable {
         }
     }
 
-    func note(request: Boxed<SessionRequest>) { record.withLock { $0.current = request } }
-    func note(response: SessionResponse?) { record.withLock { $0.response = response } }
+    func setCurrentRequest(_ request: Boxed<SessionRequest>) { record.withLock { $0.current = request } }
+    func setResponse(_ response: SessionResponse?) { record.withLock { $0.response = response } }
 
     /// Completes it; only the first call has an effect.
     func finish(_ outcome: TaskOutcome) {
@@ -299,7 +304,7 @@ public final class SessionTask: Sendable {
             completion.deliver(self, outcome)
         } else {
             tell(.completed(outcome.error))
-            session.events.send(.completed(self, TaskCompletion(outcome: outcome, error: outcome.error)))
+            session.events.publish(.completed(self, TaskCompletion(outcome: outcome, error: outcome.error)))
             session.forget(self)
         }
         if let waiter { tell(waiter, outcome) }

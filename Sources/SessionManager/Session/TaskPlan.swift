@@ -16,13 +16,14 @@ struct TaskPlan: Sendable {
         get { boxedInterceptor?.value }
         set { boxedInterceptor = newValue.map { Boxed($0) } }
     }
-    /// Judges a head before a download's content is written, and whether a response is a failure that may be tried again.
+    /// Judges a head before a download's content is written, and whether a response is a failure that may be
+    /// tried again.
     var validation: (@Sendable (SessionResponse) -> SessionError?)?
     /// Makes of the content what is wanted, where a retrier may hear that it cannot be done.
     var serialization: (@Sendable (Data, SessionResponse) -> SerializedContent)?
     /// Where a download goes; nil leaves it where it was received.
     var destination: (@Sendable (_ temporaryPath: String, SessionResponse) -> DownloadDestination?)?
-    /// Goes on with an earlier download.
+    /// Continues with an earlier download.
     var record: ResumeRecord?
     /// The manager's response cache; nil where there is none.
     var cache: CacheAccess?
@@ -39,7 +40,8 @@ struct TaskPlan: Sendable {
     /// Tells others of its end than those who wait for it; called on the loop's thread, before these.
     var completion: CompletionDelivery?
 
-    // By reference: to find that there is none takes the runtime's help where it is an optional value of any type.
+    // By reference: to find that there is none takes the runtime's help where it is an optional value of any
+    // type.
     private var boxedDelegate: Boxed<any SessionDelegate>?
     private var boxedInterceptor: Boxed<any RequestInterceptor>?
 }

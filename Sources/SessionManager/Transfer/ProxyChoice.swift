@@ -36,15 +36,42 @@ package struct ProxyChoice: Sendable, Equatable {
     package static let spelling = "http://HOST:PORT, https://HOST:PORT or socks5h://HOST:PORT"
 }
 
+/// Which proxy a manager's requests go through: that of its configuration, or of the environment when the
+/// rules were made.
+struct ProxyRules {
+    private let configured: String?
+    private let environment: [String: String]
+    /// Whether there can be a proxy: libcurl would look for one in the environment before each transfer.
+    let mayApply: Bool
+
+    init(configured: String?) {
+        self.configured = configured
+        environment = ProxyChoice.environment()
+        mayApply = ProxyChoice.isPossible(configured: configured, environment: environment)
+    }
+
+    /// The proxy that a URL is asked for through; nil where its server is spoken to directly.
+    func proxy(for url: URL) -> ProxyChoice? {
+        mayApply ? ProxyChoice(for: url, configured: configured, environment: environment) : nil
+    }
+
+    /// The proxy that may answer requests for a URL in the server's place: one of HTTP, where no TLS goes
+    /// through it.
+    func forwardingProxy(for url: URL) -> ProxyChoice? {
+        guard let proxy = proxy(for: url), proxy.speaksHTTP else { return nil }
+        return Origin(url)?.isSecure == false ? proxy : nil
+    }
+}
+
 extension ProxyChoice {
-    /// Those that name proxies.
+    /// Variables that name proxies.
     ///
     /// `HTTP_PROXY` is not among them: a web server makes it of a header field.
     private static let names = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
-    /// Those that name exceptions, the first one of them first.
+    /// Variables that name exceptions, in the order of their precedence.
     private static let exceptions = ["no_proxy", "NO_PROXY"]
 
-    /// What the process's environment says about proxies.
+    /// The variables of the process's environment that name proxies and exceptions.
     package static func environment() -> [String: String] {
         var found: [String: String] = [:]
         for name in names + exceptions {
@@ -83,7 +110,7 @@ extension ProxyChoice {
         return nil
     }
 
-    /// Those that libcurl understands (CURLOPT_PROXY(3)).
+    /// The schemes that libcurl understands (CURLOPT_PROXY(3)).
     private static let schemes = ["http", "https", "socks", "socks4", "socks4a", "socks5", "socks5h"]
 
     /// - Parameter text: `[scheme://][user:password@]host[:port][/]`.
@@ -133,7 +160,8 @@ extension ProxyChoice {
         return .password(user: user, password: url.password(percentEncoded: false) ?? "")
     }
 
-    /// Whether `no_proxy` names the host: itself, a domain that it is in, a range of addresses, or everything.
+    /// Whether `no_proxy` names the host: itself, a domain that it is in, a range of addresses, or
+    /// everything.
     private static func isExcepted(_ host: String, _ list: String) -> Bool {
         let host = trimmed(host.lowercased()[...])
         let address = IPAddress(String(host))

@@ -21,7 +21,7 @@ extension Transfer {
         stopAwaiting()
         // Interim responses (RFC 9110 §15.2) announce another one.
         if status < 200, status != 101 { return true }
-        facts = HeadFacts(fields)
+        facts = ResponseHeadInfo(fields)
         let head = SessionResponse(
             url: request.url, statusCode: status, version: version, headerBlock: [UInt8](fields),
             requestMethod: request.method)
@@ -39,12 +39,14 @@ extension Transfer {
                 "the response cannot be trusted: \(fault)",
                 advice: "the server, or a proxy before it, is broken or hostile")
         }
-        // libcurl may be about to answer this by itself: it is a response only when its content comes, or the end.
+        // libcurl may be about to answer this by itself: it is a response only when its content comes, or the
+        // end.
         if credentials != nil, status == 401 || status == 407 { return true }
         return openSink(head)
     }
 
-    /// Whether nothing but the end of the connection ends content that counts (RFC 9112 §6.3): that of a redirect or a refusal does not.
+    /// Whether nothing but the end of the connection ends content that counts (RFC 9112 §6.3): that of a
+    /// redirect or a refusal does not.
     private func endsWithConnection(_ head: SessionResponse) -> Bool {
         guard head.version == .http1_1 || head.version == .http1_0, hasContent(head),
             StatusCodes.successful.contains(head.statusCode ?? 0)
@@ -68,7 +70,8 @@ extension Transfer {
         return true
     }
 
-    /// The first line and the lines of the fields; nil, and the end of the transfer, where the head was too long to be kept.
+    /// The first line and the lines of the fields; nil, and the end of the transfer, where the head was too
+    /// long to be kept.
     private func parts(
         of bytes: UnsafeRawBufferPointer, sentBy sender: String
     ) -> (HTTPVersion?, Int, UnsafeRawBufferPointer)? {
@@ -99,7 +102,7 @@ extension Transfer {
     }
 }
 
-extension HeadFacts {
+extension ResponseHeadInfo {
     /// What the lines of the fields tell.
     init(_ lines: UnsafeRawBufferPointer) {
         var start = 0
@@ -108,5 +111,28 @@ extension HeadFacts {
             note(UnsafeRawBufferPointer(rebasing: lines[start..<end]))
             start = end
         }
+    }
+}
+
+/// The first line of a response, as libcurl delivers it: `HTTP/1.1 200 OK`, `HTTP/2 200`.
+private enum StatusLine {
+    static func parse(_ line: UnsafeRawBufferPointer) -> (version: HTTPVersion?, status: Int) {
+        // The name is case-sensitive (RFC 9112 §2.3).
+        guard line.count > 8, line.starts(with: "HTTP/".utf8), let space = line.firstIndex(of: 0x20) else {
+            return (nil, 0)
+        }
+        var status = 0
+        for byte in line[(space + 1)...].prefix(3) {
+            guard (0x30...0x39).contains(byte) else { return (nil, 0) }
+            status = status * 10 + Int(byte - 0x30)
+        }
+        let version: HTTPVersion? =
+            switch (line[5], space) {
+            case (0x31, 8): line[7] == 0x30 ? .http1_0 : .http1_1
+            case (0x32, _): .http2
+            case (0x33, _): .http3
+            default: nil
+            }
+        return (version, status)
     }
 }

@@ -17,13 +17,13 @@ final class Transfer {
     private let boxedRequest: Boxed<SessionRequest>
     /// Its URL as text.
     let address: String
-    /// Whoever wants it; let go of when it has ended.
-    private(set) var observer: (any TransferObserver)?
+    /// Nil when it has ended.
+    private(set) var delegate: (any TransferDelegate)?
     /// Its handle, while libcurl carries it out.
     var easy: EasyHandle?
     /// What its sockets are bound to.
     let binding: PathBinding
-    /// The connections among which it runs, while libcurl carries it out.
+    /// The pool of its connection, while libcurl carries it out.
     var pool: ConnectionPool?
     /// The last connection that was opened for it.
     var socket: Int32 = -1
@@ -52,15 +52,15 @@ final class Transfer {
     var lastActivity: Int64 = 0
     /// The user's pause.
     var isSuspended = false
-    /// Whether it is counted among the transfers of its origin.
-    var hasPlace = false
-    /// With which it can leave the line of its origin, while it stands there.
+    /// Whether it is counted among the running transfers of its origin.
+    var hasSlot = false
+    /// Removes it from the queue of its origin, while it waits there.
     var ticket: Int?
-    /// Its place among the engine's running transfers.
+    /// Its index among the pool's transfers.
     var index = 0
     private let clock: LoopClock
 
-    var facts = HeadFacts()
+    var facts = ResponseHeadInfo()
     /// How its connection ends, where only that ends the content.
     var tlsEnding: TLSEnding?
     private var sink: (any ContentSink)?
@@ -96,7 +96,7 @@ final class Transfer {
     init(
         _ request: Boxed<SessionRequest>, priority: Float, isBulk: Bool, credentials: LibraryCredentials?,
         needsNewConnection: Bool = false, binding: PathBinding = .any, engine: TransferEngine,
-        observer: any TransferObserver
+        delegate: any TransferDelegate
     ) {
         self.binding = binding
         clock = engine.clock
@@ -105,15 +105,23 @@ final class Transfer {
         self.needsNewConnection = needsNewConnection
         boxedRequest = request
         self.priority = priority
-        self.observer = observer
+        self.delegate = delegate
         address = request.value.url.absoluteString
         (origin, isSecure) = engine.origin(of: address)
-        isAlone = isSecure && engine.keepsAlone(request.value)
+        isAlone = isSecure && Self.keepsAlone(request.value, engine)
         pace = request.value.sharedOptions.value.maximumBytesPerSecond.map {
             TransferPace(bytesPerSecond: $0, engine: engine)
         }
         firstByte = request.value.sharedOptions.value.timeouts.firstByte.map {
             FirstByteLimit($0, self, engine: engine)
+        }
+    }
+
+    /// Whether a request over TLS cannot share its connection with others.
+    private static func keepsAlone(_ request: SessionRequest, _ engine: TransferEngine) -> Bool {
+        switch request.sharedOptions.value.maximumHTTPVersion {
+        case .http1_0, .http1_1: true
+        case .http2, .http3, nil: request.body != nil && !engine.sendsBodiesByHTTP2
         }
     }
 
@@ -135,7 +143,7 @@ final class Transfer {
         body = opened
     }
 
-    /// Ends it: the observer is told once, and everything is let go of.
+    /// Ends it: notifies the delegate once, and releases sink and body.
     func finish(_ end: TransferEnd) {
         var end = end
         if end.error == nil, sink == nil, let response, !openSink(response) { end.error = failure }
@@ -146,7 +154,7 @@ final class Transfer {
         if end.error == nil, response?.isRefusal != true, let shortage = decoder?.shortage {
             end.error = shortage.with(failingURL: request.url, response: response)
         }
-        let last = observer
+        let last = delegate
         abandon()
         last?.transferEnded(self, end)
     }
@@ -156,9 +164,9 @@ final class Transfer {
         body = former.body.handOver()
     }
 
-    /// Forgets the observer, which has ended it itself.
+    /// Ends it without a call of the delegate.
     func abandon() {
-        observer = nil
+        delegate = nil
         firstByte?.end()
         body.letGo()
         sink = nil
@@ -170,9 +178,9 @@ final class Transfer {
 
 extension Transfer {
     func openSink(_ head: SessionResponse) -> Bool {
-        guard let observer else { return false }
+        guard let delegate else { return false }
         do throws(SessionError) {
-            let target = try observer.transfer(self, received: head)
+            let target = try delegate.transfer(self, received: head)
             if facts.isEncoded, options.decompressesContent, hasContent(head), !(target is DiscardingSink) {
                 decoder = try decoder(of: head, to: target)
             }
@@ -199,8 +207,8 @@ extension Transfer {
         }
     }
 
-    /// Whether there is anything to decode: what is said of an encoding may tell of content that does not come (RFC 9110 §8.4, §9.3.2,
-    /// §15.4.5).
+    /// Whether there is anything to decode: what is said of an encoding may tell of content that does not
+    /// come (RFC 9110 §8.4, §9.3.2, §15.4.5).
     func hasContent(_ head: SessionResponse) -> Bool {
         request.method != .head && head.statusCode != 204 && head.statusCode != 304 && facts.length != 0
     }
@@ -209,10 +217,9 @@ extension Transfer {
     func received(content bytes: UnsafeRawBufferPointer) -> Int {
         lastActivity = clock.now
         if sink == nil, let response, !openSink(response) { return 0 }
-        guard let sink, let observer else { return 0 }
-        if let engine = easy?.engine, engine.turn.isOver(before: bytes.count, since: clock.now) {
+        guard let sink, let delegate else { return 0 }
+        if let engine = easy?.engine, engine.postpones(self, before: bytes.count) {
             contentIsPaused = true
-            engine.resumeInNextTurn(self)
             return Int(CCURL_WRITE_PAUSE)
         }
         if let pace, pace.holdsContent(self) {
@@ -225,7 +232,7 @@ extension Transfer {
                 pace?.received(bytes.count)
                 received = decoder?.count ?? (received + Int64(bytes.count))
                 contentIsPaused = false
-                observer.transferReceived(self)
+                delegate.transferReceived(self)
                 return bytes.count
             case .full:
                 contentIsPaused = true
@@ -245,7 +252,7 @@ extension Transfer {
     /// Fills libcurl's buffer with the next bytes of the body.
     func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
         lastActivity = clock.now
-        guard let reader = body.reader, let observer else { return Int(CCURL_READ_ABORT) }
+        guard let reader = body.reader, let delegate else { return Int(CCURL_READ_ABORT) }
         var buffer = buffer
         if let pace {
             if pace.holdsBody(self) {
@@ -261,7 +268,7 @@ extension Transfer {
                 body.isPaused = false
                 pace?.sent(count)
                 body.note(sent: count)
-                observer.transferSent(self)
+                delegate.transferSent(self)
                 if body.length != nil, body.hasGone { firstByte?.begin() }
                 return count
             case .end:
@@ -271,7 +278,7 @@ extension Transfer {
                 return 0
             case .notYet:
                 body.isPaused = true
-                observer.transferWaitsForBody(self, reader)
+                delegate.transferWaitsForBody(self, reader)
                 return Int(CCURL_READ_PAUSE)
             }
         } catch {
@@ -282,8 +289,9 @@ extension Transfer {
 
     /// Whether libcurl may send the request; a second time with its body from the beginning.
     ///
-    /// libcurl has the body rewound only where some of it has left. What it had read and could not send is gone as well, and the
-    /// request would be sent without it, to the server as whole as any other where nobody knows the length.
+    /// libcurl has the body rewound only where some of it has left. What it had read and could not send is
+    /// gone as well, and the request would be sent without it, to the server as whole as any other where
+    /// nobody knows the length.
     func leaves() -> Bool {
         guard mayLeave(), rewinds() else { return false }
         awaitAnswer()
@@ -295,14 +303,15 @@ extension Transfer {
 
     /// A second time only what may be carried out twice, or cannot have been carried out.
     ///
-    /// When a kept connection ends without an answer, libcurl takes it for one that had ended before and sends the request again on
-    /// another, whatever its method; the server may have carried it out all the same (RFC 9110 §9.2.2). It does so too where the server
-    /// has refused the stream, and has thus not touched it (REFUSED_STREAM, RFC 9113 §8.7), and says nowhere which of the two it was.
-    /// Only on a connection that nobody else has used it can be nothing but the refusal.
+    /// When a kept connection ends without an answer, libcurl takes it for one that had ended before and
+    /// sends the request again on another, whatever its method; the server may have carried it out all the
+    /// same (RFC 9110 §9.2.2). It does so too where the server has refused the stream, and has thus not
+    /// touched it (REFUSED_STREAM, RFC 9113 §8.7), and says nowhere which of the two it was. Only on a
+    /// connection that nobody else has used it can be nothing but the refusal.
     private func mayLeave() -> Bool {
         defer { hasLeft = true }
         if !hasLeft { hasOwnConnection = (easy?.long(CURLINFO_NUM_CONNECTS) ?? 0) > 0 }
-        guard hasLeft, response == nil, body.isSent, observer?.transferMayRepeat(self) == false else {
+        guard hasLeft, response == nil, body.isSent, delegate?.transferMayRepeat(self) == false else {
             return true
         }
         if hasOwnConnection, let ordinal, ordinal == pool?.total { return true }
@@ -310,13 +319,23 @@ extension Transfer {
         return false
     }
 
-    /// An error that says that nothing was sent, of a request that had left on a connection before: of that nobody knows.
-    func judged(_ error: SessionError) -> SessionError {
+    /// The error of a transfer that libcurl has finished; nil where the response is complete.
+    func error(_ code: CURLcode, _ easy: EasyHandle, _ tls: TLSSettings) -> SessionError? {
+        if let failure { return failure }
+        if code != CURLE_OK { return judged(easy.error(code, self, tls)) }
+        guard response == nil else { return nil }
+        return SessionError(
+            .badServerResponse, "the connection ended before the header fields did",
+            advice: "try again; if it happens always, the server is broken", failingURL: request.url)
+    }
+
+    /// Replaces an error that says that nothing was sent, where the request had left on a connection before.
+    private func judged(_ error: SessionError) -> SessionError {
         switch error.code {
         case .cannotConnectToHost, .cannotFindHost, .notConnectedToInternet: break
         default: return error
         }
-        guard hasLeft, response == nil, body.isSent, observer?.transferMayRepeat(self) == false else {
+        guard hasLeft, response == nil, body.isSent, delegate?.transferMayRepeat(self) == false else {
             return error
         }
         return .outcomeUnknown("the server has ended it without an answer, and cannot be reached any more")

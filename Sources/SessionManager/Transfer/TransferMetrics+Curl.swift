@@ -24,7 +24,8 @@ extension TransferMetrics {
 
     /// When the response began, in nanoseconds; zero where none did.
     ///
-    /// For a request with a body libcurl tells when it began to send that (7.88): there the first line of the head counts.
+    /// For a request with a body libcurl tells when it began to send that (7.88): there the first line of the
+    /// head counts.
     private static func firstByte(_ easy: EasyHandle, _ figures: ccurl_figures) -> Int64 {
         guard easy.options?.hasBody == true else { return figures.first_byte &* 1_000 }
         let line = ccurl_head_first(easy.head)

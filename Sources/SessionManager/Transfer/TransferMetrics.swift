@@ -4,8 +4,8 @@ public import SessionCore
 
 /// How long the steps of one exchange took, and what was moved.
 ///
-/// Times count from the start of the exchange; a step that did not happen, as on a connection that is used again, takes no time.
-/// Source: curl_easy_getinfo(3), "TIMES".
+/// Times count from the start of the exchange; a step that did not happen, as on a connection that is used
+/// again, takes no time. Source: curl_easy_getinfo(3), "TIMES".
 public struct TransferMetrics: Sendable, Equatable {
     /// Until the name was looked up.
     public var nameLookup: Duration {
@@ -68,7 +68,8 @@ public struct TransferMetrics: Sendable, Equatable {
     /// Nothing yet.
     public init() {}
 
-    /// The times in nanoseconds: a ``Swift/Duration`` is made for who asks, and of most exchanges nobody does.
+    /// The times in nanoseconds: a ``Swift/Duration`` is made for who asks, and of most exchanges nobody
+    /// does.
     struct Steps: Sendable, Equatable {
         var nameLookup: Int64 = 0
         var connect: Int64 = 0

@@ -43,19 +43,23 @@ struct Doctor: ParsableCommand {
     }
 
     func run() throws {
-        // First of all, for threads inherit what is done with signals.
-        Vigil.takeSignals()
+        // Before any thread starts: threads inherit the handling of signals.
+        MainThreadWaiter.takeSignals()
         let printer = DiagnosisPrinter(url: url, isJSON: output.json, style: output.style)
         var diagnosis = Diagnosis()
-        func note(_ finding: Finding) throws {
+        func record(_ finding: Finding) throws {
             diagnosis.findings.append(finding)
             try printer.print(finding)
         }
         let path = try path()
-        try note(DiagnosisRules.path(path))
+        try record(DiagnosisRules.path(path))
         // Where the kernel knows no way, nothing that follows would say more.
         if path.isOnline || path.alternative != nil {
-            if let url { try examine(url, path, note) } else { try note(.skipped(.name, Self.invitation)) }
+            if let url {
+                try examine(url, path, record)
+            } else {
+                try record(.skipped(.name, Self.invitation))
+            }
         }
         try printer.conclude(diagnosis)
         if diagnosis.cause != nil { throw ExitCode.unreachable }
@@ -73,38 +77,40 @@ struct Doctor: ParsableCommand {
         } catch { throw complain(error) }
     }
 
-    private func examine(_ url: URL, _ path: ReachabilityPath, _ note: (Finding) throws -> Void) throws {
+    private func examine(_ url: URL, _ path: ReachabilityPath, _ record: (Finding) throws -> Void) throws {
         let host = url.host() ?? ""
         if let proxy = ProxyChoice(for: url, environment: ProxyChoice.environment()) {
             let seen = try Self.look(at: proxy)
-            // The proxy looks the server's name up and connects to it: nothing of that is to be seen from here.
+            // The proxy looks the server's name up and connects to it: nothing of that is to be seen from
+            // here.
             guard case .connection(let connection) = seen, connection.outcome == .connected else {
                 let worksWithout = try Self.connects(to: host, port: Self.port(url))
-                return try note(
+                return try record(
                     DiagnosisRules.proxy(proxy, seen, host: host, worksWithout: worksWithout))
             }
-            try note(DiagnosisRules.proxy(proxy, seen, host: host, worksWithout: nil))
-            return try ask(url, path, isDirect: false, note)
+            try record(DiagnosisRules.proxy(proxy, seen, host: host, worksWithout: nil))
+            return try ask(url, path, isDirect: false, record)
         }
         let (name, addresses) = try Self.addresses(of: host)
-        if let name { try note(DiagnosisRules.name(name)) }
+        if let name { try record(DiagnosisRules.name(name)) }
         guard !addresses.isEmpty else { return }
         var seen = ConnectionProbe.observe(addresses, port: Self.port(url))
         for index in seen.indices where seen[index].outcome != .connected {
             seen[index].silentNeighbour = Self.silentNeighbour(towards: seen[index].address)
         }
-        for finding in DiagnosisRules.connections(seen, path: path) { try note(finding) }
+        for finding in DiagnosisRules.connections(seen, path: path) { try record(finding) }
         guard seen.contains(where: { $0.outcome == .connected }) else {
             // Many a page to sign in shuts the port of TLS, and answers at the other one.
             guard DiagnosisRules.mayBePortal(seen), let other = probe(of: url).inTheClear else { return }
             guard let told = try other.observe() else { throw ExitCode.interrupted }
-            if let portal = DiagnosisRules.portal(told, url: url) { try note(portal) }
+            if let portal = DiagnosisRules.portal(told, url: url) { try record(portal) }
             return
         }
-        try ask(url, path, isDirect: true, note)
+        try ask(url, path, isDirect: true, record)
     }
 
-    /// The path to the address counts, not the default route: it may be on a link, or behind a gateway of its own.
+    /// The path to the address counts, not the default route: it may be on a link, or behind a gateway of its
+    /// own.
     private static func silentNeighbour(towards address: IPAddress) -> ConnectionObservation.Neighbour? {
         guard let report = try? ReachabilityManager.check(host: address.description) else { return nil }
         return ConnectionProbe.silentNeighbour(on: report.path, to: address)
@@ -119,7 +125,7 @@ struct Doctor: ParsableCommand {
         if let address = IPAddress(host) { return (nil, [address]) }
         guard let seen = try NameProbe.observe(host) else { throw ExitCode.interrupted }
         guard case .found(let found) = seen.outcome else { return (seen, []) }
-        // Two of each family tell as much as all.
+        // Two of each family are enough.
         let few = IPAddress.Family.allCases.flatMap { family in
             found.filter { $0.family == family }.prefix(2)
         }
@@ -148,7 +154,7 @@ struct Doctor: ParsableCommand {
     }
 
     private func ask(
-        _ url: URL, _ path: ReachabilityPath, isDirect: Bool, _ note: (Finding) throws -> Void
+        _ url: URL, _ path: ReachabilityPath, isDirect: Bool, _ record: (Finding) throws -> Void
     ) throws {
         let probe = probe(of: url)
         guard var seen = try probe.observe() else { throw ExitCode.interrupted }
@@ -164,13 +170,13 @@ struct Doctor: ParsableCommand {
             guard let told = try other.observe() else { throw ExitCode.interrupted }
             inTheClear = told
         }
-        try note(DiagnosisRules.answer(seen, url: url, inTheClear: inTheClear))
-        if let clock = DiagnosisRules.clock(seen) { try note(clock) }
+        try record(DiagnosisRules.answer(seen, url: url, inTheClear: inTheClear))
+        if let clock = DiagnosisRules.clock(seen) { try record(clock) }
         guard case .silent = seen.outcome else { return }
         guard let small = try probe.observe(segmentSize: ExchangeProbe.smallSegment) else {
             throw ExitCode.interrupted
         }
-        try note(
+        try record(
             DiagnosisRules.packets(
                 small, size: ExchangeProbe.smallSegment, interface: path.interface,
                 mtu: ConnectionProbe.mtu(path.interface)))

@@ -63,14 +63,14 @@ struct Get: ParsableCommand {
     }
 
     func run() throws {
-        // First of all, for threads inherit what is done with signals.
-        let vigil: Vigil
-        do throws(ReactorError) { vigil = try Vigil(forTask: true) } catch {
+        // Before any thread starts: threads inherit the handling of signals.
+        let waiter: MainThreadWaiter
+        do throws(ReactorError) { waiter = try MainThreadWaiter(forTask: true) } catch {
             var report = GetReport(url: url)
             report.fail(
                 SessionError(
                     .outOfResources, "nothing can be waited for: \(error)"))
-            try tell(report)
+            try notify(report)
             throw ExitCode.unavailable
         }
         let target = try content.target(url)
@@ -90,36 +90,38 @@ struct Get: ParsableCommand {
         let work = Task {
             let report = await transfer.run()
             box.withLock { $0 = report }
-            vigil.finish()
+            waiter.finish()
         }
-        let end = watch(vigil, meter, progress)
+        let end = watch(waiter, meter, progress)
         if end == .interrupted {
             work.cancel()
             // What has come is put in order; a reader that does not read, or a second signal, ends that.
             let limit = Clock.monotonic + .seconds(5)
-            _ = vigil.wait(watchesOutput: false, until: { limit })
+            _ = waiter.wait(watchesOutput: false, until: { limit })
         }
-        if progress.interval != nil, let sentence = meter.takeRetry() { progress.tell(sentence) }
+        if progress.interval != nil, let sentence = meter.consumeRetry() { progress.notify(sentence) }
         progress.clear()
         guard var report = box.withLock({ $0 }) else {
             complain("interrupted")
             throw ExitCode.interrupted
         }
         if end == .interrupted, report.failure != nil { report.interrupt() }
-        try tell(report)
+        try notify(report)
         if let failure = report.failure { throw failure.exitCode }
     }
 
     /// Draws progress until the work is done or a signal comes.
-    private func watch(_ vigil: Vigil, _ meter: GetMeter, _ progress: GetProgress) -> Vigil.End {
+    private func watch(_ waiter: MainThreadWaiter, _ meter: GetMeter, _ progress: GetProgress)
+        -> MainThreadWaiter.End
+    {
         guard let interval = progress.interval else {
-            return vigil.wait(watchesOutput: false, until: { nil })
+            return waiter.wait(watchesOutput: false, until: { nil })
         }
         while true {
             let next = Clock.monotonic + interval
-            let end = vigil.wait(watchesOutput: false, until: { next })
+            let end = waiter.wait(watchesOutput: false, until: { next })
             guard end == .timedOut else { return end }
-            if let sentence = meter.takeRetry() { progress.tell(sentence) }
+            if let sentence = meter.consumeRetry() { progress.notify(sentence) }
             if let reason = meter.waitingReason {
                 progress.wait(reason, meter.moment?.progress)
             } else if let moment = meter.moment {
@@ -128,7 +130,7 @@ struct Get: ParsableCommand {
         }
     }
 
-    private func tell(_ report: GetReport) throws(ExitCode) {
+    private func notify(_ report: GetReport) throws(ExitCode) {
         if json {
             var line = TextLine()
             report.writeJSON(to: &line)

@@ -82,7 +82,8 @@ struct GetConnectionOptions: ParsableArguments {
             valueName: "proxy"))
     var proxy: String?
 
-    /// How long the server may be silent: as long as the whole may take, zero for ever; nil for the usual limit.
+    /// How long the server may be silent: as long as the whole may take, zero for ever; nil for the usual
+    /// limit.
     var longestSilence: Duration? {
         maximumTime.flatMap { $0 == .zero || $0 > .seconds(60) ? $0 : nil }
     }
@@ -104,7 +105,7 @@ struct GetConnectionOptions: ParsableArguments {
         }
     }
 
-    /// Refuses a proxy that nobody can go through; its address may have a password and is not repeated.
+    /// Refuses an unusable proxy; its address may have a password and is not repeated.
     func validateProxy(for url: URL) throws {
         let choice = ProxyChoice(for: url, configured: proxy, environment: ProxyChoice.environment())
         guard let choice, let fault = choice.fault else { return }

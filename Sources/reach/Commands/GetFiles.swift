@@ -7,7 +7,8 @@ import Service
 import SessionManager
 import Synchronization
 
-/// The files of a download: the destination, and beside it what has come so far with a record of where it came from.
+/// The files of a download: the destination, and beside it what has come so far with a record of where it
+/// came from.
 final class GetFiles: SessionDelegate {
     /// Where the whole file goes.
     let path: String
@@ -15,23 +16,23 @@ final class GetFiles: SessionDelegate {
     var part: String { "\(path).part" }
     /// Where that came from.
     var recordPath: String { "\(path).part.resume" }
-    /// Whether a checksum tells at the end if the file is right.
+    /// Whether a checksum verifies the file.
     let isChecked: Bool
     /// Held for as long as this process writes.
     private let lock = Mutex<OwnedDescriptor?>(nil)
     /// What others may do with the file that is replaced.
     private let former = Mutex<FileRights?>(nil)
-    private let boot = BootIdentifier.current
-    private let syncing = GetSyncing()
+    private let syncing = PeriodicSync()
 
     init(_ path: String, isChecked: Bool = false) {
         self.path = path
         self.isChecked = isChecked
     }
 
-    /// Makes sure that nobody else writes the same file.
+    /// Locks the file against other processes.
     func begin() throws(SessionError) {
-        // One that another user has put there says nothing, and this process could not replace it in every folder.
+        // One that another user has put there says nothing, and this process could not replace it in every
+        // folder.
         if let error = recordFault { throw error }
         let rights = FileRights(of: path)
         let number = try OwnFile.make(part, mode: rights == nil ? 0o666 : FileRights.whileWritten)
@@ -63,14 +64,14 @@ final class GetFiles: SessionDelegate {
         return lstat(part, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? Int64(status.st_size) : 0
     }
 
-    /// What an earlier process has left of this URL; nil where there is nothing that can be gone on with.
+    /// The record of an earlier process for this URL; nil where the download cannot be continued.
     ///
-    /// How far the file got since the record was written, it tells itself, unless the machine was started anew since.
+    /// Within the same boot the length of the part counts, which may have grown since the record was written.
     func record(for url: URL) -> ResumeRecord? {
-        guard let text = recordText, let kept = GetRecord(text),
+        guard let text = recordText, let kept = StampedRecord(text),
             let record = kept.record(for: url, isChecked: isChecked)
         else { return nil }
-        let count = kept.trustedBytes(of: partSize, now: boot)
+        let count = kept.trustedBytes(of: partSize)
         guard count > 0 else { return nil }
         return try? ResumeRecord(
             url: record.url, method: record.method, eTag: record.eTag, lastModified: record.lastModified,
@@ -88,7 +89,7 @@ final class GetFiles: SessionDelegate {
     /// Writes the record before the first byte comes, so that it is there however this process ends.
     func task(_ task: SessionTask, didReceive response: SessionResponse) async -> ResponseDisposition {
         let request = task.originalRequest
-        // Otherwise it goes on with what the record tells already.
+        // Otherwise the download continues, and the record exists.
         guard response.statusCode == 200 else { return .allow }
         // Emptied first: the bytes of an earlier version must never lie beside the record of a later one.
         _ = truncate(part, 0)
@@ -109,13 +110,13 @@ final class GetFiles: SessionDelegate {
     ///
     /// - Returns: Whether that was possible; what lay there before lies there still where it was not.
     private func write(_ record: ResumeRecord) -> Bool {
-        guard let text = try? GetRecord(record, boot: boot).encoded() else { return false }
+        guard let text = try? StampedRecord(record).encodedAsLines() else { return false }
         return AtomicFile(recordPath, mode: 0o600).write(Array(text)) == nil
     }
 
     /// Has what came so far on the disk, and says so in the record.
     private func sync() {
-        guard let text = recordText, let kept = GetRecord(text) else { return }
+        guard let text = recordText, let kept = StampedRecord(text) else { return }
         let size = partSize
         let isSynced = lock.withLock { file in
             switch file {
@@ -123,7 +124,7 @@ final class GetFiles: SessionDelegate {
             case .none: false
             }
         }
-        guard isSynced, size > kept.record.receivedBytes || kept.boot != boot,
+        guard isSynced, size > kept.record.receivedBytes || kept.boot != BootIdentifier.current,
             let record = try? kept.record.with(receivedBytes: size)
         else { return }
         // On a full disk the former one stays, which vouches for less.
@@ -152,9 +153,29 @@ final class GetFiles: SessionDelegate {
         _ = unlink(recordPath)
     }
 
-    /// Keeps what can be gone on with and removes the rest.
+    /// Keeps a part that can be continued and removes any other.
     func settle() {
         syncing.end()
         if partSize == 0 || access(recordPath, F_OK) != 0 { discard() } else { sync() }
+    }
+}
+
+extension StampedRecord {
+    /// The record for a URL; nil where it is of another one.
+    ///
+    /// - Parameter isChecked: whether a checksum identifies the file: then the query may differ, as that of a
+    ///   URL which was signed anew.
+    func record(for url: URL, isChecked: Bool) -> ResumeRecord? {
+        guard record.url == url || isChecked && Self.withoutQuery(record.url) == Self.withoutQuery(url) else {
+            return nil
+        }
+        return try? ResumeRecord(
+            url: url, method: record.method, eTag: record.eTag, lastModified: record.lastModified,
+            date: record.date, receivedBytes: record.receivedBytes, totalBytes: record.totalBytes,
+            partialFile: record.partialFile)
+    }
+
+    private static func withoutQuery(_ url: URL) -> Substring {
+        url.absoluteString.prefix { $0 != "?" && $0 != "#" }
     }
 }

@@ -2,6 +2,7 @@
 
 import Reachability
 import SessionManager
+import SessionManagerExtras
 import Synchronization
 
 /// Where the thread that draws sees how far the transfer is, and what it waits for.
@@ -22,10 +23,10 @@ final class GetMeter: Sendable {
     var retries: Int { tries.withLock { $0.count } }
 
     /// Another try is about to begin; this is why, and when.
-    func noteRetry(_ sentence: String) { tries.withLock { $0 = ($0.count + 1, sentence) } }
+    func recordRetry(_ sentence: String) { tries.withLock { $0 = ($0.count + 1, sentence) } }
 
-    /// What is to be told of the last try, once.
-    func takeRetry() -> String? {
+    /// The report on the last try, once.
+    func consumeRetry() -> String? {
         tries.withLock { tries in
             defer { tries.sentence = nil }
             return tries.sentence

@@ -6,7 +6,7 @@ import Glibc
 import ServiceCore
 import SessionManager
 
-/// What is asked for, and where it goes.
+/// The request, and the destination of its content.
 struct GetContentOptions: ParsableArguments {
     @Option(
         name: [.customShort("o"), .customLong("output")],
@@ -70,7 +70,8 @@ struct GetContentOptions: ParsableArguments {
         return name.isEmpty || name == "." || name == ".." || name.utf8.count > longestName ? nil : name
     }
 
-    /// With what stands at the end of the names beside it: `.FILE.part.resume.new`, of 255 bytes at most (NAME_MAX, limits.h).
+    /// With what stands at the end of the names beside it: `.FILE.part.resume.new`, of 255 bytes at most
+    /// (NAME_MAX, limits.h).
     private static let longestName = 255 - 17
 
     private static func lastPart(_ url: URL) -> String {
@@ -89,7 +90,8 @@ struct GetContentOptions: ParsableArguments {
     /// Where the content goes.
     func target(_ url: URL) throws(ExitCode) -> GetTarget {
         if usesRemoteName, let name = Self.remoteName(url) {
-            // A URL may end like an option, or with the "-" that -o takes for standard output: here it is a file like all.
+            // A URL may end like an option, or with the "-" that -o takes for standard output: here it is a
+            // file like all.
             return try GetTarget(file: name.hasPrefix("-") ? "./\(name)" : name, isChecked: checksum != nil)
         }
         guard let output, output != "-" else { return .stream(.output, name: nil) }
@@ -107,7 +109,7 @@ struct GetContentOptions: ParsableArguments {
         }
         var replaced: Set<HTTPField.Name> = []
         for field in fields {
-            // The first of a name replaces what is sent otherwise, further ones are added.
+            // The first of a name replaces the default field, further ones are added.
             if replaced.insert(field.name).inserted { request.headerFields[field.name] = nil }
             if let value = field.value {
                 request.headerFields.append(HTTPField(name: field.name, value: value))

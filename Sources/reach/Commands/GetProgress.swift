@@ -3,6 +3,7 @@
 import ArgumentParser
 import ServiceCore
 import SessionManager
+import SessionManagerExtras
 
 extension GetProgress.Choice: ExpressibleByArgument {}
 
@@ -37,7 +38,7 @@ final class GetProgress {
             switch choice {
             case .none: .nothing
             case .plain: .lines
-            // Who hears it, or has it on paper, cannot have a line drawn over.
+            // A screen reader or a printer cannot redraw a line.
             case .auto: !hasPlace ? .nothing : terminal.isDumb ? .lines : .bar
             }
     }
@@ -66,7 +67,7 @@ final class GetProgress {
     }
 
     /// Shows why there is another try, on a line that stays.
-    func tell(_ sentence: String) {
+    func notify(_ sentence: String) {
         guard interval != nil else { return }
         clear()
         StandardStream.error.write(terminal.style(.never).sentence(sentence) + "\n")

@@ -5,6 +5,7 @@ import FoundationEssentials
 import Reachability
 import ServiceCore
 import SessionManager
+import SessionManagerExtras
 
 extension GetReport {
     /// What was done: `1.2 MB from example.com in 3.4 s, saved as x (resumed at 43 %)`.

@@ -40,7 +40,8 @@ struct GetReport: Sendable {
     /// How often it was tried again.
     var retries = 0
     private(set) var keptFile: String?
-    /// Whether `--resume` goes on with that as it is; otherwise only where a checksum tells if the file is right.
+    /// Whether `--resume` goes on with that as it is; otherwise only where a checksum tells if the file is
+    /// right.
     private(set) var keepsValidator = true
     private(set) var keptBytes: Int64 = 0
     /// How many bytes there are where those are from.
@@ -57,8 +58,8 @@ struct GetReport: Sendable {
         self.expected = expected
     }
 
-    /// Notes what is known of the answer.
-    mutating func note(_ response: SessionResponse?, _ metrics: [TransferMetrics]) {
+    /// Records the answer's head.
+    mutating func record(_ response: SessionResponse?, _ metrics: [TransferMetrics]) {
         if let response {
             url = response.url.withoutUser
             host = url.host() ?? host
@@ -70,7 +71,7 @@ struct GetReport: Sendable {
 
     /// Notes why it failed.
     mutating func fail(_ error: SessionError) {
-        note(error.response, [])
+        record(error.response, [])
         if let status, status >= 300, error.code == .badServerResponse {
             let verdict = GetStatus(
                 status, isConditional: isConditional,
@@ -87,7 +88,7 @@ struct GetReport: Sendable {
             sentence: "\(error.message)\(place)\(advice)")
     }
 
-    /// Notes what has come and stays, to be gone on with.
+    /// Records the part that is kept for a later run.
     mutating func keep(_ bytes: Int64, of total: Int64?, in file: String, goesOn: Bool = true) {
         (keptFile, keptBytes, keptTotal, keepsValidator) = (file, bytes, total, goesOn)
     }

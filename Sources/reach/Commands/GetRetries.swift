@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import SessionManager
+import SessionManagerExtras
 
 /// Which failures `reach get` tries again after.
 ///
-/// Unless it is told a number, it goes on where content was cut off whose rest can be asked for; with one, it also tries again after other
-/// failures that may pass.
+/// Unless it is told a number, it goes on where content was cut off whose rest can be asked for; with one, it
+/// also tries again after other failures that may pass.
 struct GetRetries: RequestInterceptor {
     /// How often it goes on by itself.
     static let standard = 5
@@ -37,7 +38,7 @@ struct GetRetries: RequestInterceptor {
         case .retryAfter(let pause): delay = pause
         case .doNotRetry, .doNotRetryWithError: return decision
         }
-        meter.noteRetry(Self.sentence(error, state.response?.statusCode, delay))
+        meter.recordRetry(Self.sentence(error, state.response?.statusCode, delay))
         return decision
     }
 

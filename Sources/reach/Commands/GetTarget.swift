@@ -44,9 +44,11 @@ enum GetTarget: Sendable {
         }
     }
 
-    /// Whether a link was put into a folder for everybody by somebody else: what it leads to would be replaced with this user's rights.
+    /// Whether another user has put a link into a world-writable folder: its target would be replaced with
+    /// this user's rights.
     ///
-    /// The kernel does not follow such links either (protected_symlinks, proc_sys_fs(5)); here it is only looked where they lead.
+    /// The kernel does not follow such links either (protected_symlinks, proc_sys_fs(5)); here it is only
+    /// looked where they lead.
     private static func isStrangers(_ link: String, _ status: stat) -> Bool {
         let end = link.lastIndex(of: "/")
         var folder = stat()

@@ -5,14 +5,14 @@ import Glibc
 import Reachability
 import SessionManager
 
-/// Carries out one `reach get` and tells how it went.
+/// Carries out one `reach get` and reports the result.
 struct GetTransfer: Sendable {
     let manager: URLSessionManager
     let request: SessionRequest
     let target: GetTarget
     let isResuming: Bool
     let checksum: [UInt8]?
-    /// Whether the checksum is to be told as well.
+    /// Whether to print the checksum.
     let wantsChecksum: Bool
     let meter: GetMeter
 
@@ -57,7 +57,8 @@ struct GetTransfer: Sendable {
         let record = isResuming ? files.record(for: request.url) : nil
         do throws(SessionError) {
             do throws(SessionError) { try await receive(files, record, &report) } catch {
-                // A part of an older version, perhaps, which nothing but the checksum could tell: all of it, then.
+                // Perhaps a part of an older version, which only the checksum detects: download from the
+                // start.
                 guard error.code == .checksumMismatch, report.resumedAt > 0, let record, !isStrong(record)
                 else {
                     throw error
@@ -69,7 +70,7 @@ struct GetTransfer: Sendable {
             report.file = files.path
         } catch {
             if error.code == .checksumMismatch { files.discard() } else { files.settle() }
-            // What is there may be of another URL: that is left alone, and cannot be gone on with here.
+            // The part may be of another URL: it is kept, and not continued.
             if let kept = files.record(for: self.request.url) {
                 report.keep(
                     kept.receivedBytes, of: kept.totalBytes, in: files.part,
@@ -79,7 +80,7 @@ struct GetTransfer: Sendable {
         }
     }
 
-    /// Whether the missing bytes can be asked for under a validator, so that no checksum has to tell.
+    /// Whether the missing bytes can be requested with a validator, so that no checksum is needed.
     private func isStrong(_ record: ResumeRecord) -> Bool {
         if case .restart = ResumeRules(record: record).plan { false } else { true }
     }
@@ -118,7 +119,7 @@ struct GetTransfer: Sendable {
         meter.follow(task, resumedAt: offset)
         task.resume()
         let outcome = await task.outcome()
-        report.note(outcome.response, outcome.metrics)
+        report.record(outcome.response, outcome.metrics)
         report.total = task.downloadProgress.totalBytes
         if let error = outcome.error {
             report.bytes = outcome.metrics.last?.bytesReceived ?? 0
@@ -133,7 +134,7 @@ struct GetTransfer: Sendable {
     private func verify(_ path: String, _ report: inout GetReport) throws(SessionError) {
         let hash: [UInt8]?
         do throws(SessionError) { hash = try SHA256Digest.ofFile(path) } catch {
-            // Nobody asked for a comparison: it is told where it can be.
+            // Without a checksum to compare it is printed where possible.
             if checksum == nil, error.code == .missingLibrary { return }
             throw error
         }
@@ -159,10 +160,11 @@ struct GetTransfer: Sendable {
             guard write(chunk, to: out, &report) else { return }
         }
         report.size = report.bytes
-        report.note(response, content.task.metrics)
+        report.record(response, content.task.metrics)
     }
 
-    /// An answer whose content is wanted; one that is not is tried again where that may help, before anything was handed on.
+    /// An answer whose content is wanted; one that is not is tried again where that may help, before anything
+    /// was handed on.
     private func accepted(
         _ report: inout GetReport
     ) async throws(SessionError) -> (SessionResponse, ContentStream) {
@@ -170,7 +172,7 @@ struct GetTransfer: Sendable {
         while true {
             let (response, content) = try await manager.stream(for: request)
             meter.follow(content.task)
-            report.note(response, [])
+            report.record(response, [])
             if StatusCodes.successful.contains(response.statusCode ?? 0) { return (response, content) }
             var chunks = content.makeAsyncIterator()
             var excerpt = Data()
@@ -182,7 +184,8 @@ struct GetTransfer: Sendable {
         }
     }
 
-    /// Waits as the retriers want before another try; throws the refusal where they want none, or the time is over before.
+    /// Waits as the retriers want before another try; throws the refusal where they want none, or the time is
+    /// over before.
     private func pause(
         after refusal: SessionError, _ response: SessionResponse, tries: Int
     ) async throws(SessionError) {
@@ -222,7 +225,7 @@ struct GetTransfer: Sendable {
         report.size = report.bytes
     }
 
-    /// False where nobody reads any more: who left has what he wanted.
+    /// False after the reader has closed the pipe.
     private func write(_ chunk: Data, to out: StandardStream, _ report: inout GetReport) -> Bool {
         switch chunk.withUnsafeBytes({ out.write($0) }) {
         case .written: return true

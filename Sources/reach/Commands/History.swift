@@ -67,7 +67,7 @@ struct History: ParsableCommand {
     }
 
     private func timeline(_ from: WallTime, _ to: WallTime) throws(ExitCode) -> HistoryTimeline {
-        let directory = givenDirectory ?? OutboxPlace.stateDirectory
+        let directory = givenDirectory ?? OutboxLocation.stateDirectory
         let path = directory + "/" + HistoryDatabase.fileName
         guard access(path, R_OK) == 0 else {
             let number = errno
@@ -82,7 +82,8 @@ struct History: ParsableCommand {
             throw .noInput
         }
         do throws(StorageError) {
-            // SQLite makes an index of the log even for reading: with the rights of the one whose folder it is.
+            // SQLite makes an index of the log even for reading: with the rights of the one whose folder it
+            // is.
             try FolderRights.needed(in: directory)?.assume()
             let database = try HistoryDatabase(reading: path)
             let isRunning = HistoryLock.isHeld(beside: path)
@@ -95,7 +96,7 @@ struct History: ParsableCommand {
     }
 }
 
-/// A moment as options tell it: so long ago, or by the clock.
+/// A moment as an option: a time ago, or by the clock.
 enum HistoryTime: Sendable, Equatable {
     case ago(Duration)
     case at(WallTime)

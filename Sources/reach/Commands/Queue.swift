@@ -4,7 +4,7 @@ import ArgumentParser
 import Outbox
 import Reachability
 
-/// `reach queue`: what is in the outbox, and what is to become of it.
+/// `reach queue`: lists and changes the entries of the outbox.
 struct Queue: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List what waits in the outbox, and what could not be delivered; try again, remove, pause.",
@@ -23,7 +23,7 @@ struct Queue: ParsableCommand {
 }
 
 extension Value {
-    /// Where an entry is on its way.
+    /// The state of an entry.
     static func entryState(_ text: String) throws -> OutboxEntry.State {
         guard let state = OutboxEntry.State(rawValue: text) else {
             throw ValidationError("give waiting or dead.")
@@ -125,7 +125,7 @@ struct QueueRetry: ParsableCommand {
     func run() throws {
         let ids = ids
         let done = try outbox.run { try await $0.retry(ids.isEmpty ? nil : ids) }
-        try QueueChange.tell(done, of: ids, "a dead letter")
+        try QueueChange.report(done, of: ids, "a dead letter")
     }
 }
 
@@ -141,7 +141,7 @@ struct QueueRemove: ParsableCommand {
 
     func run() throws {
         let ids = ids
-        try QueueChange.tell(try outbox.run { try await $0.remove(ids) }, of: ids, "in the outbox")
+        try QueueChange.report(try outbox.run { try await $0.remove(ids) }, of: ids, "in the outbox")
     }
 }
 
@@ -150,11 +150,8 @@ struct QueuePause: ParsableCommand {
         commandName: "pause", abstract: "Let nothing more leave, until 'resume'.")
     @OptionGroup var outbox: OutboxOptions
     func run() throws {
-        if case .service(let service) = try outbox.place() {
-            return try OutboxOptions.attempt { try service.pause() }
-        }
-        // What is sent later is to wait, also where nothing was sent yet.
-        try outbox.run(makes: true) { try await $0.pause() }
+        // Pausing makes a missing outbox, so that the pause holds for later requests.
+        try OutboxOptions.run(at: outbox.location(), makes: true) { try await $0.pause() }
     }
 }
 
@@ -162,10 +159,7 @@ struct QueueResume: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "resume", abstract: "End the pause.")
     @OptionGroup var outbox: OutboxOptions
     func run() throws {
-        if case .service(let service) = try outbox.place() {
-            return try OutboxOptions.attempt { try service.resume() }
-        }
-        try outbox.run { try await $0.resume() }
+        try OutboxOptions.run(at: outbox.location()) { try await $0.resume() }
     }
 }
 
@@ -174,17 +168,13 @@ struct QueueFlush: ParsableCommand {
         commandName: "flush", abstract: "Have what waits for its next try sent as soon as its turn comes.")
     @OptionGroup var outbox: OutboxOptions
     func run() throws {
-        if case .service(let service) = try outbox.place() {
-            return try OutboxOptions.attempt { try service.flush() }
-        }
-        try outbox.run { try await $0.flush() }
+        try OutboxOptions.run(at: outbox.location()) { try await $0.flush() }
     }
 }
 
-/// What became of entries that were named.
 enum QueueChange {
-    /// Prints those that were changed, one a line, and says which were not.
-    static func tell(_ done: [OutboxID], of ids: [OutboxID], _ what: String) throws {
+    /// Prints the changed entries, one a line, and a message for each that was not.
+    static func report(_ done: [OutboxID], of ids: [OutboxID], _ what: String) throws {
         try StandardStream.output.write(done.map { "\($0)\n" }.joined()).check()
         let missing = ids.filter { !done.contains($0) }
         guard !missing.isEmpty else { return }

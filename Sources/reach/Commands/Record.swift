@@ -33,21 +33,21 @@ struct Record: ParsableCommand {
 
     func run() throws {
         let stream = try OutputFile(file)
-        let vigil = try Vigil.begin(orExit: .cannotMonitor)
+        let waiter = try MainThreadWaiter.begin(orExit: .cannotMonitor)
         let configuration = subject.configuration()
         let start = Clock.monotonic
         let recorder = Recorder(
             RecordingHeader(
                 start: start, wall: Clock.wall, host: subject.host?.text, configuration: configuration),
-            stream, count: count, vigil: vigil)
+            stream, count: count, waiter: waiter)
         let manager = subject.manager(configuration, recorder: { recorder.record($0) })
         let observation = manager.observeReachability { _ in recorder.countUpdate() }
         let deadline = timeout.map { start + $0 }
         manager.setLimitationBlock { complain($0) }
         try beginMonitoring(manager)
         let end = withExtendedLifetime((manager, observation)) {
-            let end = vigil.wait(watchesOutput: file == "-", until: { deadline })
-            // Stopping would wait for the loop, which may be stuck in a write that nobody reads.
+            let end = waiter.wait(watchesOutput: file == "-", until: { deadline })
+            // Stopping would wait for the loop, which may be blocked in a write without a reader.
             if end == .interrupted, file == "-" { Self.exit(withError: ExitCode.interrupted) }
             return end
         }

@@ -7,7 +7,7 @@ import Reachability
 import ServiceCore
 import Synchronization
 
-/// `reach send`: hands a request over to the outbox.
+/// `reach send`: stores a request in the outbox.
 struct Send: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Hand a request over to the outbox, which keeps it until the server has it.",
@@ -54,83 +54,45 @@ struct Send: ParsableCommand {
     }
 
     func run() throws {
-        let request = content.request(url)
-        let directory: String
-        switch try outbox.place() {
-        case .service(let service): return try hand(request, to: service)
-        case .files(let place): directory = place
-        }
+        let (request, location, json) = (content.request(url), try outbox.location(), json)
         let (delivers, waits) = (delivers, waits || delivers)
-        let json = json
-        if delivers, let refusal = OutboxOptions.deliveryRefusal(directory) {
+        if delivers, case .files(let directory) = location,
+            let refusal = OutboxOptions.deliveryRefusal(directory)
+        {
             complain(refusal)
             throw ExitCode.usage
         }
-        let settlement = try told { took in
-            try OutboxOptions.run(in: directory, limit: timeout, makes: true) { outbox -> OutboxSettlement? in
-                let receipt = try await outbox.enqueue(request)
-                took(receipt)
-                guard waits else {
-                    if json { Self.write(receipt, OutboxSettlement?.none) }
-                    return nil
-                }
-                if delivers { try await Self.deliver(outbox) }
-                let settlement = try await outbox.settlement(of: receipt.id)
-                if json { Self.write(receipt, settlement) }
-                return settlement
-            }
-        }
-        switch settlement {
-        case nil: return
-        case .left(let result)?:
-            guard result.outcome == .delivered else {
-                if !json { complain("it was \(result.outcome.rawValue), and not delivered") }
-                throw ExitCode.failure
-            }
-        case .dead(let entry)?:
-            if !json {
-                complain(
-                    "\(entry.failure?.message ?? "it cannot be delivered"); 'reach queue show \(entry.id)' has more"
-                )
-            }
-            throw ExitCode(entry.failure?.kind)
-        case .unknown?: throw ExitCode.failure
-        }
-    }
-
-    /// The same by a service, which delivers anyway.
-    private func hand(_ request: OutboxRequest, to service: ServiceOutbox) throws {
-        let (waits, json) = (waits || delivers, json)
-        let settlement = try told { took in
-            try OutboxOptions.attempt(limit: timeout) { () -> ServiceSettlement? in
-                let receipt = try service.enqueue(request)
-                took(receipt)
-                let settlement = waits ? try await service.settlement(of: receipt.id) : nil
+        let settlement = try reportingReceipt { accepted in
+            try OutboxOptions.run(at: location, limit: timeout, makes: true) { client -> EntrySettlement? in
+                let receipt = try await client.enqueue(request)
+                accepted(receipt)
+                if delivers { try await client.deliver() }
+                let settlement = waits ? try await client.settlement(of: receipt.id) : nil
                 if json { Self.write(receipt, settlement) }
                 return settlement
             }
         }
         guard let settlement, settlement.outcome != "delivered" else { return }
-        if !json { complain(settlement.reason ?? "it was \(settlement.outcome), and not delivered") }
+        if !json, let message = settlement.message { complain(message) }
         throw settlement.outcome == "dead" ? ExitCode(settlement.failure) : .failure
     }
 
-    /// Says the number of a request that the outbox has taken, and what has become of it where the time is over before its end.
+    /// Prints the number of the accepted request, and its state where the time is over before its end.
     ///
-    /// - Parameter work: calls what it is given when the outbox has taken the request.
-    private func told<Value>(
-        _ work: (_ took: @escaping @Sendable (OutboxReceipt) -> Void) throws -> Value
+    /// - Parameter work: calls its argument when the outbox has accepted the request.
+    private func reportingReceipt<Value>(
+        _ work: (_ accepted: @escaping @Sendable (OutboxReceipt) -> Void) throws -> Value
     ) throws -> Value {
         let json = json
-        let taken = Taken()
+        let accepted = Accepted()
         do {
             return try work { receipt in
-                taken.receipt.withLock { $0 = receipt }
-                if !json { StandardStream.output.write("\(receipt.id)\n").note() }
+                accepted.receipt.withLock { $0 = receipt }
+                if !json { StandardStream.output.write("\(receipt.id)\n").record() }
             }
         } catch let code as ExitCode where code == .timedOut {
-            let receipt = taken.receipt.withLock { $0 }
-            if json, let receipt { Self.write(receipt, OutboxSettlement?.none) }
+            let receipt = accepted.receipt.withLock { $0 }
+            if json, let receipt { Self.write(receipt, nil) }
             if !json {
                 complain(
                     receipt.map {
@@ -142,33 +104,13 @@ struct Send: ParsableCommand {
         }
     }
 
-    /// What the outbox has taken.
-    private final class Taken: Sendable {
+    private final class Accepted: Sendable {
         let receipt = Mutex<OutboxReceipt?>(nil)
     }
 
-    private static func write(_ receipt: OutboxReceipt, _ settlement: ServiceSettlement?) {
-        var line = TextLine()
-        OutboxJSON.write(
-            receipt, outcome: settlement?.outcome ?? "queued", settlement?.statusCode, settlement?.reason,
-            to: &line)
-        StandardStream.output.write(line.bytes).note()
-    }
-
-    /// Delivers, unless another process does already.
-    private static func deliver(_ outbox: RequestOutbox) async throws {
-        let manager = URLSessionManager(responseSerializer: HTTPResponseSerializer())
-        ReachabilityManager.shared.startMonitoring()
-        do {
-            try await outbox.startDelivery(with: manager)
-        } catch let error as OutboxError where error.code == .deliveredElsewhere {
-            return
-        }
-    }
-
-    private static func write(_ receipt: OutboxReceipt, _ settlement: OutboxSettlement?) {
+    private static func write(_ receipt: OutboxReceipt, _ settlement: EntrySettlement?) {
         var line = TextLine()
         OutboxJSON.write(receipt, settlement, to: &line)
-        StandardStream.output.write(line.bytes).note()
+        StandardStream.output.write(line.bytes).record()
     }
 }

@@ -4,7 +4,7 @@ import ArgumentParser
 import FoundationEssentials
 import Outbox
 
-/// What is sent, and how.
+/// The content and fields of the request.
 struct SendContentOptions: ParsableArguments {
     @Option(
         name: [.customShort("X"), .customLong("request")],

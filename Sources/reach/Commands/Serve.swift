@@ -52,7 +52,8 @@ struct Serve: ParsableCommand {
             return try StandardStream.output.write(text).check()
         }
         let group = try Self.group(settings.outbox.group)
-        // Before any thread is started: threads inherit what is done with signals, and the environment has one reader.
+        // Before any thread starts: threads inherit the handling of signals, and reading the environment is
+        // not thread-safe.
         ServiceSignals.block()
         let manager = ServiceManager.take()
         let sink = LogSink(

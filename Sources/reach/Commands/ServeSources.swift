@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CLinux
 import Glibc
 import ServiceCore
 
@@ -19,10 +20,10 @@ struct ServeSources: Sendable {
         self.options = options
     }
 
-    /// Standard input is gone once it was read.
+    /// Standard input can be read once only.
     var canBeReadAgain: Bool { file != "-" }
 
-    /// Puts the configuration together; what is wrong with it is in the reader.
+    /// Reads the configuration; problems are in the reader.
     func read() -> ConfigurationReader {
         var reader = ConfigurationReader()
         if isNamed || access(file, F_OK) == 0 {

@@ -7,14 +7,14 @@ import Service
 import ServiceCore
 import SessionCore
 
-/// The history as a running service tells it, for who may not read its file.
+/// Client for a running service's history, for users without read access to its file.
 enum ServiceHistory {
     /// Reading a long history from a slow disk takes its time.
     private static let patience: Int64 = 30_000_000_000
 
-    /// Nil where no service answers; after a moment a person is told who is being waited for.
+    /// Nil where no service answers; prints a message after a moment of waiting.
     static func timeline(from: WallTime, to: WallTime) -> HistoryTimeline? {
-        let note = WaitingNote("waiting for the service at \(ServicePaths.socketHere)")
+        let note = WaitingMessage("waiting for the service at \(ServicePaths.socketHere)")
         let message = message(from)
         note.end()
         guard let message, let reply = try? JSONValue(parsing: Data(message)), reply["error"] == nil,

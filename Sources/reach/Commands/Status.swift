@@ -23,8 +23,8 @@ struct Status: ParsableCommand {
     var showsAll = false
 
     func run() throws {
-        // First of all, for threads inherit what is done with signals.
-        let vigil = probe.url == nil ? nil : try Vigil.begin(forTask: true, orExit: .unavailable)
+        // Before any thread starts: threads inherit the handling of signals.
+        let waiter = probe.url == nil ? nil : try MainThreadWaiter.begin(forTask: true, orExit: .unavailable)
         var report: Report
         do {
             let found = try look()
@@ -37,29 +37,30 @@ struct Status: ParsableCommand {
             if output.json, code == .cannotMonitor { try print(unknown(error)) }
             throw code
         }
-        if let vigil, let configuration = probe.configuration {
-            report.internet = try internet(configuration, report.path, vigil)
+        if let waiter, let configuration = probe.configuration {
+            report.internet = try internet(configuration, report.path, waiter)
         }
         try print(report)
         throw ExitCode(report.status)
     }
 
-    /// Asks the kernel; for a host that has a name, after its addresses, which may take as long as resolv.conf(5) says.
+    /// Asks the kernel; for a host that has a name, after its addresses, which may take as long as
+    /// resolv.conf(5) says.
     private func look() throws(ReachabilityError) -> NetworkReport {
         let host = subject.host
         func check() throws(ReachabilityError) -> NetworkReport {
             try ReachabilityManager.check(host: host?.text, configuration: subject.configuration())
         }
         guard let host, host.family == nil else { return try check() }
-        let note = WaitingNote("looking up \(host.text)")
+        let note = WaitingMessage("looking up \(host.text)")
         let found = Result { () throws(ReachabilityError) in try check() }
         note.end()
         return try found.get()
     }
 
-    /// Asks once what is behind the path.
+    /// Probes the internet once.
     private func internet(
-        _ configuration: InternetProbeConfiguration, _ path: ReachabilityPath, _ vigil: Vigil
+        _ configuration: InternetProbeConfiguration, _ path: ReachabilityPath, _ waiter: MainThreadWaiter
     ) throws -> InternetState {
         guard path.isOnline || path.alternative != nil else { return .none }
         let probe: InternetProbe
@@ -67,11 +68,11 @@ struct Status: ParsableCommand {
             complain(error.description)
             throw ExitCode.unavailable
         }
-        let observation = probe.observe { if $0 != .unknown { vigil.finish() } }
+        let observation = probe.observe { if $0 != .unknown { waiter.finish() } }
         defer { observation.cancel() }
         probe.start()
         let limit = Clock.monotonic + configuration.timeout + .seconds(1)
-        if vigil.wait(watchesOutput: false, until: { limit }) == .interrupted { throw ExitCode.interrupted }
+        if waiter.wait(watchesOutput: false, until: { limit }) == .interrupted { throw ExitCode.interrupted }
         return probe.state == .unknown ? .limited : probe.state
     }
 

@@ -47,12 +47,13 @@ struct Wait: ParsableCommand {
     var isQuiet = false
 
     func run() throws {
-        let vigil = try Vigil.begin(orExit: .cannotMonitor)
-        let watch = WaitWatch(
-            condition: WaitCondition(goal: goal, interface: interface), stable: stable, vigil: vigil)
+        let waiter = try MainThreadWaiter.begin(orExit: .cannotMonitor)
+        let watch = ConditionWatcher(
+            condition: WaitCondition(goal: goal, interface: interface), stable: stable, waiter: waiter)
         let configuration = subject.configuration()
         let host = subject.host?.text
-        // A link's own path may come and go without a change of the path in use, which is all that observers hear of.
+        // A link's own path may come and go without a change of the path in use, which is all that observers
+        // hear of.
         var recorder: (@Sendable (RecordedItem) -> Void)?
         if interface != nil { recorder = { watch.linksMayHaveChanged(after: $0) } }
         let manager = subject.manager(configuration, recorder: recorder)
@@ -60,8 +61,8 @@ struct Wait: ParsableCommand {
         let observation = manager.observeReachability { watch.observe($0) }
         try beginMonitoring(manager)
         let end = withExtendedLifetime((manager, observation)) {
-            vigil.wait(watchesOutput: false) { () -> MonotonicInstant? in
-                if watch.takeChange() { lookAgain(watch, host, configuration) }
+            waiter.wait(watchesOutput: false) { () -> MonotonicInstant? in
+                if watch.consumeChange() { lookAgain(watch, host, configuration) }
                 return [watch.deadline, limit].compactMap { $0 }.min()
             }
         }
@@ -76,7 +77,7 @@ struct Wait: ParsableCommand {
         }
     }
 
-    private func report(_ watch: WaitWatch, _ host: String?) -> Report {
+    private func report(_ watch: ConditionWatcher, _ host: String?) -> Report {
         if let (status, path, links) = watch.latest {
             return Report(status: status, path: path, links: links, host: host)
         }
@@ -86,11 +87,14 @@ struct Wait: ParsableCommand {
         return Report(status: .unknown, path: .unknown(reason), links: general?.links ?? [], host: host)
     }
 
-    private func lookAgain(_ watch: WaitWatch, _ host: String?, _ configuration: ReachabilityConfiguration) {
+    private func lookAgain(
+        _ watch: ConditionWatcher, _ host: String?, _ configuration: ReachabilityConfiguration
+    ) {
         guard let report = try? ReachabilityManager.check(host: host, configuration: configuration) else {
             return
         }
-        // The links are as they are at this instant; what the status is, the manager says, who holds a loss back for a moment.
+        // The links are as they are at this instant; what the status is, the manager says, who holds a loss
+        // back for a moment.
         let known = watch.latest
         watch.observe(
             status: known?.status ?? report.status, path: known?.path ?? report.path, links: report.links)
@@ -108,7 +112,7 @@ struct Wait: ParsableCommand {
         print(style.text(link.reason.sentence))
     }
 
-    /// Prints a line; whoever waits goes by the exit code, which says what holds even where the disk of a log is full.
+    /// Prints a line; a failure is ignored, since the exit code has the result.
     private func print(_ line: String) {
         try? StandardStream.output.write(line + "\n").check()
     }

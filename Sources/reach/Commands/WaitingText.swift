@@ -41,7 +41,7 @@ struct WaitingText: Sendable, Equatable {
         return String(Self.word.prefix(room))
     }
 
-    /// What may be told, the longest first.
+    /// The candidates, the longest first.
     private var shorter: [String] {
         var texts = [text]
         let words = sentence.split(separator: " ")

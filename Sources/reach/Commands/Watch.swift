@@ -31,7 +31,7 @@ struct Watch: ParsableCommand {
     var timeout: Duration?
 
     func run() throws {
-        let vigil = try Vigil.begin(orExit: .cannotMonitor)
+        let waiter = try MainThreadWaiter.begin(orExit: .cannotMonitor)
         // Lines for people show the links once; looking at them with every change would make the lines late.
         let configuration = subject.configuration(reportsLinks: output.json)
         let printer = UpdatePrinter(
@@ -40,19 +40,19 @@ struct Watch: ParsableCommand {
                 lossGrace: configuration.timing.lossGrace, statusOnly: statusOnly,
                 firstLinks: output.json ? [] : linksNow(), isPresent: InterfaceName.exists,
                 since: { [subject] in subject.since($0) }),
-            count: count, vigil: vigil)
+            count: count, waiter: waiter)
         let manager = subject.manager(configuration)
         let probe = try makeProbe(manager)
-        // Before the first update, whose line tells it as well.
+        // Before the first update, whose line contains it as well.
         let question = probe?.observe { printer.print($0) }
         let observation = manager.observeReachability { printer.print($0) }
         let deadline = timeout.map { Clock.monotonic + $0 }
         manager.setLimitationBlock { complain($0) }
         try beginMonitoring(manager)
         probe?.start()
-        // Ends from here: stopping would wait for the loop, which may be stuck in a write that nobody reads.
+        // Exits directly: stopping would wait for the loop, which may be blocked in a write without a reader.
         withExtendedLifetime((manager, observation, probe, question)) {
-            _ = vigil.wait(watchesOutput: true, until: { deadline })
+            _ = waiter.wait(watchesOutput: true, until: { deadline })
             do throws(ExitCode) { try printer.outcome.check() } catch { Self.exit(withError: error) }
             Self.exit(withError: nil)
         }

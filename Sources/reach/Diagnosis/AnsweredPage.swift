@@ -2,8 +2,8 @@
 
 import FoundationEssentials
 
-/// What came with an answer where that is a web page, as far as its beginning tells: a network that wants people to sign in answers every
-/// request with one.
+/// What came with an answer where that is a web page, as far as its beginning tells: a network that wants
+/// people to sign in answers every request with one.
 struct AnsweredPage: Sendable, Equatable {
     /// The title, in which anybody may write anything; empty where there is none.
     private(set) var title = ""

@@ -10,7 +10,8 @@ struct CertificateTimes: Sendable, Equatable {
     }
 }
 
-/// What there is to tell by whether this machine's clock is wrong, or the certificate that is not valid by it; times in seconds since 1970.
+/// What there is to tell by whether this machine's clock is wrong, or the certificate that is not valid by
+/// it; times in seconds since 1970.
 struct ClockEvidence: Sendable, Equatable {
     /// What this machine's clock shows.
     var now: Int64
@@ -18,11 +19,13 @@ struct ClockEvidence: Sendable, Equatable {
     var made: Int64
     /// The certificate that is not valid now.
     var certificate = CertificateTimes()
-    /// What the server's clock shows; nil where it tells no time.
+    /// The server's clock; nil where it sends no time.
     ///
-    /// The server has shown a certificate that is not valid, so nobody vouches for it: it is a hint to a person, and nothing is set by it.
+    /// The server has shown a certificate that is not valid, so nobody vouches for it: it is a hint to a
+    /// person, and nothing is set by it.
     var server: Int64?
-    /// Whether all certificates that the server shows are valid now: then it is an authority that this machine trusts.
+    /// Whether all certificates that the server shows are valid now: then it is an authority that this
+    /// machine trusts.
     var isOfAuthority = false
 
     /// So many seconds are no matter to certificates and tokens.
@@ -46,6 +49,7 @@ struct ClockEvidence: Sendable, Equatable {
         return certificate.begins.map { now < $0 } == true ? .probablyClock : .probablyCertificate
     }
 
-    /// Whether the clock shows a time before this program was made; a day is left for the clocks of those who make programs.
+    /// Whether the clock shows a time before this program was made; a day is left for the clocks of those who
+    /// make programs.
     var isBeforeProgram: Bool { now < made - 86_400 }
 }

@@ -7,7 +7,7 @@ import Synchronization
 
 /// Looks at this machine's clock.
 enum ClockProbe {
-    /// 2026-01-01, in seconds since 1970: nobody had this program before.
+    /// 2026-01-01, in seconds since 1970: older than any build of this program.
     private static let firstVersion: Int64 = 1_767_225_600
 
     static func observe() -> ClockEvidence {
@@ -24,11 +24,12 @@ enum ClockProbe {
     }
 }
 
-/// Takes every certificate, and remembers when it is valid; for questions in which nothing is told.
+/// Accepts every certificate and stores its validity; for requests that disclose nothing.
 final class CertificateWitness: SessionDelegate {
     private let seen = Mutex<CertificateTimes?>(nil)
 
-    /// Of the first certificate that is not valid now, which is mostly the server's own; nil where there is none.
+    /// Of the first certificate that is not valid now, which is mostly the server's own; nil where there is
+    /// none.
     var times: CertificateTimes? { seen.withLock { $0 } }
 
     var asksAboutServers: Bool { true }

@@ -49,7 +49,7 @@ enum ConnectionProbe {
                 fail(errno)
                 return
             }
-            // Without it the error is left, but not who is behind it.
+            // Without it the error remains, but not its sender.
             _ = clinux_keep_icmp_errors(socket, isIPv4 ? AF_INET : AF_INET6)
             let bytes = address.bytes
             let result: Int32
@@ -130,8 +130,8 @@ enum ConnectionProbe {
         }
     }
 
-    /// Who has to take what goes to an address on its way by `path`, where the kernel has asked for that neighbour of IPv4 and got no
-    /// answer (proc_net(5), `arp`: flag ATF_COM is not set).
+    /// Who has to take what goes to an address on its way by `path`, where the kernel has asked for that
+    /// neighbour of IPv4 and got no answer (proc_net(5), `arp`: flag ATF_COM is not set).
     static func silentNeighbour(
         on path: ReachabilityPath, to address: IPAddress
     ) -> ConnectionObservation.Neighbour? {

@@ -2,7 +2,8 @@
 
 import Reachability
 
-/// An ICMP message that ended a try to connect: who sent it, and what it says (RFC 792, RFC 1812 §5.2.7.1, RFC 4443 §3).
+/// An ICMP message that ended a try to connect: who sent it, and what it says (RFC 792, RFC 1812 §5.2.7.1,
+/// RFC 4443 §3).
 struct ConnectionRejection: Sendable, Equatable {
     enum Kind: Sendable, Equatable {
         /// A firewall or a policy forbids it.

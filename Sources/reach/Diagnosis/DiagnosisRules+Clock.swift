@@ -50,7 +50,7 @@ extension DiagnosisRules {
         }
     }
 
-    /// What is wrong with a certificate that is not valid at this time.
+    /// The fault of a certificate that is not valid at this time.
     ///
     /// - Parameter words: What TLS says of it.
     static func sentence(_ words: String, _ evidence: ClockEvidence, host: String) -> String {

@@ -6,7 +6,8 @@ import SessionManager
 
 // What the server's answer means, or that none came.
 extension DiagnosisRules {
-    /// - Parameter inTheClear: What the same host says without TLS, where somebody else may answer in its place; nil where it was not asked.
+    /// - Parameter inTheClear: What the same host says without TLS, where somebody else may answer in its
+    ///   place; nil where it was not asked.
     static func answer(
         _ seen: ExchangeObservation, url: URL, inTheClear: ExchangeObservation? = nil
     ) -> Finding {
@@ -57,14 +58,15 @@ extension DiagnosisRules {
                     "somebody answers in its place: sign in with a browser on this network, or correct --probe-status and --probe-body"
             )
         }
-        // Over TLS the certificate has told who answers.
+        // Over TLS the certificate identifies the server.
         guard seen.page != nil, url.scheme?.lowercased() == "http" else { return .good(.answer, sentence) }
         return Finding(
             check: .answer, verdict: .good, sentence: sentence,
             advice: "a page to sign in looks the same: compare with --probe-body, or ask by https")
     }
 
-    /// Whether a network may be to blame where TLS has failed, or broke off: then the host is asked without TLS as well.
+    /// Whether a network may be to blame where TLS has failed, or broke off: then the host is asked without
+    /// TLS as well.
     static func mayBePortal(_ seen: ExchangeObservation) -> Bool {
         switch seen.outcome {
         case .otherServer, .unknownAuthority, .brokenTLS, .failed: true
@@ -72,12 +74,14 @@ extension DiagnosisRules {
         }
     }
 
-    /// Whether a network may be to blame where no connection came about: not where it is known that nobody takes the packets.
+    /// Whether the network may be the cause of a failed connection: not where the neighbour is known to be
+    /// missing.
     static func mayBePortal(_ seen: [ConnectionObservation]) -> Bool {
         seen.contains { $0.silentNeighbour == nil }
     }
 
-    /// A page to sign in, which lets nothing through to the port of the URL; nil where there is no sign of one.
+    /// A page to sign in, which lets nothing through to the port of the URL; nil where there is no sign of
+    /// one.
     static func portal(_ inTheClear: ExchangeObservation, url: URL) -> Finding? {
         let host = url.host() ?? ""
         return sign(of: inTheClear, host).map { portal("\(host) \($0)") }

@@ -7,14 +7,15 @@ import Reachability
 import SessionManager
 import Synchronization
 
-/// Asks the server for the URL once, without following redirects, and reads the first 256 KiB of what it says.
+/// Asks the server for the URL once, without following redirects, and reads the first 256 KiB of what it
+/// says.
 struct ExchangeProbe {
     let url: URL
     var policy: SecurityPolicy
-    /// How the server's own answer looks; nil where nobody has said.
+    /// The expected answer; nil without one.
     var expectation: InternetExpectation?
     private var method = HTTPRequest.Method.get
-    /// Who looks at the certificates instead of the policy.
+    /// Evaluates the certificates instead of the policy.
     private var witness: CertificateWitness?
 
     init(url: URL, policy: SecurityPolicy, expectation: InternetExpectation? = nil) {
@@ -31,7 +32,8 @@ struct ExchangeProbe {
     /// A server may think for so long.
     private static let silence: Duration = .seconds(6)
 
-    /// Asks the same server for its time and its certificate's alone, whoever it is: nothing of the URL but host and port goes out.
+    /// Asks the same server for its time and its certificate's alone, whoever it is: nothing of the URL but
+    /// host and port goes out.
     var ofTimes: ExchangeProbe {
         var probe = ExchangeProbe(url: root(), policy: policy)
         probe.method = .head
@@ -39,7 +41,8 @@ struct ExchangeProbe {
         return probe
     }
 
-    /// Asks the same host without TLS, as browsers find out where to sign in; nil where the URL is not at the usual port.
+    /// Asks the same host without TLS, as browsers find out where to sign in; nil where the URL is not at the
+    /// usual port.
     var inTheClear: ExchangeProbe? {
         guard url.scheme?.lowercased() == "https", url.port ?? 443 == 443 else { return nil }
         return ExchangeProbe(url: root(scheme: "http"), policy: policy)
@@ -55,10 +58,10 @@ struct ExchangeProbe {
     }
 
     /// - Parameter segmentSize: The most content of a packet in bytes; nil for what the links take.
-    /// - Returns: nil where somebody interrupted it.
+    /// - Returns: nil if interrupted.
     /// - Throws: the exit code where no descriptor or thread is left to wait with, when that has been said.
     func observe(segmentSize: Int? = nil) throws(ExitCode) -> ExchangeObservation? {
-        let vigil = try Vigil.begin(forTask: true, orExit: .cannotMonitor)
+        let waiter = try MainThreadWaiter.begin(forTask: true, orExit: .cannotMonitor)
         var queue = RequestQueue.Settings()
         queue.follows = .nobody
         var request = SessionRequest(url: url, method: method)
@@ -75,11 +78,11 @@ struct ExchangeProbe {
             seen.certificate = witness?.times
             manager.invalidate()
             answer.withLock { $0 = seen }
-            vigil.finish()
+            waiter.finish()
         }
         // However slowly it comes: a minute is an answer as well.
         let limit = Clock.monotonic + .seconds(60)
-        let end = vigil.wait(watchesOutput: false, until: { limit })
+        let end = waiter.wait(watchesOutput: false, until: { limit })
         work.cancel()
         if end == .interrupted { return nil }
         return answer.withLock { $0 } ?? ExchangeObservation(outcome: .silent)

@@ -2,7 +2,7 @@
 
 /// What one check of `reach doctor` came to.
 struct Finding: Sendable, Equatable {
-    /// What is looked at, in the order in which one rests upon the other.
+    /// The checks, each of which depends on the ones before.
     enum Check: String, Sendable, CaseIterable {
         case path, proxy, name, connection, ipv4, ipv6, answer, clock, packets
     }
@@ -19,8 +19,9 @@ struct Finding: Sendable, Equatable {
     var advice = ""
     /// Whether it is a captive portal, which lets nothing else through.
     var isPortal = false
-    /// Whether it is behind what has failed before it: a wrong clock behind a certificate that is not valid, lost packets behind an answer
-    /// that does not come, a captive portal behind connections that are refused.
+    /// Whether it is behind what has failed before it: a wrong clock behind a certificate that is not valid,
+    /// lost packets behind an answer that does not come, a captive portal behind connections that are
+    /// refused.
     var explainsEarlier: Bool { isPortal || check == .clock || check == .packets }
 
     static func good(_ check: Check, _ sentence: String) -> Finding {
@@ -44,13 +45,14 @@ struct Finding: Sendable, Equatable {
 struct Diagnosis: Sendable, Equatable {
     var findings: [Finding] = []
 
-    /// The cause: what explains the others; else the first thing that failed, since what comes after it rests upon it; else the first doubt.
+    /// The cause: what explains the others; else the first thing that failed, since what comes after it rests
+    /// upon it; else the first doubt.
     var cause: Finding? {
         let failed = findings.filter { $0.verdict == .failed }
         return failed.first(where: \.explainsEarlier) ?? failed.first
             ?? findings.first { $0.verdict == .doubtful }
     }
 
-    /// What is good as far as can be seen, and might not be.
+    /// Good as far as visible.
     var remark: Finding? { findings.first { $0.verdict == .good && !$0.advice.isEmpty } }
 }

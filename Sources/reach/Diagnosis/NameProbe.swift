@@ -9,10 +9,10 @@ import Synchronization
 
 /// Looks up one name the way every program does, but waits no longer than ten seconds.
 enum NameProbe {
-    /// - Returns: nil where somebody interrupted it.
+    /// - Returns: nil if interrupted.
     /// - Throws: the exit code where no descriptor is left to wait with, when that has been said.
     static func observe(_ name: String) throws(ExitCode) -> NameObservation? {
-        let vigil = try Vigil.begin(orExit: .cannotMonitor)
+        let waiter = try MainThreadWaiter.begin(orExit: .cannotMonitor)
         let answer = Mutex<NameObservation.Outcome?>(nil)
         let began = Clock.monotonic
         do throws(ReactorError) {
@@ -25,11 +25,11 @@ enum NameProbe {
                     case .failure(.temporary): $0 = .noAnswer
                     }
                 }
-                vigil.finish()
+                waiter.finish()
             }.detach()
         } catch { throw cannotLookUp(name, error) }
         let limit = began + .seconds(10)
-        if vigil.wait(watchesOutput: false, until: { limit }) == .interrupted { return nil }
+        if waiter.wait(watchesOutput: false, until: { limit }) == .interrupted { return nil }
         if case .found? = answer.withLock({ $0 }) {
         } else if let failure = shortage() {
             throw cannotLookUp(name, failure)
@@ -39,7 +39,8 @@ enum NameProbe {
             servers: servers())
     }
 
-    /// Why a lookup had no descriptors to work with: it ends as if there was no such name then (getaddrinfo(3)).
+    /// Why a lookup had no descriptors to work with: it ends as if there was no such name then
+    /// (getaddrinfo(3)).
     private static func shortage() -> ReactorError? {
         // One for a file such as /etc/hosts, one for a question to a name server.
         do throws(ReactorError) {

@@ -37,7 +37,8 @@ struct ConnectionObservation: Sendable, Equatable {
     var port: Int
     var outcome: Outcome
     var took: Duration
-    /// Who had to take the packets and does not even say which station it is (ARP): a gateway, or on a link the address itself.
+    /// Who had to take the packets and does not even say which station it is (ARP): a gateway, or on a link
+    /// the address itself.
     var silentNeighbour: Neighbour?
 
     struct Neighbour: Sendable, Equatable {
@@ -56,7 +57,7 @@ struct ExchangeObservation: Sendable, Equatable {
         case notValidNow(String, ClockEvidence)
         /// The certificate is for another name.
         case otherServer(String)
-        /// Nobody whom this machine trusts has signed it.
+        /// Its issuer is not trusted.
         case unknownAuthority(String)
         /// TLS did not come about: what answered does not speak it, or not in the same way.
         case brokenTLS(String)
@@ -65,12 +66,20 @@ struct ExchangeObservation: Sendable, Equatable {
     }
 
     var outcome: Outcome
-    /// How far this machine's clock is ahead of the server's, in seconds; nil where the server tells no time.
+    /// How far this machine's clock is ahead of the server's, in seconds; nil where the server sends no time.
     var clockAhead: Int64?
     /// When the server's certificate is valid, where it is not now and was asked for.
     var certificate: CertificateTimes?
     /// What came with the answer; nil where it was no web page.
     var page: AnsweredPage?
-    /// Whether the answer looks as the server's own does; nil where nobody has said how that looks.
+    /// Whether the answer is the expected one; nil where none was given.
     var isExpected: Bool?
+}
+
+/// What the way to a proxy came to.
+enum ProxyObservation: Sendable, Equatable {
+    /// It has no address.
+    case name(NameObservation.Outcome)
+    /// One connection that stands, or the first that does not.
+    case connection(ConnectionObservation)
 }

@@ -33,7 +33,7 @@ extension ExitCode {
             self = .cannotConnect
         case _ where error.isAboutFiles: self = .inputOutput
         case _ where (-1206...(-1200)).contains(error.code.rawValue): self = .untrusted
-        // What is left is what servers do: endless redirects, broken encodings, nonsense instead of HTTP.
+        // The rest is the server's fault: endless redirects, broken encodings, malformed HTTP.
         default: self = .serverError
         }
     }

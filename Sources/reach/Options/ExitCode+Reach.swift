@@ -22,7 +22,7 @@ extension ExitCode {
     init(_ status: ReachabilityStatus) { self = status.isReachable ? .success : .unreachable }
 }
 
-/// Says what is wrong on standard error.
+/// Prints a message on standard error.
 func complain(_ sentence: String) {
     let style = Terminal(descriptor: StandardStream.error.descriptor).style(.never)
     StandardStream.error.write(style.sentence(sentence, after: "reach: ") + "\n")
@@ -40,15 +40,16 @@ func complain(_ limitations: MonitorLimitations) {
 }
 
 extension StandardStream.Outcome {
-    /// Where writing to standard output failed, says so on standard error, and that is all: of a command whose exit code tells what was done.
-    func note() {
+    /// Prints a failure of standard output on standard error, for commands whose exit code reports something
+    /// else.
+    func record() {
         guard case .failed(let errno) = self else { return }
         complain("standard output: \(String(cString: strerror(errno)))")
     }
 
     /// Where writing to standard output failed, says so on standard error and throws the exit code.
     ///
-    /// A reader who left has what he wanted.
+    /// A reader that has closed the pipe has what it wanted.
     func check() throws(ExitCode) {
         guard case .failed(let errno) = self else { return }
         complain("standard output: \(String(cString: strerror(errno)))")

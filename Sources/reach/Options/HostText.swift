@@ -19,7 +19,7 @@ struct HostText: Sendable, Hashable {
             family = destination.address.family
             return
         }
-        // As names go over the network (RFC 5891 §4); a URL or a port is told below.
+        // As names are sent over the network (RFC 5891 §4); a URL or a port is reported below.
         if !text.contains(where: { $0 == "/" || $0 == ":" }) {
             do throws(SessionError) { text = try InternationalHost.ascii(text) } catch {
                 throw ValidationError("\(error.message); \(error.advice).")
@@ -30,7 +30,7 @@ struct HostText: Sendable, Hashable {
         family = nil
     }
 
-    /// What is wrong with a name (RFC 1123 §2.1; underscores are common in private zones).
+    /// The fault of a name (RFC 1123 §2.1; underscores are common in private zones).
     private static func problem(with name: String) -> String? {
         if name.isEmpty { return "give a name or an address." }
         if name.contains("/") { return "give the host alone, without 'https://' and path." }

@@ -21,7 +21,7 @@ struct ProbeOptions: ParsableArguments {
         }
     }
 
-    /// What is asked; nil where nothing is.
+    /// The probe; nil without one.
     var configuration: InternetProbeConfiguration? {
         url.map {
             InternetProbeConfiguration($0, expectation: answer.expectation ?? InternetExpectation())
@@ -29,7 +29,7 @@ struct ProbeOptions: ParsableArguments {
     }
 }
 
-/// How the answer of a server looks that nobody else gives.
+/// The distinctive answer of a server.
 struct ExpectationOptions: ParsableArguments {
     @Option(
         name: .customLong("probe-status"),

@@ -6,7 +6,7 @@ import Reachability
 import Service
 import ServiceCore
 
-/// What is asked about; the same for all subcommands that ask the kernel.
+/// The subject, for all subcommands that ask the kernel.
 struct SubjectOptions: ParsableArguments {
     @Option(
         name: .customLong("host"),
@@ -58,14 +58,15 @@ struct SubjectOptions: ParsableArguments {
 
     /// Since when the status is what `report` says, where a service on this machine has seen it begin.
     ///
-    /// It watches the way out to anywhere, and nobody but `REACH_SOCKET` says that it is elsewhere.
+    /// The service watches the general path, and only `REACH_SOCKET` names another one.
     func since(_ report: Report) -> WallTime? {
         guard host == nil, family == nil, mark == nil, user == nil, port == nil else { return nil }
         let path = ServicePaths.socketHere
-        return path.isEmpty ? nil : StatusInquiry.since(report, at: path)
+        return path.isEmpty ? nil : StatusQuery.since(report, at: path)
     }
 
-    /// A manager for these options, whose observers are called on the loop's thread: lines come out without a detour.
+    /// A manager for these options, whose observers are called on the loop's thread: lines come out without a
+    /// detour.
     ///
     /// - Parameter recorder: Gets everything that enters the monitor, on the loop's thread.
     func manager(
@@ -95,4 +96,15 @@ struct OutputOptions: ParsableArguments {
 extension ServicePaths {
     /// Where the service is asked that runs here, if one does; empty for none.
     static var socketHere: String { getenv(socketVariable).map { String(cString: $0) } ?? socket }
+}
+
+/// Interfaces as this machine's kernel knows them by name.
+enum InterfaceName {
+    /// Whether there is one of that name; where the kernel cannot be asked, it is taken to be there.
+    static func exists(_ name: String) -> Bool {
+        // A name that is no UTF-8 has been repaired on its way here, so the kernel would not know it.
+        if name.unicodeScalars.contains("\u{FFFD}") { return true }
+        // if_nametoindex(3): 0 for an error, ENODEV where there is none.
+        return if_nametoindex(name) != 0 || errno != ENODEV
+    }
 }

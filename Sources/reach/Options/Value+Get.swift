@@ -16,7 +16,7 @@ extension Value {
     /// An address to fetch from.
     static func url(_ text: String) throws -> URL {
         do throws(SessionError) { return try URL(spoken: text) } catch {
-            // What is wrong with an international name.
+            // The fault of an international name.
             if !error.advice.isEmpty { throw ValidationError("\(error.message); \(error.advice).") }
             let start = text.lowercased()
             let advice =

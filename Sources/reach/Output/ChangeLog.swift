@@ -5,7 +5,8 @@ import ServiceCore
 
 /// The lines of `reach watch` for people: the local time, what changed, and which cable.
 ///
-/// It remembers what a line has to compare with: the path of the line before, and the last one that was usable.
+/// It remembers what a line has to compare with: the path of the line before, and the last one that was
+/// usable.
 struct ChangeLog: Sendable {
     private var before = ReachabilityPath()
     private var lastInterface: String?
@@ -86,7 +87,8 @@ struct ChangeLog: Sendable {
         return [(sentence, .doubtful), (grace, .plain), (isHeld ? formerInterface(report.path) : "", .minor)]
     }
 
-    /// The interface of the last path, where it does not exist any more and the sentence speaks of another one.
+    /// The interface of the last path, where it does not exist any more and the sentence speaks of another
+    /// one.
     private func goneInterface(_ report: Report) -> String? {
         guard let lastInterface, !wasLoopback, report.path.instantStatus != .unknown,
             report.path.reason.interface != lastInterface
@@ -106,19 +108,19 @@ struct ChangeLog: Sendable {
 
     private func changes(to path: ReachabilityPath) -> [String] {
         var changes: [String] = []
-        func note(_ what: String, _ old: String?, _ new: String?) {
+        func record(_ what: String, _ old: String?, _ new: String?) {
             guard old != new else { return }
             changes.append("\(what) \(old ?? "none") → \(new ?? "none")")
         }
-        note("interface", before.interface, path.interface)
-        note("medium", before.medium?.rawValue, path.medium?.rawValue)
-        note("source", before.source?.description, path.source?.description)
-        note("gateway", before.gateway?.description, path.gateway?.description)
-        note("network", before.ssid.map(SafeText.quoted), path.ssid.map(SafeText.quoted))
-        note("carried by", before.underlay, path.underlay)
-        note("families", Self.families(before), Self.families(path))
-        note("expensive", Self.yes(before.isExpensive), Self.yes(path.isExpensive))
-        note("partial", Self.yes(before.isPartial), Self.yes(path.isPartial))
+        record("interface", before.interface, path.interface)
+        record("medium", before.medium?.rawValue, path.medium?.rawValue)
+        record("source", before.source?.description, path.source?.description)
+        record("gateway", before.gateway?.description, path.gateway?.description)
+        record("network", before.ssid.map(SafeText.quoted), path.ssid.map(SafeText.quoted))
+        record("carried by", before.underlay, path.underlay)
+        record("families", Self.families(before), Self.families(path))
+        record("expensive", Self.yes(before.isExpensive), Self.yes(path.isExpensive))
+        record("partial", Self.yes(before.isPartial), Self.yes(path.isPartial))
         return changes
     }
 

@@ -9,7 +9,7 @@ struct Headline {
     let tone: Style.Tone
     /// The status: "wired", "unreachable", with the host where one was asked about.
     let word: String
-    /// "eth0  192.0.2.2 → 192.0.2.1", or the sentence that says what is missing.
+    /// "eth0  192.0.2.2 → 192.0.2.1", or the sentence of the reason.
     let text: String
     /// Whether the text is the path's reason, in whatever words.
     let isReason: Bool
@@ -54,7 +54,8 @@ struct Headline {
             + (unusedLink(report).map { "; \($0) has a path but is not used in place of a tunnel" } ?? "")
     }
 
-    /// A link with a path of its own while the kernel's choice is a dead tunnel, which nothing may stand in for.
+    /// A link with a path of its own while the kernel's choice is a dead tunnel, which nothing may stand in
+    /// for.
     private static func unusedLink(_ report: Report) -> String? {
         let path = report.path
         guard !path.isOnline, path.alternative == nil, path.reason.code != .noRoute,

@@ -46,7 +46,8 @@ struct LocalTime: Sendable, Hashable {
     private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }
 
-/// The rows of a history: stretches of the same length that begin where people expect it, at the full hour or day.
+/// The rows of a history: stretches of the same length that begin where people expect it, at the full hour or
+/// day.
 struct HistoryPeriods {
     struct Period {
         var from: WallTime
@@ -70,7 +71,8 @@ struct HistoryPeriods {
         let length =
             Self.lengths.first { (end - begin + $0 - 1) / $0 < Self.rows }
             ?? longest * ((end - begin) / (longest * (Self.rows - 1)) + 1)
-        // Where the clocks change in between, later rows begin an hour off the full day: all have the same length.
+        // Where the clocks change in between, later rows begin an hour off the full day: all have the same
+        // length.
         let offset = Int64(zone(from).offset)
         var start = begin - Self.remainder(begin + offset, length)
         while start < end {

@@ -35,14 +35,16 @@ struct LinkTable {
         links.sorted { rank($0, path) < rank($1, path) }
     }
 
-    /// The virtual links without a path of which nothing is said elsewhere; none where they are few enough to be shown.
+    /// The virtual links without a path of which nothing is said elsewhere; none where they are few enough to
+    /// be shown.
     static func noise(in links: [LinkReport], _ path: ReachabilityPath) -> [LinkReport] {
         let mentioned = [path.interface, path.underlay, path.alternative, path.reason.interface]
         let noise = links.filter { $0.medium == .virtual && !$0.isOnline && !mentioned.contains($0.name) }
         return noise.count > virtualLimit ? noise : []
     }
 
-    /// The path's own link first, then those that are online, hardware before virtual, then in the kernel's order.
+    /// The path's own link first, then those that are online, hardware before virtual, then in the kernel's
+    /// order.
     private static func rank(_ link: LinkReport, _ path: ReachabilityPath) -> Int64 {
         let place: Int64 =
             link.name == path.interface ? 0 : link.isOnline ? 1 : link.medium == .virtual ? 3 : 2

@@ -4,8 +4,9 @@ import FoundationEssentials
 import Outbox
 import Reachability
 import ServiceCore
+import SessionManagerExtras
 
-/// What is in an outbox, for people.
+/// An outbox's content as text for people.
 enum OutboxText {
     static func list(_ counts: OutboxCounts, _ entries: [OutboxEntry], now: WallTime, _ style: Style)
         -> String

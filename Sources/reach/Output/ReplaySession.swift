@@ -22,7 +22,7 @@ struct ReplaySession: ~Copyable {
     /// Evaluations in which an answer was missing.
     private(set) var incomplete = 0
 
-    /// Takes a piece of the file in; `print` gets the bytes to print and says whether somebody still reads.
+    /// Replays a piece of the file; `print` gets the bytes and returns whether the output is still read.
     mutating func read(_ piece: [UInt8], _ print: ([UInt8]) -> Bool) throws(RecordingError) {
         var complete: [[UInt8]] = []
         splitter.split(piece) { complete.append($0) }
@@ -50,7 +50,7 @@ struct ReplaySession: ~Copyable {
     }
 
     private func lines(of header: RecordingHeader) -> ReportLines {
-        // Without the links a recording does not tell which are there.
+        // Without links a recording does not show which exist.
         let anyInterface: @Sendable (String) -> Bool = { _ in true }
         return ReportLines(
             format: format, host: header.host, lossGrace: header.configuration.timing.lossGrace,

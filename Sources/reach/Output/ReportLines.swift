@@ -18,13 +18,13 @@ struct ReportLines: ~Copyable, Sendable {
     private let firstLinks: [LinkReport]
     private var age = StatusAge()
     private var log: ChangeLog
-    /// What is to be printed for what was written last, with line feeds; empty where nothing is.
+    /// The text to print for the last report, with line feeds; empty for none.
     private(set) var line = TextLine()
-    /// What is behind the path; nil where nobody is asked.
+    /// The state of the internet; nil without a probe.
     private var internet: InternetState?
     private var last: ReachabilityUpdate?
     private var links = LinkFragments()
-    /// Since when the status of the first line is what it is, where somebody else knows.
+    /// Since when the first line's status holds, if a service knows.
     private let since: @Sendable (Report) -> WallTime?
 
     /// - Parameters:
@@ -72,17 +72,17 @@ struct ReportLines: ~Copyable, Sendable {
         }
     }
 
-    /// Keeps an update that has been printed, for a line about what is behind its path.
+    /// Stores a printed update, for a later line about the internet.
     ///
     /// A call of its own, after the line is out: letting go of the update before takes its time.
     mutating func remember(_ update: ReachabilityUpdate) { last = update }
 
-    /// Writes the ``line`` for what is behind the path, once that is asked about.
+    /// Writes the ``line`` for the state of the internet, once it is known.
     mutating func write(_ internet: InternetState, _ wall: () -> WallTime) {
         line.removeAll()
         let former = self.internet
         self.internet = internet
-        // What is known in the beginning is in the first line.
+        // The first line has the initial state.
         guard let last, !statusOnly, former != internet, former != nil || internet != .unknown else { return }
         switch format {
         case .json:

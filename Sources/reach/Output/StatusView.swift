@@ -2,6 +2,7 @@
 
 import Reachability
 import ServiceCore
+import SessionManager
 
 /// The view of `reach status`: a headline, why, and a line for each link.
 enum StatusView {
@@ -26,7 +27,7 @@ enum StatusView {
         style.wrap(sentence, indent: 2).map { "  " + style.text($0, .minor) + "\n" }.joined()
     }
 
-    /// What the headline cannot say and somebody has to know.
+    /// Notes beside the headline.
     private static func notes(_ report: Report) -> [String] {
         let path = report.path
         var notes: [String] = []
@@ -59,5 +60,16 @@ enum StatusView {
             }
         }
         return text
+    }
+}
+
+extension InternetState {
+    /// How it looks.
+    var tone: Style.Tone {
+        switch self {
+        case .full: .good
+        case .portal, .limited, .unknown: .doubtful
+        case .none: .bad
+        }
     }
 }

@@ -8,7 +8,7 @@ struct Style: Sendable, Hashable {
     var hasColor = false
     /// Whether the terminal shows more than ASCII.
     var isUnicode = true
-    /// Whether there are marks, bars and arrows; without them words say the same, for those who hear the text.
+    /// Whether there are marks, bars and arrows; without them words are used, for screen readers.
     var hasMarks = true
     /// The columns of the terminal; nil where lines are not to be broken.
     var width: Int?
@@ -61,7 +61,8 @@ struct Style: Sendable, Hashable {
         return layout.finish()
     }
 
-    /// A sentence for people, broken at spaces where the terminal is too narrow; what goes on below stands under its beginning.
+    /// A sentence for people, broken at spaces where the terminal is too narrow; what goes on below stands
+    /// under its beginning.
     ///
     /// - Parameter head: What stands before it, as `reach: `.
     func sentence(_ sentence: String, after head: String = "") -> String {
@@ -146,7 +147,8 @@ struct Style: Sendable, Hashable {
     /// The marks beside statuses and links.
     enum Mark: Sendable { case online, offline, failed, unknown }
 
-    /// A mark as one character, with a space behind it; nothing where there are none: the words beside it have to say the same.
+    /// A mark as one character, with a space behind it; nothing where there are none: the words beside it
+    /// have to say the same.
     func mark(_ mark: Mark) -> String {
         guard hasMarks else { return "" }
         let sign =

@@ -14,22 +14,22 @@ final class UpdatePrinter: Sendable {
     private let state: Mutex<State>
     // Beside the state, which is locked while a write waits for a reader.
     private let written = Mutex(StandardStream.Outcome.written)
-    private let vigil: Vigil
+    private let waiter: MainThreadWaiter
 
-    init(lines: consuming ReportLines, count: Int?, vigil: Vigil) {
+    init(lines: consuming ReportLines, count: Int?, waiter: MainThreadWaiter) {
         state = Mutex(State(lines: lines, left: count ?? .max))
-        self.vigil = vigil
+        self.waiter = waiter
     }
 
     /// What became of the last line.
     var outcome: StandardStream.Outcome { written.withLock { $0 } }
 
-    /// Prints; ends the program's wait after the last line, or when nobody reads any more.
+    /// Prints; ends the program's wait after the last line, or when the pipe is closed.
     func print(_ update: ReachabilityUpdate) {
         print({ $0.write(update) { Clock.wall } }, then: { $0.remember(update) })
     }
 
-    /// The same for what is behind the path.
+    /// The same for the state of the internet.
     func print(_ internet: InternetState) { print({ $0.write(internet) { Clock.wall } }, then: { _ in }) }
 
     private func print(
@@ -48,6 +48,6 @@ final class UpdatePrinter: Sendable {
             }
             return state.left == 0
         }
-        if isLast { vigil.finish() }
+        if isLast { waiter.finish() }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CLinux
 import Glibc
 
 /// A file that is read in pieces; standard input for "-".
@@ -31,9 +32,9 @@ struct InputFile: ~Copyable {
         return status.st_mode & S_IFMT != S_IFDIR
     }
 
-    /// Waits for the first bytes of what is no file, and says so after a moment.
+    /// Waits for the first bytes of a pipe or terminal, with a message after a moment.
     private func wait() {
-        let note = WaitingNote("waiting for something to be written into \(name)")
+        let note = WaitingMessage("waiting for something to be written into \(name)")
         var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         while Glibc.poll(&poll, 1, -1) < 0, errno == EINTR {}
         note.end()

@@ -28,7 +28,7 @@ final class OutputFile: Sendable {
         if isOwned { close(stream.descriptor) }
     }
 
-    /// Writes all of it; gives the reason where that fails, and "" where nobody reads any more.
+    /// Writes all of it; returns the reason of a failure, "" for a closed pipe.
     func write(_ bytes: [UInt8]) -> String? {
         switch stream.write(bytes) {
         case .written: nil

@@ -5,10 +5,10 @@ import Glibc
 
 /// The words behind the program's name.
 enum ProgramArguments {
-    /// As the C library hands them over, else as the kernel keeps them; nil where neither tells.
+    /// From the C library, else from the kernel; nil where neither has them.
     ///
-    /// `CommandLine` is asked by neither way: without arguments it looks like a program that was called without any,
-    /// and that means `reach status`.
+    /// `CommandLine` is asked by neither way: without arguments it looks like a program that was called
+    /// without any, and that means `reach status`.
     static var own: [String]? {
         let count = Int(cruntime_argument_count())
         guard count > 0, let words = cruntime_arguments() else {

@@ -18,14 +18,14 @@ final class Recorder: Sendable {
 
     private let state: Mutex<State>
     private let file: OutputFile
-    private let vigil: Vigil
+    private let waiter: MainThreadWaiter
 
-    // Two clocks read one after the other differ by some microseconds; what is more is a clock that was set.
+    // Two clocks read one after the other differ by some microseconds; more means that a clock was set.
     private static let clockSlack: Int64 = 1_000_000
 
-    init(_ header: RecordingHeader, _ file: OutputFile, count: Int?, vigil: Vigil) {
+    init(_ header: RecordingHeader, _ file: OutputFile, count: Int?, waiter: MainThreadWaiter) {
         self.file = file
-        self.vigil = vigil
+        self.waiter = waiter
         state = Mutex(
             State(
                 writer: RecordingWriter(header),
@@ -67,6 +67,6 @@ final class Recorder: Sendable {
         }
         state.line.removeAll()
         if state.left <= 0 { state.hasEnded = true }
-        if state.hasEnded { vigil.finish() }
+        if state.hasEnded { waiter.finish() }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 import Glibc
 import Reachability
 
@@ -13,9 +14,10 @@ struct StandardStream: Sendable {
     /// What became of a write.
     enum Outcome: Sendable, Hashable {
         case written
-        /// Nobody reads any more (EPIPE).
+        /// The reader has closed the pipe (EPIPE).
         case readerLeft
-        /// It failed with this errno(3): a full disk, a broken one, a descriptor that was closed from the start (EBADF).
+        /// It failed with this errno(3): a full disk, a broken one, a descriptor that was closed from the
+        /// start (EBADF).
         case failed(Int32)
 
         fileprivate init(errno: Int32) {
@@ -36,7 +38,7 @@ struct StandardStream: Sendable {
             if count >= 0 {
                 rest = rest.dropFirst(count)
             } else if errno == EAGAIN {
-                // Somebody made our terminal or pipe non-blocking.
+                // Another process made the terminal or pipe non-blocking.
                 var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 guard poll(&wait, 1, -1) >= 0 || errno == EINTR else { return Outcome(errno: errno) }
             } else if errno != EINTR {
@@ -49,13 +51,13 @@ struct StandardStream: Sendable {
     @discardableResult
     func write(_ text: String) -> Outcome { write(Array(text.utf8)) }
 
-    /// Makes sure that 0, 1 and 2 are open, so that no socket is given one of these numbers and written to by mistake;
-    /// and that a closed pipe is an error and no signal.
+    /// Makes sure that 0, 1 and 2 are open, so that no socket is given one of these numbers and written to by
+    /// mistake; and that a closed pipe is an error and no signal.
     static func prepare() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF
         {
-            // What is written there fails, as it would have on the closed descriptor; so does opening it for writing as /dev/stdout, which
-            // only a directory makes sure of.
+            // What is written there fails, as it would have on the closed descriptor; so does opening it for
+            // writing as /dev/stdout, which only a directory makes sure of.
             _ = descriptor == STDIN_FILENO ? open("/dev/null", O_RDONLY) : open("/", O_RDONLY | O_DIRECTORY)
         }
         signal(SIGPIPE, SIG_IGN)

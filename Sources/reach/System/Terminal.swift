@@ -2,12 +2,12 @@
 
 import Glibc
 
-/// What is known of the place that text for people goes to.
+/// The properties of the terminal or pipe that gets text for people.
 struct Terminal: Sendable, Hashable {
     /// The values of `--color`.
     enum ColorChoice: String, Sendable, CaseIterable { case auto, always, never }
 
-    /// Whether somebody looks at it (isatty(3)).
+    /// Whether it is a terminal (isatty(3)).
     var isTerminal: Bool
     /// The columns; nil where unknown.
     var columns: Int?

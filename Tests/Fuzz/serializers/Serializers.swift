@@ -3,6 +3,7 @@
 import FoundationEssentials
 import HTTPTypes
 import SessionCore
+import SessionManagerExtras
 import SessionManagerXML
 
 /// One input of the fuzzer: the content of a response, for everything that decodes content; and its header block as well.

@@ -23,8 +23,8 @@ struct LoggingTests {
         #expect(throttle.deadline == nil)
         #expect(throttle.judge(at: second(161)) == .write(leftOut: 0))
         #expect(throttle.judge(at: second(162)) == .leaveOut)
-        #expect(throttle.takeLeftOut() == 1)
-        #expect(throttle.takeLeftOut() == 0)
+        #expect(throttle.consumeLeftOut() == 1)
+        #expect(throttle.consumeLeftOut() == 0)
         #expect(throttle.total == 3)
     }
 
@@ -38,7 +38,7 @@ struct LoggingTests {
             }
         }
         #expect(written == 60)
-        #expect(throttle.takeLeftOut() == 9940)
+        #expect(throttle.consumeLeftOut() == 9940)
     }
 
     @Test("one line for each change")

@@ -22,10 +22,11 @@ struct StatusFileTests {
             StatusFile(directory: folder.path, files: files)
         }
         let changes = CommittedChange.storm(10_000)
-        try await bench.tell(changes)
+        try await bench.notify(changes)
         var newest = TextLine()
         ReportJSON.write(try #require(changes.last).state, to: &newest)
-        // The thread for files: what it has been given is done behind this; then the loop hears of it and gives it the newest.
+        // The thread for files: what it has been given is done behind this; then the loop hears of it and
+        // gives it the newest.
         for _ in 0..<3 {
             try await bench.files.result {}
             try await bench.loop.result {}
@@ -45,7 +46,7 @@ struct StatusFileTests {
             StatusFile(directory: folder("later"), files: files)
         }
         for second in 1...3 as ClosedRange<Int64> {
-            try await bench.tell(.at(second, .wired))
+            try await bench.notify(.at(second, .wired))
             try await bench.files.result {}
         }
         try await bench.loop.result {}
@@ -54,7 +55,7 @@ struct StatusFileTests {
             bench.log.elements.first?.contains("status.json cannot be made: No such file or directory")
                 == true)
         #expect(mkdir(bench.folder("later"), 0o755) == 0)
-        try await bench.tell(.at(4, .wired))
+        try await bench.notify(.at(4, .wired))
         let lines = await bench.log.wait(forCount: 2)
         #expect(
             lines.last == "warning: status file: \(bench.folder("later"))/status.json can be written again")
@@ -67,13 +68,13 @@ struct StatusFileTests {
         let bench = try await ServiceBench { folder, files, _ in
             StatusFile(directory: folder.path, files: files)
         }
-        try await bench.tell(.at(1, .wired))
+        try await bench.notify(.at(1, .wired))
         try await bench.files.result {}
         try await bench.loop.result {}
         #expect(bench.folder.names == ["status.json"])
         // A folder in the place of the passing file refuses root as well.
         #expect(mkdir(bench.folder(".status.json.new"), 0o700) == 0)
-        try await bench.tell(.at(2, .unreachable, was: .wired))
+        try await bench.notify(.at(2, .unreachable, was: .wired))
         _ = await bench.log.wait(forCount: 1)
         #expect(bench.folder.names == [".status.json.new"])
         #expect(rmdir(bench.folder(".status.json.new")) == 0)

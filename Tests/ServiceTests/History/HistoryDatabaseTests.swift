@@ -26,7 +26,8 @@ struct HistoryDatabaseTests {
     private static let today: Int64 = 20_000 * day
     private static let reset: Int64 = 3600
 
-    /// A run with changes at these seconds after its start, each with what the wall clock showed then, and its last sign of life.
+    /// A run with changes at these seconds after its start, each with what the wall clock showed then, and
+    /// its last sign of life.
     private func run(_ changes: [(second: Int64, wall: Int64)], seen: (second: Int64, wall: Int64)) throws {
         let first = try #require(changes.first)
         let run = try database.beginRun(at: Self.wall(first.wall), boot: first.second * 1_000_000_000)
@@ -137,31 +138,31 @@ struct HistoryDatabaseTests {
         }
     }
 
-    private func keeper() async throws -> ServiceBench<HistoryKeeper> {
-        try await ServiceBench(in: folder) { _, files, tally in
-            HistoryKeeper(ServiceConfiguration.History(), files: files, tally: tally)
+    private func service() async throws -> ServiceBench<HistoryService> {
+        try await ServiceBench(in: folder) { _, files, counters in
+            HistoryService(ServiceConfiguration.History(), files: files, counters: counters)
         }
     }
 
     @Test("while many wait for the history, nobody else may ask; afterwards they may")
     func patience() async throws {
-        let keeper = try await keeper()
+        let service = try await service()
         let answers = EventLog<VarlinkReply>()
         for round in 1...2 {
             // In one turn of the loop: nothing can be answered meanwhile.
-            let refused = try await keeper.ask { keeper in
-                for _ in 0..<HistoryKeeper.questionLimit {
-                    keeper.answerHistory(since: nil, limit: 10) { answers.append($0) }
+            let refused = try await service.ask { service in
+                for _ in 0..<HistoryService.questionLimit {
+                    service.answerHistory(since: nil, limit: 10) { answers.append($0) }
                 }
                 let before = answers.elements.count
-                keeper.answerHistory(since: nil, limit: 10) { answers.append($0) }
+                service.answerHistory(since: nil, limit: 10) { answers.append($0) }
                 return answers.elements.dropFirst(before).map(\.error)
             }
             #expect(refused == ["io.reach.Reachability.LimitReached"])
-            let all = await answers.wait(forCount: round * (HistoryKeeper.questionLimit + 1))
-            #expect(all.count { $0.error == nil } == round * HistoryKeeper.questionLimit)
+            let all = await answers.wait(forCount: round * (HistoryService.questionLimit + 1))
+            #expect(all.count { $0.error == nil } == round * HistoryService.questionLimit)
         }
-        await keeper.stop()
+        await service.stop()
     }
 
     /// Has an index stand for something else than what lies in it, as damage of the disk may.
@@ -184,16 +185,16 @@ struct HistoryDatabaseTests {
         }
         try damage("extra", from: "(boot)", to: "(wall)")
         #expect(try Database(folder(HistoryDatabase.fileName)).faults().isEmpty)
-        let keeper = try await keeper()
-        try await keeper.tell(.at(1, .wired, event: .initial))
-        let first = await keeper.log.wait(forCount: 1)
+        let service = try await service()
+        try await service.notify(.at(1, .wired, event: .initial))
+        let first = await service.log.wait(forCount: 1)
         #expect(first.first?.hasPrefix("error: history: ") == true, "\(first)")
-        try await keeper.files.result {}
-        try await keeper.tell(.at(2, .unreachable, was: .wired))
-        let lines = await keeper.log.wait(forCount: 3)
+        try await service.files.result {}
+        try await service.notify(.at(2, .unreachable, was: .wired))
+        let lines = await service.log.wait(forCount: 3)
         #expect(lines.dropFirst().first?.contains("the file was damaged; it is kept as") == true, "\(lines)")
         #expect(lines.last == "notice: history: changes are kept again")
-        await keeper.stop()
+        await service.stop()
         #expect(folder.names.contains { $0.hasPrefix("history.sqlite.damaged-") })
     }
 

@@ -18,12 +18,12 @@ struct HookRunnerTests {
         let folder = try ScratchFolder("reach-hooks")
         for (name, body) in hooks { try Self.write(body, folder(name)) }
         try prepare(folder)
-        return try await ServiceBench(in: folder) { folder, files, tally in
+        return try await ServiceBench(in: folder) { folder, files, counters in
             var settings = ServiceConfiguration.Hooks()
             settings.directory = folder.path
             settings.timeout = timeout
             settings.output = output
-            return HookRunner(settings, files: files, tally: tally)
+            return HookRunner(settings, files: files, counters: counters)
         }
     }
 
@@ -43,7 +43,7 @@ struct HookRunnerTests {
             "10-a":
                 "echo $(basename $0) $1 $2 $REACH_REASON_CODE; env | grep -c -e REACH_ -e PATH= -e PWD= | grep -qx 17; env | grep SECRET; exit 3",
         ])
-        try await bench.tell(.at(1, .wired, was: .unreachable))
+        try await bench.notify(.at(1, .wired, was: .unreachable))
         let lines = await bench.log.wait(forCount: 3)
         #expect(
             lines == [
@@ -52,7 +52,7 @@ struct HookRunnerTests {
                 "info: hook 20-b: 20-b status eth0 unreachable wired",
             ])
         await bench.stop()
-        #expect(try await bench.tally { [$0.hookRuns, $0.hookFailures] } == [2, 1])
+        #expect(try await bench.counters { [$0.hookRuns, $0.hookFailures] } == [2, 1])
     }
 
     @Test("what others could have put there is refused, with a reason, once")
@@ -63,9 +63,9 @@ struct HookRunnerTests {
             #expect(symlink(folder("d"), folder("c")) == 0)
             try Self.write("echo never", folder("e~"))
         }
-        try await bench.tell(.at(1, .wired, event: .initial))
+        try await bench.notify(.at(1, .wired, event: .initial))
         await bench.log.wait { $0.contains("info: hook d: ran") }
-        try await bench.tell(.at(2, .unreachable, was: .wired))
+        try await bench.notify(.at(2, .unreachable, was: .wired))
         let lines = await bench.log.wait { $0.count { $0 == "info: hook d: ran" } == 2 }
         await bench.stop()
         let path = bench.folder.path
@@ -82,7 +82,7 @@ struct HookRunnerTests {
     @Test("of a directory that others may write in nothing is run")
     func openDirectory() async throws {
         let bench = try await bench(["a": "echo never"]) { #expect(chmod($0.path, 0o777) == 0) }
-        try await bench.tell(.at(1, .wired, event: .initial))
+        try await bench.notify(.at(1, .wired, event: .initial))
         let lines = await bench.log.wait(forCount: 1)
         await bench.stop()
         #expect(
@@ -93,12 +93,12 @@ struct HookRunnerTests {
 
     @Test("a directory that is missing is none")
     func missing() async throws {
-        let bench = try await ServiceBench { folder, files, tally in
+        let bench = try await ServiceBench { folder, files, counters in
             var settings = ServiceConfiguration.Hooks()
             settings.directory = folder("nothing-here")
-            return HookRunner(settings, files: files, tally: tally)
+            return HookRunner(settings, files: files, counters: counters)
         }
-        try await bench.tell(.at(1, .wired, event: .initial))
+        try await bench.notify(.at(1, .wired, event: .initial))
         await bench.stop()
         #expect(bench.log.elements == [])
     }
@@ -108,7 +108,7 @@ struct HookRunnerTests {
         let bench = try await bench(
             timeout: .milliseconds(100),
             ["a": "trap '' TERM; sleep 86400 & echo child $!; while :; do wait; done"])
-        try await bench.tell(.at(1, .wired, event: .initial))
+        try await bench.notify(.at(1, .wired, event: .initial))
         let first = try #require(await bench.log.wait(forCount: 1).first)
         let child = try #require(first.split(separator: " ").last.flatMap { Int32($0) }, "\(first)")
         // Held before it can be gone: its end makes this readable.
@@ -128,7 +128,7 @@ struct HookRunnerTests {
             #expect(await ended.wait(forCount: 1) == [true])
         }
         await bench.stop()
-        #expect(try await bench.tally { $0.hookFailures } == 1)
+        #expect(try await bench.counters { $0.hookFailures } == 1)
     }
 
     @Test("ten thousand changes while a program runs: one more round, with the newest")
@@ -139,22 +139,22 @@ struct HookRunnerTests {
             #expect(mkfifo($0("gate"), 0o600) == 0)
         }
         let gate = try OwnedDescriptor("gate", open(bench.folder("gate"), O_RDWR | O_NONBLOCK | O_CLOEXEC))
-        try await bench.tell(.at(0, .unreachable, event: .initial))
+        try await bench.notify(.at(0, .unreachable, event: .initial))
         await bench.log.wait { $0.contains("info: hook a: status unreachable 0") }
-        try await bench.tell(CommittedChange.storm(10_000))
+        try await bench.notify(CommittedChange.storm(10_000))
         #expect(Glibc.write(gate.number, "\n", 1) == 1)
         let lines = await bench.log.wait { $0.contains { $0.hasPrefix("info: hook a: status wired") } }
         #expect(lines.last == "info: hook a: status wired 9999")
         #expect(Glibc.write(gate.number, "\n", 1) == 1)
         await bench.stop()
-        #expect(try await bench.tally { [$0.hookRuns, $0.hooksSkipped] } == [2, 9999])
+        #expect(try await bench.counters { [$0.hookRuns, $0.hooksSkipped] } == [2, 9999])
     }
 
     @Test("what a program writes goes to the log, so much of it and no more")
     func output() async throws {
         let bench = try await bench(
             output: 12, ["a": "printf 'one\\ntwo\\033[2J\\nthree and more\\n'; exec 1>&-; exec 2>&-; exit 0"])
-        try await bench.tell(.at(1, .wired, event: .initial))
+        try await bench.notify(.at(1, .wired, event: .initial))
         let lines = await bench.log.wait { $0.contains { $0.hasSuffix("more)") } }
         await bench.stop()
         #expect(
@@ -169,7 +169,7 @@ struct HookRunnerTests {
             "a": "trap 'echo ended; exit 0' TERM; echo begun; while :; do sleep 86400 & wait; done",
             "b": "echo never",
         ])
-        try await bench.tell(.at(1, .wired, event: .initial))
+        try await bench.notify(.at(1, .wired, event: .initial))
         await bench.log.wait { $0.contains("info: hook a: begun") }
         await bench.stop()
         #expect(bench.log.elements.contains("info: hook b: never") == false)

@@ -101,8 +101,8 @@ struct ServiceLogTests {
 
     @Test("ten thousand changes in a minute are sixty lines, and the rest is told at the end")
     func storm() async throws {
-        let bench = try await ServiceBench { _, _, tally in
-            ChangeLogger(ServiceConfiguration.Log(), tally: tally)
+        let bench = try await ServiceBench { _, _, counters in
+            ChangeLogger(ServiceConfiguration.Log(), counters: counters)
         }
         let changes = (0..<10_000).map { index in
             let change = CommittedChange.at(0, index % 2 == 0 ? .wired : .unreachable, was: .unknown)
@@ -110,20 +110,20 @@ struct ServiceLogTests {
                 change.update, since: nil, wall: change.wall,
                 instant: MonotonicInstant(nanoseconds: Int64(index) * 5_000_000))
         }
-        try await bench.tell(changes)
+        try await bench.notify(changes)
         await bench.stop()
         let lines = bench.log.elements
         #expect(lines.count == 61)
         #expect(lines.last == "notice: 9940 changes are left out of the log")
-        #expect(try await bench.tally { $0.linesLeftOut } == 9940)
+        #expect(try await bench.counters { $0.linesLeftOut } == 9940)
     }
 
     @Test("a change says how long the status before had lasted")
     func durations() async throws {
-        let bench = try await ServiceBench { _, _, tally in
-            ChangeLogger(ServiceConfiguration.Log(), tally: tally)
+        let bench = try await ServiceBench { _, _, counters in
+            ChangeLogger(ServiceConfiguration.Log(), counters: counters)
         }
-        try await bench.tell(
+        try await bench.notify(
             .at(0, .wired, event: .initial), .at(10, .unreachable, was: .wired),
             .at(15, .unreachable, was: .unreachable, event: .path), .at(75, .wired, was: .unreachable))
         await bench.stop()

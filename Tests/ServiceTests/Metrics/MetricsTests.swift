@@ -21,10 +21,10 @@ struct MetricsListenerTests {
     private func bench(
         _ settings: ServiceConfiguration.Metrics, reactor: Reactor? = nil
     ) async throws -> ServiceBench<MetricsReporter> {
-        try await ServiceBench(reactor: reactor, internet: .full) { folder, files, tally in
+        try await ServiceBench(reactor: reactor, internet: .full) { folder, files, counters in
             var settings = settings
             if settings.file.isEmpty == false { settings.file = folder("reach.prom") }
-            let part = MetricsReporter(settings, version: "1.2.3", files: files, tally: tally)
+            let part = MetricsReporter(settings, version: "1.2.3", files: files, counters: counters)
             part.outbox = {
                 ServiceMetrics.Outbox(depth: 2, deadLetters: 1, oldest: .seconds(3), bytes: 4096)
             }
@@ -76,7 +76,7 @@ struct MetricsListenerTests {
     @Test("GET and HEAD of /metrics are answered, everything else refused")
     func answers() async throws {
         let bench = try await bench(listening())
-        try await bench.tell(.at(1, .unreachable, event: .initial), .at(2, .wired, was: .unreachable))
+        try await bench.notify(.at(1, .unreachable, event: .initial), .at(2, .wired, was: .unreachable))
         let port = try #require(try await bench.ask { $0.port })
         let get = try ask(port, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
         #expect(get.hasPrefix("HTTP/1.1 200 OK\r\n"))
@@ -127,7 +127,7 @@ struct MetricsListenerTests {
         settings.file = "in the folder"
         settings.interval = .seconds(3600)
         let bench = try await bench(settings)
-        try await bench.tell(.at(2, .wifi, was: .unreachable))
+        try await bench.notify(.at(2, .wifi, was: .unreachable))
         try await bench.files.result {}
         let text = try String(contentsOfFile: bench.folder("reach.prom"), encoding: .utf8)
         #expect(text.contains("reach_status{status=\"wifi\"} 1\n"))
@@ -152,7 +152,7 @@ struct MetricsListenerTests {
         let began = ContinuousClock.now
         let changes = CommittedChange.storm(10_000)
         for start in stride(from: 0, to: changes.count, by: 100) {
-            try await bench.tell(Array(changes[start..<start + 100]))
+            try await bench.notify(Array(changes[start..<start + 100]))
             try await bench.files.result {}
         }
         let newest = "\nreach_status_changes_total{status=\"wired\"} 5000\n"
@@ -175,14 +175,14 @@ struct MetricsListenerTests {
         var settings = ServiceConfiguration.Metrics()
         settings.file = "in the folder"
         let bench = try await bench(settings)
-        try await bench.tell(.at(2, .wifi, was: .unreachable))
+        try await bench.notify(.at(2, .wifi, was: .unreachable))
         let path = bench.folder("other.prom")
         _ = try await bench.ask { part in
             var configuration = ServiceConfiguration()
             configuration.metrics.file = path
             part.reload(configuration)
         }
-        try await bench.tell(.at(3, .wired, was: .wifi))
+        try await bench.notify(.at(3, .wired, was: .wifi))
         // Writing and removing go to the thread for files and back, the one after the other.
         for _ in 0..<3 {
             try await bench.files.result {}
@@ -198,7 +198,7 @@ struct MetricsListenerTests {
     @Test("promtool finds nothing wrong", .enabled(if: Prometheus.isThere, Prometheus.reason))
     func promtool() async throws {
         let bench = try await bench(listening())
-        try await bench.tell(.at(2, .wired, was: .unreachable))
+        try await bench.notify(.at(2, .wired, was: .unreachable))
         let port = try #require(try await bench.ask { $0.port })
         let answer = try ask(port, "GET /metrics HTTP/1.0\n\n")
         // Only the header's lines end with CR LF, which is one character.
@@ -219,7 +219,7 @@ struct MetricsListenerTests {
         var settings = listening()
         settings.listen = Endpoint("127.0.0.1:9464")
         let bench = try await bench(settings, reactor: namespace.reactor)
-        try await bench.tell(.at(2, .wired, was: .unreachable))
+        try await bench.notify(.at(2, .wired, was: .unreachable))
         let answers = EventLog<Bool>()
         _ = try await bench.ask { $0.answered = { answers.append(true) } }
         let configuration = """

@@ -95,6 +95,23 @@ import Testing
         #expect(InterruptionRules.verdict(example.interruption) == example.verdict)
     }
 
+    @Test(
+        "A failure that the network explains is repeated unless the server may have carried out the request",
+        arguments: [
+            (SessionError.Code.notConnectedToInternet, true, true), (.cannotFindHost, true, true),
+            (.cannotConnectToHost, true, true), (.networkConnectionLost, true, false),
+            (.timedOut, false, false), (.secureConnectionFailed, false, false),
+        ])
+    func repeated(_ code: SessionError.Code, _ whenIdempotent: Bool, _ otherwise: Bool) {
+        func canRepeat(isIdempotent: Bool, isBodyRewindable: Bool = true) -> Bool {
+            InterruptionRules.canRepeatAfterFailure(
+                code: code, isIdempotent: isIdempotent, isBodyRewindable: isBodyRewindable)
+        }
+        #expect(canRepeat(isIdempotent: true) == whenIdempotent)
+        #expect(canRepeat(isIdempotent: false) == otherwise)
+        #expect(!canRepeat(isIdempotent: true, isBodyRewindable: false))
+    }
+
     @Test("AF-234 A request that may have been carried out says so")
     func words() {
         let error = SessionError.outcomeUnknown("eth0: no carrier")

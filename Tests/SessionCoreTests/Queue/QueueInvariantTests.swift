@@ -6,7 +6,8 @@ import Testing
 
 /// What holds whatever happens.
 struct QueueInvariantTests {
-    /// Whatever happens in whatever order: nobody is lost, counted twice or started twice, and the limits hold.
+    /// Whatever happens in whatever order: no request is lost, counted twice or started twice, and the limits
+    /// hold.
     @Test(arguments: 0..<40) func anyOrderOfEvents(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var queue = RequestQueueStateMachine(seed: seed)

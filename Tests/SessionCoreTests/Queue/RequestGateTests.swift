@@ -5,10 +5,10 @@ import Testing
 
 /// Draws a gate along a line of marbles, a step of 50 ms each.
 ///
-/// In: `e` a wire carries the path, `w` Wi-Fi, `c` a modem, `x` nothing, `r` nothing but an alternative, `v` one that is
-/// known to be Wi-Fi without a price, `?` nobody knows, `p` the
-/// user pauses, `g` lets it go on, `-` nothing happens. Out, for one demand: `O` open, `B` open and bound, `n` held by the network,
-/// `s` settling, `c` by a condition, `i` by the internet, `u` by the user, `2` by the user and the network.
+/// In: `e` a wire carries the path, `w` Wi-Fi, `c` a modem, `x` nothing, `r` nothing but an alternative, `v`
+/// one that is known to be Wi-Fi without a price, `?` unknown, `p` the user pauses, `g` lets it go on,
+/// `-` nothing happens. Out, for one demand: `O` open, `B` open and bound, `n` held by the network, `s`
+/// settling, `c` by a condition, `i` by the internet, `u` by the user, `2` by the user and the network.
 private struct GateMarbles {
     var demand = NetworkDemand.anyPath
     var rescue = RescuePolicy.automatic
@@ -91,7 +91,7 @@ private struct GateMarbles {
         return marbles.run(line)
     }
 
-    @Test("RS-125 AF-230 what is unknown holds nobody back")
+    @Test("RS-125 AF-230 what is unknown holds nothing back")
     func unknown() {
         #expect(gate("-?-e-") == "OOOOO")
         #expect(gate("x-?-") == "nnOO")

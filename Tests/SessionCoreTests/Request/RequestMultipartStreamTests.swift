@@ -44,7 +44,7 @@ struct RequestMultipartStreamTests {
 
     @Test("a source with fewer or more bytes than declared fails the body", arguments: [2, 4] as [Int64])
     func wrongLength(_ declared: Int64) throws {
-        // One that has too many is told of before it comes to an end.
+        // One that has too many is reported before it comes to an end.
         let form = try form(LiveSource([1, 2, 3], isComplete: declared > 3), length: declared)
         let error = sessionError { _ = try readAll(form.makeBody()) }
         #expect(error?.code == .requestBodyStreamExhausted)

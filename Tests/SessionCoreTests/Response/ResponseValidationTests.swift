@@ -105,7 +105,7 @@ struct ResponseValidationTests {
         struct Value: Decodable {}
         let decodable = DecodableResponseSerializer<Value>()
         let serializers: [any ResponseSerializer] = [
-            HTTPResponseSerializer(), JSONResponseSerializer(), decodable, ImageResponseSerializer(),
+            HTTPResponseSerializer(), JSONResponseSerializer(), decodable, StringResponseSerializer(),
             AnyResponseSerializer(erasing: decodable), decodable.map { _ in 1 },
             decodable.preprocessing(GoogleXSSIPreprocessor()), CompoundResponseSerializer([decodable]),
         ]

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Hands out one token after the other, each when the test says so.
-private final class TokenDesk: Authenticator {
+private final class TokenService: Authenticator {
     struct Token: RefreshableCredential, Equatable {
         var number: Int
         var requiresRefresh = false
@@ -61,7 +61,7 @@ struct RulesAuthenticatorTests {
         "a hundred refused requests: one refresh, and all are sent again with the new token",
         .timeLimit(.minutes(10)))
     func hundred() async throws {
-        let desk = TokenDesk()
+        let desk = TokenService()
         let interceptor = AuthenticationInterceptor(desk, credential: .init(number: 1))
         let refused = try state(0, status: 401)
         let signed = try await interceptor.adapt(SessionRequest("http://h/"), state: state(0))
@@ -87,18 +87,18 @@ struct RulesAuthenticatorTests {
 
     @Test("a refresh that fails fails the request with its error")
     func failing() async throws {
-        let desk = TokenDesk()
+        let desk = TokenService()
         let interceptor = AuthenticationInterceptor(desk, credential: .init(number: 1, requiresRefresh: true))
         let adapted = Task { try await interceptor.adapt(SessionRequest("http://h/"), state: state(0)) }
         var asked = desk.asked.makeAsyncIterator()
         _ = await asked.next()
         desk.answer(false)
-        await #expect(throws: TokenDesk.Closed.self) { _ = try await adapted.value }
+        await #expect(throws: TokenService.Closed.self) { _ = try await adapted.value }
     }
 
     @Test("whoever is cancelled waits no longer, and the refresh goes on for the others")
     func cancelling() async throws {
-        let desk = TokenDesk()
+        let desk = TokenService()
         let interceptor = AuthenticationInterceptor(desk, credential: .init(number: 1, requiresRefresh: true))
         let first = Task { try await interceptor.adapt(SessionRequest("http://h/"), state: state(0)) }
         var asked = desk.asked.makeAsyncIterator()
@@ -112,7 +112,7 @@ struct RulesAuthenticatorTests {
 
     @Test("a credential that is set meanwhile lets those go on who wait")
     func replacing() async throws {
-        let desk = TokenDesk()
+        let desk = TokenService()
         let interceptor = AuthenticationInterceptor(desk, credential: .init(number: 1, requiresRefresh: true))
         async let adapted = interceptor.adapt(SessionRequest("http://h/"), state: state(0))
         var asked = desk.asked.makeAsyncIterator()
@@ -124,7 +124,7 @@ struct RulesAuthenticatorTests {
 
     @Test("what a redirect has left behind was not refused; an older credential is replaced once")
     func redirected() async throws {
-        let interceptor = AuthenticationInterceptor(TokenDesk(), credential: .init(number: 2))
+        let interceptor = AuthenticationInterceptor(TokenService(), credential: .init(number: 2))
         func retries(signedWith number: Int) async throws -> Bool {
             var request = try SessionRequest("http://h/")
             request.headerFields[.authorization] = "\(number)"
@@ -139,7 +139,7 @@ struct RulesAuthenticatorTests {
 
     @Test("what is no refusal is left to other retriers")
     func unconcerned() async throws {
-        let interceptor = AuthenticationInterceptor(TokenDesk(), credential: .init(number: 1))
+        let interceptor = AuthenticationInterceptor(TokenService(), credential: .init(number: 1))
         for status in [nil, 403, 500] {
             let decision = await interceptor.retry(
                 try SessionRequest("http://h/"), state: try state(0, status: status), after: refusal)

@@ -128,6 +128,26 @@ struct RulesRedirectTests {
         #expect(try follow(302, "//b.example", from: request, rules: rules).headerFields[name] == nil)
     }
 
+    @Test("a request's own sensitive fields stay behind, also where a handler answers with the request")
+    func sensitiveFieldsOfTheRequest() throws {
+        var request = try request()
+        let name = try #require(HTTPField.Name("X-Device-Secret"))
+        request.headerFields[name] = "s"
+        var changes = RequestOptionChanges()
+        changes.sensitiveFields = ["x-device-SECRET"]
+        changes.apply(to: &request.options)
+        #expect(try follow(302, "/y", from: request).headerFields[name] == "s")
+        let next = try follow(302, "//b.example", from: request)
+        #expect(next.headerFields[name] == nil)
+        #expect(next.options.sensitiveFields == [name])
+        var answer = request
+        answer.url = next.url
+        let admitted = try RedirectRules().admitted(answer, proposed: next, sent: request)
+        #expect(admitted.headerFields[name] == nil)
+        #expect(!request.curlDescription.contains("x-device-secret: s"))
+        #expect(request.curlDescription.lowercased().contains("x-device-secret: ***"))
+    }
+
     @Test("user and password of the URL follow within the origin, and nowhere else")
     func userInfo() throws {
         let request = try SessionRequest("http://me:pw@a.example/x")
@@ -221,7 +241,7 @@ struct RulesRedirectTests {
         let rules = RedirectRules()
         for location in ["https://b.example/", "/elsewhere"] {
             let proposed = try follow(302, location, from: sent)
-            // As somebody does who wants the method and the body kept.
+            // As a handler does that keeps the method and the body.
             var answer = sent
             answer.url = proposed.url
             let admitted = try rules.admitted(answer, proposed: proposed, sent: sent)

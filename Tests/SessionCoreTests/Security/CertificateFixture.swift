@@ -3,7 +3,8 @@
 import FoundationEssentials
 import SessionCore
 
-/// A self-signed certificate of openssl-req(1): `/O=Reach tests/CN=pinned.example`, valid for 30,000 days, with names and addresses.
+/// A self-signed certificate of openssl-req(1): `/O=Reach tests/CN=pinned.example`, valid for 30,000 days,
+/// with names and addresses.
 enum CertificateFixture {
     static let pem = """
         -----BEGIN CERTIFICATE-----

@@ -210,7 +210,7 @@ struct DiskResponseCacheTests {
         first.store(try stored("a"))
         await first.flush()
         let ours = folder.names
-        // A download of somebody's own may lie there as well.
+        // Another download may lie there as well.
         let others = [
             "README", "link.response", "firmware.bin.part", ".part", "0123456789abcdef.response.part",
             "0123456789abcdef.response.x7.part", "0123456789abcdef.response..part",

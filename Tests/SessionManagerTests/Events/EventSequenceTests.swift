@@ -4,7 +4,7 @@ import SessionManager
 import TestSupport
 import Testing
 
-/// Who iterates over events holds nobody, and is not left waiting for what cannot come.
+/// An iteration over events holds nothing, and is not left waiting for what cannot come.
 struct EventSequenceTests {
     @Test("the events end when the manager has gone", .timeLimit(.minutes(10)))
     func end() async throws {

@@ -4,6 +4,7 @@ import FoundationEssentials
 import Reachability
 import SessionCore
 import SessionManager
+import SessionManagerExtras
 import TestSupport
 import Testing
 

@@ -6,6 +6,7 @@ import FoundationEssentials
 import Glibc
 import SessionCore
 import SessionManager
+import SessionManagerExtras
 import Synchronization
 import TestSupport
 import Testing
@@ -49,7 +50,8 @@ struct MemoryPressureMonitorTests {
         var monitor: MemoryPressureMonitor? = MemoryPressureMonitor(
             [pair.takeTrigger()].compactMap { $0 }, files: [], on: reactor, queue: .custom { $0() }
         ) {
-            // A pressure file is not ready any more once it has been asked; a socket is, until somebody reads.
+            // A pressure file is not ready any more once it has been asked; a socket is, until a reader
+            // reads.
             var byte: UInt8 = 0
             recv(number, &byte, 1, Int32(MSG_OOB))
             calls.append(byte)
@@ -62,7 +64,7 @@ struct MemoryPressureMonitorTests {
         #expect(calls.elements == [1, 2])
         monitor = nil
         #expect(try await watches(reactor) == 0)
-        // On a thread of its own: nobody else is to wait.
+        // On a thread of its own: no other is to wait.
         let other = try Reactor(name: "far")
         defer { other.stop() }
         #expect(try await other.result { pair.isLeft })
@@ -77,7 +79,7 @@ struct MemoryPressureMonitorTests {
             [pair.takeTrigger()].compactMap { $0 }, files: [], on: reactor, queue: .custom { $0() },
             handler: {})
         #expect(try await watches(reactor) == 1)
-        // Both directions closed is what a descriptor is told of unasked.
+        // Both directions closed is what a descriptor reports unasked.
         pair.shutDown()
         while try await watches(reactor) > 0 { await Task.yield() }
         withExtendedLifetime(monitor) {}
@@ -107,7 +109,8 @@ struct MemoryPressureMonitorTests {
         let count = 2 * sysconf(Int32(_SC_NPROCESSORS_ONLN)) + 1
         for _ in 0..<count {
             let thread = try LoopThread.start(name: "busy") {
-                // Of this thread alone (setpriority(2), NOTES): who waits for a processor counts, and hinders nobody.
+                // Of this thread alone (setpriority(2), NOTES): waiting for a processor counts, and hinders
+                // no other thread.
                 setpriority(Int32(PRIO_PROCESS.rawValue), 0, 19)
                 while cache.count > 0, !isDone.load(ordering: .relaxed) {}
                 ended.append(1)
@@ -121,7 +124,8 @@ struct MemoryPressureMonitorTests {
     }
 }
 
-/// Two ends of a TCP connection: what is urgent there makes a descriptor ready as a pressure file becomes (`POLLPRI`, tcp(7)).
+/// Two ends of a TCP connection: what is urgent there makes a descriptor ready as a pressure file becomes
+/// (`POLLPRI`, tcp(7)).
 private final class UrgentPair: Sendable {
     private let trigger: Mutex<MemoryPressureMonitor.Trigger?>
     /// The trigger's.

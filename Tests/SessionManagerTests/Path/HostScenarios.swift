@@ -57,7 +57,7 @@ struct HostScenarios {
         let paths = try await TwoPaths(isEverywhere: true)
         let near = paths.lab.near
         try await near.ip(batch: "route del default via 10.1.0.1\nroute del default via 10.2.0.1")
-        // Nobody holds it back: so it runs into what a queue that has not heard of the loss yet runs into.
+        // Nothing holds it back: so it runs into what a queue that has not heard of the loss yet runs into.
         let manager = FollowingManager(.nobody, in: near).manager
         #expect(await (try task(manager, "/quick?1")).outcome().error == nil)
         while true {
@@ -65,7 +65,8 @@ struct HostScenarios {
             let begin = ContinuousClock.now
             let request = try task(manager, "/quick?2")
             try await near.ip("link set a0 up")
-            // Nobody waits for longer than two seconds: where a busy machine takes that long for the command, it proves nothing.
+            // Nothing waits for longer than two seconds: where a busy machine takes that long for the
+            // command, it proves nothing.
             let isInstant = ContinuousClock.now - begin < .seconds(1)
             let error = await request.outcome().error
             guard isInstant || error == nil else { continue }

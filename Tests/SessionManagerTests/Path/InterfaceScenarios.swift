@@ -8,7 +8,7 @@ import SessionManager
 import TestSupport
 import Testing
 
-/// Connections that are bound to an interface because somebody says so (SO_BINDTODEVICE).
+/// Connections that are bound to an interface because the options say so (SO_BINDTODEVICE).
 @Suite(
     "Interfaces that are asked for",
     .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))

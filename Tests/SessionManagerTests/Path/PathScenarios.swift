@@ -103,11 +103,12 @@ struct PathScenarios {
         #expect(try await fetch(manager, quick).metrics.last?.isReusedConnection == true)
         let requests = try await paths.requests(3)
         #expect(requests.suffix(2).map(\.peer) == [TwoPaths.secondAddress, TwoPaths.secondAddress])
-        // What has ended says no more there: nobody looks for the router behind the cable that is out.
+        // What has ended says no more there: nothing looks for the router behind the cable that is out.
         #expect(try await paths.lab.near.ip("neigh show nud all dev a0") == "")
         try await paths.lab.far.ip("link set pa up")
         try await paths.lab.near.ip("-o link show a0") { $0.contains("state UP") }
-        // The loop hears of it in its own time: at the latest a new look at the network lies before the next answer.
+        // The loop hears of it in its own time: at the latest a new look at the network lies before the next
+        // answer.
         #expect(try await fetch(manager, quick).error == nil)
         #expect(try await fetch(manager, quick).error == nil)
         #expect(try await paths.requests(5).last?.peer == "10.1.0.2")

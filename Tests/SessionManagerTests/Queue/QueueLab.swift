@@ -16,7 +16,7 @@ struct QueueLab {
     private let log = EventLog<QueueCounts>()
     private let reading: Task<Void, Never>
 
-    /// - Parameter reactor: a loop that nobody else uses; nil takes the one that all share.
+    /// - Parameter reactor: a loop of its own; nil takes the one that all share.
     init(
         _ status: ReachabilityStatus = .wired, connections: Int = 6, on reactor: Reactor? = nil,
         _ change: (inout RequestQueue.Settings) -> Void = { _ in }
@@ -78,7 +78,8 @@ struct QueueLab {
         return counts
     }
 
-    /// Returns when a request to this machine, which nothing holds, has gone through: what was under way before has arrived.
+    /// Returns when a request to this machine, which nothing holds, has gone through: what was under way
+    /// before has arrived.
     func barrier() async throws {
         let other = URLSessionManager()
         let task = try other.dataTask(with: SessionRequest(origin.url("/get")))

@@ -43,6 +43,7 @@ struct WaitingForConnectionTests {
         #expect(await waiting.outcome().error == nil)
         #expect(await holding.outcome().error == nil)
         #expect(waiting.holdReasons.isEmpty)
+        _ = await log.wait { $0.count == 2 }
         #expect(log.elements == ["held waiting for its turn", "released"])
         reading.cancel()
     }

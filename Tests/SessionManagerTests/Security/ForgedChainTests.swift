@@ -148,7 +148,8 @@ final class ForgedChainTests {
         for index in leaf.indices {
             var bytes = leaf
             bytes[index] ^= 1 << UInt8(index % 8)
-            // A changed leaf keeps its pinned key unless the change is in there; the handshake proves that key.
+            // A changed leaf keeps its pinned key unless the change is in there; the handshake proves that
+            // key.
             _ = try judge(policy, [bytes, root])
             #expect(!(try judge(certificatePolicy, [bytes, root]).accepted), "byte \(index)")
         }

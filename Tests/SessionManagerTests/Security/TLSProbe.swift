@@ -7,9 +7,11 @@ import SessionCore
 import SessionManager
 import TestSupport
 
-/// Transfers by the smallest engine there can be: what security policies do is seen without the session manager's own.
+/// Transfers by the smallest engine there can be: what security policies do is seen without the session
+/// manager's own.
 ///
-/// One multi handle, as one session has; used by one test, which it holds up for as long as a handshake on loopback takes.
+/// One multi handle, as one session has; used by one test, which it holds up for as long as a handshake on
+/// loopback takes.
 final class TLSProbe {
     struct Result {
         let code: CURLcode

@@ -68,7 +68,7 @@ struct ByteReportTests {
         }
         func task(_ task: SessionTask, didCompleteWith error: SessionError?) async { calls.note(.completed) }
 
-        /// Whoever does not wait for it has gone on by then.
+        /// What does not wait for it has continued by then.
         private func dally() async { for _ in 0..<100 { await Task.yield() } }
 
         /// The content in one.

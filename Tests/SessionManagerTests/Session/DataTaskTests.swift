@@ -175,7 +175,7 @@ struct DataTaskTests {
             for: lab.request("/gzip?n=300000"), options: options)
         #expect(data.count == 300_000)
         #expect(response.value(forField: "content-encoding") == "gzip")
-        // Told beside the result; decoded bytes are counted, and nobody knows of how many.
+        // Told beside the result; decoded bytes are counted, of an unknown total.
         while diary.all.last?.completedBytes != 300_000 { await Task.yield() }
         #expect(diary.all.allSatisfy { $0.isIndeterminate && $0.fractionCompleted == 0 })
     }

@@ -9,10 +9,12 @@ import Testing
 
 /// A server that falls silent: `timeoutInterval`.
 struct IdleTimeoutTests {
-    /// From short to long: the server may be slow while all tests run at once, and then falls silent before it has begun.
+    /// From short to long: the server may be slow while all tests run at once, and then falls silent before
+    /// it has begun.
     private static let intervals = (0..<7).map { Duration.milliseconds(500 << $0) }
 
-    /// What there is of content that stalls after 30 000 bytes when the limit is over; always the error of that.
+    /// What there is of content that stalls after 30 000 bytes when the limit is over; always the error of
+    /// that.
     private func stalled(_ lab: Lab, isStream: Bool, _ key: String, _ limit: Duration) async throws -> Int64 {
         var request = try SessionRequest(
             lab.origin.faultURL("/fault/stall?n=100000&after=30000&key=\(key)"))

@@ -13,8 +13,9 @@ import Testing
 
 /// Many tasks of every fate at once.
 ///
-/// `REACH_MIXED_TASKS` sets how many, where nothing else runs in the process; a thousand otherwise. With it, descriptors and memory of the
-/// whole process are compared as well. `Tests/Sanitizers/run` does that with ten thousand; without a sanitizer:
+/// `REACH_MIXED_TASKS` sets how many, where nothing else runs in the process; a thousand otherwise. With it,
+/// descriptors and memory of the whole process are compared as well. `Tests/Sanitizers/run` does that with
+/// ten thousand; without a sanitizer:
 ///
 ///     REACH_MIXED_TASKS=10000 swift test --filter MixedTaskTests
 struct MixedTaskTests {
@@ -30,7 +31,7 @@ struct MixedTaskTests {
     func mixed() async throws {
         let wanted = getenv("REACH_MIXED_TASKS").flatMap { Int(String(cString: $0)) }
         let count = wanted ?? 1000
-        // One that nobody else connects to: what is connected to it is this test's.
+        // One of its own: what is connected to it is this test's.
         let origin = try await TestSupport.Origin()
         guard wanted != nil else { return try await pass(count, origin) }
         // What is made once is there after the first.
@@ -59,7 +60,8 @@ struct MixedTaskTests {
 
     /// Waits until something holds, for what is let go of on other threads; at most half a minute.
     ///
-    /// Neither the end of an object nor a closed descriptor is told to anybody, so this one asks again and again.
+    /// Neither the end of an object nor a closed descriptor is reported, so this one asks again and
+    /// again.
     private func settle(_ condition: () -> Bool) async {
         let limit = ContinuousClock.now + .seconds(30)
         while !condition(), ContinuousClock.now < limit { try? await Task.sleep(for: .milliseconds(5)) }

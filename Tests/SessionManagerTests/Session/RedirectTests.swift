@@ -59,7 +59,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "credentials stay at home: another origin gets no Authorization and no Cookie, whatever a handler makes of the sent request",
+        "credentials stay at home: another origin gets no Authorization, no Cookie and no sensitive field, whatever a handler makes of the sent request",
         arguments: [false, true])
     func credentials(_ goesOnWithSent: Bool) async throws {
         let lab = try await Lab()
@@ -76,10 +76,13 @@ struct RedirectTests {
         try request.setValue("Basic c2VjcmV0", forField: "Authorization")
         try request.setValue("a=b", forField: "Cookie")
         try request.setValue("kept", forField: "X-Other")
+        try request.setValue("own-secret", forField: "X-Device-Key")
+        request.options.sensitiveFields = [try #require(HTTPField.Name("x-device-key"))]
         let (data, _) = try await lab.manager.data(for: request, options: options)
         let text = String(decoding: data, as: UTF8.self)
         #expect(text.contains("kept"))
         #expect(!text.contains("c2VjcmV0"))
+        #expect(!text.contains("own-secret"))
         #expect(!text.contains("a=b"))
     }
 
@@ -104,7 +107,7 @@ struct RedirectTests {
     }
 }
 
-/// Has another body for whoever needs one.
+/// Has another body for each request that needs one.
 private final class NewBody: SessionDelegate {
     func task(_ task: SessionTask, needsNewBodyFor request: SessionRequest) async -> RequestBody? {
         .data(Data("new".utf8))

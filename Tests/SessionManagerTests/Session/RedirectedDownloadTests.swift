@@ -8,7 +8,8 @@ import SessionManager
 import TestSupport
 import Testing
 
-/// Downloads that a redirect leads to another origin, and that are cut there: they begin where they were asked for.
+/// Downloads that a redirect leads to another origin, and that are cut there: they begin where they were
+/// asked for.
 struct RedirectedDownloadTests {
     private static let secret = "Bearer of-the-first-origin"
 

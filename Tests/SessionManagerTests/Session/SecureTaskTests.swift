@@ -87,7 +87,8 @@ struct SecureTaskTests {
                 let sent = try await outcome(lab, .put, at: .h2)
                 #expect(sent.response?.version == version)
                 #expect(sent.metrics.first?.isReusedConnection == (round == 1))
-                // With the same handle in the other pool, which has to know the addresses of the configuration too.
+                // With the same handle in the other pool, which has to know the addresses of the
+                // configuration too.
                 let next = try await outcome(lab, .get, at: .h2)
                 #expect(next.response?.version == .http2, "\(next.error.map { "\($0)" } ?? "")")
                 // A dozen at once, over the one connection.

@@ -10,7 +10,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Suspending and resuming: the last word counts, whoever says it; and what a suspension leaves behind.
+/// Suspending and resuming: the last word counts, of any thread; and what a suspension leaves behind.
 struct SuspensionTests {
     /// On the loop's thread: has another one say something, and says something itself before that can arrive.
     private func overtake(

@@ -34,7 +34,7 @@ struct TaskListTests {
         #expect(second.taskDescription == "the second")
     }
 
-    /// A task that ends when somebody ends it, or soon after by itself.
+    /// A task that ends when it is ended, or soon after by itself.
     private func held(_ lab: Lab) throws -> SessionTask {
         var request = try lab.request("/hold/never")
         request.options.timeoutInterval = .seconds(5)

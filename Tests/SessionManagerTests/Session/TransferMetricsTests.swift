@@ -8,7 +8,7 @@ import SessionManager
 import TestSupport
 import Testing
 
-/// What is told of an exchange after its end.
+/// What is reported of an exchange after its end.
 struct TransferMetricsTests {
     @Test(
         "the steps of an exchange follow one another, and end within the time that it took",
@@ -32,8 +32,8 @@ struct TransferMetricsTests {
         #expect(metrics.nameLookup < metrics.connect)
         #expect(metrics.connect < metrics.secureConnection)
         #expect(metrics.secureConnection <= metrics.requestStart)
-        // The server has answered that much after it could have been asked. When the request began is noted by
-        // the client beside the sending: on a busy machine a little later than the server has it.
+        // The server has answered that much after it could have been asked. When the request began is noted
+        // by the client beside the sending: on a busy machine a little later than the server has it.
         #expect(metrics.secureConnection + wait <= metrics.firstByte)
         #expect(metrics.requestStart + wait / 2 <= metrics.firstByte)
         #expect(metrics.firstByte <= metrics.total)

@@ -29,7 +29,7 @@ struct UnusedTaskTests {
         }()
         #expect(remains.task == nil)
         #expect(remains.manager == nil)
-        // Nobody waits for a block that is never called.
+        // Nothing waits for a block that is never called.
         await group.wait()
     }
 

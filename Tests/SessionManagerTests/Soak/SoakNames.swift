@@ -4,7 +4,8 @@ import FoundationEssentials
 import Glibc
 import TestSupport
 
-/// Whoever answers this machine's questions for names, within a namespace: 10.9.0.1 for soak.test, or a failure.
+/// The server of this machine's questions for names, within a namespace: 10.9.0.1 for soak.test, or a
+/// failure.
 struct SoakNames {
     let program: RunningProgram
 
@@ -32,7 +33,8 @@ struct SoakNames {
             server.sendto(answer, peer)
         """
 
-    /// Starts it at the addresses that the resolver of this machine asks (resolv.conf(5)); nil where it asks by IPv6 alone.
+    /// Starts it at the addresses that the resolver of this machine asks (resolv.conf(5)); nil where it asks
+    /// by IPv6 alone.
     static func start(_ namespace: NetworkNamespace) async throws -> SoakNames? {
         let text = (try? String(contentsOfFile: "/etc/resolv.conf", encoding: .utf8)) ?? ""
         let servers = text.split(separator: "\n").compactMap { line -> Substring? in
@@ -65,7 +67,7 @@ struct SoakNames {
 
 /// nginx before the server, which speaks no HTTP/2 itself.
 ///
-/// One process, so that whoever ends it leaves none of its workers behind.
+/// One process, so that ending it leaves none of its workers behind.
 enum SoakProxy {
     /// What it has told of the requests for one transfer.
     static func lines(about key: Int, _ folder: Folder) -> [String] {

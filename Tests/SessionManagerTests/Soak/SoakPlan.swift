@@ -2,7 +2,8 @@
 
 import FoundationEssentials
 
-/// What a soak does, from a seed alone: which transfers are started, what the network and the server do meanwhile, what is waited for.
+/// What a soak does, from a seed alone: which transfers are started, what the network and the server do
+/// meanwhile, what is waited for.
 struct SoakPlan {
     /// One after the other; the moments come from what the server tells.
     enum Step {
@@ -61,7 +62,7 @@ struct SoakTransfer: Sendable {
         case following
         /// The same with lanes and limits, and goes over to better paths.
         case queued
-        /// Follows nobody: only the connections are watched.
+        /// Follows no provider: only the connections are watched.
         case alone
     }
 

@@ -36,7 +36,8 @@ extension SoakRun {
         }
     }
 
-    /// In a lane each begins when the one before it has ended, so what the server has carried out of it follows in their order.
+    /// In a lane each begins when the one before it has ended, so what the server has carried out of it
+    /// follows in their order.
     func judgeLanes(_ results: [(SoakTransfer, Result?)]) {
         let lines = network.lines.elements
         var last: [String: (key: Int, place: Int)] = [:]

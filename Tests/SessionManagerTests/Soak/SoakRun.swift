@@ -38,7 +38,7 @@ final class SoakRun {
     let steps = EventLog<(key: Int, step: String)>()
     /// What is wrong.
     var faults: [String] = []
-    /// How many ended with an outcome that nobody knows.
+    /// How many ended with an unknown outcome.
     var unknown = 0
     var failed = 0
 

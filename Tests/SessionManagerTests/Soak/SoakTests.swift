@@ -12,7 +12,8 @@ import Testing
 ///
 ///     MALLOC_ARENA_MAX=1 REACH_SOAK_SECONDS=900 REACH_SOAK_SEED=1 swift test --filter SoakTests
 ///
-/// Memory is looked at then as well: with one arena, since glibc keeps some in each thread's own otherwise (mallopt(3)).
+/// Memory is looked at then as well: with one arena, since glibc keeps some in each thread's own otherwise
+/// (mallopt(3)).
 @Suite(
     "Soak",
     .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))

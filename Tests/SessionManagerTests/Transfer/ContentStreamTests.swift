@@ -33,14 +33,15 @@ struct ContentStreamTests {
         let total = 32 << 20
         let (_, stream) = try await lab.manager.stream(
             for: lab.request("/bytes/\(total)?key=stream-held", at: .direct))
-        // As much and more goes over another connection meanwhile: this one would be at its end, were it not held up.
+        // As much and more goes over another connection meanwhile: this one would be at its end, were it not
+        // held up.
         for _ in 0..<2 {
             let (other, _) = try await lab.manager.data(for: lab.request("/bytes/\(total)", at: .direct))
             #expect(other.count == total)
         }
         let sent = try await lab.origin.statistics("stream-held").sent
         #expect(sent < total * 3 / 4, "the kernel's buffers hold some MiB, no more")
-        // It goes on as soon as somebody reads.
+        // It continues as soon as it is read.
         var received = 0
         for try await chunk in stream {
             received += chunk.count

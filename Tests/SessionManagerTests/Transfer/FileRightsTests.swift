@@ -8,7 +8,7 @@ import SessionManager
 import TestSupport
 import Testing
 
-/// What a file that replaces another one may be used for, and by whom.
+/// What a file that replaces another one may be used for, and by which user.
 struct FileRightsTests {
     private func mode(_ path: String) -> UInt32 {
         var status = stat()

@@ -6,7 +6,8 @@ import Testing
 
 /// The memory that libcurl is given.
 struct LibraryMemoryTests {
-    /// Around what is kept for a thread, libcurl's notes about a request, and its buffer of 16 KiB and a byte.
+    /// Around what is kept for a thread, libcurl's notes about a request, and its buffer of 16 KiB and a
+    /// byte.
     static let sizes = [
         0, 1, 1032, 1033, 1496, 2048, 2049, 8192, 8224, 8225, 16_385, 16_448, 16_449, 1 << 20,
     ]

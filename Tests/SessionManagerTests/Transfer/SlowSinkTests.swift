@@ -29,7 +29,7 @@ struct SlowSinkTests {
     }
 
     /// Starts a transfer, and ends it a while after its head has come; on the loop's thread.
-    private final class Receiver: TransferObserver {
+    private final class Receiver: TransferDelegate {
         let engine: TransferEngine
         /// Told whether the sink was full before.
         let end: @Sendable (Bool) -> Void
@@ -43,7 +43,7 @@ struct SlowSinkTests {
 
         func start(_ request: SessionRequest) {
             let transfer = Transfer(
-                Boxed(request), priority: 0.5, isBulk: true, credentials: nil, engine: engine, observer: self)
+                Boxed(request), priority: 0.5, isBulk: true, credentials: nil, engine: engine, delegate: self)
             self.transfer = transfer
             engine.start(transfer)
         }
@@ -56,7 +56,7 @@ struct SlowSinkTests {
             return mud
         }
 
-        func transfer(_ transfer: Transfer, waitsForPlace: Bool) {}
+        func transfer(_ transfer: Transfer, waitsForSlot: Bool) {}
         func transferReceived(_ transfer: Transfer) {}
         func transferSent(_ transfer: Transfer) {}
         func transferWaitsForBody(_ transfer: Transfer, _ reader: any BodyReader) {}

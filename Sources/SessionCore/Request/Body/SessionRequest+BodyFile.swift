@@ -5,15 +5,16 @@ import Glibc
 extension SessionRequest {
     /// Writes the body into a file and returns the request with that file as its body.
     ///
-    /// For bodies whose parts would change, or be gone, before they are sent. The work is done when this returns, whatever it takes: call it
-    /// where waiting does no harm. A throttle of the body does not apply.
+    /// For bodies whose parts would change, or be gone, before they are sent. The work is done when this
+    /// returns, whatever it takes: call it where waiting does no harm. A throttle of the body does not apply.
     ///
     /// - Parameters:
     ///   - path: the file to make; readable by its owner alone.
     ///   - replacing: whether a file that is there is replaced, once the new one is complete.
-    /// - Throws: what reading the body throws; ``SessionError/Code/cannotCreateFile`` where the file is there already or cannot be made;
-    ///   ``SessionError/Code/cannotWriteToFile``; ``SessionError/Code/requestBodyStreamExhausted`` for a source that has nothing yet.
-    ///   Nothing is left of the file then.
+    /// - Throws: what reading the body throws; ``SessionError/Code/cannotCreateFile`` where the file is there
+    ///   already or cannot be made; ``SessionError/Code/cannotWriteToFile``;
+    ///   ``SessionError/Code/requestBodyStreamExhausted`` for a source that has nothing yet. Nothing is left
+    ///   of the file then.
     public func writingBody(toFile path: String, replacing: Bool = false) throws(SessionError)
         -> SessionRequest
     {

@@ -82,7 +82,7 @@ private final class ThrottleGate: Sendable {
         change { $0.isOpen = true }
     }
 
-    /// The pause may have ended between the answer and this: then nobody else would call.
+    /// The pause may have ended between the answer and this: then no other call follows.
     func whenOpen(_ callback: @escaping @Sendable () -> Void) {
         change { $0.callback = callback }
     }
@@ -95,5 +95,42 @@ private final class ThrottleGate: Sendable {
             return state.callback
         }
         due?()
+    }
+}
+
+/// How fast a body may be read: a slow uplink keeps its buffers short, and others get their turn.
+public struct BodyThrottle: Sendable, Equatable {
+    /// The most bytes of one read; at least 1.
+    public var maximumBytesPerRead: Int
+    /// The pause after each read.
+    public var delay: Duration
+
+    /// A throttle.
+    public init(maximumBytesPerRead: Int, delay: Duration) {
+        self.maximumBytesPerRead = max(1, maximumBytesPerRead)
+        self.delay = delay
+    }
+
+    /// What AFNetworking suggests for a 3G network: 16384 bytes, 0.2 s.
+    public static let suggested3G = BodyThrottle(maximumBytesPerRead: 16384, delay: .milliseconds(200))
+}
+
+/// Calls something later: the clock of a throttled body.
+public protocol BodyScheduler: Sendable {
+    /// Calls `action` once, on any thread, when `delay` has passed; never before it returns.
+    func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void)
+}
+
+/// The clock of Swift's concurrency: needs neither a main loop nor a thread that sleeps.
+public struct TaskBodyScheduler: BodyScheduler {
+    /// A scheduler.
+    public init() {}
+
+    /// Calls `action` from a task.
+    public func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) {
+        Task {
+            try? await Task.sleep(for: delay)
+            action()
+        }
     }
 }

@@ -4,15 +4,17 @@ import FoundationEssentials
 
 /// Makes parameters out of `Encodable` values, for forms, JSON and property lists alike.
 ///
-/// Dates, data and URLs are kept as such and written in the serializer's style; a value that is nil and left out by `encodeIfPresent` (as
-/// compilers do) has no parameter. A Swift set becomes an array, as `Encodable` has no sets.
+/// Dates, data and URLs are kept as such and written in the serializer's style; a value that is nil and left
+/// out by `encodeIfPresent` (as compilers do) has no parameter. A Swift set becomes an array, as `Encodable`
+/// has no sets.
 public struct ParameterEncoder: Sendable {
     /// An encoder.
     public init() {}
 
     /// The parameters that a value consists of.
     ///
-    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` with the value's own error as the underlying one.
+    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` with the value's own error as the underlying
+    ///   one.
     public func encode(_ value: some Encodable) throws(SessionError) -> ParameterValue {
         let node = ParameterNode()
         do {
@@ -29,7 +31,8 @@ public struct ParameterEncoder: Sendable {
 extension ParameterValue {
     /// The parameters that an `Encodable` value consists of; see ``ParameterEncoder``.
     ///
-    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` with the value's own error as the underlying one.
+    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` with the value's own error as the underlying
+    ///   one.
     public init(encoding value: some Encodable) throws(SessionError) {
         self = try ParameterEncoder().encode(value)
     }

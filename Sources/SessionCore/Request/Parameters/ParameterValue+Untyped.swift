@@ -3,11 +3,11 @@
 import FoundationEssentials
 
 extension ParameterValue {
-    /// Any value that a program has at hand: numbers, text, dates, data, arrays, sets and dictionaries of such, and what is
-    /// `Encodable`.
+    /// Any value that a program has at hand: numbers, text, dates, data, arrays, sets and dictionaries of
+    /// such, and what is `Encodable`.
     ///
-    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` where something cannot be expressed, for instance a dictionary whose keys
-    ///   are no text; the message says what and where.
+    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` where something cannot be expressed, for
+    ///   instance a dictionary whose keys are no text; the message says what and where.
     public init(untyped value: Any) throws(SessionError) {
         self = try Self.reading(value, at: "parameters")
     }

@@ -2,8 +2,8 @@
 
 /// Percent-encodes text for a query or a form (RFC 3986 §2.1).
 ///
-/// ASCII letters, digits and `-` `.` `_` `~` `/` `?` stay; every other byte of the text's UTF-8 becomes `%` and two upper-case
-/// hexadecimal digits. `/` and `?` may stand in a query as they are (RFC 3986 §3.4).
+/// ASCII letters, digits and `-` `.` `_` `~` `/` `?` stay; every other byte of the text's UTF-8 becomes `%`
+/// and two upper-case hexadecimal digits. `/` and `?` may stand in a query as they are (RFC 3986 §3.4).
 public enum PercentEscaping {
     /// The text in escaped form; what is escaped already is escaped again.
     public static func escape(_ text: String) -> String {
@@ -19,7 +19,8 @@ public enum PercentEscaping {
 
     /// Appends the escaped bytes.
     package static func append(_ source: Span<UInt8>, to bytes: inout [UInt8], spaceAsPlus: Bool = false) {
-        // Room for the longest outcome at once: appending byte by byte to an array costs several times as much.
+        // Room for the longest outcome at once: appending byte by byte to an array costs several times as
+        // much.
         bytes.append(addingCapacity: 3 * source.count) { output in
             for index in source.indices {
                 let byte = source[index]

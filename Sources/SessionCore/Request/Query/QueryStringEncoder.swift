@@ -8,7 +8,8 @@ public import FoundationEssentials
 public struct QueryStringEncoder: Sendable {
     /// What can be chosen without code; the part that is encoded with a configuration.
     public var options: QueryStringOptions
-    /// Makes the name of an array's element from the array's name, nesting included and not escaped, and the element's index.
+    /// Makes the name of an array's element from the array's name, nesting included and not escaped, and the
+    /// element's index.
     public var arrayKey: (@Sendable (_ name: String, _ index: Int) -> String)?
     /// Makes the name to write from one component of a name.
     public var keyTransform: (@Sendable (String) -> String)?
@@ -22,8 +23,8 @@ public struct QueryStringEncoder: Sendable {
 
     /// The pairs, escaped and joined by `&`; empty where there are none.
     ///
-    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` where the parameters are no dictionary, or a number or date is none that can be
-    ///   written (not finite).
+    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` where the parameters are no dictionary, or a
+    ///   number or date is none that can be written (not finite).
     public func encode(_ parameters: ParameterValue) throws(SessionError) -> String {
         String(decoding: try bytes(parameters), as: UTF8.self)
     }
@@ -40,7 +41,8 @@ public struct QueryStringEncoder: Sendable {
         return options.keys == .unchanged ? key : options.keys.apply(to: key)
     }
 
-    /// A scalar as text; nil for null, for what is no scalar, and for numbers and dates that cannot be written.
+    /// A scalar as text; nil for null, for what is no scalar, and for numbers and dates that cannot be
+    /// written.
     func text(_ value: ParameterValue) -> String? {
         switch value {
         case .null, .array, .set, .dictionary: nil
@@ -107,5 +109,31 @@ private struct QueryStringSink: ParameterSink {
         if !isFirst { bytes.append(UInt8(ascii: "&")) }
         isFirst = false
         PercentEscaping.append(name.span, to: &bytes, spaceAsPlus: encoder.options.spaces == .plus)
+    }
+}
+
+extension URL {
+    /// The URL with something more in its query, before the fragment.
+    ///
+    /// - Throws: ``SessionError/Code/badURL`` where the query has characters that no URL has.
+    func appending(query: String) throws(SessionError) -> URL {
+        let text = absoluteString
+        let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
+        var longer = String(text[..<end])
+        if longer.utf8.contains(UInt8(ascii: "?")) {
+            let isOpen = longer.utf8.last == UInt8(ascii: "?") || longer.utf8.last == UInt8(ascii: "&")
+            longer += isOpen ? "" : "&"
+        } else {
+            longer += "?"
+        }
+        longer += query
+        longer += text[end...]
+        guard let url = URL(string: longer, encodingInvalidCharacters: false) else {
+            throw SessionError(
+                .badURL, "\(TextQuote(query)) cannot be the query of a URL",
+                advice: "escape what RFC 3986 does not allow there", domain: .requestSerialization,
+                failingURL: self)
+        }
+        return url
     }
 }

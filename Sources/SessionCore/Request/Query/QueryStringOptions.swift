@@ -2,7 +2,8 @@
 
 /// How parameters are written into a query or form, where servers differ.
 ///
-/// The defaults are those of AFNetworking: `k[]=1`, booleans as `1` and `0`, a name alone for null, `%20`, names sorted.
+/// The defaults are those of AFNetworking: `k[]=1`, booleans as `1` and `0`, a name alone for null, `%20`,
+/// names sorted.
 public struct QueryStringOptions: Sendable, Hashable {
     /// How the elements of an array are named; ``ArrayStyle/brackets``.
     public var arrays = ArrayStyle.brackets
@@ -92,5 +93,49 @@ extension QueryStringOptions: Codable {
         nulls = try values.decodeIfPresent(NullStyle.self, forKey: .nulls) ?? nulls
         spaces = try values.decodeIfPresent(SpaceStyle.self, forKey: .spaces) ?? spaces
         sortsKeys = try values.decodeIfPresent(Bool.self, forKey: .sortsKeys) ?? sortsKeys
+    }
+}
+
+/// How the names of parameters are changed before they are written.
+public enum KeyStyle: String, Sendable, Codable, CaseIterable {
+    /// As they are.
+    case unchanged
+    /// `oneTwo` becomes `one_two`.
+    case snakeCase
+    /// `oneTwo` becomes `one-two`.
+    case kebabCase
+    /// `oneTwo` becomes `OneTwo`.
+    case capitalized
+    /// `oneTwo` becomes `ONETWO`.
+    case uppercased
+    /// `oneTwo` becomes `onetwo`.
+    case lowercased
+
+    /// The changed name.
+    func apply(to name: String) -> String {
+        switch self {
+        case .unchanged: name
+        case .snakeCase: Self.separated(name, by: "_")
+        case .kebabCase: Self.separated(name, by: "-")
+        case .capitalized: name.prefix(1).uppercased() + name.dropFirst()
+        case .uppercased: name.uppercased()
+        case .lowercased: name.lowercased()
+        }
+    }
+
+    /// Words begin at a capital after a small letter, and at the last capital of several before a small
+    /// letter: `myURLProperty` is `my_url_property`, as `JSONEncoder` has it.
+    private static func separated(_ name: String, by separator: Unicode.Scalar) -> String {
+        let scalars = Array(name.unicodeScalars)
+        var words = String.UnicodeScalarView()
+        for (index, scalar) in scalars.enumerated() {
+            if index > 0, scalar.properties.isUppercase {
+                let follows = !scalars[index - 1].properties.isUppercase && scalars[index - 1] != separator
+                let leads = index + 1 < scalars.count && scalars[index + 1].properties.isLowercase
+                if follows || leads && scalars[index - 1].properties.isUppercase { words.append(separator) }
+            }
+            words.append(contentsOf: scalar.properties.lowercaseMapping.unicodeScalars)
+        }
+        return String(words)
     }
 }

@@ -3,16 +3,18 @@
 public import FoundationEssentials
 public import HTTPTypes
 
-/// Puts parameters into the query of a URL or into a form body, and default header fields and options into every request.
+/// Puts parameters into the query of a URL or into a form body, and default header fields and options into
+/// every request.
 ///
-/// A value: a copy has everything, and changes to it do not touch the original. Whoever shares one between threads keeps it behind a
-/// lock, as the session manager does.
+/// A value: a copy has everything, and changes to it do not touch the original. A program that shares one
+/// between threads keeps it behind a lock, as the session manager does.
 public struct HTTPRequestSerializer: RequestSerializer {
     /// Makes the query out of parameters in its own way; what it throws fails the request.
     public typealias QueryBlock =
         @Sendable (_ request: SessionRequest, _ parameters: ParameterValue) throws -> String
 
-    /// What is added to each request that does not have the field yet; `Accept-Language` and `User-Agent` at first.
+    /// What is added to each request that does not have the field yet; `Accept-Language` and `User-Agent` at
+    /// first.
     public var headerFields: HTTPFields
     /// The conditions that are put into each request; none at first.
     public var options = RequestOptionChanges()
@@ -39,12 +41,12 @@ public struct HTTPRequestSerializer: RequestSerializer {
 
     /// The request with header fields and options, and with the parameters in its query or body.
     ///
-    /// A method that has its parameters in the body gets a form body even without parameters, an empty one, unless the request has a body
-    /// already.
+    /// A method that has its parameters in the body gets a form body even without parameters, an empty one,
+    /// unless the request has a body already.
     ///
-    /// - Throws: what ``queryBlock`` throws, as it is if it is a ``SessionError``, else as ``SessionError/underlying``;
-    ///   ``SessionError/Code/cannotDecodeContentData`` where the parameters cannot be written; ``SessionError/Code/badURL`` where the
-    ///   block's query does not fit into a URL.
+    /// - Throws: what ``queryBlock`` throws, as it is if it is a ``SessionError``, else as
+    ///   ``SessionError/underlying``; ``SessionError/Code/cannotDecodeContentData`` where the parameters
+    ///   cannot be written; ``SessionError/Code/badURL`` where the block's query does not fit into a URL.
     public func serialize(
         _ request: SessionRequest, parameters: ParameterValue?
     ) throws(SessionError) -> SessionRequest {
@@ -64,7 +66,7 @@ public struct HTTPRequestSerializer: RequestSerializer {
     }
 
     /// The request with header fields and options, parameters aside.
-    func prepared(_ request: SessionRequest) -> SessionRequest {
+    package func prepared(_ request: SessionRequest) -> SessionRequest {
         var prepared = request
         if prepared.headerFields.isEmpty {
             prepared.headerFields = headerFields
@@ -79,7 +81,7 @@ public struct HTTPRequestSerializer: RequestSerializer {
     }
 
     /// Whether a method's parameters belong into the URL.
-    func encodesInURI(_ method: HTTPRequest.Method) -> Bool {
+    package func encodesInURI(_ method: HTTPRequest.Method) -> Bool {
         if methodsEncodingParametersInURI.contains(method) { return true }
         let name = method.rawValue
         guard name.utf8.contains(where: { (0x61...0x7A).contains($0) }) else { return false }
@@ -116,7 +118,8 @@ public struct HTTPRequestSerializer: RequestSerializer {
 extension String.Encoding {
     /// The bytes of a text.
     ///
-    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` where the encoding lacks one of its characters.
+    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` where the encoding lacks one of its
+    ///   characters.
     func data(_ text: String) throws(SessionError) -> Data {
         guard let data = text.data(using: self) else {
             throw SessionError(
@@ -124,5 +127,60 @@ extension String.Encoding {
                 advice: "use UTF-8", domain: .requestSerialization)
         }
         return data
+    }
+}
+
+extension HTTPRequestSerializer {
+    /// Replaces a default header field, or removes it with nil; names are compared without regard to case.
+    ///
+    /// - Throws: ``SessionError/Code/invalidHeaderField`` where the name is no token or the value has a
+    ///   control byte (RFC 9110 §5.5).
+    public mutating func setValue(_ value: String?, forField name: String) throws(SessionError) {
+        try headerFields.setChecked(value, forField: name)
+    }
+
+    /// The value of a default header field; nil where there is none.
+    public func value(forField name: String) -> String? {
+        HTTPField.Name(name).flatMap { headerFields[$0] }
+    }
+
+    /// Sends a user name and password with each request, without being asked (RFC 7617).
+    ///
+    /// They travel in clear text unless the URL is `https`.
+    ///
+    /// - Throws: ``SessionError/Code/invalidHeaderField`` where the user name has a colon, or one of both a
+    ///   control character: a server would read something else.
+    public mutating func setBasicAuthorization(user: String, password: String) throws(SessionError) {
+        let isControl: (UInt8) -> Bool = { $0 < 0x20 || $0 == 0x7F }
+        guard !user.utf8.contains(UInt8(ascii: ":")), !user.utf8.contains(where: isControl),
+            !password.utf8.contains(where: isControl)
+        else {
+            throw SessionError(
+                .invalidHeaderField,
+                "basic authentication takes no colon in user names and no control characters (RFC 7617)",
+                domain: .requestSerialization)
+        }
+        let credentials = Data("\(user):\(password)".utf8).base64EncodedString()
+        headerFields[.authorization] = "Basic \(credentials)"
+    }
+
+    /// Sends no `Authorization` any more.
+    public mutating func clearAuthorization() { headerFields[.authorization] = nil }
+}
+
+extension HTTPFields {
+    /// Replaces a field, or removes it with nil.
+    ///
+    /// - Throws: ``SessionError/Code/invalidHeaderField`` where name or value would break the request apart.
+    mutating func setChecked(_ value: String?, forField name: String) throws(SessionError) {
+        guard let fieldName = HTTPField.Name(name) else {
+            throw SessionError(.invalidHeaderField, "\(TextQuote(name)) is no name of a header field")
+        }
+        if let value, !HTTPField.isValidValue(value) {
+            throw SessionError(
+                .invalidHeaderField, "the value of \(fieldName) has a line break or another control character"
+            )
+        }
+        self[fieldName] = value
     }
 }

@@ -3,31 +3,33 @@
 /// A parameter that a format cannot hold, and where it is.
 ///
 /// The place grows while the error goes up: nothing is written down as long as all is well.
-struct ParameterFault: Error, CustomStringConvertible {
+package struct ParameterFault: Error, CustomStringConvertible {
     /// Deeper than anything sensible, and well within a thread's stack.
-    static let depthLimit = 512
+    package static let depthLimit = 512
 
     private let what: String
     private var place = ""
 
-    init(_ value: ParameterValue) { what = value.kind }
+    package init(_ value: ParameterValue) { what = value.kind }
 
-    init(what: String) { self.what = what }
+    package init(what: String) { self.what = what }
 
-    static var tooDeep: ParameterFault { ParameterFault(what: "nested deeper than \(depthLimit) levels") }
+    package static var tooDeep: ParameterFault {
+        ParameterFault(what: "nested deeper than \(depthLimit) levels")
+    }
 
-    func inside(_ component: String) -> ParameterFault {
+    package func inside(_ component: String) -> ParameterFault {
         var outer = self
         if place.utf8.count < 200 { outer.place = component + place }
         return outer
     }
 
-    var description: String { "\(TextQuote("parameters" + place)) is \(what)" }
+    package var description: String { "\(TextQuote("parameters" + place)) is \(what)" }
 }
 
 extension ParameterValue {
     /// What it is, for messages.
-    var kind: String {
+    package var kind: String {
         switch self {
         case .null: "null"
         case .bool: "a truth value"

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The conditions that a serializer puts into requests: only those which have been set, even to their default.
+import HTTPTypes
+
+/// The conditions that a serializer puts into requests: only those which have been set, even to their
+/// default.
 public struct RequestOptionChanges: Sendable, Equatable, Codable {
     /// Replaces ``RequestOptions/timeoutInterval``.
     public var timeoutInterval: Duration?
@@ -26,6 +29,8 @@ public struct RequestOptionChanges: Sendable, Equatable, Codable {
     public var maximumContentLength: Int64?
     /// Replaces ``RequestOptions/maximumHTTPVersion``.
     public var maximumHTTPVersion: HTTPVersion?
+    /// Names that are added to ``RequestOptions/sensitiveFields``.
+    public var sensitiveFields: [String]?
 
     /// No change.
     public init() {}
@@ -47,5 +52,8 @@ public struct RequestOptionChanges: Sendable, Equatable, Codable {
         if let decompressesContent { options.decompressesContent = decompressesContent }
         if let maximumContentLength { options.maximumContentLength = maximumContentLength }
         if let maximumHTTPVersion { options.maximumHTTPVersion = maximumHTTPVersion }
+        if let sensitiveFields {
+            options.sensitiveFields += sensitiveFields.compactMap { HTTPField.Name($0) }
+        }
     }
 }

@@ -42,8 +42,8 @@ extension ResponseSerializer {
 
     /// This serializer behind a further rule: the closure answers why a response is not acceptable, or nil.
     ///
-    /// A refused response is decoded all the same: object and error come together, as with a bad status. An error of this serializer
-    /// is the outer one.
+    /// A refused response is decoded all the same: object and error come together, as with a bad status. An
+    /// error of this serializer is the outer one.
     public func validating(
         _ rule: @escaping @Sendable (SessionResponse?, Data?) -> SessionError?
     ) -> AnyResponseSerializer<Value> {

@@ -4,14 +4,14 @@ public import FoundationEssentials
 
 /// Tries several serializers: the first that makes an object wins, with its error.
 ///
-/// Where none does, the result is the content as it is, judged by ``validation``. The object is a `JSONValue`, an
-/// `ImageDescription`, `Data` …:
+/// Where none does, the result is the content as it is, judged by ``validation``. The object is a
+/// `JSONValue`, a `String`, `Data` …:
 ///
 /// ```swift
-/// let serializer = CompoundResponseSerializer([ImageResponseSerializer(), JSONResponseSerializer()])
+/// let serializer = CompoundResponseSerializer([JSONResponseSerializer(), StringResponseSerializer()])
 /// switch serializer.serialize(data, response: response).value {
-/// case let image as ImageDescription: show(image)
 /// case let json as JSONValue: read(json)
+/// case let text as String: show(text)
 /// default: break
 /// }
 /// ```
@@ -44,5 +44,29 @@ public struct CompoundResponseSerializer: ResponseSerializer {
         let result = serializer.serialize(data, response: response)
         guard let value = result.value else { return SerializedResponse(nil, error: result.error) }
         return SerializedResponse(value, error: result.error)
+    }
+}
+
+extension CompoundResponseSerializer: Codable {
+    private enum CodingKeys: String, CodingKey { case validation, serializers }
+
+    /// Reads what ``encode(to:)`` wrote.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            try container.decode([StoredResponseSerializer].self, forKey: .serializers).map(\.serializer),
+            validation: try container.decode(ResponseValidation.self, forKey: .validation))
+    }
+
+    /// Writes the rules and the serializers.
+    ///
+    /// - Throws: `EncodingError` where one is no ``StorableSerializer``.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(validation, forKey: .validation)
+        let stored = try serializers.map {
+            try StoredResponseSerializer($0, at: container.codingPath + [CodingKeys.serializers])
+        }
+        try container.encode(stored, forKey: .serializers)
     }
 }

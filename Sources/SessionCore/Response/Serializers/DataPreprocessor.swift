@@ -8,7 +8,8 @@ public protocol DataPreprocessor: Sendable {
     func preprocess(_ data: Data) throws(SessionError) -> Data
 }
 
-/// Takes away the prefix `)]}',` and a line break, which keeps JSON from being run as a script by other pages.
+/// Takes away the prefix `)]}',` and a line break, which keeps JSON from being run as a script by other
+/// pages.
 ///
 /// Content without the prefix stays as it is.
 public struct GoogleXSSIPreprocessor: DataPreprocessor, Equatable, Codable {
@@ -22,7 +23,8 @@ public struct GoogleXSSIPreprocessor: DataPreprocessor, Equatable, Codable {
     }
 }
 
-/// A serializer whose content goes through a preprocessor first; made by ``ResponseSerializer/preprocessing(_:)``.
+/// A serializer whose content goes through a preprocessor first; made by
+/// ``ResponseSerializer/preprocessing(_:)``.
 public struct PreprocessedResponseSerializer<
     Base: ResponseSerializer, Preprocessor: DataPreprocessor
 >: ResponseSerializer {
@@ -47,7 +49,8 @@ extension PreprocessedResponseSerializer: Equatable where Base: Equatable, Prepr
 extension PreprocessedResponseSerializer: Codable where Base: Codable, Preprocessor: Codable {}
 
 extension ResponseSerializer {
-    /// This serializer behind a preprocessor: `JSONResponseSerializer().preprocessing(GoogleXSSIPreprocessor())`.
+    /// This serializer behind a preprocessor:
+    /// `JSONResponseSerializer().preprocessing(GoogleXSSIPreprocessor())`.
     public func preprocessing<Preprocessor: DataPreprocessor>(
         _ preprocessor: Preprocessor
     ) -> PreprocessedResponseSerializer<Self, Preprocessor> {

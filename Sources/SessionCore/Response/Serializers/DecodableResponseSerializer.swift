@@ -5,8 +5,8 @@ public import HTTPTypes
 
 /// Makes a value of a type of yours out of the content.
 ///
-/// A response without content is fine after HEAD and with 204 and 205: no object, or ``EmptyDecodable/empty`` of a type that
-/// has one. Otherwise it is ``SessionError/Code/zeroByteResource``.
+/// A response without content is fine after HEAD and with 204 and 205: no object, or ``EmptyDecodable/empty``
+/// of a type that has one. Otherwise it is ``SessionError/Code/zeroByteResource``.
 public struct DecodableResponseSerializer<Value: Decodable & Sendable>: ValidatingResponseSerializer {
     /// Which responses are acceptable; the types of JSON unless said.
     public var validation: ResponseValidation
@@ -81,3 +81,11 @@ private func reason(_ error: any Error) -> String {
         .joined(separator: ".")
     return path.isEmpty ? what : "\(what) at \(TextQuote(path))"
 }
+
+/// Something that reads values of any decodable type from bytes; `JSONDecoder` is one.
+public protocol ContentDecoder: Sendable {
+    /// A value of the type.
+    func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
+}
+
+extension JSONDecoder: ContentDecoder {}

@@ -22,18 +22,19 @@ public protocol ValidatingResponseSerializer<Value>: ResponseSerializer {
     var validation: ResponseValidation { get set }
     /// The object that the content stands for; nil where the content is empty and that is fine.
     ///
-    /// Called for acceptable responses, and for those whose status alone is not acceptable: what the server says about a failure is decoded
-    /// as well.
+    /// Called for acceptable responses, and for those whose status alone is not acceptable: what the server
+    /// says about a failure is decoded as well.
     ///
-    /// - Throws: why the content cannot be read. URL, response and content are added to the error by the caller.
+    /// - Throws: why the content cannot be read. URL, response and content are added to the error by the
+    ///   caller.
     func decode(_ data: Data?, response: SessionResponse?) throws(SessionError) -> Value?
 }
 
 extension ValidatingResponseSerializer {
     /// Judges, then decodes; see ``ResponseValidation/judge(_:data:)`` for the errors.
     ///
-    /// Content of the wrong type is not decoded. Content that cannot be decoded is the outer error, with a wrong status
-    /// underneath.
+    /// Content of the wrong type is not decoded. Content that cannot be decoded is the outer error, with a
+    /// wrong status underneath.
     public func serialize(_ data: Data?, response: SessionResponse?) -> SerializedResponse<Value> {
         var rejection: SessionError?
         if case .unacceptable(let error) = validation.judge(response, data: data) { rejection = error }

@@ -2,8 +2,8 @@
 
 /// A media type, or a family of them: `application/json`, `image/*`, `*/*` (RFC 9110 §12.5.1).
 ///
-/// Kept in lower case and without parameters, so that equal ones are equal. A text without a slash stands for exactly that
-/// text: some servers send `Content-Type: json`.
+/// Kept in lower case and without parameters, so that equal ones are equal. A text without a slash stands for
+/// exactly that text: some servers send `Content-Type: json`.
 public struct MediaRange: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// `type/subtype` in lower case.
     public let description: String
@@ -25,8 +25,8 @@ public struct MediaRange: Sendable, Hashable, ExpressibleByStringLiteral, Custom
         return description.hasSuffix("/*") && type.hasPrefix(description.dropLast())
     }
 
-    /// The types that a structured suffix (RFC 6839) makes a type a special case of: `application/json` and `text/json` for
-    /// `application/problem+json`.
+    /// The types that a structured suffix (RFC 6839) makes a type a special case of: `application/json` and
+    /// `text/json` for `application/problem+json`.
     static func generalTypes(of type: String) -> [String] {
         guard let slash = type.firstIndex(of: "/"), let plus = type.lastIndex(of: "+"), plus > slash else {
             return []

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a status code means, in lower case: `not found` for 404 (RFC 9110 §15 and the IANA registry of status codes).
+/// What a status code means, in lower case: `not found` for 404 (RFC 9110 §15 and the IANA registry of status
+/// codes).
 package func reasonPhrase(forStatus code: Int) -> String {
     switch code {
     case 100: "continue"

@@ -38,7 +38,8 @@ public struct ResponseValidation: Sendable, Equatable, Codable {
     /// Judges a response.
     ///
     /// A wrong type is ``SessionError/Code/cannotDecodeContentData``, a wrong status
-    /// ``SessionError/Code/badServerResponse`` with the wrong type, if any, underneath. Errors carry the response and its content.
+    /// ``SessionError/Code/badServerResponse`` with the wrong type, if any, underneath. Errors carry the
+    /// response and its content.
     public func judge(_ response: SessionResponse?, data: Data?) -> Verdict {
         guard let response, let status = response.statusCode else { return .acceptable }
         let isEmpty = data?.isEmpty ?? true

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Synchronization
+
+/// Subscribers under the IDs that end their subscriptions, in the order in which they came; few, so an array.
+package struct SubscriberList<Subscriber> {
+    private var entries: [(id: Int, subscriber: Subscriber)] = []
+    private var lastID = 0
+
+    package init() {}
+
+    package var isEmpty: Bool { entries.isEmpty }
+    package var all: [Subscriber] { entries.map(\.subscriber) }
+
+    /// Adds a subscriber; returns its ID.
+    package mutating func add(_ subscriber: Subscriber) -> Int {
+        lastID += 1
+        entries.append((lastID, subscriber))
+        return lastID
+    }
+
+    /// Removes a subscriber; nil where it has been removed already.
+    @discardableResult
+    package mutating func remove(_ id: Int) -> Subscriber? {
+        entries.firstIndex { $0.id == id }.map { entries.remove(at: $0).subscriber }
+    }
+
+    /// Removes all subscribers and returns them.
+    package mutating func removeAll() -> [Subscriber] {
+        defer { entries = [] }
+        return all
+    }
+}
+
+/// Calls the handlers of its subscribers with each event, on the thread that publishes it.
+///
+/// Its end ends all subscriptions.
+package final class EventBroadcaster<Event: Sendable>: Sendable {
+    private struct Subscriber {
+        let handle: @Sendable (Event) -> Void
+        let end: (@Sendable () -> Void)?
+    }
+
+    private struct State {
+        var subscribers = SubscriberList<Subscriber>()
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+    private let isOrdered: Bool
+    /// Read without the lock, since mostly there are no subscribers.
+    @usableFromInline let isObserved = Atomic<Bool>(false)
+
+    /// - Parameter isOrdered: Whether all subscribers get the events of several threads in the same order. Handlers then run under the
+    ///   broadcaster's lock: they store the event, return, and do not call the broadcaster.
+    package init(isOrdered: Bool) { self.isOrdered = isOrdered }
+
+    deinit { close() }
+
+    /// Adds a subscriber; returns the ID that ends the subscription.
+    ///
+    /// - Parameters:
+    ///   - handle: called on the publishing thread; returns soon.
+    ///   - end: called when the broadcaster is closed before the subscription ends, or was closed before.
+    package func subscribe(
+        _ handle: @escaping @Sendable (Event) -> Void, onEnd end: (@Sendable () -> Void)? = nil
+    ) -> Int {
+        let id = state.withLock { state -> Int? in
+            guard !state.isClosed else { return nil }
+            isObserved.store(true, ordering: .relaxed)
+            return state.subscribers.add(Subscriber(handle: handle, end: end))
+        }
+        if id == nil { end?() }
+        return id ?? 0
+    }
+
+    /// Ends a subscription without calling its `onEnd`.
+    package func unsubscribe(_ id: Int) {
+        _ = state.withLock { state in
+            // Released after the lock: what a handler holds may end other subscriptions.
+            let removed = state.subscribers.remove(id)
+            isObserved.store(!state.subscribers.isEmpty, ordering: .relaxed)
+            return removed
+        }
+    }
+
+    /// Ends all subscriptions; later events reach no one.
+    package func close() {
+        let subscribers = state.withLock { state in
+            state.isClosed = true
+            isObserved.store(false, ordering: .relaxed)
+            return state.subscribers.removeAll()
+        }
+        for subscriber in subscribers { subscriber.end?() }
+    }
+
+    @inlinable
+    package var hasSubscribers: Bool { isObserved.load(ordering: .relaxed) }
+
+    /// Publishes an event, which is made only where there are subscribers.
+    @inlinable
+    package func publish(_ event: @autoclosure () -> Event) {
+        if hasSubscribers { deliver(event()) { false } }
+    }
+
+    /// Publishes an event, unless a condition holds that is read in the order of the events.
+    @inlinable
+    package func publish(_ event: @autoclosure () -> Event, unless isStale: () -> Bool) {
+        if hasSubscribers { deliver(event(), unless: isStale) }
+    }
+
+    @usableFromInline
+    func deliver(_ event: Event, unless isStale: () -> Bool) {
+        let subscribers = state.withLock { state -> [Subscriber] in
+            guard !isStale() else { return [] }
+            let all = state.subscribers.all
+            guard isOrdered else { return all }
+            for subscriber in all { subscriber.handle(event) }
+            return []
+        }
+        for subscriber in subscribers { subscriber.handle(event) }
+    }
+}

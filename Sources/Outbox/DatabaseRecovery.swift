@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Storage
+
+/// Carries over what can be read of a damaged database into a new one, and puts that into its place.
+///
+/// The new one is complete and on the disk before anything of the damaged one is moved: then its name says
+/// so, and from there on the exchange is always finished, by the next process that opens the outbox where
+/// this one is killed. Before that, the damaged one and its log of changes lie where they were. Contents of
+/// entries that could not be read are kept beside the damaged one: it may still say what they were.
+struct DatabaseRecovery {
+    private let paths: OutboxPaths
+    /// Called before each step that changes what a process that is killed there leaves behind; for tests,
+    /// which end it by an error.
+    private let willStep: () throws(StorageError) -> Void
+
+    init(_ paths: OutboxPaths, willStep: @escaping () throws(StorageError) -> Void = {}) {
+        self.paths = paths
+        self.willStep = willStep
+    }
+
+    /// - Returns: where the damaged one lies now, and how many entries were carried over.
+    func run() throws(StorageError) -> (aside: String, salvaged: Int) {
+        try removeDraft()
+        // What was deleted has a place among the damaged ones too: contents may lie beside it.
+        if DatabaseFile.size(paths.database) == nil { close(PrivateFile.make(paths.database)) }
+        let (salvaged, known) = try carryOver()
+        try sync(paths.draft)
+        let bodies = BodyFolder(paths: paths)
+        let lost = bodies.unclaimed { known.contains($0) }
+        try willStep()
+        try bodies.link(lost, into: DamagedCopies.bodies(paths.damaged.next))
+        try move(paths.draft, to: paths.successor)
+        try DatabaseFile.syncFolder(of: paths.successor)
+        let aside = try exchange()
+        bodies.remove(lost)
+        return (aside, salvaged)
+    }
+
+    /// Finishes an exchange that another process has begun.
+    func finish() throws(StorageError) -> (aside: String, salvaged: Int) {
+        let aside = try exchange()
+        let count = try Database(paths.database).integer("SELECT count(*) FROM entries")
+        return (aside, Int(count))
+    }
+
+    /// Puts the complete one into the place of the damaged one; what was done before is not done again.
+    private func exchange() throws(StorageError) -> String {
+        let aside = paths.damaged.next
+        // The log first: the file is what tells which number is free, so after an interruption both get the
+        // same one. No log may be left beside the new database, of which SQLite would make it a part.
+        for suffix in DatabaseFile.companions {
+            try move(paths.database + suffix, to: aside + suffix, mayBeMissing: true)
+        }
+        try move(paths.database, to: aside, mayBeMissing: true)
+        try DatabaseFile.syncFolder(of: paths.database)
+        try move(paths.successor, to: paths.database)
+        try DatabaseFile.syncFolder(of: paths.database)
+        try willStep()
+        paths.damaged.trim()
+        return aside
+    }
+
+    private func move(_ path: String, to other: String, mayBeMissing: Bool = false) throws(StorageError) {
+        try willStep()
+        guard rename(path, other) != 0, !(mayBeMissing && errno == ENOENT) else { return }
+        throw DatabaseFile.failure("cannot move it to \(other)", path)
+    }
+
+    private func removeDraft() throws(StorageError) {
+        for path in [paths.draft] + DatabaseFile.companions.map({ paths.draft + $0 }) { unlink(path) }
+    }
+
+    /// Has a closed database on the disk.
+    private func sync(_ path: String) throws(StorageError) {
+        // SQLite removes the log with the last connection, once it is a part of the file; an empty one says
+        // the same.
+        guard DatabaseFile.size(path + DatabaseFile.companions[0]) ?? 0 == 0 else {
+            throw StorageError(.inputOutput, "its log of changes is still needed", path: path)
+        }
+        for suffix in DatabaseFile.companions { unlink(path + suffix) }
+        let number = PrivateFile.openFile(path, O_RDWR)
+        guard number >= 0 else { throw DatabaseFile.failure("cannot open it", path) }
+        defer { close(number) }
+        guard fsync(number) == 0 else { throw DatabaseFile.failure("cannot sync it", path) }
+    }
+
+    /// - Returns: how many entries, and the files of their contents.
+    private func carryOver() throws(StorageError) -> (count: Int, files: Set<String>) {
+        let new = try Database(paths.draft)
+        try new.migrate(to: .outbox)
+        var count = 0
+        // Where not even that works, there is nothing to be carried over.
+        if hasContent(), let old = try? Database(paths.database) {
+            count = try new.transaction { () throws(StorageError) in try copy(from: old, to: new) }
+        }
+        try new.checkpoint()
+        let files = try new.all("SELECT file FROM contents WHERE file IS NOT NULL") { $0.text(0) }
+        return (count, Set(files))
+    }
+
+    /// Whether there is something to read.
+    ///
+    /// Beside an empty file SQLite deletes the log of changes; where the file has room for a first page
+    /// SQLite reads the log, and that of a small outbox may have all of it.
+    private func hasContent() -> Bool {
+        guard DatabaseFile.size(paths.database) ?? 0 == 0 else { return true }
+        let log = PrivateFile.openFile(paths.database + DatabaseFile.companions[0], O_RDONLY)
+        guard log >= 0 else { return false }
+        defer { close(log) }
+        // sqlite.org/fileformat2.html#wal_file_format: the size of a page is at byte 8, big-endian.
+        var number = [UInt8](repeating: 0, count: 4)
+        guard pread(log, &number, 4, 8) == 4 else { return false }
+        let page = number.reduce(0) { $0 << 8 | Int($1) }
+        guard (512...65_536).contains(page), page & (page - 1) == 0 else { return false }
+        return truncate(paths.database, page) == 0
+    }
+
+    private func copy(from old: Database, to new: Database) throws(StorageError) -> Int {
+        var count = 0
+        for id in identifiers(old) {
+            guard let entry = row(old, "entries", id), let content = row(old, "contents", id),
+                (try? insert(entry, "entries", new)) != nil
+            else { continue }
+            guard (try? insert(content, "contents", new)) != nil else {
+                try new.run("DELETE FROM entries WHERE id = ?", [.integer(id)])
+                continue
+            }
+            if let reply = row(old, "replies", id) { _ = try? insert(reply, "replies", new) }
+            count += 1
+        }
+        if let limits = try? old.first("SELECT * FROM limits", [], { $0.row }) {
+            _ = try? insert(limits, "limits", new)
+        }
+        if let clock = try? old.first("SELECT * FROM clock", [], { $0.row }) {
+            _ = try? insert(clock, "clock", new)
+        }
+        let paused = (try? old.integer("SELECT paused FROM totals")) ?? 0
+        try new.run("UPDATE totals SET paused = ?", [.integer(paused == 0 ? 0 : 1)])
+        let last = (try? old.integer("SELECT seq FROM sqlite_sequence WHERE name = 'entries'")) ?? 0
+        try new.run(
+            "INSERT OR REPLACE INTO sqlite_sequence (rowid, name, seq) VALUES (1, 'entries', max(?, (SELECT coalesce(max(id), 0) FROM entries)))",
+            [.integer(last)])
+        try OutboxTables(new).rebuild()
+        return count
+    }
+
+    /// The numbers of the entries, from both ends of the table towards the damage, and singly where it lies
+    /// between.
+    private func identifiers(_ old: Database) -> [Int64] {
+        let (lower, isWhole) = scan(
+            old, "SELECT id FROM entries NOT INDEXED WHERE id > ? ORDER BY id LIMIT 1", 0)
+        if isWhole { return lower }
+        let (upper, _) = scan(
+            old, "SELECT id FROM entries NOT INDEXED WHERE id < ? ORDER BY id DESC LIMIT 1", .max)
+        let first = lower.last ?? 0
+        guard let last = upper.last, last > first + 1 else { return Array(Set(lower + upper)).sorted() }
+        // As many as a database has at most by default.
+        let between = (first + 1..<last).prefix(100_000)
+        return lower + between + upper.reversed()
+    }
+
+    private func scan(_ old: Database, _ sql: String, _ start: Int64) -> (found: [Int64], isWhole: Bool) {
+        var found: [Int64] = []
+        while true {
+            let next: Int64?
+            do throws(StorageError) {
+                next = try old.first(sql, [.integer(found.last ?? start)]) { $0.int64(0) }
+            } catch { return (found, false) }
+            guard let next else { return (found, true) }
+            // A damaged table may lead in a circle.
+            guard found.last.map({ start == 0 ? next > $0 : next < $0 }) ?? true else {
+                return (found, false)
+            }
+            found.append(next)
+        }
+    }
+
+    private func row(_ old: Database, _ table: String, _ id: Int64) -> [(name: String, value: SQLValue)]? {
+        (try? old.first("SELECT * FROM \(table) NOT INDEXED WHERE id = ?", [.integer(id)]) { $0.row }) ?? nil
+    }
+
+    private func insert(_ row: [(name: String, value: SQLValue)], _ table: String, _ new: Database)
+        throws(StorageError)
+    {
+        let names = row.map(\.name).joined(separator: ", ")
+        let marks = row.map { _ in "?" }.joined(separator: ", ")
+        try new.run("INSERT INTO \(table) (\(names)) VALUES (\(marks))", row.map(\.value))
+    }
+}

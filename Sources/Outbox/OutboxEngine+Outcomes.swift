@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import SessionManager
+import Storage
+
+// Outcomes of deliveries, and starting and stopping delivery.
+extension OutboxEngine {
+    func completed(_ outcome: DeliveryOutcome?, _ pending: PendingDelivery) {
+        inFlight[pending.id] = nil
+        if var outcome {
+            outcome.origin = pending.origin
+            if PlainHolds.isPlain(pending.origin) {
+                outcome.verdict = PlainHolds.doubt(outcome.verdict, internet)
+            }
+            outcomes.append(outcome)
+        } else {
+            // The manager was invalidated.
+            machine.settled(lane: pending.lane)
+            refusals.settled(pending.origin)
+            stop()
+        }
+        settleSoon()
+        if inFlight.isEmpty { endStopping() }
+    }
+
+    /// Outcomes of one turn share a transaction.
+    private func settleSoon() {
+        guard !isSettling else { return }
+        isSettling = true
+        let bound = LoopBound(self, to: reactor)
+        bound.perform { $0.settle() }
+    }
+
+    /// Stores the outcomes.
+    ///
+    /// Where that fails, on a full disk for instance, they stay in memory and their lanes busy, so nothing is
+    /// sent twice.
+    private func settle() {
+        isSettling = false
+        guard !outcomes.isEmpty else { return }
+        var events: [OutboxEvent] = []
+        var files: [String] = []
+        let known = refusals
+        do throws(OutboxError) {
+            try file.write { (database) throws(StorageError) in
+                events = []
+                files = []
+                refusals = known
+                let tables = OutboxTables(database)
+                try tables.follow(.now)
+                for outcome in outcomes {
+                    events += try settle(outcome, tables, &files)
+                    refusals.settled(outcome.origin)
+                }
+                try tables.trimResults()
+            }
+        } catch {
+            refusals = known
+            report(error, .settling)
+            // While the lock is held no other process sends them.
+            let bound = LoopBound(self, to: reactor)
+            isSettling = true
+            _ = reactor.schedule(at: Reactor.now + 1_000_000_000) { bound.perform { $0.settle() } }
+            return
+        }
+        worked([.settling, .noticing])
+        for outcome in outcomes { machine.settled(lane: outcome.lane) }
+        outcomes = []
+        bodies.remove(files)
+        for event in events { broadcaster.publish(event) }
+        if file.hasMoved { startWatching() }
+        answerWaiters()
+        if inFlight.isEmpty { endStopping() }
+        pump()
+        if inFlight.isEmpty { compact() }
+    }
+
+    /// Shrinks the database while nothing is in flight.
+    private func compact() {
+        guard mayCompact, !isClosed else { return }
+        do throws(OutboxError) {
+            try file.compact(spare: configuration.spareSpace)
+        } catch {
+            // A full disk, for instance: the next process that opens the file tries again.
+            mayCompact = false
+        }
+    }
+
+    private func settle(_ outcome: DeliveryOutcome, _ tables: OutboxTables, _ files: inout [String])
+        throws(StorageError) -> [OutboxEvent]
+    {
+        let now = WallClock.now
+        switch outcome.verdict {
+        case .untried: return []
+        case .delivered(let status):
+            let isThere = try tables.remove(
+                outcome.id, as: .delivered, statusCode: status, now: now, files: &files)
+            let released = try release(outcome.origin, tables)
+            return (isThere ? [.delivered(outcome.id, statusCode: status)] : []) + released
+        case .dead(let failure): return try markDead(outcome, failure, tables, now)
+        case .retry(let failure):
+            guard let entry = try tables.entry(outcome.id), entry.state == .waiting else { return [] }
+            var retries = configuration.retries
+            if let own = entry.maximumAttempts { retries.maximumAttempts = own }
+            let isCounted = failure.kind == .credentials || failure.isConflict
+            let failures = isCounted ? try tables.refusals(outcome.id) : entry.attempts
+            let pause = retries.pause(
+                afterFailures: failures + 1, kind: failure.kind, isConflict: failure.isConflict,
+                retryAfter: outcome.retryAfter, chance: Double.random(in: 0...1))
+            guard let pause, retries.maximumAttempts.map({ entry.attempts + 1 < $0 }) ?? true else {
+                return try markDead(outcome, failure, tables, now)
+            }
+            try tables.postpone(
+                outcome.id, lane: outcome.lane, failure, next: now + pause, isUnanswered: outcome.isUnanswered
+            )
+            return [.failed(outcome.id, failure, nextAttempt: WallClock.date(now + pause))]
+        }
+    }
+
+    /// Makes the entry a dead letter, unless its origin refuses everything.
+    private func markDead(
+        _ outcome: DeliveryOutcome, _ failure: OutboxFailure, _ tables: OutboxTables, _ now: Int64
+    )
+        throws(StorageError) -> [OutboxEvent]
+    {
+        guard failure.mayBeOfGateway else { return try died(outcome, failure, tables) }
+        let wasStopped = refusals.record(outcome.origin)?.isStopped ?? false
+        let ruling = refusals.refused(
+            outcome.id, by: outcome.origin, failure, at: now, chance: Double.random(in: 0...1))
+        let record = refusals.record(outcome.origin)
+        if let record { try tables.store(record) }
+        switch ruling {
+        case .final:
+            let released: [OutboxEvent] = wasStopped ? [.released(outcome.origin)] : []
+            return try released + died(outcome, failure, tables)
+        case .passing(let until, let suspects):
+            let trouble = OutboxFailure(
+                .server, "\(failure.message), as to everything at the moment", statusCode: failure.statusCode)
+            try tables.postpone(outcome.id, lane: outcome.lane, trouble, next: until)
+            let revived = try tables.revive(suspects)
+            var events: [OutboxEvent] = [.failed(outcome.id, trouble, nextAttempt: WallClock.date(until))]
+            if !revived.isEmpty { events.append(.retried(revived)) }
+            if !wasStopped {
+                events.append(
+                    .held(outcome.origin, reason: record?.reason ?? "", until: WallClock.date(until)))
+            }
+            return events
+        }
+    }
+
+    private func died(_ outcome: DeliveryOutcome, _ failure: OutboxFailure, _ tables: OutboxTables)
+        throws(StorageError) -> [OutboxEvent]
+    {
+        try tables.markDead(outcome.id, lane: outcome.lane, failure, outcome.reply)
+            ? [.died(outcome.id, failure)] : []
+    }
+
+    /// An origin has accepted a request.
+    private func release(_ origin: String, _ tables: OutboxTables) throws(StorageError) -> [OutboxEvent] {
+        guard let record = refusals.delivered(by: origin) else { return [] }
+        try tables.remove(hold: origin)
+        return record.isStopped ? [.released(origin)] : []
+    }
+
+    // MARK: Delivery
+
+    func start(_ manager: URLSessionManager) throws(OutboxError) {
+        guard !isClosed else { throw OutboxError(.closed, "the outbox was closed") }
+        if machine.isRunning {
+            guard self.manager !== manager else { return }
+            throw OutboxError(.deliveredElsewhere, "another manager of this process delivers already")
+        }
+        try file.paths.checkDelivery()
+        let lock = try LockFile(file.paths.deliveryLock)
+        guard lock.acquire() else {
+            let who = lock.holder.map { "process \($0)" } ?? "another process"
+            throw OutboxError(
+                .deliveredElsewhere, "\(who) delivers from \(file.paths.folder) already",
+                advice: "enqueue and list here, and leave the delivery to it")
+        }
+        // A failure below releases the lock.
+        let bodies = bodies
+        var (records, last) = ([OriginRefusals.Record](), OutboxID(rawValue: 0))
+        try file.write { (database) throws(StorageError) in
+            let tables = OutboxTables(database)
+            try tables.checkLanes()
+            try tables.fillOrigins()
+            // The result of an earlier process's probe does not hold any more.
+            try tables.holdPlain(nil)
+            records = try tables.refusals()
+            last = try tables.lastEntry()
+            try bodies.sweep { (name) throws(StorageError) in
+                try database.first("SELECT 1 FROM contents WHERE file = ?", [.text(name)]) { _ in true }
+                    ?? false
+            }
+        }
+        try readPause()
+        refusals = OriginRefusals(configuration.retries, records)
+        lastOfOthers = last
+        if let reason = PlainHolds.reason(internet) {
+            try file.write { (database) throws(StorageError) in try OutboxTables(database).holdPlain(reason) }
+        }
+        self.lock = consume lock
+        self.manager = manager
+        _ = machine.started()
+        broadcaster.publish(.delivering(true))
+        for record in records where record.isStopped {
+            broadcaster.publish(
+                .held(record.origin, reason: record.reason, until: WallClock.date(record.until)))
+        }
+        pump()
+        if inFlight.isEmpty { compact() }
+    }
+
+    /// Cancels the deliveries in flight; the lock is released after the last one.
+    func stop() {
+        guard machine.stopped() else { return }
+        for delivery in inFlight.values { delivery.work.cancel() }
+        wake(after: nil)
+        if inFlight.isEmpty { endStopping() }
+    }
+
+    func endStopping() {
+        guard !machine.isRunning, inFlight.isEmpty, outcomes.isEmpty, lock != nil else {
+            if lock == nil {
+                for waiter in stopWaiters { waiter.resume() }
+                stopWaiters = []
+            }
+            return
+        }
+        lock = nil
+        manager = nil
+        broadcaster.publish(.delivering(false))
+        for waiter in stopWaiters { waiter.resume() }
+        stopWaiters = []
+    }
+
+    /// The network is back: entries that failed because of it are due at once.
+    func networkIsBack() {
+        guard machine.isRunning, !isClosed else { return }
+        do throws(OutboxError) {
+            try file.write { (database) throws(StorageError) in try OutboxTables(database).hurry(.network) }
+        } catch { report(error, .noticing) }
+        pump()
+    }
+
+    // MARK: Waiters
+
+    func answerWaiters() {
+        guard !waiters.isEmpty else { return }
+        let asked = waiters
+        waiters = []
+        for waiter in asked { answer(waiter) }
+    }
+
+    func answer(_ waiter: SettlementWaiter) {
+        if waiter.isForgotten { return waiter.end(.failure(CancellationError())) }
+        let id = waiter.id
+        do throws(OutboxError) {
+            guard !isClosed else { throw OutboxError(.closed, "the outbox was closed") }
+            let settlement = try file.read { (database) throws(StorageError) -> OutboxSettlement? in
+                let tables = OutboxTables(database)
+                if let entry = try tables.entry(id) { return entry.state == .dead ? .dead(entry) : nil }
+                return try tables.result(id).map { .left($0) } ?? .unknown
+            }
+            if let settlement { return waiter.end(.success(settlement)) }
+            waiters.append(waiter)
+        } catch {
+            waiter.end(.failure(error))
+        }
+    }
+
+    func forget(_ waiter: SettlementWaiter) {
+        waiter.isForgotten = true
+        waiters.removeAll { $0 === waiter }
+        waiter.end(.failure(CancellationError()))
+    }
+}

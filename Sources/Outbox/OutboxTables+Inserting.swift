@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Storage
+
+// Storing new requests.
+extension OutboxTables {
+    struct Insertion {
+        var receipts: [OutboxReceipt] = []
+        var dropped: [OutboxID] = []
+        /// Content files of dropped entries.
+        var files: [String] = []
+    }
+
+    struct InsertFailure: Error {
+        var reason: String
+        /// The entry that has the request's key, if that is the reason.
+        var owner: OutboxID?
+    }
+
+    /// Whether an entry with a request's key is there.
+    private enum Repetition {
+        case none
+        case same
+        /// One with another URL, method or content.
+        case other(OutboxID)
+    }
+
+    /// Stores requests; the caller rolls back on failure.
+    func insert(
+        _ requests: [PreparedEntry], limits: OutboxLimits, bodies: BodyFolder, now: Int64
+    ) throws(StorageError) -> Result<Insertion, InsertFailure> {
+        var taken = Insertion()
+        taken.receipts.reserveCapacity(requests.count)
+        var counts = try counts()
+        var lanes: Set<String> = []
+        var hasFiles = false
+        // Summed up: a statement for each would be a quarter of the time.
+        var added = (entries: 0, bytes: Int64(0))
+        func recordAdded() throws(StorageError) {
+            try change(waiting: added.entries, bytes: added.bytes)
+            added = (0, 0)
+        }
+        for request in requests {
+            if request.hasOwnKey {
+                switch try repeats(request, bodies, &taken) {
+                case .same: continue
+                case .other(let owner):
+                    return .failure(InsertFailure(reason: "the key “\(request.key)” is taken", owner: owner))
+                case .none: break
+                }
+            }
+            switch limits.admission(of: request.size, beside: counts) {
+            case .admit: break
+            case .refuse(let reason): return .failure(InsertFailure(reason: reason))
+            case .drop(let order, let entries, let bytes):
+                try recordAdded()
+                let isEnough = try makeRoom(order, entries: entries, bytes: bytes, now: now, &taken)
+                guard isEnough else {
+                    return .failure(InsertFailure(reason: "what could give way is not enough"))
+                }
+                counts = try self.counts()
+                lanes = []
+            }
+            guard let id = try store(request, isFirst: !lanes.contains(request.lane), now: now) else {
+                _ = try repeats(request, bodies, &taken)
+                continue
+            }
+            lanes.insert(request.lane)
+            if let file = request.file {
+                try bodies.commit(file)
+                hasFiles = true
+            }
+            added = (added.entries + 1, added.bytes + request.size)
+            counts.waiting += 1
+            counts.bytes += request.size
+            taken.receipts.append(OutboxReceipt(id: id, idempotencyKey: request.key))
+        }
+        try recordAdded()
+        if hasFiles { try bodies.sync() }
+        return .success(taken)
+    }
+
+    /// Whether an entry with the request's key is there, whose receipt it gets where it is the same request.
+    private func repeats(_ request: PreparedEntry, _ bodies: BodyFolder, _ taken: inout Insertion)
+        throws(StorageError) -> Repetition
+    {
+        let old = try database.first(
+            """
+            SELECT e.id, e.method, e.url, e.size, c.body, c.file FROM entries e JOIN contents c ON c.id = e.id
+            WHERE e.key = ?
+            """, [.text(request.key)]
+        ) { row in
+            (
+                id: OutboxID(rawValue: row.int64(0)), method: row.text(1), url: row.text(2),
+                size: row.int64(3),
+                body: row.optionalBytes(4), file: row.optionalText(5)
+            )
+        }
+        guard let old else { return .none }
+        guard old.method == request.method, old.url == request.url, old.size == request.size,
+            request.content.isSame(
+                as: old.file.map { .file(bodies.paths.body($0)) } ?? .bytes(old.body ?? []))
+        else { return .other(old.id) }
+        taken.receipts.append(
+            OutboxReceipt(id: old.id, idempotencyKey: request.key, isRepeated: true))
+        return .same
+    }
+
+    /// Nil where an entry with its key is there.
+    private func store(_ request: PreparedEntry, isFirst: Bool, now: Int64) throws(StorageError) -> OutboxID?
+    {
+        let count = try database.run(
+            """
+            INSERT INTO entries (lane, priority, method, url, host, condition, key, size, created, expires,
+            origin, timeout, tries)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING
+            """,
+            [
+                .text(request.lane), SQLValue(request.priority), .text(request.method), .text(request.url),
+                .text(request.host), SQLValue(request.condition), .text(request.key), .integer(request.size),
+                .integer(now), SQLValue(request.expires),
+                .text(request.origin), SQLValue(request.timeout), SQLValue(request.tries),
+            ])
+        guard count > 0 else { return nil }
+        let id = database.lastRow
+        try database.run(
+            "INSERT INTO contents VALUES (?, ?, ?, ?, ?)",
+            [
+                .integer(id), .text(request.header), .text(request.secrets), SQLValue(request.body),
+                SQLValue(request.file?.name),
+            ])
+        // A lane that waits already has an older entry at its head.
+        if isFirst {
+            try database.run(
+                "INSERT INTO lanes VALUES (?, ?, ?, ?, ?, 0) ON CONFLICT (name) DO NOTHING",
+                [
+                    .text(request.lane), .integer(id), SQLValue(request.priority),
+                    SQLValue(request.condition),
+                    .text(request.host),
+                ])
+        }
+        return OutboxID(rawValue: id)
+    }
+
+    /// Drops what may give way, the least useful first; false where that is not enough.
+    private func makeRoom(
+        _ order: OutboxLimits.DropOrder, entries: Int, bytes: Int64, now: Int64, _ taken: inout Insertion
+    ) throws(StorageError) -> Bool {
+        var (entries, bytes) = (entries, bytes)
+        var sources = [
+            "SELECT id, size FROM entries WHERE state = 0 AND expires <= ? ORDER BY expires LIMIT 1",
+            "SELECT id, size FROM entries WHERE state = 1 AND ? > 0 ORDER BY id LIMIT 1",
+        ]
+        if order == .expiredThenDeadThenOldest {
+            sources.append("SELECT id, size FROM entries WHERE state = 0 AND ? > 0 ORDER BY id LIMIT 1")
+        }
+        for sql in sources {
+            while entries > 0 || bytes > 0 {
+                let victim = try database.first(sql, [.integer(now)]) { (id: $0.int64(0), size: $0.int64(1)) }
+                guard let victim else { break }
+                let id = OutboxID(rawValue: victim.id)
+                _ = try remove(id, as: .dropped, now: now, files: &taken.files)
+                taken.dropped.append(id)
+                entries -= 1
+                bytes -= victim.size
+            }
+        }
+        return entries <= 0 && bytes <= 0
+    }
+}

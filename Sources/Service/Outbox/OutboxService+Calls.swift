@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+package import Outbox
+package import ServiceCore
+
+// What clients ask of the outbox.
+extension OutboxService {
+    package func answerOutbox(_ call: OutboxCall, _ answer: @escaping (VarlinkReply) -> Void) {
+        if call == .directory {
+            guard let context else { return answer(.unavailable("the service ends")) }
+            return answer(VarlinkReply(["directory": .string(context.stateDirectory.path)]))
+        }
+        switch phase {
+        case .opening(let waiting): phase = .opening(waiting + [(call, Answer(answer))])
+        case .open(let outbox): begin(call, outbox, Answer(answer))
+        case .closed(let reason): answer(.unavailable(reason))
+        }
+    }
+
+    func begin(_ call: OutboxCall, _ outbox: RequestOutbox, _ answer: Answer) {
+        guard let context else { return answer.give(.unavailable("the service ends")) }
+        if case .addContent = call { pruneLater(context) }
+        Self.run(call, outbox, uploads, LoopBound(answer, to: context.reactor), on: executor)
+    }
+
+    /// Forgets the contents that nothing more comes of.
+    private func pruneLater(_ context: ServiceContext) {
+        _ = context.reactor.schedule(at: Reactor.now + 61_000_000_000) { [weak self] in self?.uploads?.prune()
+        }
+    }
+
+    private static func run(
+        _ call: OutboxCall, _ outbox: RequestOutbox, _ uploads: ContentUploads?, _ back: LoopBound<Answer>,
+        on executor: LoopTaskExecutor?
+    ) {
+        Task(executorPreference: executor) {
+            let reply = await outcome(of: call, outbox, uploads)
+            back.perform { $0.give(reply) }
+        }
+    }
+
+    private static func outcome(
+        of call: OutboxCall, _ outbox: RequestOutbox, _ uploads: ContentUploads?
+    ) async -> VarlinkReply {
+        do { return try await reply(to: call, outbox, uploads) } catch let error as OutboxError
+            where error.code == .keyTaken
+        {
+            return .keyTaken(error.description)
+        } catch { return .unavailable("\(error)") }
+    }
+
+    private static func reply(
+        to call: OutboxCall, _ outbox: RequestOutbox, _ uploads: ContentUploads?
+    ) async throws -> VarlinkReply {
+        switch call {
+        case .enqueue(let draft):
+            guard var request = OutboxRequest(draft) else { return .invalidParameter("url") }
+            let upload = draft.content.flatMap { uploads?.take($0) }
+            if draft.content != nil {
+                guard let upload else { return .invalidParameter("content") }
+                request.body = .file(path: upload.path)
+            }
+            let receipt = try await outbox.enqueue(request)
+            // Its file is read until here.
+            withExtendedLifetime(upload) {}
+            return VarlinkReply([
+                "id": .string("\(receipt.id)"), "idempotencyKey": .string(receipt.idempotencyKey),
+                "repeated": .bool(receipt.isRepeated),
+            ])
+        case .addContent(let name, let piece):
+            guard let uploads else { return .unavailable("the service ends") }
+            do throws(ContentUploads.Refusal) {
+                let (name, size) = try uploads.add(piece, to: name, largest: outbox.limits.maximumBodySize)
+                return VarlinkReply(["content": .string(name), "bytes": .integer(size)])
+            } catch {
+                switch error {
+                case .unknown: return .invalidParameter("content")
+                case .limit(let reason): return .limit(reason)
+                case .disk(let reason): return .unavailable(reason)
+                }
+            }
+        case .list(let lane, let limit):
+            let entries = try await outbox.entries(lane: lane, limit: limit)
+            let counts = try await outbox.counts()
+            return VarlinkReply([
+                "entries": .array(entries.map(\.json)),
+                "total": .integer(Int64(counts.waiting + counts.dead)),
+            ])
+        case .retry(let text):
+            guard let id = try await known(text, outbox) else { return .noSuchEntry(text) }
+            try await outbox.retry([id])
+        case .remove(let text):
+            guard let id = try await known(text, outbox) else { return .noSuchEntry(text) }
+            try await outbox.remove([id])
+        case .pause: try await outbox.pause()
+        case .resume: try await outbox.resume()
+        case .flush: try await outbox.flush()
+        // Needs the client's ID and no outbox.
+        case .wait, .directory: return .unavailable("not here")
+        }
+        return VarlinkReply()
+    }
+
+    private static func known(_ text: String, _ outbox: RequestOutbox) async throws -> OutboxID? {
+        guard let number = Int64(text), let entry = try await outbox.entry(OutboxID(rawValue: number)) else {
+            return nil
+        }
+        return entry.id
+    }
+}
+
+extension OutboxLimits {
+    /// As the configuration has them.
+    package init(_ settings: ServiceConfiguration.Outbox) {
+        self.init()
+        maximumEntries = Int(settings.entries)
+        maximumBytes = settings.bytes
+        maximumBodySize = settings.body
+        policy =
+            switch settings.whenFull {
+            case "drop-oldest": .dropOldest
+            case "drop-expired-first": .dropExpiredFirst
+            default: .refuse
+            }
+    }
+}
+
+extension OutboxConfiguration {
+    /// As the configuration of a service has it.
+    package init(_ settings: ServiceConfiguration.Outbox) {
+        self.init()
+        limits = OutboxLimits(settings)
+        timeout = settings.answerTimeout
+        retries.maximumAttempts = settings.maximumAttempts == 0 ? nil : Int(settings.maximumAttempts)
+    }
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import FoundationEssentials
+import Outbox
+package import ReachabilityCore
+package import ServiceCore
+import SessionCore
+import SessionManager
+
+/// The service's outbox: it is the process that delivers, and answers what clients ask of it.
+///
+/// The outbox works on a thread of its own; here is only the way to it and back.
+package final class OutboxService: ServiceComponent, OutboxAnswering {
+    package let name = "outbox"
+    /// The folder in the state directory.
+    package static let folderName = "outbox"
+
+    enum Phase {
+        /// The calls that came meanwhile.
+        case opening([(OutboxCall, Answer)])
+        case open(RequestOutbox)
+        case closed(reason: String)
+    }
+
+    /// Carries an answer's way back to the loop.
+    final class Answer {
+        let give: (VarlinkReply) -> Void
+        init(_ give: @escaping (VarlinkReply) -> Void) { self.give = give }
+    }
+
+    private let configuration: OutboxConfiguration
+    /// What the probe says; nil where none is asked.
+    private var internet: InternetState?
+    /// What became of deliveries since the start.
+    private(set) var transfers = ServiceMetrics.Transfers()
+    /// The thread for calls to the outbox, which writes contents to the disk on the caller's thread.
+    ///
+    /// The runtime's own threads would do as well, but for their pool, which looks after itself once a second
+    /// for ever after.
+    private(set) var executor: LoopTaskExecutor?
+    var phase = Phase.closed(reason: "the service is not running")
+    private(set) var context: ServiceContext?
+    /// Waits for the end of an entry.
+    var waiters: [ConnectionQuota.ID: Waiter] = [:]
+    /// The outbox's counts after the last events.
+    private var counts: OutboxCounts?
+    private var isCounting = false
+    private var mayHaveChanged = false
+    /// The end that was asked for while it was being opened.
+    private var end: (() -> Void)?
+    /// The limits that a configuration which was read again has set.
+    private var limits: OutboxLimits?
+    /// What it delivers with; nil before the first try.
+    private var manager: URLSessionManager?
+    /// Whether this process delivers.
+    private(set) var delivers = false
+    /// Whether it is being opened, or the delivery started, at this moment.
+    private var isTrying = false
+    /// Why it cannot be opened, or not be delivered from; nil where it can.
+    private var problem: String?
+    /// The pauses between tries: another process may deliver, or the disk be full, for a while.
+    private var pauses: Backoff
+    /// Contents that come piece by piece; nil before the start.
+    private(set) var uploads: ContentUploads?
+    /// Why what goes to these origins waits.
+    private var held: [String: String] = [:]
+    /// The next try, and when it comes.
+    private var retry: (timer: TimerID, at: Int64)?
+
+    /// - Parameter isProbed: whether a probe is asked about the network; until its first answer requests
+    ///   without TLS wait.
+    package init(
+        _ settings: ServiceConfiguration.Outbox = .init(), isProbed: Bool = false,
+        pauses: Backoff = Backoff(first: .seconds(1), limit: .seconds(60))
+    ) {
+        configuration = OutboxConfiguration(settings)
+        internet = isProbed ? .unknown : nil
+        self.pauses = pauses
+    }
+
+    package func start(_ context: ServiceContext) throws(ServiceError) {
+        let executor: LoopTaskExecutor
+        do throws(ReactorError) { executor = LoopTaskExecutor(try Reactor(name: "reach-calls")) } catch {
+            throw ServiceError("\(error)")
+        }
+        self.executor = executor
+        self.context = context
+        uploads = ContentUploads(in: context.stateDirectory.path)
+        phase = .opening([])
+        tryToDeliver()
+    }
+
+    // MARK: Opening and delivering
+
+    /// Opens the outbox where it is not open, and begins to deliver; again after a pause where that fails.
+    private func tryToDeliver() {
+        guard let context, !isTrying else { return }
+        isTrying = true
+        retry = nil
+        var configuration = configuration
+        if let limits { configuration.limits = limits }
+        let open: RequestOutbox? = if case .open(let outbox) = phase { outbox } else { nil }
+        let here = LoopBound(self, to: context.reactor)
+        let start = DeliveryStart(
+            open: open, manager: manager, directory: context.stateDirectory,
+            configuration: configuration, internet: internet, monitor: context.manager, service: here)
+        Self.run(start, here, on: executor)
+    }
+
+    private static func run(
+        _ start: DeliveryStart, _ here: LoopBound<OutboxService>, on executor: LoopTaskExecutor?
+    ) {
+        Task(executorPreference: executor) {
+            do {
+                let outcome = try await start.run()
+                here.perform { $0.tried(outcome) }
+            } catch {
+                here.perform { $0.failed("\(error)") }
+            }
+        }
+    }
+
+    func record(_ step: TaskStep) {
+        switch step {
+        case .parked: transfers.parked += 1
+        case .completed(nil): transfers.succeeded += 1
+        // The server has answered, and with more than is kept.
+        case .completed(let error?) where error.code == .dataLengthExceedsMaximum: transfers.succeeded += 1
+        case .completed: transfers.failed += 1
+        default: break
+        }
+    }
+
+    package func internetChanged(_ change: CommittedChange) {
+        internet = change.internet
+        guard case .open(let outbox) = phase else { return }
+        Self.follow(internet, outbox, on: executor)
+    }
+
+    private static func follow(
+        _ internet: InternetState?, _ outbox: RequestOutbox, on executor: LoopTaskExecutor?
+    ) {
+        Task(executorPreference: executor) { try? await outbox.follow(internet) }
+    }
+
+    package func reload(_ configuration: ServiceConfiguration) {
+        limits = OutboxLimits(configuration.outbox)
+        guard case .open(let outbox) = phase, let limits else { return }
+        take(limits, outbox)
+    }
+
+    private func take(_ limits: OutboxLimits, _ outbox: RequestOutbox) {
+        outbox.limits = limits
+        Self.storeLimits(outbox, on: executor)
+    }
+
+    private static func storeLimits(_ outbox: RequestOutbox, on executor: LoopTaskExecutor?) {
+        Task(executorPreference: executor) { try? await outbox.storeLimits() }
+    }
+
+    private func tried(_ outcome: DeliveryStart.Outcome) {
+        let (outbox, problem) = (outcome.outbox, outcome.problem)
+        isTrying = false
+        manager = outcome.manager
+        record(problem, problem.map { "requests are taken, but not delivered: \($0)" })
+        let waiting = takeWaiting()
+        phase = .open(outbox)
+        // It may have changed since the try began.
+        Self.follow(internet, outbox, on: executor)
+        if let limits, outbox.limits != limits { take(limits, outbox) }
+        count()
+        for (call, answer) in waiting { begin(call, outbox, answer) }
+        if let end { return close(outbox, end) }
+        if problem == nil { pauses.reset() } else { tryLater() }
+    }
+
+    private func failed(_ reason: String) {
+        isTrying = false
+        record(reason, reason)
+        let waiting = takeWaiting()
+        phase = .closed(reason: reason)
+        for (_, answer) in waiting { answer.give(.unavailable(reason)) }
+        guard let end else { return tryLater() }
+        self.end = nil
+        end()
+    }
+
+    /// Logs a new problem, and its end.
+    private func record(_ problem: String?, _ sentence: String?) {
+        defer { self.problem = problem }
+        guard problem != self.problem else { return }
+        if let sentence {
+            context?.log(.error, "outbox: \(sentence)")
+        } else {
+            context?.log(.notice, "outbox: requests are delivered again")
+        }
+    }
+
+    private func tryLater() {
+        guard let context, retry == nil else { return }
+        let instant = Reactor.now + pauses.nextDelay().inNanoseconds
+        let timer = context.reactor.schedule(at: instant) { [weak self] in self?.tryToDeliver() }
+        retry = (timer, instant)
+    }
+
+    /// The delivery has begun, or ended by itself.
+    private func delivering(_ isOn: Bool) {
+        delivers = isOn
+        guard !isOn, case .open = phase, end == nil else { return }
+        // Its manager takes nothing any more.
+        manager = nil
+        let reason = "the transfers were ended"
+        record(reason, "requests are taken, but not delivered: \(reason)")
+        tryLater()
+    }
+
+    private func takeWaiting() -> [(OutboxCall, Answer)] {
+        if case .opening(let waiting) = phase { waiting } else { [] }
+    }
+
+    func happened(_ event: OutboxEvent) {
+        switch event {
+        case .died(let id, let failure):
+            context?.log(.warning, "outbox: request \(id) is given up: \(failure)")
+        case .damaged(let file, let reason, let salvaged):
+            context?.log(
+                .error,
+                "outbox: its file was damaged (\(reason)) and is now \(file); \(salvaged) requests were saved"
+            )
+        case .held(let origin, let reason, _):
+            held[origin] = reason
+            context?.log(.warning, "outbox: \(Self.name(origin)) waits: \(reason)")
+        case .released(let origin):
+            held[origin] = nil
+            context?.log(.notice, "outbox: \(Self.name(origin)) waits no longer")
+        case .storageFailed(let reason): context?.log(.error, "outbox: \(reason)")
+        case .storageRecovered: context?.log(.notice, "outbox: its files can be used again")
+        case .delivering(let isOn): delivering(isOn)
+        default: break
+        }
+        count()
+    }
+
+    private static func name(_ origin: String) -> String {
+        origin == "http" ? "what goes without TLS" : "what goes to \(origin)"
+    }
+
+    /// Counts anew; what happens meanwhile is counted once more, together.
+    private func count() {
+        guard case .open(let outbox) = phase, let context else { return }
+        guard !isCounting else { return mayHaveChanged = true }
+        isCounting = true
+        let here = LoopBound(self, to: context.reactor)
+        Task(executorPreference: executor) {
+            let counts = try? await outbox.counts()
+            here.perform { service in
+                service.isCounting = false
+                service.counts = counts
+                guard service.mayHaveChanged else { return }
+                service.mayHaveChanged = false
+                service.count()
+            }
+        }
+    }
+
+    /// For Prometheus; nil before it was counted.
+    var metrics: ServiceMetrics.Outbox? {
+        counts.map { counts in
+            let oldest = counts.oldest.map { Duration.seconds(max(0, -$0.timeIntervalSinceNow)) } ?? .zero
+            return ServiceMetrics.Outbox(
+                depth: UInt64(counts.waiting), deadLetters: UInt64(counts.dead), oldest: oldest,
+                bytes: UInt64(counts.bytes))
+        }
+    }
+
+    package var stateLine: String? {
+        switch phase {
+        case .opening: return "being opened"
+        case .open:
+            let contents =
+                ([counts.map { "\($0.waiting) wait, \($0.dead) given up" } ?? "open"]
+                + held.values.sorted()).joined(separator: "; ")
+            return problem.map { "\(contents); not delivered: \($0)\(next)" } ?? contents
+        case .closed(let reason): return reason + next
+        }
+    }
+
+    /// When it is tried again, in words.
+    private var next: String {
+        guard let retry else { return "" }
+        let seconds = max(retry.at - Reactor.now, 0) / 1_000_000_000
+        return "; tried again in \(seconds) s"
+    }
+
+    package func stop(_ done: @escaping () -> Void) {
+        if let retry { context?.reactor.cancel(retry.timer) }
+        retry = nil
+        if isTrying { return end = done }
+        switch phase {
+        case .open(let outbox): close(outbox, done)
+        case .opening, .closed:
+            context = nil
+            done()
+        }
+    }
+
+    private func close(_ outbox: RequestOutbox, _ done: @escaping () -> Void) {
+        guard let context else { return done() }
+        phase = .closed(reason: "the service ends")
+        self.context = nil
+        end = done
+        let here = LoopBound(self, to: context.reactor)
+        Task(executorPreference: executor) {
+            await outbox.close()
+            here.perform { service in
+                service.manager = nil
+                service.end?()
+                service.end = nil
+            }
+        }
+    }
+}

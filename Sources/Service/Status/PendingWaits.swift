@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import ReachabilityCore
+import ServiceCore
+
+/// The calls of `Wait` that have not returned yet.
+final class PendingWaits {
+    private struct Waiter {
+        var condition: WaitCondition
+        var progress: WaitProgress
+        let limit: MonotonicInstant?
+        let answer: (VarlinkReply) -> Void
+    }
+
+    private let reactor: Reactor
+    private let report: () -> Report?
+    private var waiters: [ConnectionQuota.ID: Waiter] = [:]
+    private var timer: TimerID?
+    /// Set while a look at the links is due.
+    private var lookTimer: TimerID?
+
+    /// Events come in bursts; after the first the links are looked at once so much later.
+    private static let lookDelay: Int64 = 20_000_000
+
+    /// - Parameter report: How things are, links included.
+    init(reactor: Reactor, report: @escaping () -> Report?) {
+        self.reactor = reactor
+        self.report = report
+    }
+
+    var count: Int { waiters.count }
+
+    func add(
+        _ condition: WaitCondition, stable: Duration, timeout: Duration?, for id: ConnectionQuota.ID,
+        _ answer: @escaping (VarlinkReply) -> Void
+    ) {
+        waiters[id] = Waiter(
+            condition: condition, progress: WaitProgress(stable: stable), limit: timeout.map { now + $0 },
+            answer: answer)
+        look()
+    }
+
+    func remove(_ id: ConnectionQuota.ID) {
+        guard waiters.removeValue(forKey: id) != nil else { return }
+        arm()
+    }
+
+    func close() {
+        waiters = [:]
+        arm()
+        if let lookTimer { reactor.cancel(lookTimer) }
+        lookTimer = nil
+    }
+
+    func statusChanged() { if !waiters.isEmpty { look() } }
+
+    /// Something happened in the kernel: a link of its own may have come or gone.
+    func update() {
+        guard lookTimer == nil, waiters.values.contains(where: { $0.condition.interface != nil }) else {
+            return
+        }
+        lookTimer = reactor.schedule(at: Reactor.now + Self.lookDelay) { [weak self] in
+            self?.lookTimer = nil
+            self?.look()
+        }
+    }
+
+    private func look() {
+        guard let report = report() else { return }
+        let now = now
+        for (id, var waiter) in waiters {
+            let match = waiter.condition.match(
+                status: report.status, path: report.path, links: report.links)
+            waiter.progress.observe(match, at: now)
+            waiters[id] = waiter
+        }
+        settle(report)
+    }
+
+    /// Answers the waits that have ended, either way.
+    private func settle(_ report: Report) {
+        let now = now
+        let done = waiters.filter {
+            $0.value.progress.isMet(at: now) || $0.value.limit.map { $0 <= now } == true
+        }
+        // All are taken out before the first is answered: his next call may be another wait.
+        for id in done.keys { waiters[id] = nil }
+        arm()
+        for waiter in done.values {
+            waiter.answer(
+                waiter.progress.isMet(at: now)
+                    ? VarlinkReply(report)
+                    : .timedOut("not \(waiter.condition.words): \(report.path.reason.sentence)"))
+        }
+    }
+
+    private func arm() {
+        let next = waiters.values.flatMap { [$0.progress.deadline, $0.limit].compactMap { $0 } }.min()
+        if let timer { reactor.cancel(timer) }
+        timer = next.map { next in
+            reactor.schedule(at: next.nanoseconds) { [weak self] in
+                self?.timer = nil
+                if let report = self?.report() { self?.settle(report) }
+            }
+        }
+    }
+
+    private var now: MonotonicInstant { MonotonicInstant(nanoseconds: Reactor.now) }
+}

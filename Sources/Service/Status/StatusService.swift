@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+package import Reachability
+package import ReachabilityCore
+package import ServiceCore
+import SessionCore
+
+/// Answers calls about the network; forwards calls about other parts to them.
+package final class StatusService {
+    /// The service's identity (org.varlink.service.GetInfo).
+    package struct Identity: Sendable {
+        package var version: String
+        package init(version: String) { self.version = version }
+    }
+
+    private let identity: Identity
+    /// Looks at the network once; the host may be a name, whose look-up takes its time.
+    let look: @Sendable (_ host: String?) throws(ReachabilityError) -> NetworkReport
+    /// How many names are being looked up.
+    var lookUps = 0
+    private let notices: KernelNotices
+    private let history: (any HistoryAnswering)?
+    private let outbox: (any OutboxAnswering)?
+    private(set) var context: ServiceContext?
+    private var waits: PendingWaits?
+    private var isClosing = false
+    private var links: (reports: [LinkReport], notices: UInt64, at: Int64)?
+
+    /// The maximum age of a report's links without an event: addresses can expire without one.
+    private static let linkAge: Int64 = 1_000_000_000
+
+    package init(
+        identity: Identity, notices: KernelNotices, history: (any HistoryAnswering)? = nil,
+        outbox: (any OutboxAnswering)? = nil,
+        look: @escaping @Sendable (_ host: String?) throws(ReachabilityError) -> NetworkReport
+    ) {
+        self.identity = identity
+        self.notices = notices
+        self.history = history
+        self.outbox = outbox
+        self.look = look
+    }
+
+    func open(_ context: ServiceContext) {
+        self.context = context
+        let waits = PendingWaits(reactor: context.reactor) { [weak self] in self?.report() }
+        self.waits = waits
+        notices.noticed = { [weak waits] in waits?.update() }
+    }
+
+    /// Ends all waits: the monitor has been stopped.
+    func prepareToClose() {
+        isClosing = true
+        notices.noticed = nil
+        waits?.close()
+        waits = nil
+    }
+
+    func close() {
+        prepareToClose()
+        context = nil
+    }
+
+    /// The newest change; nil before the first report.
+    var current: CommittedChange? { context?.current }
+
+    func statusChanged() {
+        links = nil
+        waits?.statusChanged()
+    }
+
+    /// The calls that wait.
+    var waitCount: Int { (waits?.count ?? 0) + (outbox?.waitCount ?? 0) }
+
+    func waitForOutbox(
+        _ entry: String, timeout: Duration?, for id: ConnectionQuota.ID,
+        _ answer: @escaping (VarlinkReply) -> Void
+    ) {
+        guard let outbox else { return answer(.unavailable("this service has no outbox")) }
+        outbox.waitForEntry(entry, timeout: timeout, for: id, answer)
+    }
+
+    func wait(
+        _ condition: WaitCondition, stable: Duration, timeout: Duration?, for id: ConnectionQuota.ID,
+        _ answer: @escaping (VarlinkReply) -> Void
+    ) {
+        guard let waits, current != nil else { return answer(.unavailable("no status is known yet")) }
+        waits.add(condition, stable: stable, timeout: timeout, for: id, answer)
+    }
+
+    /// The client is gone.
+    func forget(_ id: ConnectionQuota.ID) {
+        waits?.remove(id)
+        outbox?.forget(id)
+    }
+
+    /// How things are, with links as they are now; nil before the first report.
+    func report() -> Report? {
+        guard let context, let change = context.current else { return nil }
+        var report = change.state
+        guard !isClosing else { return report }
+        // Values that cause no update, such as signal strength, are in the manager's path.
+        report.path = context.manager.path
+        report.links = currentLinks() ?? report.links
+        return report
+    }
+
+    private func currentLinks() -> [LinkReport]? {
+        let now = Reactor.now
+        if let links, links.notices == notices.count, now - links.at < Self.linkAge { return links.reports }
+        guard let reports = try? look(nil).links else { return nil }
+        links = (reports, notices.count, now)
+        return reports
+    }
+
+    /// Answers what needs no connection of its own.
+    func answer(_ request: ServiceRequest, _ answer: @escaping (VarlinkReply) -> Void) {
+        switch request {
+        case .info: answer(VarlinkReply(info))
+        case .describe(let interface): answer(Self.description(of: interface))
+        case .status:
+            guard let report = report() else { return answer(.unavailable("no status is known yet")) }
+            answer(VarlinkReply(report))
+        case .explain(let host): explain(host, answer)
+        case .history(let since, let limit):
+            guard let history else { return answer(.unavailable("this service keeps no history")) }
+            history.answerHistory(since: since, limit: limit, answer)
+        case .outbox(let request):
+            guard let outbox else { return answer(.unavailable("this service has no outbox")) }
+            outbox.answerOutbox(request, answer)
+        // Handled by the connection's server.
+        case .monitor, .wait: answer(.unavailable("not here"))
+        }
+    }
+
+    private var info: JSONValue {
+        [
+            "vendor": "Reach", "product": "reach", "version": .string(identity.version),
+            "url": "https://varlink.org",
+            "interfaces": ["org.varlink.service", .string(ServiceInterface.name)],
+        ]
+    }
+
+    private static func description(of interface: String) -> VarlinkReply {
+        switch interface {
+        case ServiceInterface.name: VarlinkReply(["description": .string(ServiceInterface.text)])
+        case IntrospectionInterface.name: VarlinkReply(["description": .string(IntrospectionInterface.text)])
+        default: .interfaceNotFound(interface)
+        }
+    }
+
+}
+
+/// The part that knows what the status was; on the loop's thread.
+package protocol HistoryAnswering: AnyObject {
+    /// Answers `GetHistory`, now or later, once.
+    func answerHistory(since: WallTime?, limit: Int, _ answer: @escaping (VarlinkReply) -> Void)
+}
+
+/// The part that keeps requests; on the loop's thread.
+package protocol OutboxAnswering: AnyObject {
+    /// Answers a call about the outbox, now or later, once; the caller's permission is checked.
+    func answerOutbox(_ request: OutboxCall, _ answer: @escaping (VarlinkReply) -> Void)
+
+    /// Answers when the entry has left or was given up, or when the time is over; once.
+    func waitForEntry(
+        _ entry: String, timeout: Duration?, for id: ConnectionQuota.ID,
+        _ answer: @escaping (VarlinkReply) -> Void)
+
+    /// The client is gone: it waits no more.
+    func forget(_ id: ConnectionQuota.ID)
+
+    /// The calls that wait.
+    var waitCount: Int { get }
+}
+
+/// Records events that need not lead to an update: a link without a path came or went.
+package final class KernelNotices {
+    /// Called after each batch of events.
+    var noticed: (() -> Void)?
+    /// How many batches there were.
+    private(set) var count: UInt64 = 0
+
+    package init() {}
+
+    func record(_ item: RecordedItem) {
+        guard case .events = item else { return }
+        count += 1
+        noticed?()
+    }
+}

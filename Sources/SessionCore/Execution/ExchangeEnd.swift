@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is known of an exchange that has ended.
+package struct ExchangeEnd: Sendable {
+    /// What the cache says of a response that it had asked to be confirmed.
+    package enum Validation: Sendable, Equatable {
+        case none
+        /// The stored response is the answer.
+        case useStored
+        /// The stored response is of no use, and neither is this one.
+        case reload
+    }
+
+    /// Nil where the response is complete.
+    package var failure: SessionError.Code?
+    package var validation = Validation.none
+    /// The server has said that the connection does not lead to it (421).
+    package var isMisdirected = false
+    /// The response asks for another request.
+    package var hasRedirect = false
+    /// The response asks for credentials that something may provide.
+    package var isChallenge = false
+    /// A proxy's refusal of a tunnel asks for credentials that something may provide.
+    package var isTunnelChallenge = false
+    /// The failure may be the path's, which is about to change.
+    package var mayReconnect = false
+    /// The handshake waits for a delegate's word about the server.
+    package var isServerUndecided = false
+
+    package init(failure: SessionError.Code? = nil) { self.failure = failure }
+
+    /// What follows.
+    var action: RequestStateMachine.Action {
+        switch validation {
+        case .useStored: return .useStoredResponse
+        case .reload: return .reload
+        case .none: break
+        }
+        if isMisdirected { return .sendElsewhere }
+        guard let failure else {
+            if hasRedirect { return .followRedirect }
+            return isChallenge ? .answerChallenge : .finish
+        }
+        // The content of a redirect is not needed: where it is too long or broken, another connection follows
+        // it.
+        if hasRedirect, failure == .dataLengthExceedsMaximum || failure == .cannotDecodeRawData {
+            return .followRedirect
+        }
+        if isTunnelChallenge { return .answerTunnel }
+        if mayReconnect { return .reconnect }
+        return isServerUndecided ? .askAboutServer : .fail
+    }
+}
+
+/// How far an exchange was when it was interrupted, and what sending it again takes.
+package struct ExchangeProgress: Sendable {
+    package var interruption: Interruption
+    /// The response had asked for another request.
+    package var hasRedirect = false
+    /// The body was read in part, and cannot be read again.
+    package var isBodySpent = false
+
+    package init(_ interruption: Interruption) { self.interruption = interruption }
+
+    package var verdict: InterruptionVerdict { InterruptionRules.verdict(interruption) }
+
+    /// What is sent when there is a connection again; nil where nothing may be.
+    package var nextStep: RequestStateMachine.Step? {
+        switch verdict {
+        case .outcomeUnknown, .cutOff: nil
+        case .continueByRange: .range
+        case .restart: hasRedirect ? .redirect : isBodySpent ? .newBody : .request
+        }
+    }
+}
+
+/// A try that has failed.
+package struct FailedTry: Sendable {
+    /// The network must not be used now.
+    package var isBlocked = false
+    /// What is sent when the network may be used again; nil where the failure is the end.
+    package var stepWhenReachable: RequestStateMachine.Step?
+    /// An interceptor may want another try.
+    package var asksRetriers = false
+
+    package init() {}
+}
+
+/// A complete response, and what is left to do with it.
+package struct FinalResponse: Sendable {
+    /// What is done with it, in this order.
+    package enum Stage: Int, Sendable { case rest, validation, serialization, storing }
+
+    /// What is done next.
+    package enum Action: Sendable, Equatable {
+        case askForRest
+        case failForRest
+        case askRetriers
+        case serialize
+        case store
+        /// Complete the task.
+        case settle
+    }
+
+    /// What the rules for partial content say of the end.
+    package enum Rest: Sendable, Equatable {
+        case complete
+        /// The server has sent a part of what was asked for.
+        case missing
+        case invalid
+    }
+
+    package var rest = Rest.complete
+    /// Its status is not acceptable, and an interceptor may want another try.
+    package var isRefusal = false
+    /// An interceptor wants to know whether the content can be read.
+    package var isSerialized = false
+    /// A cache may store it.
+    package var isCached = false
+
+    package init() {}
+
+    /// What is done after a stage; nil for the beginning.
+    package func action(after stage: Stage? = nil) -> Action {
+        let done = stage?.rawValue ?? -1
+        if done < Stage.rest.rawValue {
+            switch rest {
+            case .complete: break
+            case .missing: return .askForRest
+            case .invalid: return .failForRest
+            }
+        }
+        // Retriers are asked once: about the status, or about content that cannot be read.
+        if done < Stage.validation.rawValue {
+            if isRefusal { return .askRetriers }
+            if isSerialized { return .serialize }
+        }
+        return done < Stage.storing.rawValue && isCached ? .store : .settle
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How far an exchange was when its connection died.
+package struct Interruption: Sendable, Equatable {
+    /// Where the content of the response goes.
+    package enum Content: Sendable, Equatable {
+        /// Into memory: no reader has had any of it.
+        case memory
+        /// Into a file, so many bytes of which are there.
+        case file(bytes: Int64)
+        /// To a reader who has had so many bytes already.
+        case reader(bytes: Int64)
+    }
+
+    /// Whether the request may be carried out twice: its method says so, or its maker.
+    package var isIdempotent: Bool
+    /// Whether anything of the request was handed to the kernel.
+    package var hasBegun = true
+    /// Whether all of it was.
+    package var isWhollySent = true
+    /// Whether the response has begun, and its head says what became of the request.
+    package var hasHead = false
+    /// Whether the head only tells what to send next: a redirect, a challenge.
+    package var isPreliminary = false
+    /// Where the content goes.
+    package var content = Content.memory
+    /// Whether the server tells the content's version, so that the missing bytes can be asked for (RFC 9110
+    /// §13.1.5).
+    package var canContinue = false
+
+    package init(isIdempotent: Bool) { self.isIdempotent = isIdempotent }
+}
+
+/// What becomes of an exchange whose connection died.
+package enum InterruptionVerdict: Sendable, Equatable {
+    /// The missing bytes are asked for.
+    case continueByRange
+    /// The request is sent again from its beginning.
+    case restart
+    /// Whether the server has carried it out is unknown.
+    case outcomeUnknown
+    /// The server has answered, and the rest of the answer cannot be had.
+    case cutOff
+}
+
+/// Decides whether a request may be sent again after its connection died (RFC 9110 §9.2.2).
+package enum InterruptionRules {
+    /// What becomes of it.
+    package static func verdict(_ interruption: Interruption) -> InterruptionVerdict {
+        // The server asked for another request anyway.
+        if interruption.hasHead, interruption.isPreliminary { return .restart }
+        switch interruption.content {
+        case .file(let bytes) where bytes > 0 && interruption.canContinue: return .continueByRange
+        case .reader(let bytes) where bytes > 0:
+            return interruption.canContinue ? .continueByRange : .cutOff
+        default: break
+        }
+        if interruption.isIdempotent || !interruption.hasBegun { return .restart }
+        if interruption.hasHead { return .cutOff }
+        // The server cannot have carried out a request of which it lacks the end.
+        return interruption.isWhollySent ? .outcomeUnknown : .restart
+    }
+
+    /// Whether a request may be sent again after a failure that the loss of the network explains.
+    package static func canRepeatAfterFailure(
+        code: SessionError.Code, isIdempotent: Bool, isBodyRewindable: Bool
+    ) -> Bool {
+        guard isBodyRewindable else { return false }
+        switch code {
+        // The server has received nothing.
+        case .notConnectedToInternet, .cannotFindHost, .cannotConnectToHost: return true
+        case .networkConnectionLost: return isIdempotent
+        default: return false
+        }
+    }
+}
+
+extension SessionError {
+    /// The connection died, and what the server did is not known.
+    package static func outcomeUnknown(_ sentence: String) -> SessionError {
+        SessionError(
+            .networkConnectionLost,
+            "the connection was lost (\(sentence)), and the outcome is unknown: the server may have carried out the request",
+            advice:
+                "ask the server before sending it again, or mark requests that may be sent twice as idempotent"
+        )
+    }
+
+    /// The connection died while the response came.
+    package static func cutOff(_ sentence: String) -> SessionError {
+        SessionError(
+            .networkConnectionLost,
+            "the connection was lost (\(sentence)) after the server had answered, and the rest of the answer is missing",
+            advice: "ask again; content whose server sends an ETag goes on by itself")
+    }
+}
+
+/// What running transfers do when the kernel turns to another interface while theirs still works: a cable was
+/// plugged in beside Wi-Fi.
+///
+/// New transfers take the kernel's choice in either case.
+public enum BetterPathPolicy: String, Sendable, Codable, CaseIterable {
+    /// They stay: their sockets are bound to their interface (SO_BINDTODEVICE, socket(7)), without which the
+    /// kernel would send their packets through the new one, with the old one's address.
+    case stay
+    /// They go on over the new one, as after a loss: downloads by range, requests that may be sent twice
+    /// again from the beginning, the others stay.
+    case move
+}

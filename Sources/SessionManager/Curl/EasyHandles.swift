@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+import SessionCore
+
+/// The easy handles of an engine, and what they share: cookies and fixed addresses; on the loop's thread.
+final class EasyHandles {
+    private let tls: TLSSettings
+    private let sockets: CurlSockets
+    private let maximumIdle: Int
+    private let share: UnsafeMutableRawPointer?
+    /// Read by libcurl with each transfer, so it lives as long.
+    private let addresses: UnsafeMutablePointer<curl_slist>?
+    /// Handles without work; the newest is used first, since its memory is in the cache.
+    private var idle: [EasyHandle] = []
+
+    init(_ configuration: SessionConfiguration, tls: TLSSettings, sockets: CurlSockets) {
+        self.tls = tls
+        self.sockets = sockets
+        maximumIdle = configuration.maximumIdleHandles
+        share = ccurl_share_init()
+        if let share { _ = ccurl_share_set(share, CURL_LOCK_DATA_COOKIE) }
+        addresses = configuration.hostAddresses.reduce(nil) { list, entry in
+            entry.withCString { ccurl_list_append(list, $0) } ?? list
+        }
+    }
+
+    /// A handle for a transfer.
+    func take(for engine: TransferEngine) throws(SessionError) -> EasyHandle {
+        if let easy = idle.popLast() { return easy }
+        let easy = try EasyHandle(share: share, engine: engine, sockets: sockets)
+        try tls.configure(easy.raw)
+        return easy
+    }
+
+    /// Keeps a handle for the next transfer.
+    func giveBack(_ easy: EasyHandle) { if idle.count < maximumIdle { idle.append(easy) } }
+
+    /// Tells libcurl the addresses of the configuration, which it puts into the DNS cache of the pool, and
+    /// forgets.
+    func setAddresses(_ easy: EasyHandle, in pool: ConnectionPool) {
+        guard let addresses, easy.addressedPool != pool.number else { return }
+        easy.set(CURLOPT_RESOLVE, pointer: addresses)
+        easy.addressedPool = pool.number
+    }
+
+    /// Frees the handles: before their multi handles (curl_easy_cleanup(3)).
+    func removeIdle() { idle = [] }
+
+    /// Frees what the handles shared: after the multi handles (curl_share_cleanup(3)).
+    func close() {
+        if let share { _ = ccurl_share_cleanup(share) }
+        ccurl_list_free(addresses)
+    }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import HTTPTypes
+import SessionCore
+
+/// The request of a task as it is sent now, and what has led to it: adapters, redirects, credentials.
+///
+/// An object, because all parts of an execution read it. On the loop's thread.
+final class RequestChain {
+    let task: SessionTask
+    /// The request that is sent next, or is under way.
+    private(set) var current: Boxed<SessionRequest>
+    /// The request before the first redirect that led elsewhere; nil where none has.
+    private var beforeRedirects: Boxed<SessionRequest>?
+    /// How many redirects were followed.
+    private(set) var redirects = 0
+    /// The request that the response of the exchange under way asks for.
+    private var following: Boxed<SessionRequest>?
+    private var misdirection = Misdirection()
+
+    init(_ task: SessionTask) {
+        self.task = task
+        current = task.request
+    }
+
+    var request: SessionRequest {
+        _read { yield current.value }
+        set {
+            current = Boxed(newValue)
+            task.setCurrentRequest(current)
+        }
+    }
+
+    /// The options of the current request, read in place.
+    var options: RequestOptions { _read { yield current.value.sharedOptions.value } }
+
+    // MARK: Rules that depend on the task
+
+    /// Whether the request may be carried out twice.
+    var isIdempotent: Bool { task.plan.options.queueing?.values.isIdempotent ?? request.method.isIdempotent }
+    /// Whether a checksum tells at the end that the bytes of a download belong together.
+    var isChecked: Bool { task.boxedPlan.value.options.goesOnWithoutValidator }
+
+    /// Whether a URL is of the origin that the task was made for.
+    func isAtHome(_ url: URL) -> Bool {
+        guard let origin = Origin(url) else { return false }
+        return origin == Origin(task.originalRequest.url)
+    }
+
+    /// What has failed, as an error of this library.
+    func sessionError(_ error: any Error, _ code: SessionError.Code = .unknown) -> SessionError {
+        (error as? SessionError) ?? SessionError(code, "\(error)", failingURL: request.url, underlying: error)
+    }
+
+    // MARK: Redirects
+
+    /// The request that follows the exchange under way; nil where none does.
+    var next: SessionRequest? {
+        get { following?.value }
+        set { following = newValue.map { Boxed($0) } }
+    }
+    var hasNext: Bool { following != nil }
+
+    /// The request before redirects: as the adapters want it, with the credentials that its server has asked
+    /// for since.
+    var beforeRedirection: SessionRequest {
+        _read {
+            let boxed = beforeRedirects ?? current
+            yield boxed.value
+        }
+    }
+    var isRedirected: Bool { beforeRedirects != nil }
+
+    /// Whether resume records are of the request before redirects: not where redirects have made a GET of
+    /// another method, whose content is asked for where they have led.
+    var recordsBeforeRedirects: Bool { beforeRedirection.method == request.method }
+    var recordedRequest: SessionRequest { recordsBeforeRedirects ? beforeRedirection : request }
+
+    /// One request follows another as the server wants; ``request`` is still the former one, perhaps with the
+    /// cache's conditions.
+    func follow(from former: SessionRequest, to next: SessionRequest) {
+        redirects += 1
+        misdirection = Misdirection()
+        guard beforeRedirects == nil, next.url != former.url || next.method != former.method else { return }
+        beforeRedirects = Boxed(former)
+    }
+
+    /// Goes back to the request before redirects.
+    ///
+    /// - Returns: whether there were any: servers on their way ask for credentials again.
+    func rewindRedirects() -> Bool {
+        redirects = 0
+        misdirection = Misdirection()
+        guard let first = beforeRedirects.take() else { return false }
+        current = first
+        task.setCurrentRequest(first)
+        return true
+    }
+
+    // MARK: Bodies
+
+    /// Whether sending the current request again takes another body, when `transfer` has sent it.
+    func isBodySpent(by transfer: Transfer) -> Bool {
+        guard case .stream(let source)? = request.body, !source.isRewindable else { return false }
+        return transfer.body.sent > 0
+    }
+
+    // MARK: Misdirected requests (421)
+
+    var isMisdirected: Bool { misdirection.isPending }
+    /// Whether the next exchange may use no connection that is there already.
+    var needsNewConnection: Bool { misdirection.needsNewConnection }
+
+    /// A head with status 421 has come.
+    ///
+    /// - Returns: whether the request is sent again.
+    func receivedMisdirection() -> Bool {
+        misdirection.begins(canRepeat: request.body?.isRewindable != false)
+    }
+
+    /// The exchange that was misdirected is over.
+    func leaveMisdirected() { misdirection.leave() }
+
+    /// A new exchange begins.
+    func forgetExchange() {
+        following = nil
+        misdirection.isPending = false
+    }
+}
+
+/// What a task does about 421 (Misdirected Request): the same request once more, over a connection of its
+/// own.
+///
+/// The server has not carried it out, so the method does not matter (RFC 9110 §15.5.20). A second 421 of the
+/// same target is the response.
+private struct Misdirection {
+    /// The response of the exchange under way is one, and the request is sent again.
+    var isPending = false
+    private(set) var needsNewConnection = false
+
+    mutating func begins(canRepeat: Bool) -> Bool {
+        guard canRepeat, !needsNewConnection else { return false }
+        isPending = true
+        return true
+    }
+
+    mutating func leave() {
+        isPending = false
+        needsNewConnection = true
+    }
+}
+
+extension HTTPRequest.Method {
+    /// Whether it may be carried out several times with the effect of one (RFC 9110 §9.2.2).
+    var isIdempotent: Bool {
+        switch self {
+        case .get, .head, .put, .delete, .options, .trace: true
+        default: false
+        }
+    }
+}

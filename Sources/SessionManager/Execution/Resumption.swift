@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+import EventLoop
+import FoundationEssentials
+import HTTPTypes
+import SessionCore
+
+/// What has come of a content already, and how the rest of it is asked for: after a lost path, in another
+/// try, or by a later process.
+struct Resumption {
+    /// Written down for a later process; nil where that is not wanted.
+    let checkpoints: DownloadCheckpoints?
+    private var known: Boxed<ResumeRecord>?
+    /// The task was made with a record, which has not turned out to be useless.
+    private var isContinuation: Bool
+    /// The task was made with a record that was useless.
+    private(set) var isAnew = false
+    /// The file with what has come so far, still open.
+    private var openPart: FileSink?
+    /// Whether an incomplete download is of use to the caller.
+    private var keepsPart: Bool
+    /// Bytes of the content that came before the exchange under way.
+    private(set) var offset: Int64 = 0
+
+    init(_ task: SessionTask, on reactor: Reactor) {
+        // Read in place: a plan is much to copy.
+        let plan = task.boxedPlan
+        checkpoints = DownloadCheckpoints(plan.value.options, reactor: reactor)
+        keepsPart = plan.value.options.keepsPartialFile || plan.value.options.resumeFile != nil
+        known = plan.value.record.map { Boxed($0) }
+        isContinuation = known != nil
+    }
+
+    var record: ResumeRecord? { known?.value }
+
+    /// Whether the current request is for the missing bytes of an interrupted content.
+    func asksForRest(_ request: SessionRequest) -> Bool {
+        known != nil && request.headerFields[.range] != nil
+    }
+
+    private func rules(_ record: ResumeRecord, base chain: RequestChain) -> ResumeRules {
+        ResumeRules(record: record, base: chain.request, isChecked: chain.isChecked)
+    }
+
+    /// The rules for the response to a request for missing bytes.
+    private func rules(_ record: ResumeRecord, asked chain: RequestChain) -> ResumeRules {
+        ResumeRules(record: record, asked: chain.request, isChecked: chain.isChecked)
+    }
+
+    // MARK: Before an exchange
+
+    /// The content is wanted as it is on the server, since ranges count its bytes.
+    func preferPlainContent(_ chain: RequestChain, isDownload: Bool) {
+        guard isDownload, checkpoints != nil, chain.request.headerFields[.acceptEncoding] == nil else {
+            return
+        }
+        chain.request.headerFields[.acceptEncoding] = "identity"
+    }
+
+    /// How a try begins that continues with something; nil where there is nothing.
+    mutating func beginning(_ chain: RequestChain, isDownload: Bool) -> ResumePlan? {
+        let given = chain.task.plan.record
+        if known != nil || isContinuation, let record = record ?? given {
+            return plan(record, base: chain)
+        }
+        if given == nil, isDownload, let record = checkpoints?.file.record(for: chain.request) {
+            return plan(record, base: chain)
+        }
+        guard isAnew, let given else { return nil }
+        return .restart(rules(given, base: chain).whole)
+    }
+
+    /// How to continue with the record of the interrupted content.
+    mutating func continuation(_ chain: RequestChain) -> ResumePlan? { record.map { plan($0, base: chain) } }
+
+    private mutating func plan(_ record: ResumeRecord, base chain: RequestChain) -> ResumePlan {
+        known = Boxed(record)
+        return rules(record, base: chain).plan
+    }
+
+    /// The missing bytes are about to be asked for.
+    ///
+    /// - Throws: before anything is sent, where the record tells of bytes that are not there.
+    mutating func prepare(isDownload: Bool, _ chain: RequestChain) throws(SessionError) {
+        guard let record else { return }
+        if isDownload { openPart = try part(record, chain) }
+        offset = record.receivedBytes
+    }
+
+    /// Resuming is impossible: everything is asked for, and overwrites the partial file.
+    mutating func giveUp() {
+        known = nil
+        isAnew = isAnew || isContinuation
+        isContinuation = false
+    }
+
+    /// The file with what has come so far: still open where this task received it.
+    mutating func part(_ record: ResumeRecord, _ chain: RequestChain) throws(SessionError) -> FileSink {
+        if let openPart = openPart.take() { return openPart }
+        return try FileSink(continuing: record, limit: chain.options.maximumContentLength)
+    }
+
+    // MARK: The head of a response
+
+    /// What the response to a request for missing bytes means; nil where it is about the whole.
+    func answer(_ head: SessionResponse, _ chain: RequestChain) -> ResumeAnswer? {
+        guard let record, asksForRest(chain.request) else { return nil }
+        return rules(record, asked: chain).judge(head)
+    }
+
+    /// The content of the response is appended to what has come.
+    mutating func goesOn(from start: Int64) { offset = start }
+
+    /// The record of what is appended to is in the file, or is written now.
+    func checkpointPart(_ chain: RequestChain) throws(SessionError) {
+        guard let record else { return }
+        if chain.task.plan.record == nil { checkpoints?.goOn(record) } else { try checkpoints?.begin(record) }
+    }
+
+    /// A new file for the content from its beginning: the one that was received in vain is overwritten.
+    mutating func newFile(_ chain: RequestChain) throws(SessionError) -> FileSink {
+        offset = 0
+        let former = openPart.take()
+        former?.keep()
+        let path = former?.path ?? (isAnew ? chain.task.plan.record?.partialFile : nil)
+        let named = chain.task.plan.options.partialFile ?? checkpoints?.file.partialFile
+        return try FileSink(path: path ?? named, limit: chain.options.maximumContentLength)
+    }
+
+    /// A new file receives the content: a later process is told of it, where it could go on.
+    func checkpointNew(
+        _ head: SessionResponse, _ file: FileSink, _ chain: RequestChain, expected: Int64?
+    ) throws(SessionError) {
+        guard let checkpoints else { return }
+        guard let record = Self.record(chain, head, bytes: 0, expected, file.path) else {
+            return checkpoints.forget()
+        }
+        try checkpoints.begin(record)
+    }
+
+    mutating func forgetOffset() { offset = 0 }
+
+    // MARK: Interruptions
+
+    /// How far the exchange under way is, and what may follow it.
+    func progress(
+        _ transfer: Transfer, _ content: borrowing ContentRouter, _ chain: RequestChain, isChallenge: Bool
+    )
+        -> ExchangeProgress
+    {
+        var facts = Interruption(isIdempotent: chain.isIdempotent)
+        let headBytes = transfer.easy?.long(CURLINFO_REQUEST_SIZE) ?? 0
+        facts.hasBegun = headBytes > 0 || transfer.body.sent > 0
+        facts.isWhollySent = transfer.body.isSent
+        facts.hasHead = transfer.response != nil
+        facts.isPreliminary = chain.hasNext || chain.isMisdirected || isChallenge
+        if let file = content.file {
+            facts.content = .file(bytes: file.count)
+        } else if chain.task.plan.stream != nil {
+            facts.content = .reader(bytes: offset + transfer.received)
+        }
+        facts.canContinue = current(transfer, content, chain).map { canResume($0, chain) } ?? false
+        var progress = ExchangeProgress(facts)
+        progress.hasRedirect = chain.hasNext
+        progress.isBodySpent = chain.isBodySpent(by: transfer)
+        return progress
+    }
+
+    private func canResume(_ record: ResumeRecord, _ chain: RequestChain) -> Bool {
+        switch rules(record, base: chain).plan {
+        case .resume, .complete: true
+        case .restart: false
+        }
+    }
+
+    /// The record of what has come until now; nil where the server does not allow to go on.
+    func current(_ transfer: Transfer, _ content: borrowing ContentRouter, _ chain: RequestChain)
+        -> ResumeRecord?
+    {
+        if let file = content.file { return record(of: file, transfer.response, chain, content.expected) }
+        guard chain.task.plan.stream != nil else { return nil }
+        let count = offset + transfer.received
+        if let record { return try? record.with(receivedBytes: count) }
+        guard count > 0, let head = transfer.response else { return nil }
+        return Self.record(chain, head, bytes: count, content.expected, nil)
+    }
+
+    private func record(
+        of file: FileSink, _ response: SessionResponse?, _ chain: RequestChain, _ expected: Int64?
+    ) -> ResumeRecord? {
+        if let record { return try? record.with(receivedBytes: file.count) }
+        guard let response, file.count > 0 else { return nil }
+        return Self.record(chain, response, bytes: file.count, expected, file.path)
+    }
+
+    private static func record(
+        _ chain: RequestChain, _ response: SessionResponse, bytes: Int64, _ expected: Int64?, _ path: String?
+    ) -> ResumeRecord? {
+        var asked = chain.request
+        // A server that sends the whole has ignored it.
+        if path != nil { asked.headerFields[.range] = nil }
+        guard ResumeRules.canRecord(asked, response: response, isChecked: chain.isChecked) else { return nil }
+        return try? ResumeRecord(
+            request: chain.recordedRequest, response: response, receivedBytes: bytes, totalBytes: expected,
+            partialFile: path ?? "-")
+    }
+
+    /// The exchange ended early, and its content goes on, or its request is sent again.
+    mutating func interrupted(
+        _ step: RequestStateMachine.Step, _ transfer: Transfer, _ content: borrowing ContentRouter,
+        _ chain: RequestChain
+    ) {
+        if step == .range {
+            known = current(transfer, content, chain).map { Boxed($0) }
+            openPart = content.file
+            return
+        }
+        // A request for missing bytes is sent again as it is; otherwise what has come is useless, and the
+        // same file receives it anew.
+        if !asksForRest(chain.request) { known = nil }
+        openPart = content.file ?? openPart
+    }
+
+    /// Whether another try can serve a reader: with the rest of the content of which it has a part, or from
+    /// the beginning.
+    mutating func serves(
+        _ stream: StreamBuffer, _ transfer: Transfer?, _ content: borrowing ContentRouter,
+        _ chain: RequestChain
+    ) -> Bool {
+        let total = stream.total
+        guard total > 0 else { return true }
+        let known = transfer.map { current($0, content, chain) } ?? record
+        guard let known, known.receivedBytes == total else { return false }
+        self.known = Boxed(known)
+        return canResume(known, chain)
+    }
+
+    // MARK: Other tries
+
+    /// What another try of a download continues with; nil where it begins anew: after a failure that says
+    /// that the content is bad, and where nothing would tell whether the rest belongs to it.
+    func recordForNextTry(
+        after failure: SessionError.Code, _ transfer: Transfer?, _ content: borrowing ContentRouter,
+        _ chain: RequestChain
+    ) -> ResumeRecord? {
+        guard content.isDownload, chain.task.plan.stream == nil, let transfer else { return nil }
+        switch failure {
+        case .networkConnectionLost, .timedOut, .cannotConnectToHost, .cannotFindHost,
+            .notConnectedToInternet:
+            break
+        case .badServerResponse where ![nil, 200, 206].contains(transfer.response?.statusCode): break
+        default: return nil
+        }
+        guard let known = content.file == nil ? record : current(transfer, content, chain),
+            case .resume = rules(known, base: chain).plan
+        else { return nil }
+        return known
+    }
+
+    mutating func beginTry(with record: ResumeRecord?, _ content: borrowing ContentRouter, hasReader: Bool) {
+        let file = content.file ?? openPart
+        if let record {
+            openPart = file
+            known = Boxed(record)
+            return
+        }
+        // A later process continues with the file that a resume file tells of.
+        if checkpoints == nil { file?.discard() } else { file?.keep() }
+        openPart = nil
+        // A file that is begun anew continues nothing; a reader has what has come.
+        if !hasReader {
+            known = nil
+            offset = 0
+        }
+    }
+
+    // MARK: The end
+
+    /// What the end of a partial response means; `complete` where it was about the whole.
+    func end(
+        of response: SessionResponse, _ transfer: Transfer?, _ content: borrowing ContentRouter,
+        _ chain: RequestChain
+    ) -> ResumeEnd {
+        guard response.statusCode == 206, content.refusal == nil, let record, let transfer,
+            asksForRest(chain.request)
+        else { return .complete }
+        return rules(record, asked: chain).ended(
+            response, at: content.file?.count ?? offset + transfer.received)
+    }
+
+    /// The server has sent a part of the missing bytes, as the longer record tells: where redirects have led
+    /// is the next piece.
+    mutating func continuation(
+        with longer: ResumeRecord, _ content: borrowing ContentRouter, _ chain: RequestChain
+    ) -> ResumePlan {
+        openPart = content.file
+        known = Boxed(longer)
+        return rules(longer, asked: chain).plan
+    }
+
+    /// The server has sent wrong bytes: a file with too many of them cannot be continued.
+    mutating func failed(at count: Int64) {
+        if let record, count > record.receivedBytes { keepsPart = false }
+    }
+
+    /// The task ends: the record of an incomplete download, where the caller wants one; a file without a
+    /// record is removed.
+    func finish(
+        _ failure: SessionError?, _ response: SessionResponse?, _ content: borrowing ContentRouter,
+        _ chain: RequestChain
+    ) -> ResumeRecord? {
+        guard let file = content.file ?? openPart else { return nil }
+        let record =
+            failure != nil && keepsPart ? record(of: file, response, chain, content.expected) : nil
+        if record != nil {
+            file.keep()
+        } else {
+            file.discard()
+            checkpoints?.forget()
+        }
+        return record
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import SessionCore
+
+/// Asks the session's delegate about the servers of one task; made when the first handshake waits for it.
+final class ServerTrustFlow {
+    enum Step {
+        case nothing
+        /// Ask, and hand the answer to ``answered(_:ticket:by:_:_:)``.
+        case ask(@Sendable () async -> AuthenticationFlow.Answer, ticket: Int)
+        /// Connect again: the handshake is decided now.
+        case sendAgain
+        case fail(SessionError)
+    }
+
+    /// A server that shows another certificate each time would be asked about for ever.
+    private static let mostQuestions = 10
+
+    private var machine = AuthenticationStateMachine()
+    private var questions = 0
+    /// The server that the trust roots judge, since the delegate left it to the default.
+    private var leftToRoots: String?
+
+    /// What judges the handshakes of the next exchange with an origin.
+    func judge(_ approvals: ServerTrustCache, _ origin: String) -> TrustEvaluator.Judge {
+        leftToRoots == origin ? .roots : approvals.judge(for: origin)
+    }
+
+    /// A handshake was left undecided.
+    ///
+    /// - Parameter error: the failure of the task where the delegate is not asked any more.
+    func undecided(
+        _ peer: PeerTrust, _ error: SessionError, _ chain: RequestChain, _ approvals: ServerTrustCache?
+    ) -> Step {
+        questions += 1
+        guard questions <= Self.mostQuestions else { return .fail(error) }
+        let (task, url) = (chain.task, chain.request.url)
+        let challenge = AuthenticationChallenge(
+            method: .serverTrust, host: url.host() ?? peer.host, port: Origin(url)?.port ?? 0, peerTrust: peer
+        )
+        task.tell(.challenged(challenge))
+        return step(machine.challenged([challenge], handler: .session), peer, chain, approvals)
+    }
+
+    func answered(
+        _ answer: AuthenticationFlow.Answer, ticket: Int, by peer: PeerTrust, _ chain: RequestChain,
+        _ approvals: ServerTrustCache?
+    ) -> Step {
+        switch answer {
+        case .success(let disposition):
+            step(machine.answered(disposition, ticket: ticket), peer, chain, approvals)
+        case .failure(let error): step(machine.answered(with: error, ticket: ticket), peer, chain, approvals)
+        }
+    }
+
+    private func step(
+        _ step: AuthenticationStateMachine.Step, _ peer: PeerTrust, _ chain: RequestChain,
+        _ approvals: ServerTrustCache?
+    ) -> Step {
+        switch step {
+        case .ignore, .withoutCredential: return .nothing
+        case .ask(let challenge, let ticket):
+            return .ask(question(challenge, chain.task.session), ticket: ticket)
+        case .evaluateTrust:
+            // The next handshake judges; a refusal is the error of the task then.
+            leftToRoots = chain.request.url.originText
+            return .sendAgain
+        case .proceed:
+            if let leaf = peer.certificates.first {
+                approvals?.approve(leaf.der, for: chain.request.url.originText)
+            }
+            return .sendAgain
+        case .fail(let error):
+            let error =
+                (error as? SessionError)
+                ?? SessionError(.userCancelledAuthentication, "\(error)", underlying: error)
+            return .fail(error.with(failingURL: chain.request.url))
+        }
+    }
+
+    private func question(
+        _ challenge: AuthenticationChallenge, _ session: Session
+    ) -> @Sendable () async -> AuthenticationFlow.Answer {
+        {
+            do {
+                guard let judge = session.serverJudge else { return .success(.performDefaultHandling) }
+                return .success(try await judge.session(session, didReceive: challenge))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+}
+
+extension SessionError {
+    /// The server whose handshake is undecided.
+    var undecidedPeer: PeerTrust? {
+        guard let refusal = underlying as? TrustRefusal, refusal.step == .undecided else { return nil }
+        return refusal.peer
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import FoundationEssentials
+public import SessionCore
+
+// Tasks with completion blocks. All are made suspended.
+extension URLSessionManager {
+    /// A task that keeps the content of the response in memory.
+    ///
+    /// - Parameter options: what it is to do differently from the others of its manager; nil for nothing.
+    /// - Throws: ``SessionError/Code/invalidated`` after ``invalidate(cancellingTasks:resettingSession:)``.
+    public func dataTask(
+        with request: SessionRequest, options: TaskOptions? = nil, completion: CompletionBlock? = nil
+    ) throws(SessionError) -> SessionTask {
+        try task(request, .data, plan(options), completion)
+    }
+
+    /// A task that sends a file as the body; the method is the request's.
+    ///
+    /// - Throws: ``SessionError/Code/invalidated`` after ``invalidate(cancellingTasks:resettingSession:)``.
+    public func uploadTask(
+        with request: SessionRequest, fromFile path: String, options: TaskOptions? = nil,
+        completion: CompletionBlock? = nil
+    ) throws(SessionError) -> SessionTask {
+        try upload(request, .file(path: path), options, completion)
+    }
+
+    /// A task that sends bytes as the body; the method is the request's.
+    ///
+    /// - Throws: ``SessionError/Code/invalidated`` after ``invalidate(cancellingTasks:resettingSession:)``.
+    public func uploadTask(
+        with request: SessionRequest, from data: Data, options: TaskOptions? = nil,
+        completion: CompletionBlock? = nil
+    ) throws(SessionError) -> SessionTask {
+        try upload(request, .data(data), options, completion)
+    }
+
+    /// A task that sends the request's own body, for instance a multipart form or a live source.
+    ///
+    /// - Throws: ``SessionError/Code/invalidated`` after ``invalidate(cancellingTasks:resettingSession:)``.
+    public func uploadTask(
+        withStreamedRequest request: SessionRequest, options: TaskOptions? = nil,
+        completion: CompletionBlock? = nil
+    ) throws(SessionError) -> SessionTask {
+        try upload(request, request.body, options, completion)
+    }
+
+    /// A task that writes the content of the response to a file.
+    ///
+    /// Only acceptable responses are written: the content of an error comes in the error's
+    /// ``SessionError/data``.
+    ///
+    /// - Parameter destination: asked off the transferring thread when the content is complete; without one
+    ///   the file stays at a passing place, whose path the block gets as its object.
+    /// - Throws: ``SessionError/Code/invalidated`` after ``invalidate(cancellingTasks:resettingSession:)``.
+    public func downloadTask(
+        with request: SessionRequest, options: TaskOptions? = nil,
+        destination: (@Sendable (_ temporaryPath: String, SessionResponse) -> DownloadDestination?)? = nil,
+        completion: CompletionBlock? = nil
+    ) throws(SessionError) -> SessionTask {
+        var plan = plan(options).value
+        plan.destination = destination
+        return try task(request, .download, Boxed(plan), completion)
+    }
+
+    /// A task that resumes an earlier download.
+    ///
+    /// Where the server's file has changed since, or ranges are not supported, it begins anew by itself.
+    ///
+    /// - Throws: ``SessionError/Code/invalidated`` after ``invalidate(cancellingTasks:resettingSession:)``.
+    public func downloadTask(
+        resuming record: ResumeRecord, with request: SessionRequest? = nil,
+        options: TaskOptions? = nil,
+        destination: (@Sendable (_ temporaryPath: String, SessionResponse) -> DownloadDestination?)? = nil,
+        completion: CompletionBlock? = nil
+    ) throws(SessionError) -> SessionTask {
+        var plan = plan(options).value
+        plan.destination = destination
+        plan.record = record
+        return try task(request ?? SessionRequest(url: record.url), .download, Boxed(plan), completion)
+    }
+
+    private func upload(
+        _ request: SessionRequest, _ body: RequestBody?, _ options: TaskOptions?,
+        _ completion: CompletionBlock?
+    ) throws(SessionError) -> SessionTask {
+        var request = request
+        request.body = body
+        return try task(request, .upload, plan(options), completion)
+    }
+}

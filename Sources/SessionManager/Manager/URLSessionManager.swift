@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import EventLoop
+public import Reachability
+public import SessionCore
+import Synchronization
+
+/// Makes tasks and delivers what they bring: one pool of connections, one serializer, one place where blocks
+/// are called.
+///
+/// It needs no main queue and no run loop: transfers run on a thread of the library, and blocks are called on
+/// ``completionQueue``. Every member may be used from any thread. Tasks that were resumed last until they
+/// have completed, and keep what they need alive: a manager may be let go of while they run. A task that was
+/// never resumed lasts as long as it is kept.
+public final class URLSessionManager: Sendable {
+    private struct State: ~Copyable {
+        var sessions = ManagedSessions()
+        var serializer: any ResponseSerializer
+        var queue: DeliveryQueue
+        var delegate: (any SessionDelegate)?
+        /// Whether the delegate wants to hear of bytes.
+        var delegateHearsBytes = false
+        /// The delegate, where it wants to be asked about servers.
+        var serverJudge: (any SessionDelegate)?
+        var interceptor: (any RequestInterceptor)?
+        var policy: SecurityPolicy
+        var cache: DiskResponseCache?
+        var cachedResponseHandler: (any CachedResponseHandler)?
+        /// Both together, ready for tasks.
+        var caching: CacheAccess?
+        var monitors: [EventMonitor] = []
+
+        /// What is agreed for tasks that are told nothing.
+        var ordinaryPlan: Boxed<TaskPlan>?
+
+        mutating func renewCaching() {
+            caching = cache.map { CacheAccess($0, handler: cachedResponseHandler) }
+            ordinaryPlan = nil
+        }
+    }
+
+    /// What all sessions of this manager have in common.
+    public let configuration: SessionConfiguration
+    private let reactor: Result<Reactor, SessionError>
+    private let state: Mutex<State>
+    private let hub = EventBroadcaster<SessionEvent>(isOrdered: true)
+    /// Decides when tasks start, and holds them while there is no network.
+    public let queue: RequestQueue
+
+    /// A manager.
+    ///
+    /// - Parameters:
+    ///   - configuration: limits, proxy and interface of its connections.
+    ///   - securityPolicy: how servers are judged.
+    ///   - responseSerializer: judges responses and makes objects of their content.
+    ///   - completionQueue: where blocks are called.
+    ///   - queue: when tasks start, and which network they follow; may be changed later by ``queue``.
+    public init(
+        configuration: SessionConfiguration = SessionConfiguration(),
+        securityPolicy: SecurityPolicy = .default,
+        responseSerializer: any ResponseSerializer = JSONResponseSerializer(),
+        completionQueue: DeliveryQueue = .own, queue: RequestQueue.Settings = RequestQueue.Settings()
+    ) {
+        self.configuration = configuration
+        do throws(ReactorError) {
+            reactor = .success(try Reactor.shared)
+        } catch {
+            reactor = .failure(
+                SessionError(
+                    .outOfResources, "no thread for transfers can be started: \(error)",
+                    advice: "raise the limits of open files and threads (ulimit -n, ulimit -u)"))
+        }
+        self.queue = RequestQueue(queue, reactor: try? reactor.get(), events: hub)
+        state = Mutex(State(serializer: responseSerializer, queue: completionQueue, policy: securityPolicy))
+    }
+
+    /// A manager whose connections are made by this loop's thread, and so in that thread's network namespace.
+    package init(
+        configuration: SessionConfiguration, securityPolicy: SecurityPolicy, on reactor: Reactor,
+        queue: RequestQueue.Settings = RequestQueue.Settings()
+    ) {
+        self.configuration = configuration
+        self.queue = RequestQueue(queue, reactor: reactor, events: hub)
+        self.reactor = .success(reactor)
+        state = Mutex(State(serializer: HTTPResponseSerializer(), queue: .own, policy: securityPolicy))
+    }
+
+    /// Makes objects of content, for the tasks that are made from now on.
+    public var responseSerializer: any ResponseSerializer {
+        get { state.withLock { $0.serializer } }
+        set { change { $0.serializer = newValue } }
+    }
+
+    /// Where the blocks of the tasks that are made from now on are called.
+    public var completionQueue: DeliveryQueue {
+        get { state.withLock { $0.queue } }
+        set { change { $0.queue = newValue } }
+    }
+
+    /// Takes part in the tasks that are made from now on; kept alive by the manager and by these tasks.
+    ///
+    /// One that is asked about servers (``SessionDelegate/asksAboutServers``), and the one after it, get a
+    /// new ``session``.
+    public var delegate: (any SessionDelegate)? {
+        get { state.withLock { $0.delegate } }
+        set {
+            // Read outside the lock: it is the delegate's own code.
+            let asks = newValue?.asksAboutServers == true
+            let hears = newValue?.hearsOfBytes == true
+            state.withLock { state in
+                // A connection that one delegate has accepted must not serve tasks of another.
+                if asks || state.serverJudge != nil, state.sessions.current?.isInvalid != true {
+                    state.sessions.renew()
+                }
+                state.delegate = newValue
+                state.delegateHearsBytes = hears
+                state.ordinaryPlan = nil
+                state.serverJudge = asks ? newValue : nil
+            }
+        }
+    }
+
+    /// How servers are judged.
+    ///
+    /// A change holds for the tasks that are made from now on: they get a new ``session``, since a connection
+    /// that was accepted under one policy must not serve another.
+    public var securityPolicy: SecurityPolicy {
+        get { state.withLock { $0.policy } }
+        set {
+            state.withLock { state in
+                guard state.policy != newValue else { return }
+                state.policy = newValue
+                if state.sessions.current?.isInvalid != true { state.sessions.renew() }
+            }
+        }
+    }
+
+    /// Changes the requests of the tasks that are made from now on, before each try, and decides whether
+    /// failures are tried again.
+    public var interceptor: (any RequestInterceptor)? {
+        get { state.withLock { $0.interceptor } }
+        set { change { $0.interceptor = newValue } }
+    }
+
+    /// The response cache of the tasks that are made from now on; nil, which stores and uses nothing, unless
+    /// set.
+    ///
+    /// A request's ``SessionCore/RequestOptions/cachePolicy`` says how it is used. The content of streams is
+    /// not stored.
+    public var cache: DiskResponseCache? {
+        get { state.withLock { $0.cache } }
+        set {
+            state.withLock { state in
+                state.cache = newValue
+                state.renewCaching()
+            }
+        }
+    }
+
+    /// Has the last word about what the tasks that are made from now on store in ``cache``; nil stores what
+    /// may be stored.
+    public var cachedResponseHandler: (any CachedResponseHandler)? {
+        get { state.withLock { $0.cachedResponseHandler } }
+        set {
+            state.withLock { state in
+                state.cachedResponseHandler = newValue
+                state.renewCaching()
+            }
+        }
+    }
+
+    /// Hear of every step of the tasks that are made from now on; none unless set.
+    public var eventMonitors: [EventMonitor] {
+        get { state.withLock { $0.monitors } }
+        set { change { $0.monitors = newValue } }
+    }
+
+    /// The session that new tasks belong to; made when it is first asked for.
+    ///
+    /// - Throws: ``SessionError/Code/outOfResources`` where no thread can be started.
+    public var session: Session {
+        get throws(SessionError) {
+            let reactor = try reactor.get()
+            return state.withLock { state in
+                if let session = state.sessions.current { return session }
+                let session = Session(
+                    configuration: configuration, policy: state.policy, serverJudge: state.serverJudge,
+                    reactor: reactor, events: hub, queue: queue)
+                state.sessions.current = session
+                return session
+            }
+        }
+    }
+
+    /// The tasks that have not completed: data, then upload, then download tasks, each in the order of their
+    /// making.
+    public var tasks: [SessionTask] { dataTasks + uploadTasks + downloadTasks }
+    /// The data and stream tasks that have not completed.
+    public var dataTasks: [SessionTask] { running { $0 == .data || $0 == .stream } }
+    /// The upload tasks that have not completed.
+    public var uploadTasks: [SessionTask] { running { $0 == .upload } }
+    /// The download tasks that have not completed.
+    public var downloadTasks: [SessionTask] { running { $0 == .download } }
+
+    /// What happens to the tasks, in order, from now on.
+    ///
+    /// Nothing is lost during iteration; a program that stops reading but keeps the sequence makes the memory
+    /// grow. The sequence ends when the task is cancelled, or the manager and all its tasks are gone.
+    public var events: AsyncStream<SessionEvent> {
+        AsyncStream { continuation in
+            let number = hub.subscribe({ continuation.yield($0) }, onEnd: { continuation.finish() })
+            continuation.onTermination = { [weak hub] _ in hub?.unsubscribe(number) }
+        }
+    }
+
+    /// Takes no more tasks.
+    ///
+    /// - Parameters:
+    ///   - cancellingTasks: whether running tasks are cancelled, or may end.
+    ///   - resettingSession: whether the next task gets a new session of the same configuration; otherwise
+    ///     every further task fails with
+    ///     ``SessionError/Code/invalidated``.
+    public func invalidate(cancellingTasks: Bool = true, resettingSession: Bool = false) {
+        if !resettingSession { _ = try? session }
+        let (sessions, delegate): ([Session], (any SessionDelegate)?) = state.withLock { state in
+            let sessions = state.sessions.all
+            if resettingSession { state.sessions.renew() }
+            return (sessions, state.delegate)
+        }
+        for session in sessions {
+            session.invalidate(cancellingTasks: cancellingTasks) { [hub, weak session] in
+                guard let session else { return }
+                hub.publish(.invalidated(session))
+                if let delegate { Task { await delegate.sessionDidBecomeInvalid(session) } }
+            }
+        }
+    }
+
+    /// Runs tasks on the thread that transfers, by `withTaskExecutorPreference` or
+    /// `Task(executorPreference:)`.
+    ///
+    /// Made for code that sends one small request after the other: nothing changes threads then, which saves
+    /// about a fifth of a request's processor time. What takes long or blocks there holds up every transfer.
+    ///
+    /// - Throws: ``SessionError/Code/outOfResources`` where no thread can be started.
+    public var transferExecutor: any TaskExecutor {
+        get throws(SessionError) { LoopTaskExecutor(try reactor.get()) }
+    }
+
+    /// Calls blocks on the thread that transfers; for ``completionQueue`` and
+    /// ``TaskOptions/completionQueue``.
+    ///
+    /// What ``transferExecutor`` is for tasks: nothing changes threads, and what takes long or blocks there
+    /// holds up every transfer. A block may make and resume further tasks; it is called after the answer's
+    /// own turn, never inside a call of yours.
+    ///
+    /// - Throws: ``SessionError/Code/outOfResources`` where no thread can be started.
+    public var transferQueue: DeliveryQueue {
+        get throws(SessionError) {
+            let reactor = try reactor.get()
+            return .custom { reactor.perform($0) }
+        }
+    }
+
+    private func running(_ isWanted: (SessionTask.Kind) -> Bool) -> [SessionTask] {
+        state.withLock { $0.sessions.all }.flatMap { $0.tasks.filter { isWanted($0.kind) } }
+    }
+
+    /// Changes what further tasks are planned with.
+    private func change(_ body: (inout State) -> Void) {
+        state.withLock { state in
+            body(&state)
+            state.ordinaryPlan = nil
+        }
+    }
+
+    /// What the manager does with a task besides what the task is told.
+    func plan(_ options: TaskOptions?) -> Boxed<TaskPlan> {
+        guard let options else { return ordinaryPlan() }
+        return state.withLock { Boxed(Self.plan($0, options)) }
+    }
+
+    /// The same for a task that is told nothing: made once.
+    func ordinaryPlan() -> Boxed<TaskPlan> {
+        state.withLock { state in
+            if let plan = state.ordinaryPlan { return plan }
+            let plan = Boxed(Self.plan(state, TaskOptions()))
+            state.ordinaryPlan = plan
+            return plan
+        }
+    }
+
+    private static func plan(_ state: borrowing State, _ options: TaskOptions) -> TaskPlan {
+        let (serializer, queue, delegate) = (state.serializer, state.queue, state.delegate)
+        var plan = TaskPlan()
+        plan.options = options
+        if options.uploadProgress != nil || options.downloadProgress != nil, options.progressQueue == nil {
+            plan.options.progressQueue = queue
+        }
+        plan.delegate = delegate
+        plan.delegateHearsBytes = state.delegateHearsBytes
+        plan.monitors = state.monitors
+        plan.monitorsHearBytes = state.monitors.contains { $0.hearsOfBytes }
+        plan.cache = state.caching?.with(options.cachedResponseHandler)
+        plan.interceptor = Interceptor.combining(manager: state.interceptor, request: options.interceptor)
+        // Judged without content, an unfit media type is no reason to refuse a file.
+        plan.validation = { serializer.refusal(of: $0) }
+        plan.completion = CompletionDelivery(
+            serializer: serializer, queue: options.completionQueue ?? queue, group: options.completionGroup,
+            delegate: delegate)
+        return plan
+    }
+
+    /// A task of the current session.
+    ///
+    /// - Parameter isResumedNext: the caller resumes it at once; another one lasts until it is resumed only
+    ///   as long as it is referenced.
+    func task(
+        _ request: SessionRequest, _ kind: SessionTask.Kind, _ plan: Boxed<TaskPlan>,
+        _ block: CompletionBlock? = nil, isResumedNext: Bool = false
+    ) throws(SessionError) -> SessionTask {
+        let session = try session
+        var request = request
+        request.url = try request.url.withASCIIHost
+        let task = SessionTask(Boxed(request), kind: kind, session: session, plan: plan, block: block)
+        let group = plan.value.options.completionGroup
+        group?.enter()
+        guard session.adopt(task, isResumedNext: isResumedNext) else {
+            group?.leave()
+            throw SessionError(
+                .invalidated, "the manager has been invalidated", advice: "make a new one",
+                failingURL: request.url)
+        }
+        task.tell(.created)
+        return task
+    }
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import Glibc
+import Reachability
+import ReachabilityCore
+import SessionCore
+
+/// What a connection monitor asks and reports.
+protocol ConnectionMonitorDelegate: AnyObject {
+    /// Whether connections are bound to another interface while the one that the kernel chooses is dead.
+    var rescues: Bool { get }
+    /// Links, addresses or routes have changed.
+    func recordChange()
+    /// Whether all transfers over a connection want to leave it for a better path, and can.
+    func mayMove(_ descriptor: Int32) -> Bool
+    /// Connections have lost their path.
+    func lost(_ losses: ConnectionMonitor.Losses)
+}
+
+/// Records over which interfaces an engine's connections go, and reports the connections whose path has died.
+///
+/// It listens while there are connections to other machines, and a while longer: a program may make one after
+/// the other.
+final class ConnectionMonitor {
+    private struct Connection {
+        let peer: PeerAddress
+        /// The kernel's own number of the socket.
+        let cookie: UInt64
+        let interface: Int32
+        let name: String
+        var isBound: Bool
+        var isStandIn = false
+    }
+
+    /// The result of a look at the paths.
+    struct Losses {
+        /// Connections that are dead, with a sentence each.
+        var dead: [Int32: String] = [:]
+        /// Connections that work, while the kernel has turned to another interface.
+        var left: Set<Int32> = []
+    }
+
+    /// How long the netlink sockets stay open after the last connection: 2 s.
+    private static let lingerTime: Int64 = 2_000_000_000
+    /// How long after an event a second look follows: 5 ms.
+    ///
+    /// The kernel reports an address as removed before its routes.
+    private static let secondLookDelay: Int64 = 5_000_000
+
+    private unowned let delegate: any ConnectionMonitorDelegate
+    private let reactor: Reactor
+    private let turn: EngineTurn
+    private let observer: PathObserver
+    private var connections: [Int32: Connection] = [:]
+    private var lingering: TimerID?
+    private var second: TimerID?
+    private var isLookPending = false
+
+    init(_ delegate: any ConnectionMonitorDelegate, reactor: Reactor, turn: EngineTurn) {
+        self.delegate = delegate
+        self.reactor = reactor
+        self.turn = turn
+        // The observer is made before `self` can be captured.
+        let target = WeakTarget()
+        observer = PathObserver(reactor: reactor, environment: .connections) { events in
+            target.monitor?.handle(events)
+        }
+        target.monitor = self
+    }
+
+    private final class WeakTarget {
+        weak var monitor: ConnectionMonitor?
+    }
+
+    /// Records a connection that is about to be made; `name` is the interface that it is bound to.
+    func opened(_ descriptor: Int32, to peer: PeerAddress, through name: String?) {
+        if let lingering { _ = reactor.cancel(lingering) }
+        lingering = nil
+        guard observer.open() else { return }
+        guard
+            let link = name.map({ observer.link(named: $0) })
+                ?? observer.egress(to: peer.address, port: peer.port)
+        else { return closeSoon() }
+        observer.follow(peer.address)
+        if name == nil, let (other, source) = standIn(for: link, to: peer), bind(descriptor, to: other.name) {
+            if let source { bind(descriptor, from: source) }
+            connections[descriptor] = Connection(
+                peer: peer, cookie: cookie(descriptor), interface: other.index, name: other.name,
+                isBound: true, isStandIn: true)
+        } else {
+            if let name, let source = observer.source(through: link, to: peer.address, port: peer.port),
+                mayBind(to: name, as: source.family)
+            {
+                bind(descriptor, from: source)
+            }
+            connections[descriptor] = Connection(
+                peer: peer, cookie: cookie(descriptor), interface: link.index, name: link.name,
+                isBound: name != nil)
+        }
+    }
+
+    /// The interface that has a path of its own while the one that the kernel chooses is dead, and the
+    /// address to send from where a rule or a route looks at that.
+    ///
+    /// This happens where a cable is out while the wired default route is still there and preferred.
+    private func standIn(for link: LinkState, to peer: PeerAddress) -> (LinkState, IPAddress?)? {
+        guard delegate.rescues, link.stateUsability != .usable,
+            let path = observer.path(to: [peer.address], port: peer.port), let name = path.alternative,
+            let other = observer.link(named: name)
+        else { return nil }
+        return (other, path.alternativeSource)
+    }
+
+    /// Allowed without privileges since Linux 5.7, for a socket that is not bound yet.
+    private func bind(_ descriptor: Int32, to name: String) -> Bool {
+        name.withCString {
+            setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, $0, socklen_t(name.utf8.count + 1))
+        } == 0
+    }
+
+    /// Whether libcurl will be allowed to bind a socket to an interface.
+    ///
+    /// Where it is not, libcurl binds to an address of the interface by itself, which works once for each
+    /// socket.
+    private func mayBind(to name: String, as family: IPAddress.Family) -> Bool {
+        let other = socket(
+            family == .ipv4 ? AF_INET : AF_INET6, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard other >= 0 else { return false }
+        defer { Glibc.close(other) }
+        return bind(other, to: name)
+    }
+
+    /// Has a socket send from an address; where that is refused, the kernel chooses.
+    private func bind(_ descriptor: Int32, from source: IPAddress) {
+        // The port is chosen by connect(2), so that other peers may have the same (Linux 4.2).
+        var on: Int32 = 1
+        setsockopt(
+            descriptor, Int32(IPPROTO_IP), IP_BIND_ADDRESS_NO_PORT, &on,
+            socklen_t(MemoryLayout<Int32>.size))
+        PeerAddress(address: source, port: 0).bind(descriptor)
+    }
+
+    /// The kernel's own number of a socket, unique while the system runs (SO_COOKIE, socket(7)): descriptors
+    /// are reused.
+    private func cookie(_ descriptor: Int32) -> UInt64 {
+        var cookie: UInt64 = 0
+        var length = socklen_t(MemoryLayout<UInt64>.size)
+        return getsockopt(descriptor, SOL_SOCKET, SO_COOKIE, &cookie, &length) == 0 ? cookie : 0
+    }
+
+    /// Drops the connections that libcurl has closed without its callback: those that were never established.
+    private func dropClosed() {
+        for (descriptor, connection) in connections where cookie(descriptor) != connection.cookie {
+            connections[descriptor] = nil
+        }
+    }
+
+    /// Forgets a connection that was closed.
+    func closed(_ descriptor: Int32) {
+        guard connections.removeValue(forKey: descriptor) != nil else { return }
+        closeSoon()
+    }
+
+    func close() {
+        if let lingering { _ = reactor.cancel(lingering) }
+        if let second { _ = reactor.cancel(second) }
+        (lingering, second) = (nil, nil)
+        connections = [:]
+        observer.close()
+    }
+
+    private func closeSoon() {
+        guard connections.isEmpty, lingering == nil else { return }
+        lingering = reactor.schedule(at: Reactor.now &+ Self.lingerTime) { [unowned self] in
+            lingering = nil
+            observer.close()
+        }
+    }
+
+    private func path(_ descriptor: Int32, _ connection: Connection) -> ConnectionPath {
+        ConnectionPath(
+            local: PeerAddress.near(descriptor)?.address, peer: connection.peer.address,
+            port: connection.peer.port, interface: connection.interface, name: connection.name,
+            isBound: connection.isBound,
+            isStandIn: connection.isStandIn)
+    }
+
+    private func handle(_ events: [NetworkEvent]) {
+        dropClosed()
+        if events.contains(where: \.mayChangePaths) { delegate.recordChange() }
+        let paths = connections.map { path($0, $1) }
+        guard events.contains(where: { $0.mayConcern(paths) }) else { return closeSoon() }
+        lookSoon()
+        if second == nil {
+            second = reactor.schedule(at: Reactor.now &+ Self.secondLookDelay) { [unowned self] in
+                second = nil
+                lookSoon()
+            }
+        }
+    }
+
+    /// In this turn of the loop, but after all observers of the same events: the queue must know of the loss
+    /// first.
+    private func lookSoon() {
+        guard !isLookPending else { return }
+        isLookPending = true
+        turn.later { [weak self] in
+            self?.isLookPending = false
+            self?.look()
+        }
+    }
+
+    private func look() {
+        dropClosed()
+        var users: [ConnectionPath: [Int32]] = [:]
+        for (descriptor, connection) in connections {
+            users[path(descriptor, connection), default: []].append(descriptor)
+        }
+        let paths = Array(users.keys)
+        var losses = Losses()
+        for (path, verdict) in zip(paths, observer.verdicts(paths)) {
+            let descriptors = users[path] ?? []
+            switch verdict {
+            case .fine: break
+            case .dead(let sentence):
+                for descriptor in descriptors {
+                    losses.dead[descriptor] = sentence
+                    connections[descriptor] = nil
+                    silence(descriptor)
+                }
+            case .moved:
+                for descriptor in descriptors { handleTurn(descriptor, path, &losses) }
+            }
+        }
+        if !losses.dead.isEmpty || !losses.left.isEmpty { delegate.lost(losses) }
+        closeSoon()
+    }
+
+    /// Ends a dead connection without another packet.
+    ///
+    /// The rest of a request that was given up must not be delivered when the cable is back. And packets into
+    /// a dead link make the kernel look for a neighbour there for three seconds (mcast_solicit in arp(7)): a
+    /// connection that is made when the link has just come back would wait for the next solicitation, or fail
+    /// with EHOSTUNREACH after the last one.
+    private func silence(_ descriptor: Int32) {
+        var atOnce = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &atOnce, socklen_t(MemoryLayout<linger>.size))
+        // No route leads through there. A socket that is bound already may be bound again by privileged
+        // processes only.
+        _ = bind(descriptor, to: "lo")
+    }
+
+    /// Handles a connection whose packets the kernel would send through another interface from now on.
+    private func handleTurn(_ descriptor: Int32, _ path: ConnectionPath, _ losses: inout Losses) {
+        let sentence = "the network has turned from \(path.name) to another interface"
+        if PeerAddress.far(descriptor) == nil || delegate.mayMove(descriptor) {
+            losses.dead[descriptor] = sentence
+            connections[descriptor] = nil
+            return
+        }
+        losses.left.insert(descriptor)
+        // Where that is refused, before Linux 5.7, the connection follows the kernel.
+        if !path.isBound { _ = bind(descriptor, to: path.name) }
+        connections[descriptor]?.isBound = true
+        connections[descriptor]?.isStandIn = false
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+import EventLoop
+import SessionCore
+
+/// Gives up the transfers whose connection's path has died; on the loop's thread.
+final class TransferPaths {
+    /// Whether connections are bound to an interface that has a path of its own while the one that the kernel
+    /// chooses is dead.
+    var rescues = true
+    /// When links, addresses or routes have changed for the last time, as far as that was reported.
+    private(set) var lastChange: Int64?
+    private let configuration: SessionConfiguration
+    private let reactor: Reactor
+    private let turn: EngineTurn
+    private let sockets: CurlSockets
+    private let pools: ConnectionPools
+    /// Made with the first connection that leaves this machine.
+    private var monitor: ConnectionMonitor?
+
+    init(
+        _ configuration: SessionConfiguration, reactor: Reactor, turn: EngineTurn, sockets: CurlSockets,
+        pools: ConnectionPools
+    ) {
+        self.configuration = configuration
+        self.reactor = reactor
+        self.turn = turn
+        self.sockets = sockets
+        self.pools = pools
+    }
+
+    /// Records that links, addresses or routes have changed now.
+    func recordChange() { lastChange = Reactor.now }
+
+    func close() { monitor?.close() }
+
+    /// Why a transfer cannot go on where it is; nil where its connection is none of the dead.
+    private func loss(
+        of transfer: Transfer, _ losses: ConnectionMonitor.Losses, _ sentences: [ConnectionPair: String]
+    ) -> String? {
+        guard let easy = transfer.easy else { return nil }
+        if let pair = ConnectionPair(easy) { return sentences[pair] }
+        if sockets.holdsConnection(of: transfer) { return losses.dead[transfer.socket] }
+        // It still asks a name server, perhaps one of the lost network, or waits for a connection of the
+        // retired pool.
+        return losses.dead.values.first ?? "the network has changed"
+    }
+}
+
+extension TransferPaths: ConnectionObserver {
+    func opened(_ descriptor: Int32, to peer: PeerAddress, for transfer: Transfer) {
+        let monitor = monitor ?? ConnectionMonitor(self, reactor: reactor, turn: turn)
+        self.monitor = monitor
+        monitor.opened(descriptor, to: peer, through: transfer.interface(configuration))
+    }
+
+    func closed(_ descriptor: Int32) { monitor?.closed(descriptor) }
+}
+
+extension TransferPaths: ConnectionMonitorDelegate {
+    /// Gives up dead connections; connections that were left serve their running transfers and no others.
+    func lost(_ losses: ConnectionMonitor.Losses) {
+        var sentences: [ConnectionPair: String] = [:]
+        for (descriptor, sentence) in losses.dead {
+            if let pair = ConnectionPair(descriptor) { sentences[pair] = sentence }
+        }
+        let lost = Set(losses.left).union(losses.dead.keys).compactMap { sockets.pool(of: $0) }
+        // Pools that are bound in the same way go the same way.
+        let retired = pools.retire { pool in
+            lost.contains { $0 === pool || $0.key.binding == pool.key.binding && !$0.isRetired }
+        }
+        var victims: [(Transfer, String)] = []
+        for transfer in retired.flatMap(\.transfers) {
+            if let sentence = loss(of: transfer, losses, sentences) { victims.append((transfer, sentence)) }
+        }
+        for (transfer, sentence) in victims where transfer.easy != nil {
+            transfer.delegate?.transferLostPath(transfer, sentence)
+        }
+    }
+
+    func mayMove(_ descriptor: Int32) -> Bool {
+        guard configuration.betterPath == .move, let pair = ConnectionPair(descriptor) else { return false }
+        var mayMove = true
+        pools.forEachTransfer { transfer in
+            guard let easy = transfer.easy, ConnectionPair(easy) == pair else { return }
+            if transfer.delegate?.transferMayMove(transfer) == false { mayMove = false }
+        }
+        return mayMove
+    }
+}
+
+/// The ports of a connection, which tell it from all others to the same peer.
+struct ConnectionPair: Hashable {
+    private let near: Int
+    private let far: Int
+
+    /// The connection behind a descriptor.
+    init?(_ descriptor: Int32) {
+        guard let near = PeerAddress.near(descriptor), let far = PeerAddress.far(descriptor) else {
+            return nil
+        }
+        self.near = Int(near.port)
+        self.far = Int(far.port)
+    }
+
+    /// The connection that a transfer has; nil while it has none.
+    init?(_ easy: EasyHandle) {
+        near = easy.long(CURLINFO_LOCAL_PORT)
+        far = easy.long(CURLINFO_PRIMARY_PORT)
+        guard near != 0 else { return nil }
+    }
+}
+
+extension Transfer {
+    /// Whether libcurl carries it out and has not begun to connect.
+    var isLookingUp: Bool {
+        guard let easy, response == nil, body.sent == 0, socket < 0 else { return false }
+        return ConnectionPair(easy) == nil
+    }
+
+    /// The interface that its sockets are bound to; nil where the kernel chooses.
+    ///
+    /// An interface that the request or the configuration names is a decision, and holds also where its path
+    /// is dead.
+    func interface(_ configuration: SessionConfiguration) -> String? {
+        if let wanted = options.interface ?? configuration.interface { return wanted }
+        if case .interface(let name) = binding { return name }
+        return nil
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import Reachability
+import ReachabilityCore
+import SessionCore
+
+/// Follows a reachability provider, and hands on what it reports, on the loop's thread.
+final class NetworkFollower {
+    private let reactor: Reactor
+    private let report: (NetworkFacts) -> Void
+    private var observation: ReachabilityObservation?
+    /// Kept alive while it is followed.
+    private var provider: (any ReachabilityProvider)?
+    private(set) var isFollowing = false
+    /// Whether dead connections are found by the engine itself, which watches their paths.
+    private(set) var watchesConnections = false
+
+    init(on reactor: Reactor, report: @escaping (NetworkFacts) -> Void) {
+        self.reactor = reactor
+        self.report = report
+    }
+
+    func close() {
+        observation?.cancel()
+        observation = nil
+        provider = nil
+    }
+
+    /// Follows another provider; what it knows already is reported at once.
+    func follow(_ source: NetworkSource) {
+        isFollowing = true
+        close()
+        switch source {
+        case .shared: provider = ReachabilityManager.shared
+        case .nobody: provider = nil
+        case .host(let name): provider = manager(of: name)
+        case .provider(let other): provider = other
+        }
+        // Its first report comes a moment later, and must hold for the very first task.
+        if let (status, path) = provider?.currentReachability() { report(NetworkFacts(status, path)) }
+        let me = LoopBound(self, to: reactor)
+        guard let manager = provider as? ReachabilityManager else {
+            watchesConnections = false
+            observation = provider?.observeReachability { update in me.perform { $0.received(update) } }
+            return
+        }
+        watchesConnections = true
+        let identity = ObjectIdentifier(manager)
+        // On the loop: a change is known before anything else is sent.
+        observation = manager.observeInline(
+            { update in
+                if me.reactor.isCurrent {
+                    me.here { $0.received(update) }
+                } else {
+                    me.perform { $0.received(update) }
+                }
+            },
+            onStop: { me.perform { $0.monitoringStopped(identity) } },
+            onClose: {})
+    }
+
+    /// A manager of its own, which runs on this loop: a change is known before anything else is sent.
+    private func manager(of host: String) -> ReachabilityManager {
+        var environment = MonitorEnvironment.kernel
+        environment.reactor = { [reactor] () throws(ReachabilityError) -> Reactor in reactor }
+        let manager = ReachabilityManager(MonitorTarget(host), .init(), .own, environment)
+        manager.startMonitoring()
+        return manager
+    }
+
+    private func received(_ update: ReachabilityUpdate) { report(NetworkFacts(update.status, update.path)) }
+
+    private func monitoringStopped(_ identity: ObjectIdentifier) {
+        guard let current = provider as? ReachabilityManager, ObjectIdentifier(current) == identity,
+            !current.isMonitoring
+        else { return }
+        report(.unknown)
+    }
+}

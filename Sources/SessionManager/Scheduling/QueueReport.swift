@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SessionCore
+import Synchronization
+
+/// What every thread may know of a queue.
+final class QueueReport: Sendable {
+    private struct State {
+        var counts = QueueCounts()
+        var gate = GateView()
+    }
+
+    private let state = Mutex(State())
+
+    var counts: QueueCounts { state.withLock { $0.counts } }
+    var gate: GateView { state.withLock { $0.gate } }
+
+    /// False where nothing has changed.
+    func update(_ counts: QueueCounts) -> Bool {
+        state.withLock { state in
+            guard state.counts != counts else { return false }
+            state.counts = counts
+            return true
+        }
+    }
+
+    func update(_ gate: GateView) { state.withLock { $0.gate = gate } }
+
+    /// Why one waits that is held like this.
+    func reasons(_ hold: QueueHold, _ demand: NetworkDemand) -> [HoldReason] {
+        let gate = gate
+        // One that runs stops for the user's pause alone.
+        guard !hold.isEmpty else { return gate.isPaused ? [.user] : [] }
+        var reasons = gate.reasons(demand)
+        if hold.contains(.user), !reasons.contains(.user) { reasons.insert(.user, at: 0) }
+        if hold.contains(.dependency) { reasons.append(.dependency) }
+        if hold.contains(.lane) { reasons.append(.lane) }
+        return reasons.isEmpty ? [.turn] : reasons
+    }
+}
+
+/// Where a task is in its manager's queue; written on the loop's thread, read on any.
+struct ScheduleState: ~Copyable, Sendable {
+    private let number = Atomic<UInt64>(0)
+    private let holds = Atomic<UInt8>(0)
+    private let demands = Atomic<UInt8>(0)
+    private let connections = Atomic<Bool>(false)
+
+    /// Nil where it is in none.
+    var ticket: QueueTicket? { QueueTicket(packed: number.load(ordering: .relaxed)) }
+    var hold: QueueHold {
+        get { QueueHold(rawValue: holds.load(ordering: .relaxed)) }
+        nonmutating set { holds.store(newValue.rawValue, ordering: .relaxed) }
+    }
+    var demand: NetworkDemand {
+        get { NetworkDemand(index: demands.load(ordering: .relaxed)) }
+        nonmutating set { demands.store(newValue.index, ordering: .relaxed) }
+    }
+
+    /// Whether it has begun and waits for a connection of its host.
+    var waitsForConnection: Bool { connections.load(ordering: .relaxed) }
+
+    /// - Returns: whether that is new.
+    func setWaitsForConnection(_ isWaiting: Bool) -> Bool {
+        connections.exchange(isWaiting, ordering: .relaxed) != isWaiting
+    }
+
+    func enter(_ ticket: QueueTicket) { number.store(ticket.packed, ordering: .relaxed) }
+
+    /// - Returns: the ticket it had; nil where it is in no queue.
+    func leave() -> QueueTicket? {
+        guard let ticket else { return nil }
+        number.store(0, ordering: .relaxed)
+        holds.store(0, ordering: .relaxed)
+        connections.store(false, ordering: .relaxed)
+        return ticket
+    }
+}

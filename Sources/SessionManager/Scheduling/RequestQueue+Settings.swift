@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ReachabilityCore
+public import SessionCore
+
+/// Who tells a queue about the network.
+public enum NetworkSource: Sendable {
+    /// `ReachabilityManager.shared`, which watches the general way out. The library does not start it.
+    case shared
+    /// A manager of the queue's own for one host, for instance a gateway on the link which no default route
+    /// leads to; it is started with the first task.
+    case host(String)
+    /// Any other; the queue does not start it.
+    case provider(any ReachabilityProvider)
+    /// Nobody: the network never holds anything.
+    case nobody
+
+    func isSame(as other: NetworkSource) -> Bool {
+        switch (self, other) {
+        case (.shared, .shared), (.nobody, .nobody): true
+        case (.host(let one), .host(let another)): one == another
+        case (.provider(let one), .provider(let another)): one as AnyObject === another as AnyObject
+        default: false
+        }
+    }
+}
+
+extension RequestQueue {
+    /// What may be set at a queue; see the members of the queue with the same names.
+    public struct Settings: Sendable {
+        /// Who tells about the network.
+        public var follows = NetworkSource.shared
+        /// How many tasks run at most; nil for no limit.
+        public var maximumActiveRequests: Int?
+        /// How many tasks run at most with one origin; nil for no limit.
+        public var maximumRequestsPerHost: Int?
+        /// How long the network may hold a task at a stretch; nil for as long as it takes.
+        public var offlineLimit: Duration?
+        /// Whether transfers are bound to another interface while the kernel's choice is dead.
+        public var rescue = RescuePolicy.automatic
+        /// How those that waited start when the network is back.
+        public var ramp = RequestRamp()
+        /// How long a path has to last after a loss before anything starts; 100 ms.
+        public var settleTime = Duration.milliseconds(100)
+        /// The same after three losses within two seconds; 500 ms.
+        public var flapSettleTime = Duration.milliseconds(500)
+
+        /// The defaults.
+        public init() {}
+    }
+}
+
+extension RequestQueue.Settings: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case follows, host, maximumActiveRequests, maximumRequestsPerHost, offlineLimit, rescue, ramp,
+            settleTime, flapSettleTime
+    }
+
+    /// Reads what ``encode(to:)`` wrote.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init()
+        switch try values.decode(String.self, forKey: .follows) {
+        case "shared": follows = .shared
+        case "host": follows = .host(try values.decode(String.self, forKey: .host))
+        case "nobody": follows = .nobody
+        case let word:
+            throw DecodingError.dataCorruptedError(
+                forKey: .follows, in: values, debugDescription: "\(word) is none of shared, host, nobody")
+        }
+        maximumActiveRequests = try values.decodeIfPresent(Int.self, forKey: .maximumActiveRequests)
+        maximumRequestsPerHost = try values.decodeIfPresent(Int.self, forKey: .maximumRequestsPerHost)
+        offlineLimit = try values.decodeIfPresent(Duration.self, forKey: .offlineLimit)
+        rescue = try values.decode(RescuePolicy.self, forKey: .rescue)
+        ramp = try values.decode(RequestRamp.self, forKey: .ramp)
+        settleTime = try values.decode(Duration.self, forKey: .settleTime)
+        flapSettleTime = try values.decode(Duration.self, forKey: .flapSettleTime)
+    }
+
+    /// Writes them.
+    ///
+    /// - Throws: `EncodingError` where another provider is followed: it could not be found again.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        switch follows {
+        case .shared: try values.encode("shared", forKey: .follows)
+        case .nobody: try values.encode("nobody", forKey: .follows)
+        case .host(let name):
+            try values.encode("host", forKey: .follows)
+            try values.encode(name, forKey: .host)
+        case .provider(let provider):
+            throw EncodingError.invalidValue(
+                provider,
+                EncodingError.Context(
+                    codingPath: values.codingPath + [CodingKeys.follows],
+                    debugDescription: "a provider of one's own cannot be written down"))
+        }
+        try values.encodeIfPresent(maximumActiveRequests, forKey: .maximumActiveRequests)
+        try values.encodeIfPresent(maximumRequestsPerHost, forKey: .maximumRequestsPerHost)
+        try values.encodeIfPresent(offlineLimit, forKey: .offlineLimit)
+        try values.encode(rescue, forKey: .rescue)
+        try values.encode(ramp, forKey: .ramp)
+        try values.encode(settleTime, forKey: .settleTime)
+        try values.encode(flapSettleTime, forKey: .flapSettleTime)
+    }
+}

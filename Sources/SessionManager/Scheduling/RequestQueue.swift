@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import ReachabilityCore
+public import SessionCore
+import Synchronization
+
+/// The order in which a manager's tasks start, and what holds them: limits, lanes, the user, and above all
+/// the network.
+///
+/// Every manager has one (``URLSessionManager/queue``). While its provider says that there is no usable path,
+/// nothing starts, nothing fails, and nothing wakes the processor. When the path is back and has lasted for a
+/// moment, tasks start in the order in which they were resumed, within the limits, a few at first
+/// (``SessionCore/RequestRamp``). What ran when the path went away is parked and goes on. Time in which a
+/// task is held counts against none of its limits of time.
+///
+///     manager.queue.follows = .shared          // the default
+///     ReachabilityManager.shared.startMonitoring()
+///     let task = try manager.downloadTask(with: request)
+///     task.resume()                             // waits where there is no network
+///     print(task.waitingReason as Any)          // network("eth0: no carrier")
+///
+/// A status that is `unknown` holds no task: a provider that was never started changes nothing. Hosts on this
+/// machine (`localhost`,
+/// 127.0.0.0/8, `::1`) need no network and are held by the user alone.
+///
+/// Every member may be used from any thread.
+public final class RequestQueue: Sendable {
+    private struct State {
+        var settings: Settings
+        var isPaused = false
+        var probe: InternetProbe?
+        var observation: ReachabilityObservation?
+    }
+
+    private let state: Mutex<State>
+    /// Nil where no thread could be started: there are no tasks then either.
+    private let scheduler: LoopBound<RequestScheduler>?
+    private let events: EventBroadcaster<SessionEvent>
+    let report = QueueReport()
+
+    init(_ settings: Settings, reactor: Reactor?, events: EventBroadcaster<SessionEvent>) {
+        state = Mutex(State(settings: settings))
+        self.events = events
+        let report = report
+        scheduler = reactor.map {
+            LoopBound(RequestScheduler(settings, reactor: $0, events: events, report: report), to: $0)
+        }
+    }
+
+    deinit {
+        state.withLock { $0.observation }?.cancel()
+        scheduler?.perform { $0.close() }
+    }
+
+    /// All settings at once.
+    public var settings: Settings {
+        get { state.withLock { $0.settings } }
+        set {
+            // Within the lock, so that two threads' changes arrive in one order.
+            state.withLock { state in
+                state.settings = newValue
+                onLoop { $0.apply(newValue) }
+            }
+        }
+    }
+
+    /// Changes some settings, while nobody else does.
+    private func change(_ change: (inout Settings) -> Void) {
+        state.withLock { state in
+            change(&state.settings)
+            let new = state.settings
+            onLoop { $0.apply(new) }
+        }
+    }
+
+    /// Who tells about the network; the shared reachability manager, which has to be started by the program.
+    ///
+    /// Another one may be set at any time; what the former one said is forgotten.
+    public var follows: NetworkSource {
+        get { settings.follows }
+        set { change { $0.follows = newValue } }
+    }
+
+    /// How many tasks run at most; nil, which is the default, for as many as the limit of connections per
+    /// host allows.
+    public var maximumActiveRequests: Int? {
+        get { settings.maximumActiveRequests }
+        set { change { $0.maximumActiveRequests = newValue } }
+    }
+
+    /// How many tasks run at most with one origin (scheme, host and port); nil, the default, for no limit but
+    /// that of connections.
+    ///
+    /// Holds for tasks that are resumed from then on.
+    public var maximumRequestsPerHost: Int? {
+        get { settings.maximumRequestsPerHost }
+        set { change { $0.maximumRequestsPerHost = newValue } }
+    }
+
+    /// How long the network may hold a task at a stretch; nil, the default, for as long as it takes.
+    ///
+    /// ``TaskOptions/offlineLimit`` is the same for one task. Holds for tasks that are resumed or parked from
+    /// then on.
+    public var offlineLimit: Duration? {
+        get { settings.offlineLimit }
+        set { change { $0.offlineLimit = newValue } }
+    }
+
+    /// Whether transfers are bound to another interface while the kernel's choice is dead; `automatic`.
+    public var rescue: RescuePolicy {
+        get { settings.rescue }
+        set { change { $0.rescue = newValue } }
+    }
+
+    /// How those that waited start when the network is back.
+    public var ramp: RequestRamp {
+        get { settings.ramp }
+        set { change { $0.ramp = newValue } }
+    }
+
+    // MARK: The user's pause
+
+    /// Whether ``pause()`` was called and ``resume()`` was not.
+    public var isPaused: Bool { state.withLock { $0.isPaused } }
+
+    /// Holds everything: nothing starts, and the bytes of what runs stop, as with ``SessionTask/suspend()``.
+    ///
+    /// A reason of its own beside the network: its return does not end the pause, and ``resume()`` does not
+    /// bring it back.
+    public func pause() { setPaused(true) }
+
+    /// Ends the pause.
+    public func resume() { setPaused(false) }
+
+    private func setPaused(_ isPaused: Bool) {
+        state.withLock { state in
+            guard state.isPaused != isPaused else { return }
+            state.isPaused = isPaused
+            onLoop { $0.setPaused(isPaused) }
+        }
+    }
+
+    // MARK: How it is
+
+    /// How many tasks are where; also in ``URLSessionManager/events`` (``SessionEvent/queueChanged(_:)``).
+    public var counts: QueueCounts { report.counts }
+
+    /// Why a task that asks for nothing special would wait now; empty where it may leave.
+    public var holdReasons: [HoldReason] { report.gate.reasons(.anyPath) }
+
+    /// Looks for the internet, for tasks with ``TaskOptions/requiresInternet``; it has to be started by the
+    /// program.
+    ///
+    /// Nil, the default, where nobody looks: those tasks are content with a path then.
+    public var internetProbe: InternetProbe? {
+        get { state.withLock { $0.probe } }
+        set {
+            let observation = newValue?.observe { [weak self] state in
+                self?.internetFound(state == .full)
+            }
+            let former = state.withLock { state in
+                defer { (state.probe, state.observation) = (newValue, observation) }
+                return state.observation
+            }
+            former?.cancel()
+            if newValue == nil { internetFound(nil) }
+        }
+    }
+
+    /// Says whether the internet was found behind the network; nil where nobody looks any more.
+    private func internetFound(_ found: Bool?) { onLoop { $0.internetFound(found) } }
+
+    /// For the tables of the sessions.
+    func scheduler(on reactor: Reactor) -> LoopBound<RequestScheduler> {
+        // Sessions exist only where there is a thread.
+        scheduler
+            ?? LoopBound(
+                RequestScheduler(settings, reactor: reactor, events: events, report: report), to: reactor)
+    }
+
+    /// Later also on the loop's own thread, since the caller holds the lock.
+    private func onLoop(_ body: @escaping @Sendable (RequestScheduler) -> Void) { scheduler?.perform(body) }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import SessionCore
+
+/// The engine that the tasks of one session share, made with the first of them; on the loop's thread.
+final class SessionTransport {
+    private let reactor: Reactor
+    let configuration: SessionConfiguration
+    private let policy: SecurityPolicy
+    /// Whether a delegate is asked about servers.
+    private let asksAboutServers: Bool
+    private var engine: TransferEngine?
+
+    init(
+        reactor: Reactor, configuration: SessionConfiguration, policy: SecurityPolicy, asksAboutServers: Bool
+    ) {
+        self.reactor = reactor
+        self.configuration = configuration
+        self.policy = policy
+        self.asksAboutServers = asksAboutServers
+    }
+
+    /// - Parameter rescues: whether sockets are bound to an alternative while the kernel's choice is dead.
+    func engine(rescues: Bool) throws(SessionError) -> TransferEngine {
+        if let engine { return engine }
+        let new = try TransferEngine(
+            reactor: reactor, configuration: configuration, policy: policy, asks: asksAboutServers)
+        new.rescues = rescues
+        engine = new
+        return new
+    }
+
+    func setRescues(_ rescues: Bool) { engine?.rescues = rescues }
+
+    /// Links, addresses or routes have changed.
+    func pathsChanged() { engine?.pathsChanged() }
+
+    /// How many transfers wait until their host has room for a connection.
+    var waitingForConnection: Int { engine?.waiting ?? 0 }
+
+    /// Resumes a waiter when all ends of this turn are known: the one that is woken then finds them together.
+    func wake(_ waiter: UnsafeContinuation<Void, Never>) {
+        guard let engine, !reactor.hasEnded else { return waiter.resume() }
+        engine.resumeAfterTurn(waiter)
+    }
+
+    func close() {
+        engine?.close()
+        engine = nil
+    }
+}

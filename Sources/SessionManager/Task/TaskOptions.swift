@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Reachability
+public import SessionCore
+
+/// What one task is to do differently from the others of its manager.
+public struct TaskOptions: Sendable {
+    /// How urgent it is among those which wait in the queue or for the same host, 0 to 1; 0.5.
+    public var priority: Float = 0.5
+    /// Called as the body goes, on ``progressQueue``; the last call has the last byte.
+    public var uploadProgress: (@Sendable (TransferProgress.Snapshot) -> Void)?
+    /// Called as the content comes, on ``progressQueue``; the last call has the last byte.
+    public var downloadProgress: (@Sendable (TransferProgress.Snapshot) -> Void)?
+    /// Where progress is reported; nil takes the manager's completion queue.
+    public var progressQueue: DeliveryQueue?
+    /// Where the completion block is called; nil takes the manager's.
+    public var completionQueue: DeliveryQueue?
+    /// Counts the completion block, so that a caller can wait for several.
+    public var completionGroup: CompletionGroup?
+    /// Changes the request before each try and decides whether a failure is tried again; comes after the
+    /// manager's own.
+    public var interceptor: (any RequestInterceptor)?
+    /// Decides about redirects before the manager's delegate is asked.
+    public var redirectHandler: (any RedirectHandler)?
+    /// Has the last word about what is stored in the response cache, instead of the manager's own.
+    public var cachedResponseHandler: (any CachedResponseHandler)?
+    /// Answers challenges before the manager's delegate is asked.
+    public var challengeHandler: ChallengeHandler?
+    /// Whether the file of a download that fails or is cancelled is kept, with a ``TaskOutcome/resumeRecord``
+    /// to go on from; no.
+    public var keepsPartialFile = false
+    /// Where a download's content is written until it is complete; nil takes a new file in the directory for
+    /// temporary files.
+    ///
+    /// On the file system of the destination, the move at the end is a rename.
+    public var partialFile: String?
+    /// Whether a download goes on also where nothing tells that the server's file is still the same (RFC 9110
+    /// §8.8); no.
+    ///
+    /// For those who compare a checksum of the whole at the end: a part of one version with the rest of
+    /// another goes unnoticed otherwise.
+    public var goesOnWithoutValidator = false
+    /// Where a download writes down what a later process can go on from; nil writes nothing.
+    ///
+    /// The file is there from the head of the response on, and is removed when the download is complete. A
+    /// download that finds it goes on where the earlier one was cut off, however that ended: by a failure,
+    /// SIGKILL or a loss of power. That takes the same URL and the same ``partialFile``, which is beside the
+    /// file with `.part` at the end of its name unless named, and is kept as with ``keepsPartialFile``. Where
+    /// the content has changed, or the server has no ranges, it comes anew as a whole. Remove both files to
+    /// begin from the start.
+    public var resumeFile: String?
+    /// Sent when the server asks for it; offered to handlers as the proposed credential.
+    public var credential: Credential?
+
+    /// What it asks of the queue; nil for nothing.
+    var queueing: QueueOptions?
+
+    /// The manager's own ways.
+    public init() {}
+}
+
+/// Answers a challenge of a server.
+///
+/// What it throws becomes the error of the task.
+public typealias ChallengeHandler = @Sendable (AuthenticationChallenge) async throws -> ChallengeDisposition
+
+/// What a task asks of its queue; an object, since most tasks ask for nothing.
+final class QueueOptions: Sendable {
+    struct Values: Sendable {
+        var networkCondition = NetworkCondition.any
+        var requiresInternet = false
+        var waitsForNetwork = true
+        var offlineLimit: Duration?
+        var lane: String?
+        var dependencies: [SessionTask] = []
+        var ignoresFailures = false
+        var isIdempotent: Bool?
+    }
+
+    static let defaults = Values()
+    let values: Values
+    init(_ values: Values) { self.values = values }
+}
+
+extension TaskOptions {
+    var queueValues: QueueOptions.Values {
+        get { queueing?.values ?? QueueOptions.defaults }
+        set { queueing = QueueOptions(newValue) }
+    }
+
+    /// Which networks it may use; any.
+    ///
+    /// Asked again at each change of the path. A request that may not go over an expensive network
+    /// (``SessionCore/RequestOptions/allowsExpensiveNetwork``) does not, whatever this says.
+    public var networkCondition: NetworkCondition {
+        get { queueValues.networkCondition }
+        set { queueValues.networkCondition = newValue }
+    }
+
+    /// Whether it waits until the internet was found behind the network; no.
+    ///
+    /// Has an effect only with a probe: see ``RequestQueue``.
+    public var requiresInternet: Bool {
+        get { queueValues.requiresInternet }
+        set { queueValues.requiresInternet = newValue }
+    }
+
+    /// Whether it waits where there is no network that it may use; yes.
+    ///
+    /// Otherwise it fails at once with ``SessionError/Code/notConnectedToInternet`` and the reason.
+    public var waitsForNetwork: Bool {
+        get { queueValues.waitsForNetwork }
+        set { queueValues.waitsForNetwork = newValue }
+    }
+
+    /// How long the network may hold it at a stretch; nil takes the queue's limit, which is none unless set.
+    ///
+    /// After that it fails with the error that it was held for, or with
+    /// ``SessionError/Code/notConnectedToInternet``.
+    public var offlineLimit: Duration? {
+        get { queueValues.offlineLimit }
+        set { queueValues.offlineLimit = newValue }
+    }
+
+    /// Tasks of one lane run one after the other, in the order in which they are resumed; nil for no lane.
+    public var lane: String? {
+        get { queueValues.lane }
+        set { queueValues.lane = newValue }
+    }
+
+    /// Tasks, of any manager, which have to complete before this one starts.
+    ///
+    /// Where one of them fails, or gets a response that its manager's serializer does not accept, this one
+    /// fails with ``SessionError/Code/dependencyFailed``, unless ``ignoresFailedDependencies`` is set. One
+    /// that is never resumed is waited for.
+    public var dependencies: [SessionTask] {
+        get { queueValues.dependencies }
+        set { queueValues.dependencies = newValue }
+    }
+
+    /// Whether it starts when its ``dependencies`` have completed, however they ended; no.
+    public var ignoresFailedDependencies: Bool {
+        get { queueValues.ignoresFailures }
+        set { queueValues.ignoresFailures = newValue }
+    }
+
+    /// Whether the request may be sent again when its outcome is unknown; nil goes by the method (RFC
+    /// 9110 §9.2.2).
+    public var isIdempotent: Bool? {
+        get { queueValues.isIdempotent }
+        set { queueValues.isIdempotent = newValue }
+    }
+}
+
+/// Where a finished download is put, and how.
+public struct DownloadDestination: Sendable, Equatable {
+    /// The file's path.
+    public var path: String
+    /// Whether missing directories are made; no.
+    public var createsDirectories: Bool
+    /// Whether a file that is there already is replaced, at once and as a whole (rename(2)); no: the task
+    /// fails then and the old file stays.
+    public var replacesExisting: Bool
+
+    /// A destination.
+    public init(_ path: String, createsDirectories: Bool = false, replacesExisting: Bool = false) {
+        self.path = path
+        self.createsDirectories = createsDirectories
+        self.replacesExisting = replacesExisting
+    }
+}

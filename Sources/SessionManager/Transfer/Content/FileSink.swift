@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import EventLoop
+import Glibc
+import SessionCore
+
+/// Writes the content to a file of its own, which is moved to its destination when it is complete.
+final class FileSink: ContentSink {
+    /// Where the content lies until then.
+    let path: String
+    private var descriptor: OwnedDescriptor?
+    private let limit: Int64?
+    private var written: Int64 = 0
+    /// Nobody removes the file: not before it is known to be this download's own, and not after it was given
+    /// away.
+    private var isKept = true
+
+    /// A file for the content: a new one in the directory for temporary files (`TMPDIR`, else /tmp), or the
+    /// one named, emptied.
+    init(path wanted: String?, limit: Int64?) throws(SessionError) {
+        self.limit = limit
+        if let wanted {
+            path = wanted
+            // Emptied only once it is known to be a file: a device or a pipe would be moved or removed at the
+            // end.
+            let number = try OwnFile.make(wanted)
+            descriptor = OwnedDescriptor(adopting: number)
+            guard ftruncate(number, 0) == 0 else { throw FileFailure.cannotWrite(wanted, errno) }
+            isKept = false
+            return
+        }
+        let directory = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        // Not mkstemp(3): the file may stay, so it gets the rights that this process gives its files.
+        path = "\(directory)/reach-download-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
+        let number = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666)
+        guard number >= 0 else { throw FileFailure.cannotCreate(path, errno) }
+        descriptor = OwnedDescriptor(adopting: number)
+        isKept = false
+    }
+
+    /// The file that an earlier download has left, from the byte on which its record names.
+    init(continuing record: ResumeRecord, limit: Int64?) throws(SessionError) {
+        path = record.partialFile
+        self.limit = limit
+        written = record.receivedBytes
+        let number = try OwnFile.existing(path, O_WRONLY)
+        descriptor = OwnedDescriptor(adopting: number)
+        var status = stat()
+        guard fstat(number, &status) == 0, Int64(status.st_size) >= record.receivedBytes,
+            // What was written after the record is not vouched for.
+            ftruncate(number, off_t(record.receivedBytes)) == 0, lseek(number, 0, SEEK_END) >= 0
+        else {
+            throw SessionError(
+                .badResumeRecord, "\(path) has less than the \(record.receivedBytes) bytes of its record",
+                advice: "download from the beginning")
+        }
+    }
+
+    deinit { discard() }
+
+    func begin(length: Int64?) throws(SessionError) {
+        if let length, let limit, length > limit { throw tooLong(limit) }
+    }
+
+    func take(_ bytes: UnsafeRawBufferPointer) throws(SessionError) -> SinkAnswer {
+        if let limit, written + Int64(bytes.count) > limit { throw tooLong(limit) }
+        guard let number = descriptor?.number else { return .taken }
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = write(number, rest.baseAddress, rest.count)
+            if count > 0 {
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            } else if errno != EINTR {
+                throw FileFailure.cannotWrite(path, errno)
+            }
+        }
+        written += Int64(bytes.count)
+        return .taken
+    }
+
+    /// The bytes in the file.
+    var count: Int64 { written }
+
+    /// Nothing more is written; the descriptor is given away, to be closed where that may take long.
+    func release() -> Int32? { descriptor.take()?.take() }
+
+    /// Another descriptor of the file, for what outlasts this object; nil where there is none left.
+    func duplicate() -> Int32? {
+        guard let number = descriptor?.number else { return nil }
+        let other = fcntl(number, F_DUPFD_CLOEXEC, 0)
+        return other >= 0 ? other : nil
+    }
+
+    /// Closes what was released; says where some file systems tell of a full disk only now.
+    ///
+    /// - Parameter isSynced: whether the content has to be on the disk before it is given its name.
+    static func close(_ number: Int32, _ path: String, isSynced: Bool) -> SessionError? {
+        if isSynced, fsync(number) != 0, errno != EINVAL {
+            let failure = errno
+            _ = Glibc.close(number)
+            return FileFailure.cannotWrite(path, failure)
+        }
+        guard Glibc.close(number) != 0, errno != EINTR else { return nil }
+        return FileFailure.cannotWrite(path, errno)
+    }
+
+    /// Leaves the file alone from now on.
+    func keep() {
+        isKept = true
+        descriptor = nil
+    }
+
+    /// Removes what has been written, unless it is kept.
+    func discard() {
+        guard !isKept else { return }
+        keep()
+        _ = unlink(path)
+    }
+
+    private func tooLong(_ limit: Int64) -> SessionError {
+        SessionError(
+            .dataLengthExceedsMaximum, "the response has more than \(limit) bytes",
+            remedy: .moreContent)
+    }
+}

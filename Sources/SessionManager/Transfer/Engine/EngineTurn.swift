@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import ReachabilityCore
+
+/// Keeps calls to libcurl out of libcurl's callbacks, and gathers what waits for the end of a turn; on the
+/// loop's thread.
+///
+/// libcurl must not be called inside its own callbacks (libcurl-multi(3)): work that a callback asks for
+/// waits until libcurl has returned.
+final class EngineTurn {
+    let clock = LoopClock()
+    private var isInsideLibcurl = false
+    private var deferred: [() -> Void] = []
+    private var slice = TimeSlice()
+    /// Swift tasks that wait for session tasks which have ended in this turn.
+    private var waiters: [UnsafeContinuation<Void, Never>] = []
+
+    /// Runs `body`, which calls libcurl.
+    func callLibcurl(_ body: () -> Void) {
+        let before = isInsideLibcurl
+        isInsideLibcurl = true
+        body()
+        isInsideLibcurl = before
+    }
+
+    /// Runs `work` now, or when libcurl has returned.
+    func outsideLibcurl(_ work: @escaping () -> Void) {
+        if isInsideLibcurl { later(work) } else { work() }
+    }
+
+    /// Runs `work` before the loop waits.
+    func later(_ work: @escaping () -> Void) { deferred.append(work) }
+
+    /// Runs the deferred work; false where there was none.
+    func runDeferred() -> Bool {
+        guard !deferred.isEmpty else { return false }
+        let work = deferred
+        deferred.removeAll(keepingCapacity: true)
+        for item in work { item() }
+        return true
+    }
+
+    /// Drops the deferred work, which may hold the engine.
+    func close() {
+        deferred = []
+        resumeWaiters()
+    }
+
+    /// Whether libcurl's current call has taken its time, and the next bytes have to wait for another turn.
+    func isSliceOver(before count: Int) -> Bool { slice.isOver(before: count, since: clock.now) }
+
+    /// Resumes a continuation at the end of the turn, together with others.
+    func addWaiter(_ waiter: UnsafeContinuation<Void, Never>) { waiters.append(waiter) }
+
+    func resumeWaiters() {
+        guard !waiters.isEmpty else { return }
+        var woken: [UnsafeContinuation<Void, Never>] = []
+        swap(&woken, &waiters)
+        for waiter in woken { waiter.resume() }
+        // One by one: they are few, and `removeAll(keepingCapacity:)` is much code for that.
+        while !woken.isEmpty { woken.removeLast() }
+        if waiters.isEmpty { waiters = woken }
+    }
+}
+
+/// The time when the loop last had something to do, which is near enough for limits of whole seconds.
+///
+/// Reading it costs nothing, and every line of a head reads it.
+final class LoopClock {
+    /// The memory of the time, for readers in C.
+    let address: UnsafeMutablePointer<Int64>
+
+    init() {
+        address = .allocate(capacity: 1)
+        address.initialize(to: Reactor.now)
+    }
+
+    deinit { address.deallocate() }
+
+    /// Nanoseconds of the monotonic clock.
+    var now: Int64 { address.pointee }
+
+    func update() { address.pointee = Reactor.now }
+}
+
+/// How long one call of libcurl may take in content before the loop has its turn.
+///
+/// libcurl (7.87 and later, `readwrite_data`) reads on within one call for as long as the socket has more.
+/// Where the disk is slower than the network the call would not return, and hold up time limits, cancellation
+/// and events of the network.
+private struct TimeSlice {
+    /// 50 ms: long enough for content at the speed of memory, too short to be noticed.
+    private static let nanoseconds: Int64 = 50_000_000
+    /// The clock is read once for so many bytes.
+    private static let stride = 256 << 10
+    /// Bytes since it was read.
+    private var count = 0
+
+    /// Whether the next bytes have to wait.
+    ///
+    /// - Parameter start: when libcurl was called.
+    mutating func isOver(before bytes: Int, since start: Int64) -> Bool {
+        count += bytes
+        guard count >= Self.stride else { return false }
+        count = 0
+        return Reactor.now &- start > Self.nanoseconds
+    }
+}
+
+extension Duration {
+    /// Whole nanoseconds, bounded to 146 years either way, so that an instant can be added to them.
+    var nanoseconds: Int64 { min(max(inNanoseconds, .min / 2), .max / 2) }
+
+    /// Whole milliseconds, rounded up: a limit that is set never becomes none.
+    var milliseconds: Int { Int((nanoseconds &+ 999_999) / 1_000_000) }
+}

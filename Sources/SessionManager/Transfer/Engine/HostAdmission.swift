@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import SessionCore
+
+/// The slots of transfers among those of their origin, which suspended transfers do not take; on the loop's
+/// thread.
+///
+/// An object, and no state of the engine: the delegates that it notifies ask for ``waiting``.
+final class HostAdmission {
+    private var limiter: PerHostLimiter<Transfer>
+    /// How many transfers wait for a slot.
+    private(set) var waiting = 0
+    /// The last URL and its origin: mostly the next transfer has the same.
+    private var last = (url: "", origin: "", isSecure: false)
+
+    init(limit: Int) { limiter = PerHostLimiter(limit: limit) }
+
+    /// The origin of a URL that is written as text, and whether it is spoken to by TLS.
+    func origin(of address: String) -> (origin: String, isSecure: Bool) {
+        if address != last.url {
+            let origin = address.origin
+            last = (address, origin, origin.hasPrefix("https:"))
+        }
+        return (last.origin, last.isSecure)
+    }
+
+    /// Takes a slot; false where there is none, and the transfer waits for one.
+    func admit(_ transfer: Transfer) -> Bool {
+        switch limiter.enter(
+            transfer.origin, isAlone: transfer.isAlone, priority: transfer.priority, transfer)
+        {
+        case .admitted:
+            transfer.hasSlot = true
+            return true
+        case .queued(let ticket):
+            transfer.ticket = ticket
+            waiting += 1
+            transfer.delegate?.transfer(transfer, waitsForSlot: true)
+            return false
+        }
+    }
+
+    /// Ends the waiting of a transfer.
+    func leaveQueue(_ transfer: Transfer) {
+        guard let ticket = transfer.ticket else { return }
+        endWaiting(transfer)
+        _ = limiter.abandon(transfer.origin, isAlone: transfer.isAlone, ticket: ticket)
+    }
+
+    /// Gives a slot back.
+    ///
+    /// - Returns: the transfers that have a slot now.
+    func release(_ transfer: Transfer) -> [Transfer] {
+        limiter.forgetIdleHosts()
+        guard transfer.hasSlot else { return [] }
+        transfer.hasSlot = false
+        return admitted(
+            limiter.leave(transfer.origin, isAlone: transfer.isAlone, version: transfer.version))
+    }
+
+    /// Whether the version of an answer that has begun shows that more transfers may run.
+    func learns(from transfer: Transfer) -> Bool { limiter.learns(transfer.origin, transfer.version) }
+
+    /// Lifts the limit of a transfer's origin; returns the transfers that have a slot now.
+    func multiplexes(_ transfer: Transfer) -> [Transfer] { admitted(limiter.multiplexes(transfer.origin)) }
+
+    /// Whether a transfer is alone on its connection on an origin that may speak HTTP/2.
+    func needsExclusivePool(_ transfer: Transfer) -> Bool {
+        transfer.isAlone && !limiter.isKnownNotToMultiplex(transfer.origin)
+    }
+
+    private func admitted(_ transfers: [Transfer]) -> [Transfer] {
+        for transfer in transfers {
+            endWaiting(transfer)
+            transfer.hasSlot = true
+        }
+        return transfers
+    }
+
+    private func endWaiting(_ transfer: Transfer) {
+        guard transfer.ticket.take() != nil else { return }
+        waiting -= 1
+        transfer.delegate?.transfer(transfer, waitsForSlot: false)
+    }
+}
+
+extension URL {
+    /// Scheme and authority as they are written, in lower case: what connections are kept for.
+    ///
+    /// Much cheaper than the parsed parts; `http://h` and `http://h:80` count as two.
+    var originText: String { absoluteString.origin }
+}
+
+extension String {
+    /// The beginning of a URL up to its path.
+    fileprivate var origin: String {
+        var text = self
+        return text.withUTF8 { bytes in
+            var slashes = 0
+            var end = 0
+            var hasUpperCase = false
+            while end < bytes.count {
+                switch bytes[end] {
+                case UInt8(ascii: "/"): slashes += 1
+                case UInt8(ascii: "?"), UInt8(ascii: "#"): slashes = 3
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"): hasUpperCase = true
+                default: break
+                }
+                if slashes == 3 { break }
+                end += 1
+            }
+            let origin = String(decoding: UnsafeBufferPointer(rebasing: bytes[..<end]), as: UTF8.self)
+            return hasUpperCase ? origin.lowercased() : origin
+        }
+    }
+}

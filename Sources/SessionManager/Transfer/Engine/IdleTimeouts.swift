@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+import EventLoop
+import SessionCore
+
+/// Limits how long a running transfer may be silent: one timer for all, which looks at every transfer, but
+/// seldom; on the loop's thread.
+final class IdleTimeouts {
+    private let reactor: Reactor
+    private let clock: LoopClock
+    private let pools: ConnectionPools
+    /// Called with each transfer that was silent for too long.
+    private let expire: (Transfer, SessionError) -> Void
+    private var timer: TimerID?
+    private var deadline = Int64.max
+    /// The last limit as a count: mostly the next transfer has the same.
+    private var last = (limit: Duration.zero, nanoseconds: Int64(0))
+
+    init(
+        reactor: Reactor, clock: LoopClock, pools: ConnectionPools,
+        expire: @escaping (Transfer, SessionError) -> Void
+    ) {
+        self.reactor = reactor
+        self.clock = clock
+        self.pools = pools
+        self.expire = expire
+    }
+
+    /// Counts the silence of a transfer from now on.
+    func begin(_ transfer: Transfer) {
+        clock.update()
+        transfer.lastActivity = clock.now
+        let limit = transfer.options.longestSilence
+        if limit != last.limit { last = (limit, limit.nanoseconds) }
+        arm(at: clock.now &+ last.nanoseconds)
+    }
+
+    func cancel() {
+        if let timer { _ = reactor.cancel(timer) }
+        timer = nil
+    }
+
+    private func arm(at deadline: Int64) {
+        guard deadline < self.deadline else { return }
+        self.deadline = deadline
+        if let timer, reactor.reschedule(timer, at: deadline) { return }
+        timer = reactor.schedule(at: deadline) { [unowned self] in
+            timer = nil
+            self.deadline = .max
+            expireSilent()
+        }
+    }
+
+    private func expireSilent() {
+        clock.update()
+        var next = Int64.max
+        var silent: [Transfer] = []
+        pools.forEachTransfer { transfer in
+            guard transfer.hasSlot else { return }
+            // Waiting for a sink or a source is not silence of the network.
+            if transfer.isWaiting { transfer.lastActivity = clock.now }
+            if let easy = transfer.easy {
+                transfer.lastActivity = max(transfer.lastActivity, ccurl_head_last(easy.head))
+            }
+            let deadline = transfer.lastActivity &+ transfer.options.longestSilence.nanoseconds
+            if deadline <= clock.now { silent.append(transfer) } else { next = min(next, deadline) }
+        }
+        if next < .max { arm(at: next) }
+        for transfer in silent {
+            expire(
+                transfer,
+                SessionError(
+                    .timedOut, "nothing came from the server for \(transfer.options.timeoutInterval)",
+                    remedy: .longerSilence, failingURL: transfer.request.url, response: transfer.response))
+        }
+    }
+}

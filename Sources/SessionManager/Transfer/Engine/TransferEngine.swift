@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+import EventLoop
+import FoundationEssentials
+import Glibc
+import SessionCore
+
+/// Carries out transfers by libcurl on the loop; on the loop's thread.
+///
+/// Does nothing twice: what is due at once runs before the loop waits, changes of sockets are gathered until
+/// then, and finished transfers make room for the next before the kernel is asked again.
+final class TransferEngine {
+    let reactor: Reactor
+    let configuration: SessionConfiguration
+    let clock: LoopClock
+    /// Certificates that a delegate has accepted; nil where no delegate is asked about servers.
+    let approvals: ServerTrustCache?
+    private let proxies: ProxyRules
+    /// Whether bodies over HTTP/2 arrive as they were sent.
+    let sendsBodiesByHTTP2: Bool
+    /// How servers are judged: one way for all connections of this engine.
+    private let tls: TLSSettings
+    private let turn = EngineTurn()
+    private let hosts: HostAdmission
+    private let handles: EasyHandles
+    private let sockets: CurlSockets
+    private let pools: ConnectionPools
+    private let paths: TransferPaths
+    private lazy var idleTimeouts = IdleTimeouts(reactor: reactor, clock: clock, pools: pools) {
+        [unowned self] transfer, error in fail(transfer, error)
+    }
+    private var hook: HookID?
+    private var isClosed = false
+
+    init(
+        reactor: Reactor, configuration: SessionConfiguration, policy: SecurityPolicy, asks: Bool
+    ) throws(SessionError) {
+        let library = try CurlLibrary.load()
+        tls = try TLSSettings(policy, library, asks: asks, tlsProxy: configuration.tlsProxy)
+        approvals = asks ? ServerTrustCache() : nil
+        self.reactor = reactor
+        self.configuration = configuration
+        clock = turn.clock
+        proxies = ProxyRules(configured: configuration.proxy)
+        sendsBodiesByHTTP2 = configuration.sendsBodiesByHTTP2 ?? library.sendsBodiesByHTTP2
+        hosts = HostAdmission(limit: configuration.maximumConnectionsPerHost)
+        sockets = CurlSockets(reactor: reactor)
+        handles = EasyHandles(configuration, tls: tls, sockets: sockets)
+        pools = ConnectionPools(
+            reactor: reactor, turn: turn, sockets: sockets,
+            maximumIdleConnections: configuration.maximumIdleConnections)
+        paths = TransferPaths(
+            configuration, reactor: reactor, turn: turn, sockets: sockets, pools: pools)
+        sockets.observer = paths
+        hook = reactor.beforeWait { [unowned self] in work() }
+    }
+
+    deinit { close() }
+
+    /// Runs before the loop waits.
+    private func work() {
+        var goesOn: Bool
+        repeat {
+            goesOn = pools.actIfDue()
+            if pools.collectFinished({ finished($0, $1) }) { goesOn = true }
+            if turn.runDeferred() { goesOn = true }
+        } while goesOn
+        turn.resumeWaiters()
+    }
+
+    /// Ends everything that is left and closes all connections.
+    func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        turn.close()
+        if let hook { reactor.removeHook(hook) }
+        paths.close()
+        idleTimeouts.cancel()
+        pools.removeTransfers { transfer in
+            transfer.easy?.transfer = nil
+            transfer.easy = nil
+            transfer.abandon()
+        }
+        handles.removeIdle()
+        pools.close()
+        handles.close()
+        sockets.close()
+    }
+
+    // MARK: What tasks ask for
+
+    /// Carries a transfer out as soon as its origin has room.
+    func start(_ transfer: Transfer) {
+        if hosts.admit(transfer) { begin(transfer) }
+    }
+
+    /// Ends a transfer without a call of its delegate.
+    func cancel(_ transfer: Transfer) {
+        transfer.abandon()
+        hosts.leaveQueue(transfer)
+        if transfer.easy != nil {
+            turn.outsideLibcurl { [self] in release(transfer) }
+        }
+    }
+
+    /// Whether a transfer runs, is suspended or waits for its slot.
+    func isUnderWay(_ transfer: Transfer) -> Bool { transfer.delegate != nil }
+
+    /// Stops the bytes of a transfer, or lets them go on as soon as there is a slot for it; its connection is
+    /// kept.
+    func setSuspended(_ transfer: Transfer, _ isSuspended: Bool) {
+        guard transfer.isSuspended != isSuspended else { return }
+        transfer.isSuspended = isSuspended
+        turn.outsideLibcurl { [self] in
+            // It may have ended, or changed again, until libcurl returned.
+            guard isUnderWay(transfer), transfer.isSuspended == isSuspended else { return }
+            if isSuspended {
+                pause(transfer)
+            } else if !transfer.hasSlot, transfer.ticket == nil, hosts.admit(transfer) {
+                proceed(transfer)
+            }
+        }
+    }
+
+    /// Lets the content go on after a sink was full, or the body after its source had nothing.
+    func resume(_ transfer: Transfer) {
+        guard transfer.hasSlot, !transfer.isSuspended else { return }
+        turn.outsideLibcurl { [self] in
+            guard let easy = transfer.easy else { return }
+            transfer.resumeBody()
+            // libcurl hands over what it has kept at once.
+            clock.update()
+            transfer.lastActivity = clock.now
+            unpause(transfer, easy)
+        }
+    }
+
+    /// Ends a transfer with an error.
+    func fail(_ transfer: Transfer, _ error: SessionError) {
+        turn.outsideLibcurl { [self] in
+            guard let easy = transfer.easy else { return }
+            end(transfer, easy, error)
+        }
+    }
+
+    /// Records the version of an answer that has begun: where its origin multiplexes, more transfers may run
+    /// before it has ended.
+    func recordVersion(of transfer: Transfer) {
+        guard hosts.learns(from: transfer) else { return }
+        turn.outsideLibcurl { [self] in proceed(hosts.multiplexes(transfer)) }
+    }
+
+    /// Resumes a continuation when the ends of this turn are all known.
+    func resumeAfterTurn(_ waiter: UnsafeContinuation<Void, Never>) { turn.addWaiter(waiter) }
+
+    /// How many transfers wait for a slot.
+    var waiting: Int { hosts.waiting }
+
+    /// The proxy of a URL; nil where its server is spoken to directly.
+    func proxy(for url: URL) -> ProxyChoice? { proxies.proxy(for: url) }
+
+    /// The proxy that may answer requests for a URL in the server's place.
+    func forwardingProxy(for url: URL) -> ProxyChoice? { proxies.forwardingProxy(for: url) }
+
+    /// Whether connections are bound to an interface that has a path of its own while the one that the kernel
+    /// chooses is dead.
+    var rescues: Bool {
+        get { paths.rescues }
+        set { paths.rescues = newValue }
+    }
+
+    /// Records that links, addresses or routes have changed now.
+    func pathsChanged() { paths.recordChange() }
+
+    /// When links, addresses or routes have changed for the last time, as far as that was reported.
+    var pathChange: Int64? { paths.lastChange }
+
+    // MARK: What transfers and handles ask for
+
+    /// Whether there can be a proxy for any URL.
+    var mayHaveProxy: Bool { proxies.mayApply }
+
+    /// The origin of a URL that is written as text, and whether it is spoken to by TLS.
+    func origin(of address: String) -> (origin: String, isSecure: Bool) { hosts.origin(of: address) }
+
+    /// Whether the next bytes of content have to wait, since the loop has to look at everything else first;
+    /// the transfer is resumed then.
+    func postpones(_ transfer: Transfer, before count: Int) -> Bool {
+        guard turn.isSliceOver(before: count) else { return false }
+        _ = reactor.schedule(at: clock.now) { [weak transfer, weak self] in
+            if let self, let transfer, transfer.easy != nil { resume(transfer) }
+        }
+        return true
+    }
+
+    // MARK: From the slot to the result
+
+    private func begin(_ transfer: Transfer) {
+        do throws(SessionError) {
+            try transfer.prepareBody()
+            let easy = try handles.take(for: self)
+            transfer.easy = easy
+            easy.transfer = transfer
+            easy.prepare(transfer, configuration)
+            if transfer.isSecure {
+                transfer.evaluator = tls.begin(
+                    easy.raw, host: transfer.request.url.host() ?? "", judge: transfer.judge)
+            }
+            idleTimeouts.begin(transfer)
+            let pool = try pools.enter(transfer, isExclusive: hosts.needsExclusivePool(transfer))
+            handles.setAddresses(easy, in: pool)
+            try pool.multi.add(easy)
+        } catch {
+            release(transfer)
+            // Later, since the caller of `start` is not ready for the end.
+            turn.later { transfer.finish(TransferEnd(error: error, metrics: Boxed(TransferMetrics()))) }
+        }
+    }
+
+    /// Begins transfers that have a slot now, or lets them go on.
+    private func proceed(_ transfers: [Transfer]) { for transfer in transfers { proceed(transfer) } }
+
+    private func proceed(_ transfer: Transfer) {
+        guard let easy = transfer.easy else { return begin(transfer) }
+        idleTimeouts.begin(transfer)
+        transfer.awaitAnswerAgain()
+        unpause(transfer, easy)
+    }
+
+    private func pause(_ transfer: Transfer) {
+        hosts.leaveQueue(transfer)
+        transfer.stopAwaiting()
+        if let easy = transfer.easy {
+            turn.callLibcurl { _ = ccurl_easy_pause(easy.raw, Int32(CCURL_PAUSE_ALL)) }
+        }
+        proceed(hosts.release(transfer))
+    }
+
+    /// Lets libcurl go on, which hands over at once what it has kept, trailers too, and reports what it finds
+    /// wrong there nowhere else.
+    private func unpause(_ transfer: Transfer, _ easy: EasyHandle) {
+        var code = CURLE_OK
+        turn.callLibcurl { code = ccurl_easy_pause(easy.raw, Int32(CCURL_PAUSE_NONE)) }
+        guard code != CURLE_OK, transfer.easy === easy, let pool = transfer.pool else { return }
+        let error = transfer.error(code, easy, tls)
+        // A transfer that has ended is refused as well (CURLE_BAD_FUNCTION_ARGUMENT, lib/easy.c): its own end
+        // comes first.
+        pool.multi.expectFinished()
+        turn.later { [self] in
+            if transfer.easy === easy { end(transfer, easy, error) }
+        }
+    }
+
+    /// Ends a transfer that libcurl has finished.
+    private func finished(_ easy: EasyHandle, _ code: CURLcode) {
+        guard let transfer = easy.transfer else { return }
+        end(transfer, easy, transfer.error(code, easy, tls))
+    }
+
+    private func end(_ transfer: Transfer, _ easy: EasyHandle, _ error: SessionError?) {
+        let metrics = Boxed(TransferMetrics(easy, version: transfer.version))
+        release(transfer)
+        transfer.finish(TransferEnd(error: error, metrics: metrics))
+    }
+
+    /// Takes the handle away from a transfer and lets the next one of its origin begin.
+    private func release(_ transfer: Transfer) {
+        if let easy = transfer.easy {
+            pools.leave(transfer, easy)
+            tls.end(easy.raw)
+            easy.transfer = nil
+            transfer.easy = nil
+            handles.giveBack(easy)
+        }
+        hosts.leaveQueue(transfer)
+        proceed(hosts.release(transfer))
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import EventLoop
+import Glibc
+package import SessionCore
+
+/// Files that keep what has come so far: opened only where they are this user's own.
+///
+/// In a folder for everybody another user can have put a file, or a second name of one, in their place: what
+/// it holds would be taken for what has come, and what comes would be that user's to read and to change. The
+/// kernel refuses some of that (protected_regular, proc_sys_fs(5)), where it is told to.
+package enum OwnFile {
+    /// Opens a file for writing, or makes it; the caller closes it.
+    package static func make(_ path: String, mode: UInt32 = 0o666) throws(SessionError) -> Int32 {
+        // A file can be removed between the two.
+        for _ in 0..<10 {
+            let new = open(path, O_WRONLY | O_CREAT | O_EXCL | flags, mode)
+            if new >= 0 { return new }
+            guard errno == EEXIST else { throw FileFailure.cannotCreate(path, errno) }
+            let number = open(path, O_WRONLY | flags)
+            if number >= 0 { return try checked(number, path) }
+            guard errno == ENOENT else { throw FileFailure.cannotCreate(path, errno) }
+        }
+        throw FileFailure.cannotCreate(path, EEXIST)
+    }
+
+    /// Opens a file that is there; the caller closes it.
+    ///
+    /// - Parameter access: O_WRONLY or O_RDONLY.
+    package static func existing(_ path: String, _ access: Int32) throws(SessionError) -> Int32 {
+        let number = open(path, access | flags)
+        guard number >= 0 else { throw FileFailure.cannotRead(path, errno) }
+        return try checked(number, path)
+    }
+
+    /// A pipe that nobody reads would be waited for.
+    private static let flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+
+    private static func checked(_ number: Int32, _ path: String) throws(SessionError) -> Int32 {
+        var status = stat()
+        let isRegular = fstat(number, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        let fault: String? =
+            if !isRegular {
+                "is no regular file"
+            } else if status.st_nlink > 1 {
+                "has another name as well (a hard link), which may be anybody's"
+            } else if status.st_uid != geteuid(), status.st_uid != owner(besides: path) {
+                "belongs to another user"
+            } else {
+                nil
+            }
+        guard let fault else { return number }
+        close(number)
+        throw SessionError(
+            .cannotCreateFile, "\(path) \(fault)",
+            advice: isRegular
+                ? "remove it, or name another file" : "name a file; content can be streamed to anything else")
+    }
+
+    /// Who owns what this process makes in the same folder: file systems without owners, and those of another
+    /// machine, know one for all.
+    private static func owner(besides path: String) -> uid_t? {
+        let probe = "\(path).\(String(UInt64.random(in: 0 ... .max), radix: 36))"
+        let number = open(probe, O_WRONLY | O_CREAT | O_EXCL | flags, 0o600)
+        guard number >= 0 else { return nil }
+        let file = OwnedDescriptor(adopting: number)
+        unlink(probe)
+        var status = stat()
+        return fstat(file.number, &status) == 0 ? status.st_uid : nil
+    }
+}

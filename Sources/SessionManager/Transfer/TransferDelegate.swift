@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SessionCore
+
+/// Whoever has a transfer carried out; called on the loop's thread.
+///
+/// All but `transferEnded` are called inside libcurl: they must not start, end or pause transfers there.
+protocol TransferDelegate: AnyObject {
+    /// The head has come; the sink gets the content.
+    func transfer(
+        _ transfer: Transfer, received head: SessionResponse
+    ) throws(SessionError) -> any ContentSink
+    /// More content has come.
+    func transferReceived(_ transfer: Transfer)
+    /// More of the body has gone.
+    func transferSent(_ transfer: Transfer)
+    /// The body's source has nothing yet; to be resumed by `TransferEngine.resumeBody`.
+    func transferWaitsForBody(_ transfer: Transfer, _ reader: any BodyReader)
+    /// It waits until its host has room for a connection, or does not wait any more. Not called inside
+    /// libcurl.
+    func transfer(_ transfer: Transfer, waitsForSlot: Bool)
+    /// Its connection is dead, or waits for one over a path that is; the sentence says why. Not called inside
+    /// libcurl.
+    func transferLostPath(_ transfer: Transfer, _ sentence: String)
+    /// Whether its request may be carried out twice.
+    func transferMayRepeat(_ transfer: Transfer) -> Bool
+    /// Whether it can go on over another connection.
+    func transferMayMove(_ transfer: Transfer) -> Bool
+    /// It is over.
+    func transferEnded(_ transfer: Transfer, _ end: TransferEnd)
+}
+
+/// How a transfer ended.
+struct TransferEnd {
+    /// Nil where the response is complete.
+    var error: SessionError?
+    /// How long the steps took and what was moved.
+    var metrics: Boxed<TransferMetrics>
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Outbox
+import Reachability
+
+/// The outbox as commands use it: through a running service, or by its files.
+protocol OutboxClient: Sendable {
+    func enqueue(_ request: OutboxRequest) async throws -> OutboxReceipt
+    /// Waits until the entry has left the outbox or is a dead letter.
+    func settlement(of id: OutboxID) async throws -> EntrySettlement
+    /// Starts delivery in this process, unless another process delivers.
+    func deliver() async throws
+    func pause() async throws
+    func resume() async throws
+    func flush() async throws
+}
+
+/// How an entry ended.
+struct EntrySettlement: Sendable {
+    /// `delivered`, `expired`, `dropped`, `removed`, `dead` or `unknown`.
+    var outcome: String
+    var statusCode: Int?
+    var failure: OutboxFailure.Kind?
+    var reason: String?
+    /// The message for people where it was not delivered.
+    var message: String?
+}
+
+extension EntrySettlement {
+    init(_ settlement: OutboxSettlement) {
+        switch settlement {
+        case .left(let result):
+            let outcome = result.outcome.rawValue
+            self.init(
+                outcome: outcome, statusCode: result.statusCode,
+                message: "it was \(outcome), and not delivered")
+        case .dead(let entry):
+            let reason = entry.failure?.message
+            self.init(
+                outcome: "dead", statusCode: entry.failure?.statusCode, failure: entry.failure?.kind,
+                reason: reason,
+                message: "\(reason ?? "it cannot be delivered"); 'reach queue show \(entry.id)' has more")
+        case .unknown: self.init(outcome: "unknown")
+        }
+    }
+}
+
+/// Works on the outbox's files.
+struct LocalOutboxClient: OutboxClient {
+    let outbox: RequestOutbox
+
+    func enqueue(_ request: OutboxRequest) async throws -> OutboxReceipt { try await outbox.enqueue(request) }
+
+    func settlement(of id: OutboxID) async throws -> EntrySettlement {
+        EntrySettlement(try await outbox.settlement(of: id))
+    }
+
+    func deliver() async throws {
+        let manager = URLSessionManager(responseSerializer: HTTPResponseSerializer())
+        ReachabilityManager.shared.startMonitoring()
+        do {
+            try await outbox.startDelivery(with: manager)
+        } catch let error as OutboxError where error.code == .deliveredElsewhere {
+            return
+        }
+    }
+
+    func pause() async throws { try await outbox.pause() }
+    func resume() async throws { try await outbox.resume() }
+    func flush() async throws { try await outbox.flush() }
+}

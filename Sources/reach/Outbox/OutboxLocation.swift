@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Outbox
+import Service
+import ServiceCore
+
+/// The outbox that commands use: a service's, or files; decided by ``OutboxLocationRules``.
+enum OutboxLocation: Sendable {
+    case service(ServiceOutboxClient)
+    /// The files in this state directory.
+    case files(directory: String)
+
+    /// - Parameter folder: the state directory that the caller has named; nil where none was.
+    init(named folder: String?) throws {
+        if let folder {
+            self = .files(directory: folder)
+            return
+        }
+        let given = getenv(ServicePaths.socketVariable).map { String(cString: $0) }
+        let socket = given ?? Self.configuration.socket
+        let place = OutboxLocationRules.place(
+            socket: socket, isNamed: given != nil,
+            answer: socket.isEmpty ? nil : SocketAnswer(asking: socket),
+            noted: Self.noted, configured: Self.configuredDirectory)
+        switch place {
+        case .service: self = .service(ServiceOutboxClient(at: socket))
+        case .files(let directory): self = .files(directory: directory)
+        case .nowhere(let reason): throw OutboxError(.storage, reason)
+        }
+    }
+
+    /// Where the service of this machine has its files, by what it has noted and by its configuration.
+    static var stateDirectory: String { noted ?? configuration.stateDirectory }
+
+    private static var noted: String? { StateDirectoryRecord.directory(socket: configuration.socket) }
+
+    /// What holds for a service that would be started here without options.
+    static var configuration: ServiceConfiguration { reader.configuration }
+
+    private static var configuredDirectory: Result<String, OutboxLocationRules.Problem> {
+        if let problem = reader.problems.first { return .failure(.init(reason: problem.description)) }
+        return .success(configuration.stateDirectory)
+    }
+
+    private static let reader = ServeSources(config: nil, options: []).read()
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import FoundationEssentials
+import Glibc
+import HTTPTypes
+import Outbox
+import Service
+import ServiceCore
+import SessionCore
+
+/// Client for a running service's outbox, for users without write access to its files.
+struct ServiceOutboxClient: OutboxClient {
+    private let path: String
+    /// Longer contents are sent in pieces of this length, since a message, with base64 and header fields, has
+    /// at most 1 MiB.
+    private static let piece = 512 << 10
+    /// The limit for an answer: the outbox's thread syncs the disk first.
+    private static let answerTimeout: Int64 = 60_000_000_000
+
+    init(at path: String) { self.path = path }
+
+    func enqueue(_ request: OutboxRequest) throws -> OutboxReceipt {
+        var parameters = Self.parameters(request)
+        switch try content(request.body) {
+        case .none: break
+        case .whole(let bytes):
+            if !bytes.isEmpty { parameters["bodyBase64"] = .string(Data(bytes).base64EncodedString()) }
+        case .uploaded(let name): parameters["content"] = .string(name)
+        }
+        let reply = try call("Enqueue", parameters)
+        guard let id = reply["id"]?.string.flatMap({ Int64($0) }), let key = reply["idempotencyKey"]?.string
+        else { throw OutboxError(.storage, "\(path): the service answers otherwise than was expected") }
+        return OutboxReceipt(
+            id: OutboxID(rawValue: id), idempotencyKey: key, isRepeated: reply["repeated"]?.bool ?? false)
+    }
+
+    /// Waits across restarts of the service, such as an update of the package: the request is on the disk.
+    func settlement(of id: OutboxID) async throws -> EntrySettlement {
+        var isAway = false
+        while true {
+            do {
+                return try settled(id)
+            } catch let absence as Absence {
+                if !isAway {
+                    complain("\(absence.reason); request \(id) is kept, and the service waited for")
+                }
+                isAway = true
+                // Blocks its thread like the call itself; Task.sleep needs a thread of libdispatch, which may
+                // be missing.
+                poll(nil, 0, Self.pauseMilliseconds)
+                try Task.checkCancellation()
+            }
+        }
+    }
+
+    /// The interval between two attempts to reach the service.
+    private static let pauseMilliseconds: Int32 = 250
+
+    private func settled(_ id: OutboxID) throws -> EntrySettlement {
+        let reply = try answer("WaitOutbox", ["id": .string("\(id)")], until: .max)
+        let outcome = reply["outcome"]?.string ?? "unknown"
+        let reason = reply["lastError"]?.string
+        return EntrySettlement(
+            outcome: outcome, statusCode: reply["statusCode"]?.int,
+            failure: reply["failure"]?.string.flatMap(OutboxFailure.Kind.init(rawValue:)), reason: reason,
+            message: reason ?? "it was \(outcome), and not delivered")
+    }
+
+    /// The state directory of the service.
+    func directory() throws -> String {
+        guard let directory = try call("GetOutboxDirectory")["directory"]?.string else {
+            throw OutboxError(.storage, "\(path): the service answers otherwise than was expected")
+        }
+        return directory
+    }
+
+    /// The service delivers by itself.
+    func deliver() {}
+    func pause() throws { _ = try call("PauseOutbox") }
+    func resume() throws { _ = try call("ResumeOutbox") }
+    func flush() throws { _ = try call("FlushOutbox") }
+
+    private func call(_ method: String, _ parameters: [String: JSONValue] = [:]) throws -> JSONValue {
+        do {
+            return try answer(method, parameters, until: Reactor.now + Self.answerTimeout)
+        } catch let absence as Absence {
+            throw OutboxError(.storage, absence.reason)
+        }
+    }
+
+    /// No service answers, or its outbox is not open.
+    private struct Absence: Error {
+        let reason: String
+    }
+
+    private func answer(_ method: String, _ parameters: [String: JSONValue], until limit: Int64) throws
+        -> JSONValue
+    {
+        let message: [UInt8]?
+        do throws(ServiceError) {
+            var client = try connect(until: limit)
+            try client.send(VarlinkCall(ServiceInterface.name + "." + method, parameters), until: limit)
+            message = try client.receive(until: limit)
+        } catch {
+            throw Absence(reason: error.description)
+        }
+        guard let message, let reply = try? JSONValue(parsing: Data(message)) else {
+            throw Absence(reason: "\(path): the service has ended the connection")
+        }
+        if let name = reply["error"]?.string { throw Self.error(name, reply["parameters"], path) }
+        return reply["parameters"] ?? .object([:])
+    }
+
+    /// Connects; tries again while the service has too many clients.
+    private func connect(until limit: Int64) throws(ServiceError) -> VarlinkClient {
+        while true {
+            do throws(ServiceError) { return try VarlinkClient(path: path) } catch {
+                let answer = SocketAnswer(asking: path)
+                guard answer == .busy || answer == .listening, Reactor.now < limit else { throw error }
+            }
+            usleep(Self.retryMicroseconds)
+        }
+    }
+
+    private static let retryMicroseconds: UInt32 = 50_000
+
+    private static func error(_ name: String, _ parameters: JSONValue?, _ path: String) -> any Error {
+        let reason = parameters?["reason"]?.string ?? parameters?["parameter"]?.string ?? name
+        return switch name.split(separator: ".").last ?? "" {
+        case "PermissionDenied":
+            OutboxError(
+                .storage,
+                "\(path): the service does not let this user use its outbox, or read secrets for it",
+                advice: "ask as root, or set outbox.group in its configuration to a group of yours")
+        case "InvalidParameter": OutboxError(.badRequest, "the service does not take “\(reason)” as it is")
+        case "KeyTaken": OutboxError(.keyTaken, reason)
+        case "Unavailable": Absence(reason: "\(path): \(reason)")
+        case "MethodNotFound": OutboxError(.storage, "\(path): the service is older than this program")
+        default: OutboxError(.storage, "\(path): \(reason)")
+        }
+    }
+
+    private static func parameters(_ request: OutboxRequest) -> [String: JSONValue] {
+        var parameters: [String: JSONValue] = [
+            "url": .string(request.url.absoluteString), "method": .string(request.method.rawValue),
+            "lane": .string(request.lane), "priority": .integer(Int64(request.priority)),
+            "network": .string(request.networkCondition.rawValue),
+        ]
+        // Fields of one name become one field with a list (RFC 9110 §5.3).
+        var fields: [String: JSONValue] = [:]
+        for name in Set(request.headerFields.map(\.name)) {
+            fields[name.rawName] = .string(request.headerFields[name] ?? "")
+        }
+        parameters["headers"] = .object(fields)
+        if let key = request.idempotencyKey { parameters["idempotencyKey"] = .string(key) }
+        if let timeout = request.timeout { parameters["answerTimeout"] = .number(timeout / .seconds(1)) }
+        if let most = request.maximumAttempts { parameters["maximumAttempts"] = .integer(Int64(most)) }
+        if let expires = request.expires {
+            parameters["expiresIn"] = .number(max(0, expires.timeIntervalSinceNow))
+        }
+        if !request.secretFields.isEmpty {
+            parameters["secrets"] = .array(
+                request.secretFields.map { field in
+                    .object([
+                        "name": .string(field.name), "prefix": .string(field.prefix),
+                        "source": .string(field.source), "key": .string(field.key),
+                    ])
+                })
+        }
+        return parameters
+    }
+
+    private enum Content {
+        case none
+        case whole([UInt8])
+        /// Uploaded under this name.
+        case uploaded(String)
+    }
+
+    private func content(_ body: OutboxRequest.Body?) throws -> Content {
+        switch body {
+        case nil: return .none
+        case .data(let data):
+            var rest = Array(data)[...]
+            return try content { () in
+                defer { rest = rest.dropFirst(Self.piece) }
+                return Array(rest.prefix(Self.piece))
+            }
+        case .file(let path):
+            let number = open(path, O_RDONLY | O_CLOEXEC)
+            guard number >= 0 else {
+                throw OutboxError(
+                    .badRequest, "cannot read \(path): \(String(cString: strerror(errno)))",
+                    advice: "check the path and the permissions")
+            }
+            defer { close(number) }
+            return try content { () in try Self.read(number, path) }
+        }
+    }
+
+    /// - Parameter next: returns the next piece, empty at the end.
+    private func content(_ next: () throws -> [UInt8]) throws -> Content {
+        let first = try next()
+        var (piece, name) = (try next(), String?.none)
+        if piece.isEmpty { return .whole(first) }
+        for bytes in [first, piece] { name = try add(bytes, to: name) }
+        while true {
+            piece = try next()
+            guard !piece.isEmpty else { return .uploaded(name ?? "") }
+            name = try add(piece, to: name)
+        }
+    }
+
+    private func add(_ bytes: [UInt8], to name: String?) throws -> String? {
+        var parameters: [String: JSONValue] = ["bodyBase64": .string(Data(bytes).base64EncodedString())]
+        if let name { parameters["content"] = .string(name) }
+        return try call("AddContent", parameters)["content"]?.string
+    }
+
+    /// A piece of a file; only the last one is shorter.
+    private static func read(_ number: Int32, _ path: String) throws -> [UInt8] {
+        var (bytes, filled) = ([UInt8](repeating: 0, count: piece), 0)
+        while filled < bytes.count {
+            let count = bytes[filled...].withUnsafeMutableBytes {
+                Glibc.read(number, $0.baseAddress, $0.count)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else {
+                throw OutboxError(.badRequest, "cannot read \(path): \(String(cString: strerror(errno)))")
+            }
+            if count == 0 { break }
+            filled += count
+        }
+        bytes.removeLast(bytes.count - filled)
+        return bytes
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SessionCore
+import Testing
+
+@testable import Outbox
+
+@Suite struct DispatchStateMachineTests {
+    private func id(_ number: Int64) -> OutboxID { OutboxID(rawValue: number) }
+
+    @Test("A lane has one request on its way at a time")
+    func lanes() {
+        let machine = Dispatcher(limit: 4, limitPerHost: 4)
+        _ = machine.started()
+        #expect(machine.leaves(id(1), lane: "a", host: "h", condition: .any))
+        #expect(!machine.leaves(id(2), lane: "a", host: "h", condition: .any))
+        #expect(machine.leaves(id(3), lane: "b", host: "h", condition: .any))
+        #expect(machine.isInFlight(id(1)) && !machine.isInFlight(id(2)))
+        machine.settled(lane: "a")
+        #expect(machine.leaves(id(2), lane: "a", host: "h", condition: .any))
+    }
+
+    @Test("One host does not take all paths, nor do those that wait for another network")
+    func paths() {
+        let machine = Dispatcher(limit: 3, limitPerHost: 2)
+        _ = machine.started()
+        #expect(machine.leaves(id(1), lane: "a", host: "dead", condition: .any))
+        #expect(machine.leaves(id(2), lane: "b", host: "dead", condition: .any))
+        #expect(machine.fullHosts(.any) == ["dead"])
+        #expect(!machine.leaves(id(3), lane: "c", host: "dead", condition: .any))
+        #expect(machine.leaves(id(4), lane: "d", host: "live", condition: .any))
+        #expect(machine.room(.any) == 0)
+        #expect(!machine.leaves(id(5), lane: "e", host: "other", condition: .any))
+        #expect(machine.room(.wiredOnly) == 3 && machine.fullHosts(.wiredOnly).isEmpty)
+        #expect(machine.leaves(id(6), lane: "f", host: "dead", condition: .wiredOnly))
+        #expect(machine.busyLanes(.any) == 3 && machine.busyLanes(.wiredOnly) == 1)
+    }
+
+    @Test("Nothing leaves before the start, during a pause, and after the end")
+    func phases() {
+        let machine = Dispatcher(limit: 1, limitPerHost: 1)
+        #expect(!machine.leaves(id(1), lane: "a", host: "h", condition: .any))
+        #expect(machine.pauseChanged(true) && !machine.pauseChanged(true))
+        #expect(machine.started() && !machine.started())
+        #expect(machine.room(.any) == 0 && machine.isRunning)
+        #expect(machine.pauseChanged(false) && machine.room(.any) == 1)
+        #expect(machine.stopped() && !machine.stopped())
+        #expect(machine.room(.any) == 0)
+    }
+}
+
+/// The machine behind a reference, since `#expect` would copy it.
+private final class Dispatcher {
+    private var machine: DispatchStateMachine
+
+    init(limit: Int, limitPerHost: Int) {
+        machine = DispatchStateMachine(limit: limit, limitPerHost: limitPerHost)
+    }
+
+    var isRunning: Bool { machine.isRunning }
+    func started() -> Bool { machine.started() }
+    func stopped() -> Bool { machine.stopped() }
+    func pauseChanged(_ isPaused: Bool) -> Bool { machine.pauseChanged(isPaused) }
+    func room(_ condition: NetworkCondition) -> Int { machine.room(condition) }
+    func fullHosts(_ condition: NetworkCondition) -> [String] { machine.fullHosts(condition) }
+    func busyLanes(_ condition: NetworkCondition) -> Int { machine.busyLanes(condition) }
+    func isInFlight(_ entry: OutboxID) -> Bool { machine.isInFlight(entry) }
+    func settled(lane: String) { machine.settled(lane: lane) }
+
+    func leaves(_ entry: OutboxID, lane: String, host: String, condition: NetworkCondition) -> Bool {
+        machine.leaves(entry, lane: lane, host: host, condition: condition)
+    }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import EventLoop
+import Glibc
+import Outbox
+import ReachabilityCore
+import ServiceCore
+import SessionCore
+import Storage
+import TestSupport
+import Testing
+
+@testable import Service
+
+@Suite("The service's outbox", .timeLimit(.minutes(10)))
+struct OutboxServiceTests {
+    private func service(in folder: ScratchFolder) async throws -> ServiceBench<OutboxService> {
+        try await ServiceBench(in: folder) { _, _, _ in
+            var settings = ServiceConfiguration.Outbox()
+            settings.entries = 17
+            return OutboxService(
+                settings, pauses: Backoff(first: .milliseconds(1), limit: .milliseconds(10)))
+        }
+    }
+
+    @Test(
+        "What another process delivers is delivered here when that has ended, and until then the state says so"
+    )
+    func lockHeld() async throws {
+        let folder = try ScratchFolder("reach-service")
+        try #require(mkdir(folder("outbox"), 0o700) == 0)
+        let lock = try OwnedDescriptor(
+            "open", open(folder("outbox/outbox.lock"), O_RDWR | O_CREAT | O_CLOEXEC, 0o600))
+        try #require(flock(lock.number, LOCK_EX | LOCK_NB) == 0)
+        try #require(write(lock.number, "4711\n", 5) == 5)
+        let service = try await service(in: folder)
+        let first = await service.log.wait(forCount: 1)
+        #expect(
+            first.count == 1
+                && first[0].hasPrefix(
+                    "error: outbox: requests are taken, but not delivered: process 4711 delivers"),
+            "\(first)")
+        #expect(try await service.ask { $0.delivers } == false)
+        let state = try await service.ask { $0.stateLine ?? "" }
+        #expect(state.contains("not delivered: process 4711"), "\(state)")
+        flock(lock.number, LOCK_UN)
+        #expect(
+            await service.log.wait(forCount: 2).dropFirst() == [
+                "notice: outbox: requests are delivered again"
+            ]
+        )
+        #expect(try await service.ask { $0.delivers })
+        #expect(try await service.ask { $0.stateLine?.contains("not delivered") } == false)
+        await service.stop()
+        #expect(try await service.ask { $0.delivers } == false)
+    }
+
+    @Test("An outbox that cannot be opened is opened as soon as it can be; until then calls are told why")
+    func cannotOpen() async throws {
+        let folder = try ScratchFolder("reach-service")
+        // A file in the folder's place refuses root as well.
+        try #require(close(open(folder("outbox"), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)) == 0)
+        let service = try await service(in: folder)
+        let first = await service.log.wait(forCount: 1)
+        #expect(first[0].hasPrefix("error: outbox: "), "\(first)")
+        let replies = EventLog<VarlinkReply>()
+        _ = try await service.ask { $0.answerOutbox(.pause) { replies.append($0) } }
+        #expect(await replies.wait(forCount: 1).first?.error == "io.reach.Reachability.Unavailable")
+        #expect(unlink(folder("outbox")) == 0)
+        #expect(
+            await service.log.wait(forCount: 2).dropFirst() == [
+                "notice: outbox: requests are delivered again"
+            ]
+        )
+        _ = try await service.ask { $0.answerOutbox(.pause) { replies.append($0) } }
+        #expect(await replies.wait(forCount: 2).last?.error == nil)
+        await service.stop()
+        // Those who add to its files without it go by its limits.
+        let kept = try Database(reading: folder("outbox/outbox.sqlite")).integer("SELECT entries FROM limits")
+        #expect(kept == 17)
+    }
+
+    @Test(
+        "FLD-021 The log and the state say that requests without TLS wait for the probe, and that they do no longer"
+    )
+    func portal() async throws {
+        let service = try await ServiceBench(in: try ScratchFolder("reach-service")) { _, _, _ in
+            OutboxService(isProbed: true)
+        }
+        let answers = EventLog<VarlinkReply>()
+        // A call that is answered tells that the outbox is open.
+        _ = try await service.ask { $0.answerOutbox(.resume) { answers.append($0) } }
+        _ = await answers.wait(forCount: 1)
+        for (internet, line) in [
+            (
+                InternetState.portal,
+                "warning: outbox: what goes without TLS waits: the network wants a sign-in"
+            ),
+            (.full, "notice: outbox: what goes without TLS waits no longer"),
+        ] {
+            _ = try await service.ask { service in
+                var change = CommittedChange.at(1, .wired)
+                change.internet = internet
+                service.internetChanged(change)
+            }
+            #expect(
+                await service.log.wait { $0.last?.hasPrefix(line) == true }.last?.hasPrefix(line) == true,
+                "\(service.log.elements)")
+            #expect(try await service.ask { $0.stateLine?.contains("sign-in") } == (internet == .portal))
+        }
+        await service.stop()
+    }
+
+    @Test("It ends also while it cannot be opened")
+    func endsMeanwhile() async throws {
+        let folder = try ScratchFolder("reach-service")
+        try #require(close(open(folder("outbox"), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)) == 0)
+        let service = try await service(in: folder)
+        await service.log.wait(forCount: 1)
+        await service.stop()
+        #expect(service.log.elements.count == 1)
+    }
+
+    @Test("A client that waits once more does not get the answer to what it waited for before")
+    func secondWait() async throws {
+        let service = try await service(in: try ScratchFolder("reach-service"))
+        let answers = EventLog<VarlinkReply>()
+        // A call that is answered tells that the outbox is open.
+        _ = try await service.ask { $0.answerOutbox(.resume) { answers.append($0) } }
+        #expect(await answers.wait(forCount: 1).first?.error == nil)
+        let isOpen = try await service.ask { service -> Bool in
+            guard case .open(let outbox) = service.phase, let executor = service.executor else {
+                return false
+            }
+            service.waitForEntry("77", timeout: nil, for: 5) { answers.append($0) }
+            // The answer is on its way to this thread, which is busy, when what was asked behind it has come
+            // back.
+            let isThere = DispatchSemaphore(value: 0)
+            Task(executorPreference: executor) {
+                _ = try? await outbox.counts()
+                isThere.signal()
+            }
+            isThere.wait()
+            service.forget(5)
+            service.waitForEntry("78", timeout: nil, for: 5) { answers.append($0) }
+            return true
+        }
+        try #require(isOpen)
+        let answer = await answers.wait(forCount: 2)[1]
+        #expect(answer == .noSuchEntry("78"))
+        await service.stop()
+        #expect(answers.elements.count == 2)
+    }
+}

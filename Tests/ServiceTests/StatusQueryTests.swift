@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReachabilityCore
+import Service
+import ServiceCore
+import SessionCore
+import TestSupport
+import Testing
+
+@Suite("Since when, from a running service", .timeLimit(.minutes(10)))
+struct StatusQueryTests {
+    private func report(
+        _ status: ReachabilityStatus, interface: String?, reason: String = "so it is"
+    ) -> Report {
+        var path = ReachabilityPath()
+        path.reason = ReachabilityReason(.noRoute, sentence: reason)
+        path.interface = interface
+        return Report(status: status, path: path, links: [])
+    }
+
+    private func reply(_ parameters: String) -> [UInt8] { Array(#"{"parameters":{\#(parameters)}}"#.utf8) }
+
+    @Test("the service has to see the same network")
+    func sameNetwork() {
+        let since = #""since":"2026-01-02T03:04:05.678Z","source":null,"gateway":null,"reason":"so it is""#
+        let answer = reply(#""status":"wired","interface":"eth0",\#(since)"#)
+        let known = StatusQuery.since(report(.wired, interface: "eth0"), reply: answer)
+        #expect(known?.text == "2026-01-02T03:04:05.678Z")
+        #expect(StatusQuery.since(report(.wifi, interface: "eth0"), reply: answer) == nil)
+        #expect(StatusQuery.since(report(.wired, interface: "eth1"), reply: answer) == nil)
+        #expect(StatusQuery.since(report(.wired, interface: nil), reply: answer) == nil)
+        #expect(
+            StatusQuery.since(report(.wired, interface: "eth0", reason: "another"), reply: answer) == nil)
+    }
+
+    @Test("what is no answer tells nothing")
+    func noAnswer() {
+        let report = report(.wired, interface: nil)
+        for text in ["", "x", "{}", #"{"error":"a.b","parameters":{"status":"wired"}}"#] {
+            #expect(StatusQuery.since(report, reply: Array(text.utf8)) == nil)
+        }
+        #expect(StatusQuery.since(report, reply: reply(#""status":"wired","since":"\u001b[31m""#)) == nil)
+        #expect(StatusQuery.since(report, at: "/nonexistent/reach.varlink") == nil)
+    }
+
+    @Test("a running service knows when it has seen the status begin")
+    func running() async throws {
+        let lab = try await ServiceLab()
+        var client = try lab.client()
+        try client.send("Wait", ["goal": "unreachable"])
+        lab.kernel.change { $0.setCarrier($0.index("eth0"), false) }
+        let told = try #require(try client.reply())["parameters"]
+        let report = report(
+            .unreachable, interface: told?["interface"]?.string, reason: told?["reason"]?.string ?? "")
+        // The path's addresses are gone with the carrier, as in the report.
+        let since = StatusQuery.since(report, at: lab.socket, within: .seconds(60))
+        #expect(since != nil && since?.text == told?["since"]?.string)
+        await lab.stop()
+    }
+}

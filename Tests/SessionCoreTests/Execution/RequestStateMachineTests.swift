@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SessionCore
+import Testing
+
+/// Drives the machine of a request along a line of marbles, and draws its actions or its states below.
+///
+/// In: `s` the request may be sent, `S` it may not for the network's sake, `h` a head comes, `q` something is
+/// asked, `a` it is answered, `l` an answer to the question before comes late, `d` it is decided where the
+/// content goes, `e` the exchange ends whole, `f` with a redirect, `c` with a challenge, `E` with a lost
+/// connection, `R` before it could connect on a new path, `b` a retrier wants a delay, `t` its timer fires,
+/// `u` and `U` the user suspends and resumes, `p` and `P` the network goes and comes, `x` the task is
+/// stopped, `-` nothing.
+///
+/// Actions: `>` send, `0`…`4` prepare an attempt, the request, the redirect, a new body, a range, `n` wait
+/// for the network, `|` pause, `:` go on, `x` give up the exchange, `!` give it up and fail, `=` let the
+/// content pass, `*` conclude, `k` cancel the timer, `r` reconnect, `f` follow the redirect, `c` answer the
+/// challenge, `F` fail, `.` finish, `-` nothing; of an answer: `a` counts, `~` late.
+///
+/// States: `p` preparing, `w` waiting, `s` sending, `r` receiving, `d` deciding, `D` deciding about a whole
+/// response, `a` asking, `b` backing off, `.` finished; a capital `P` `W` `A` `B` while parked.
+private struct RequestMarbles {
+    var progress = ExchangeProgress(Interruption(isIdempotent: true))
+    private(set) var states = ""
+
+    mutating func actions(_ line: String) -> String {
+        var machine = RequestStateMachine()
+        var questions: [RequestStateMachine.Question] = []
+        var drawn = ""
+        states = ""
+        for marble in line {
+            drawn.append(happen(marble, &machine, &questions))
+            states.append(Self.letter(machine.state, isParked: machine.isParked))
+        }
+        return drawn
+    }
+
+    private func happen(
+        _ marble: Character, _ machine: inout RequestStateMachine,
+        _ questions: inout [RequestStateMachine.Question]
+    ) -> Character {
+        switch marble {
+        case "s", "S": return Self.letter(machine.ready(isBlocked: marble == "S"))
+        case "h": machine.receivedHead()
+        case "q": questions.append(machine.asked())
+        case "a": return machine.answered(questions[questions.count - 1]) ? "a" : "~"
+        case "l": return machine.answered(questions[questions.count - 2]) ? "a" : "~"
+        case "d": return Self.letter(machine.decided())
+        case "e", "f", "c", "E", "R": return Self.letter(machine.ended(Self.end(marble)))
+        case "b": machine.backsOff()
+        case "t": return Self.letter(machine.timerFired())
+        case "u": return Self.letter(machine.suspended())
+        case "U": return Self.letter(machine.resumed())
+        case "p": return Self.letter(machine.parked(progress))
+        case "P": return Self.letter(machine.unparked())
+        case "x": return machine.stopped() ? "x" : "-"
+        default: break
+        }
+        return "-"
+    }
+
+    private static func end(_ marble: Character) -> ExchangeEnd {
+        var end = ExchangeEnd()
+        switch marble {
+        case "f": end.hasRedirect = true
+        case "c": end.isChallenge = true
+        case "E": end.failure = .networkConnectionLost
+        case "R":
+            end.failure = .cannotConnectToHost
+            end.mayReconnect = true
+        default: break
+        }
+        return end
+    }
+
+    private static func letter(_ action: RequestStateMachine.Action) -> Character {
+        switch action {
+        case .nothing: "-"
+        case .prepare(.attempt): "0"
+        case .prepare(.request): "1"
+        case .prepare(.redirect): "2"
+        case .prepare(.newBody): "3"
+        case .prepare(.range): "4"
+        case .send: ">"
+        case .park: "n"
+        case .pause: "|"
+        case .unpause: ":"
+        case .abandon: "x"
+        case .abandonAndFail: "!"
+        case .passContent: "="
+        case .conclude: "*"
+        case .cancelTimer: "k"
+        case .reconnect: "r"
+        case .followRedirect: "f"
+        case .answerChallenge: "c"
+        case .fail: "F"
+        case .finish: "."
+        default: "?"
+        }
+    }
+
+    private static func letter(_ state: RequestStateMachine.State, isParked: Bool) -> Character {
+        let letter: Character =
+            switch state {
+            case .preparing: "p"
+            case .waiting: "w"
+            case .sending: "s"
+            case .receiving: "r"
+            case .deciding(false): "d"
+            case .deciding(true): "D"
+            case .asking: "a"
+            case .backingOff: "b"
+            case .finished: "."
+            }
+        return isParked ? Character(letter.uppercased()) : letter
+    }
+}
+
+@Suite struct `The machine of a request` {
+    private var marbles = RequestMarbles()
+
+    @Test mutating func `An exchange is sent, answered and finished`() {
+        #expect(marbles.actions("she") == ">-.")
+        #expect(marbles.states == "srp")
+    }
+
+    @Test mutating func `A question about the first request delays it`() {
+        #expect(marbles.actions("qas") == "-a>")
+        #expect(marbles.states == "aps")
+    }
+
+    @Test mutating func `Cancelled while something is asked, the answer is late`() {
+        #expect(marbles.actions("shcqxa") == ">-c-x~")
+        #expect(marbles.states == "srpa..")
+    }
+
+    @Test mutating func `Cancelled in any state, nothing happens afterwards`() {
+        for before in ["", "s", "sh", "shq", "shqe", "shcq", "su", "p", "b"] {
+            let after = marbles.actions(before + "xsShdeEtuUpPx").suffix(13)
+            #expect(after == "x------------", "after \(before)")
+        }
+    }
+
+    @Test mutating func `A delegate decides while the content waits`() {
+        #expect(marbles.actions("shqade") == ">--a=.")
+        #expect(marbles.states == "srddrp")
+    }
+
+    @Test mutating func `A response that is whole before the decision is concluded after it`() {
+        #expect(marbles.actions("shqeade") == ">---a*.")
+        #expect(marbles.states == "srdDDrp")
+    }
+
+    @Test mutating func `A second question about the same head makes the first one late`() {
+        #expect(marbles.actions("shqqlad") == ">---~a=")
+    }
+
+    @Test mutating func `An exchange that breaks while a delegate decides makes the decision late`() {
+        #expect(marbles.actions("shqEa") == ">--F~")
+        #expect(marbles.states == "srdpp")
+    }
+
+    @Test mutating func `Suspended before it is sent, it waits for the user`() {
+        #expect(marbles.actions("us-U") == "---1")
+        #expect(marbles.states == "pwwp")
+    }
+
+    @Test mutating func `Suspended while it is sent, its bytes stop`() {
+        #expect(marbles.actions("suUhe") == ">|:-.")
+    }
+
+    @Test mutating func `Suspended while parked, both have to let it go on`() {
+        #expect(marbles.actions("spuPU") == ">x--1")
+        #expect(marbles.states == "sWWwp")
+        #expect(marbles.actions("spuUP") == ">x--1")
+    }
+
+    @Test
+    mutating func
+        `Suspended while a challenge is asked, then the path is lost, then resumed: it waits for the path`()
+    {
+        #expect(marbles.actions("shcqupaUsP") == ">-c---a--1")
+        #expect(marbles.states == "srpaaAPPWp")
+    }
+
+    @Test mutating func `The network is gone before anything is sent`() {
+        #expect(marbles.actions("S-Ps") == "n-1>")
+        #expect(marbles.states == "WWps")
+    }
+
+    @Test mutating func `A path that is lost while a reconnection waits is waited for instead`() {
+        #expect(marbles.actions("sRptP") == ">rk-1")
+        #expect(marbles.states == "sbWWp")
+    }
+
+    @Test mutating func `A path that is lost while a retry waits leaves the timer running`() {
+        #expect(marbles.actions("sEbpt-s-P") == ">F--0---1")
+        #expect(marbles.states == "spbBPPWWp")
+    }
+
+    @Test mutating func `A redirect is followed after the path that was lost meanwhile`() {
+        marbles.progress.interruption.hasHead = true
+        marbles.progress.interruption.isPreliminary = true
+        marbles.progress.hasRedirect = true
+        #expect(marbles.actions("shpP") == ">-x2")
+    }
+
+    @Test
+    mutating func `A path that is lost after the redirect's response is waited for by the next request`() {
+        #expect(marbles.actions("shfpsP") == ">-f--1")
+    }
+
+    @Test mutating func `A request that must not be sent twice fails with the path`() {
+        marbles.progress = ExchangeProgress(Interruption(isIdempotent: false))
+        #expect(marbles.actions("sp") == ">!")
+        #expect(marbles.states == "sP")
+    }
+
+    @Test mutating func `A body that was read and cannot be read again is asked for anew`() {
+        marbles.progress.isBodySpent = true
+        #expect(marbles.actions("spP") == ">x3")
+    }
+
+    @Test mutating func `A file goes on with the bytes that are missing`() {
+        marbles.progress.interruption.hasHead = true
+        marbles.progress.interruption.content = .file(bytes: 1000)
+        marbles.progress.interruption.canContinue = true
+        #expect(marbles.actions("shpP") == ">-x4")
+    }
+
+    @Test mutating func `A question is forgotten with the exchange that it was about`() {
+        #expect(marbles.actions("shqpaP") == ">--x~1")
+    }
+
+    @Test
+    mutating func
+        `The user's hold and the network's stop its limit of time, and so does the wait for a connection`()
+    {
+        var machine = RequestStateMachine()
+        var timed: [Bool] = [machine.isTimed]
+        _ = machine.suspended()
+        timed.append(machine.isTimed)
+        _ = machine.resumed()
+        let begins = machine.waits(forConnection: true)
+        let isNews = machine.waits(forConnection: true)
+        timed.append(machine.isTimed)
+        _ = machine.waits(forConnection: false)
+        timed.append(machine.isTimed)
+        _ = machine.parked(marbles.progress)
+        timed.append(machine.isTimed)
+        _ = machine.unparked()
+        timed.append(machine.isTimed)
+        _ = machine.stopped()
+        timed.append(machine.isTimed)
+        #expect(timed == [true, false, false, true, false, true, false])
+        #expect(begins && !isNews)
+    }
+}
+
+@Suite struct `What follows an exchange or a failed try` {
+    private func action(_ change: (inout ExchangeEnd) -> Void) -> RequestStateMachine.Action {
+        var machine = RequestStateMachine()
+        var end = ExchangeEnd()
+        change(&end)
+        _ = machine.ready(isBlocked: false)
+        return machine.ended(end)
+    }
+
+    @Test func `The cache comes before everything else`() {
+        #expect(action { ($0.validation, $0.hasRedirect) = (.useStored, true) } == .useStoredResponse)
+        #expect(action { ($0.validation, $0.failure) = (.useStored, .timedOut) } == .useStoredResponse)
+        #expect(action { $0.validation = .reload } == .reload)
+    }
+
+    @Test func `A misdirected request is sent over a connection of its own`() {
+        #expect(action { ($0.isMisdirected, $0.failure) = (true, .networkConnectionLost) } == .sendElsewhere)
+    }
+
+    @Test
+    func `A redirect is followed though its content is too long or broken, and not after another failure`() {
+        for code in [SessionError.Code.dataLengthExceedsMaximum, .cannotDecodeRawData] {
+            #expect(action { ($0.hasRedirect, $0.failure) = (true, code) } == .followRedirect)
+        }
+        #expect(action { ($0.hasRedirect, $0.failure) = (true, .networkConnectionLost) } == .fail)
+    }
+
+    @Test func `A tunnel's challenge comes before a reconnection, that before the server's trust`() {
+        #expect(
+            action {
+                ($0.failure, $0.isTunnelChallenge, $0.mayReconnect) = (.cannotConnectToHost, true, true)
+            }
+                == .answerTunnel)
+        #expect(
+            action {
+                ($0.failure, $0.mayReconnect, $0.isServerUndecided) = (.cannotConnectToHost, true, true)
+            }
+                == .reconnect)
+        #expect(
+            action { ($0.failure, $0.isServerUndecided) = (.certificateHasUnknownRoot, true) }
+                == .askAboutServer)
+    }
+
+    @Test func `What is left to do with a response has one order`() {
+        var response = FinalResponse()
+        #expect(response.action() == .settle)
+        response.isCached = true
+        #expect(response.action() == .store)
+        response.isSerialized = true
+        #expect(response.action() == .serialize)
+        #expect(response.action(after: .serialization) == .store)
+        #expect(response.action(after: .storing) == .settle)
+        response.isRefusal = true
+        #expect(response.action() == .askRetriers)
+        response.rest = .missing
+        #expect(response.action() == .askForRest)
+        response.rest = .invalid
+        #expect(response.action() == .failForRest)
+    }
+
+    @Test func `A failure without a network waits for it, unless it waits already, or may not be repeated`() {
+        var machine = RequestStateMachine()
+        var failure = FailedTry()
+        (failure.isBlocked, failure.stepWhenReachable) = (true, .attempt)
+        var actions = [machine.failed(failure), machine.failed(failure), machine.unparked()]
+        failure.stepWhenReachable = nil
+        actions.append(machine.failed(failure))
+        failure.asksRetriers = true
+        actions.append(machine.failed(failure))
+        #expect(
+            actions == [.parkAfterFailure(.attempt), .complete, .prepare(.attempt), .complete, .askRetriers])
+    }
+}

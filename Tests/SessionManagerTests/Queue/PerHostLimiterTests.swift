@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SessionCore
+import TestSupport
+import Testing
+
+@testable import SessionManager
+
+struct PerHostLimiterTests {
+    @Test("what exceeds the limit waits in order, and is admitted as slots become free")
+    func order() {
+        let slots = Desk<String>(limit: 2)
+        #expect(slots.enter("h", priority: 0.5, "a") == .admitted)
+        #expect(slots.enter("h", priority: 0.5, "b") == .admitted)
+        #expect(slots.enter("h", priority: 0.5, "c") == .queued(ticket: 1))
+        #expect(slots.enter("h", priority: 0.5, "d") == .queued(ticket: 2))
+        #expect(slots.enter("other", priority: 0.5, "e") == .admitted)
+        #expect(slots.leave("h", version: .http1_1) == ["c"])
+        #expect(slots.leave("h", version: .http1_1) == ["d"])
+        #expect(slots.leave("h", version: .http1_1) == [])
+    }
+
+    @Test("each of many origins has slots of its own; those in use are not forgotten")
+    func manyOrigins() {
+        var random = SeededGenerator(seed: 7)
+        let slots = Desk<String>(limit: 1)
+        let origins = (0..<600).map { "http://h\($0).example:80" }.shuffled(using: &random)
+        for origin in origins { #expect(slots.enter(origin, priority: 0.5, origin) == .admitted) }
+        for origin in origins {
+            #expect(slots.enter(origin, priority: 0.5, "next of \(origin)") == .queued(ticket: 1))
+        }
+        // A half of them is through, the first of each with a successor.
+        let (idle, used) = (origins.prefix(300), origins.suffix(300))
+        for origin in idle {
+            #expect(slots.leave(origin, version: .http1_1) == ["next of \(origin)"])
+            #expect(slots.leave(origin, version: .http1_1) == [])
+        }
+        #expect(idle.allSatisfy { slots.isKnownNotToMultiplex($0) })
+        slots.forgetIdleHosts()
+        #expect(!idle.contains { slots.isKnownNotToMultiplex($0) })
+        for origin in used { #expect(slots.leave(origin, version: .http1_1) == ["next of \(origin)"]) }
+    }
+
+    @Test("the more urgent come first, equals in order")
+    func priority() {
+        let slots = Desk<String>(limit: 1)
+        _ = slots.enter("h", priority: 0.5, "running")
+        for (name, priority) in [("a", 0.5), ("b", 0.9), ("c", 0.5), ("d", 0.9), ("e", 0.1)] {
+            _ = slots.enter("h", priority: Float(priority), name)
+        }
+        var called: [String] = []
+        for _ in 0..<5 { called += slots.leave("h", version: nil) }
+        #expect(called == ["b", "d", "a", "c", "e"])
+    }
+
+    @Test("who leaves the queue is not called; who was called cannot leave it")
+    func abandoned() {
+        let slots = Desk<String>(limit: 1)
+        _ = slots.enter("h", priority: 0.5, "running")
+        _ = slots.enter("h", priority: 0.5, "a")
+        _ = slots.enter("h", priority: 0.5, "b")
+        #expect(slots.abandon("h", ticket: 1))
+        #expect(!slots.abandon("h", ticket: 1))
+        #expect(slots.leave("h", version: nil) == ["b"])
+        #expect(!slots.abandon("h", ticket: 2))
+    }
+
+    @Test("an origin that multiplexes takes up to a hundred at once")
+    func multiplexed() {
+        let slots = Desk<Int>(limit: 1)
+        _ = slots.enter("h", priority: 0.5, 0)
+        for number in 1...200 { _ = slots.enter("h", priority: 0.5, number) }
+        #expect(slots.leave("h", version: .http2) == Array(1...100))
+        #expect(slots.leave("h", version: .http2) == [101])
+    }
+
+    @Test("as soon as an origin is known to multiplex, more may run, and that is news once")
+    func learned() {
+        let slots = Desk<Int>(limit: 1)
+        for number in 0..<4 { _ = slots.enter("h", priority: 0.5, number) }
+        #expect(!slots.learns("h", .http1_1))
+        #expect(!slots.learns("h", nil))
+        #expect(slots.learns("h", .http2))
+        #expect(slots.multiplexes("h") == [1, 2, 3])
+        #expect(!slots.learns("h", .http2))
+        #expect(slots.leave("h", version: .http2) == [])
+        #expect(!slots.learns("nobody", .http2))
+        #expect(slots.multiplexes("nobody") == [])
+    }
+
+    @Test(
+        "who needs a connection alone counts among all, and apart from those that share one where the origin multiplexes"
+    )
+    func alone() {
+        let slots = Desk<String>(limit: 2)
+        #expect(slots.enter("h", priority: 0.5, "a") == .admitted)
+        #expect(slots.enter("h", isAlone: true, priority: 0.5, "A") == .admitted)
+        #expect(slots.enter("h", priority: 0.5, "b") == .queued(ticket: 1))
+        #expect(slots.enter("h", isAlone: true, priority: 0.5, "B") == .queued(ticket: 2))
+        #expect(slots.enter("h", isAlone: true, priority: 0.5, "C") == .queued(ticket: 3))
+        #expect(slots.enter("h", isAlone: true, priority: 0.9, "urgent") == .queued(ticket: 4))
+        #expect(slots.enter("h", priority: 0.5, "c") == .queued(ticket: 5))
+        // One queue in order, until an answer shows more, and what one kind speaks says nothing of the other.
+        #expect(slots.leave("h", isAlone: true, version: .http1_1) == ["urgent"])
+        #expect(!slots.isKnownNotToMultiplex("h"))
+        #expect(slots.leave("h", isAlone: true, version: .http1_1) == ["b"])
+        // Those that share go all at once, of the others as many as before.
+        #expect(slots.leave("h", version: .http2) == ["B", "C", "c"])
+        #expect(slots.enter("h", isAlone: true, priority: 0.5, "D") == .queued(ticket: 6))
+        #expect(slots.enter("h", isAlone: true, priority: 0.5, "E") == .queued(ticket: 7))
+        #expect(slots.abandon("h", isAlone: true, ticket: 6))
+        #expect(slots.leave("h", version: .http2) == [])
+        #expect(slots.leave("h", isAlone: true, version: .http1_1) == ["E"])
+    }
+
+    @Test("an origin that had the choice and spoke HTTP/1.1 is known not to multiplex, until it does")
+    func plain() {
+        let slots = Desk<Int>(limit: 2)
+        _ = slots.enter("h", priority: 0.5, 0)
+        #expect(!slots.isKnownNotToMultiplex("h"))
+        _ = slots.leave("h", version: nil)
+        #expect(!slots.isKnownNotToMultiplex("h"))
+        _ = slots.enter("h", priority: 0.5, 1)
+        _ = slots.leave("h", version: .http1_1)
+        #expect(slots.isKnownNotToMultiplex("h"))
+        _ = slots.enter("h", priority: 0.5, 2)
+        _ = slots.leave("h", version: .http2)
+        #expect(!slots.isKnownNotToMultiplex("h"))
+    }
+
+    @Test("a long queue is admitted in order to its end")
+    func long() {
+        var queue = PriorityQueue<Int>()
+        for number in 0..<1000 { queue.append(number, priority: 0.5, ticket: number + 1) }
+        let left = queue.remove(ticket: 500)
+        #expect(left)
+        var called: [Int] = []
+        while let next = queue.popFirst() { called.append(next) }
+        #expect(called == Array(0..<1000).filter { $0 != 499 })
+        #expect(queue.isEmpty)
+    }
+}
+
+/// The slots behind methods that a test's expectation may call.
+private final class Desk<Item> {
+    private var slots: PerHostLimiter<Item>
+
+    init(limit: Int) { slots = PerHostLimiter(limit: limit) }
+
+    func enter(_ origin: String, isAlone: Bool = false, priority: Float, _ item: Item) -> Admission {
+        slots.enter(origin, isAlone: isAlone, priority: priority, item)
+    }
+    func leave(_ origin: String, isAlone: Bool = false, version: HTTPVersion?) -> [Item] {
+        slots.leave(origin, isAlone: isAlone, version: version)
+    }
+    func learns(_ origin: String, _ version: HTTPVersion?) -> Bool { slots.learns(origin, version) }
+    func multiplexes(_ origin: String) -> [Item] { slots.multiplexes(origin) }
+    func abandon(_ origin: String, isAlone: Bool = false, ticket: Int) -> Bool {
+        slots.abandon(origin, isAlone: isAlone, ticket: ticket)
+    }
+    func isKnownNotToMultiplex(_ origin: String) -> Bool { slots.isKnownNotToMultiplex(origin) }
+    func forgetIdleHosts() { slots.forgetIdleHosts() }
+}
