@@ -4,7 +4,7 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// Links that drop everything, and addresses that a gateway has to translate.
+/// Links that drop all packets, and source addresses that a gateway translates.
 struct DroppingLinkTests {
     private static func report(_ network: FakeNetwork, on name: String) -> LinkReport? {
         var snapshot = Snapshot()

@@ -4,7 +4,7 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// Each link for itself: the first thing it lacks, and which link a person would look at first.
+/// Reports on single links: the first missing requirement, and the choice of the nearest uplink.
 struct LinkReporterTests {
     private static func reports(_ network: FakeNetwork) -> [String: LinkReport] {
         var snapshot = Snapshot()
@@ -82,7 +82,7 @@ struct LinkReporterTests {
             let reports = Self.reports(network)
             #expect(reports["wan"]?.isOnline == true)
             #expect(reports["lan"]?.isOnline == false)
-            // So has one that the kernel prefers another to.
+            // A link stays online if the kernel prefers another one.
             let other = network.addLink("other")
             network.addAddress("10.9.0.2/24", to: other)
             network.addAddress("2001:db8:9::2/64", to: other)

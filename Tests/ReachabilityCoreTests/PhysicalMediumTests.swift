@@ -4,7 +4,7 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// What carries a path in the end: through ports, stacked devices and tunnels.
+/// The physical medium of a path: through ports, stacked devices and tunnels.
 struct PhysicalMediumTests {
     /// A new link with the preferred default route.
     private static func upon(
@@ -25,7 +25,7 @@ struct PhysicalMediumTests {
         #expect(Self.upon("vlan", lower: "wlan0").instantStatus == .wifi)
         #expect(Self.upon("vlan", lower: "eth0").instantStatus == .wired)
         #expect(Self.upon("macvlan", lower: "wlan0").ssid == "lab")
-        // The index belongs to another namespace: what has it here is somebody else.
+        // The index belongs to another namespace; the interface with that index here is a different one.
         let elsewhere = Self.upon("macvlan", lower: "wlan0") { $0.change($1) { $0.lowerIsElsewhere = true } }
         #expect(elsewhere.instantStatus == .wired)
     }
@@ -55,7 +55,7 @@ struct PhysicalMediumTests {
                 let radio = network.addLink("radio", master: bridge)
                 network.wireless[radio] = WirelessState(mode: mode)
                 network.change(network.index("wlan0")) { $0.master = bridge }
-                // A switch port nobody can use does not count either.
+                // An unusable port does not count either.
                 network.addLink("lan1", kind: "bridge", master: bridge)
             }
         }

@@ -4,9 +4,9 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// Policy rules that look at more than the destination: the source, and protocol or ports.
+/// Policy rules with further selectors than the destination: source, protocol, ports.
 struct PolicyRulesTests {
-    /// eth0 with the default route, and usb0 with a default route for what is sent from its own address.
+    /// eth0 with the default route, and usb0 with a default route for packets from its own address.
     private static func twoUplinks(_ body: (inout FakeNetwork) -> Void = { _ in }) -> FakeNetwork {
         var network = FakeNetwork.wired
         let usb0 = network.addLink("usb0")
@@ -61,7 +61,7 @@ struct PolicyRulesTests {
         #expect(dead.alternativeSource == IPAddress("198.51.100.9"))
     }
 
-    /// connect(2) looks up again with the source that the first lookup has chosen.
+    /// connect(2) looks up again with the source of the first lookup.
     @Test("FLD-007 what the table of the chosen source says, holds", arguments: [true, false])
     func secondLookup(_ isHost: Bool) {
         let evaluator = isHost ? PathEvaluator.host("203.0.113.5") : .general

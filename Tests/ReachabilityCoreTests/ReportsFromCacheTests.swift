@@ -4,8 +4,8 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// A kernel in memory whose answers are remembered as the real one's are.
-private struct Remembered {
+/// A kernel in memory with a cache like that of the real client.
+private struct CachedKernel {
     var network: FakeNetwork
     let cache: KernelCache
     let evaluator: PathEvaluator
@@ -19,7 +19,7 @@ private struct Remembered {
         self.cache = cache
     }
 
-    /// The reports as a monitor has them made: the evaluation first, then the survey.
+    /// The reports as a monitor makes them: after the evaluation, from the same snapshot.
     mutating func reports() -> [LinkReport] {
         var snapshot = Snapshot()
         for _ in 0..<40 {
@@ -43,15 +43,15 @@ private struct Remembered {
         }
     }
 
-    /// The reports without remembered answers.
-    func freshReports() -> [LinkReport] {
-        var fresh = Remembered(network, evaluator)
+    /// The reports without cached answers.
+    func uncachedReports() -> [LinkReport] {
+        var fresh = CachedKernel(network, evaluator)
         return fresh.reports()
     }
 }
 
 @Suite("Reports from remembered answers")
-struct SurveyCacheTests {
+struct ReportsFromCacheTests {
     private static let anywhere = ["0.0.0.0/0", "::/0"].compactMap { IPPrefix($0) }
 
     /// Two uplinks, an idle link, one without carrier, a bridge with a port, a Wi-Fi interface, a VLAN.
@@ -75,15 +75,15 @@ struct SurveyCacheTests {
 
     @Test("a refusal of the kernel reaches the reports on all links, and its end as well")
     func refusal() throws {
-        var kernel = Remembered(Self.network)
+        var kernel = CachedKernel(Self.network)
         _ = kernel.reports()
         let free = try #require(kernel.reports().first { $0.name == "idle" })
-        // The event names one link, as that of a route does; what it leads to is told by the unbound lookups alone.
+        // The event names one link, as for a route; only unbound lookups reveal its effect.
         kernel.network.addRoute("0.0.0.0/0", on: 99, kind: .prohibit)
         kernel.cache.invalidate(after: .routeAdded(Self.anywhere[0], through: 99))
         let refused = try #require(kernel.reports().first { $0.name == "idle" })
         #expect(refused != free)
-        #expect(kernel.reports() == kernel.freshReports())
+        #expect(kernel.reports() == kernel.uncachedReports())
         kernel.network.removeRoutes("0.0.0.0/0")
         kernel.cache.invalidate(after: .routeRemoved(Self.anywhere[0], through: 99))
         #expect(kernel.reports().first { $0.name == "idle" } == free)
@@ -94,9 +94,9 @@ struct SurveyCacheTests {
         var network = Self.network
         network.addRoute("0.0.0.0/0", via: "10.0.1.1", on: network.index("eth0"), metric: 9)
         network.addRoute("0.0.0.0/0", via: "10.0.2.1", on: network.index("eth1"))
-        var general = Remembered(network)
+        var general = CachedKernel(network)
         let before = general.reports()
-        var host = Remembered(
+        var host = CachedKernel(
             network,
             PathEvaluator(
                 target: .host([ReachabilityDestination(try #require(IPAddress("10.0.3.77")))]),
@@ -105,7 +105,7 @@ struct SurveyCacheTests {
         #expect(
             reports.first { $0.name == "br0.8" }?.reason.sentence
                 == "br0.8 has carrier and 10.0.8.2/24 but no route to 10.0.3.77")
-        #expect(reports == host.freshReports())
+        #expect(reports == host.uncachedReports())
         #expect(general.reports() == before)
     }
 
@@ -114,15 +114,15 @@ struct SurveyCacheTests {
         arguments: 0..<40)
     func anyChanges(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        var kernel = Remembered(Self.network)
+        var kernel = CachedKernel(Self.network)
         for _ in 0..<60 {
             change(&kernel, &random)
-            #expect(kernel.reports() == kernel.freshReports())
+            #expect(kernel.reports() == kernel.uncachedReports())
         }
     }
 
-    /// Something happens, and the kernel tells of it as it does.
-    private func change(_ kernel: inout Remembered, _ random: inout SeededGenerator) {
+    /// Changes the network at random and passes the kernel's events on.
+    private func change(_ kernel: inout CachedKernel, _ random: inout SeededGenerator) {
         let links = kernel.network.links.filter { !$0.isLoopback }
         guard let link = links.randomElement(using: &random) else { return }
         let isIPv4 = Bool.random(using: &random)

@@ -4,11 +4,11 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// IPv6 routes for one prefix of sources alone, as OpenWrt sets them up: only a lookup that names a source finds them.
+/// IPv6 routes for one prefix of sources, as OpenWrt configures them: only lookups with a source find them.
 struct SourceRoutesTests {
     private static let peer = IPAddress(v6High: 0x2606_4700_0000_0000, low: 0x1111)  // 2606:4700::1111
 
-    /// eth0 with 2001:db8::2/64 and a default route for what comes from there.
+    /// eth0 with 2001:db8::2/64 and a default route for packets from that prefix.
     private static func network(_ body: (inout FakeNetwork, _ eth0: Int32) -> Void = { _, _ in })
         -> FakeNetwork
     {
@@ -100,10 +100,10 @@ struct SourceRoutesTests {
     func alternative() {
         let network = Self.network { network, eth0 in
             let wwan0 = network.addLink("wwan0")
-            // The kernel would choose it only where there is no other.
+            // The kernel chooses it only if there is no other.
             network.addAddress("2001:db8:1::2/64", to: wwan0, flags: .deprecated)
             network.addRoute("::/0", via: "fe80::9", on: wwan0, metric: 900, from: "2001:db8:1::/64")
-            // A better one for all sources comes after it: the prefix counts before the metric.
+            // A route for all sources with a better metric comes second: the prefix counts before the metric.
             network.addRoute("::/0", via: "fe80::1", on: eth0, metric: 1)
             network.setCarrier(eth0, false)
         }
@@ -161,7 +161,8 @@ struct SourceRoutesTests {
         #expect(verdict(in: network) == .fine)
     }
 
-    /// Asked with a source, IPv6 answers with the better route through the other interface; a bound socket takes its own.
+    /// With a source, IPv6 answers with the better route through the other interface; a bound socket still
+    /// uses its own.
     @Test("a bound connection is fine where its interface has a route, though another's is better")
     func boundBesideABetterOne() {
         var network = FakeNetwork()

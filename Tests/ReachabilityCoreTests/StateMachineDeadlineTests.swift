@@ -4,14 +4,14 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// When the state machine wants to be woken, to the nanosecond.
+/// The deadlines of the state machine, to the nanosecond.
 struct StateMachineDeadlineTests {
     private let start = MonotonicInstant(nanoseconds: 0)
     private let error = ReachabilityError(.timedOut, context: "no answer", advice: "")
 
     private static func event() throws -> NetworkEvent { .routeAdded(try #require(IPPrefix("0.0.0.0/0"))) }
 
-    /// A machine that has told of a wired path at the beginning.
+    /// A machine that has published a wired path.
     private func machine(
         _ configure: (inout ReachabilityTiming) -> Void = { $0.safetyInterval = nil }
     ) -> ReachabilityStateMachine {
@@ -42,9 +42,9 @@ struct StateMachineDeadlineTests {
             #expect(machine.nextDeadline == now + .milliseconds(pause))
             now = now + .milliseconds(pause)
         }
-        // The grace is long over when the answer comes.
+        // The grace has ended before the answer.
         guard case .publish(let update) = machine.evaluated(Marbles.path("x"), at: now) else {
-            Issue.record("nothing was told")
+            Issue.record("nothing was published")
             return
         }
         #expect(update.status == .unreachable)
@@ -221,7 +221,7 @@ struct StateMachineDeadlineTests {
         #expect(machine.observed(.overrun, at: start + .milliseconds(251)) == .wait)
         #expect(machine.nextDeadline == start + .milliseconds(750))
         #expect(machine.deadlineReached(at: start + .milliseconds(750)) == .evaluate(afresh: true))
-        // Twice the longest pause without a loss: the pauses begin with the first one.
+        // After twice the longest delay without a loss, the delays start again with the first one.
         let later = start + .milliseconds(750) + .seconds(10)
         #expect(machine.observed(.overrun, at: later) == .evaluate)
         #expect(machine.observed(.overrun, at: later) == .wait)
@@ -307,7 +307,7 @@ struct StateMachineDeadlineTests {
         #expect(losing.observed(.overrun, at: start) == .wait)
         #expect(losing.nextDeadline == start + .milliseconds(100))
         #expect(losing.deadlineReached(at: start + .milliseconds(100)) == .evaluate(afresh: true))
-        // Twice the longest pause without a loss is a quiet time.
+        // Twice the longest delay without a loss resets the back-off.
         #expect(losing.observed(.overrun, at: start + .milliseconds(700)) == .evaluate)
     }
 }

@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The manager on a kernel in memory: who is told what, in which order, on which thread.
+/// The manager on a kernel in memory: its updates, their order and their thread.
 struct ManagerTests {
     private let lab: ManagerLab
     private let log = EventLog<ReachabilityStatus>()
@@ -153,7 +153,7 @@ struct ManagerTests {
         lab.kernel.change { $0.addRoute("0.0.0.0/0", via: "192.0.2.1", on: $0.index("eth0")) }
         await lab.settled()
         for _ in 0..<40 {
-            // Each is looked at by itself, so that each is an update.
+            // Evaluated one at a time, so that each leads to an update.
             lab.unplug()
             await lab.settled()
             lab.plug()
@@ -181,7 +181,7 @@ struct ManagerTests {
         #expect(await log.wait(forCount: 2) == [.wired, .unreachable])
         await lab.settled()
         #expect(manager.counters.resyncs == 0)
-        lab.kernel.tell([.overrun])
+        lab.kernel.deliver([.overrun])
         await lab.settled()
         #expect(manager.counters.overruns == 1)
         #expect(manager.counters.resyncs == 1)

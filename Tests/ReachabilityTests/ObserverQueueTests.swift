@@ -5,16 +5,16 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// What an observer gets that is further behind than its queue holds.
+/// The updates for an observer that is further behind than its queue holds.
 struct ObserverQueueTests {
-    /// What arrives of updates that were put before the first was delivered, numbered as they were put.
+    /// The delivered ones of updates that were appended before the first delivery, numbered in their order.
     private func delivered(_ events: [ReachabilityUpdate.Event]) -> [(ReachabilityUpdate.Event, UInt64)] {
         let log = EventLog<ReachabilityUpdate>()
         let queue = ObserverQueue(queue: .custom { $0() }) { log.append($0) }
         for (number, event) in events.enumerated() {
             var path = ReachabilityPath()
             path.generation = UInt64(number)
-            queue.put(ReachabilityUpdate(event: event, status: .wired, previous: nil, path: path))
+            queue.append(ReachabilityUpdate(event: event, status: .wired, previous: nil, path: path))
         }
         queue.deliver()
         return log.elements.map { ($0.event, $0.path.generation) }

@@ -49,7 +49,7 @@ package final class FakeKernel: Sendable {
         _ event: NetworkEvent = .ruleChanged(.ipv4), _ body: @Sendable (inout FakeNetwork) -> Void
     ) {
         state.withLock { body(&$0.network) }
-        tell([event])
+        deliver([event])
     }
 
     /// Changes the network silently.
@@ -58,7 +58,7 @@ package final class FakeKernel: Sendable {
     }
 
     /// Delivers events on the loop; what the monitor does about them is done before whatever the loop is given next.
-    package func tell(_ events: [NetworkEvent]) {
+    package func deliver(_ events: [NetworkEvent]) {
         guard let deliver = state.withLock({ $0.deliver }) else { return }
         reactor.perform { deliver(events) }
     }
@@ -78,7 +78,7 @@ package final class FakeKernel: Sendable {
     }
 
     /// Names the resolver was asked for, each as it came.
-    package let asked = EventLog<String>()
+    package let requestedNames = EventLog<String>()
     /// Names the resolver was asked for and has not been answered.
     package var pendingNames: [String] { state.withLock { $0.resolutions.map(\.name) } }
     /// The addresses the filter lets through.
@@ -130,7 +130,7 @@ package final class FakeKernel: Sendable {
         _ name: String, _ answer: @escaping @Sendable (Result<[ReachabilityDestination], NameFailure>) -> Void
     ) {
         state.withLock { $0.resolutions.append((name, answer)) }
-        asked.append(name)
+        requestedNames.append(name)
     }
 }
 

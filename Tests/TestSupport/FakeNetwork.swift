@@ -36,7 +36,7 @@ package struct FakeNetwork: Sendable {
     package var wireless: [Int32: WirelessState] = [:]
     package var devices: [Int32: DeviceFacts] = [:]
     /// Whether the kernel knows RTM_F_FIB_MATCH; IPv4 alone needs it.
-    package var tellsEntries = true
+    package var returnsEntries = true
 
     /// What it answers whatever its tables say.
     package var fixed: [KernelQuestion: KernelAnswer] = [:]
@@ -188,7 +188,7 @@ package struct FakeNetwork: Sendable {
     }
 
     private func route(_ lookup: RouteLookup) -> KernelAnswer {
-        if lookup.wantsEntry, !tellsEntries, lookup.destination.family == .ipv4 {
+        if lookup.wantsEntry, !returnsEntries, lookup.destination.family == .ipv4 {
             return .failure(KernelErrno.unsupported)
         }
         if addresses.contains(where: { $0.address == lookup.destination }) || lookup.destination.isLoopback {

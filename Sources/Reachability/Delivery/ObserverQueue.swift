@@ -3,10 +3,10 @@
 import Glibc
 package import ReachabilityCore
 
-/// The updates that one observer has still to get: in order, one at a time, never under a lock.
+/// The pending updates of one observer: delivered in order, one at a time, never under a lock.
 ///
-/// An observer that is more than ``limit`` updates behind loses the oldest ones, of paths first, so that no status is lost for one;
-/// the newest always arrives.
+/// An observer that is more than ``limit`` updates behind loses the oldest, paths before statuses; the newest
+/// always arrives.
 package final class ObserverQueue: Sendable {
     private struct State {
         var pending: [ReachabilityUpdate] = []
@@ -26,8 +26,8 @@ package final class ObserverQueue: Sendable {
         self.observer = observer
     }
 
-    /// Puts an update into the box; ``deliver()`` has to follow, outside of the caller's locks.
-    package func put(_ update: ReachabilityUpdate) {
+    /// Appends an update; the caller then calls ``deliver()`` outside its locks.
+    package func append(_ update: ReachabilityUpdate) {
         state.withLock { state in
             guard !state.isCancelled else { return }
             if state.pending.count >= Self.limit {
@@ -37,7 +37,7 @@ package final class ObserverQueue: Sendable {
         }
     }
 
-    /// Has what is in the box delivered, if that is not under way already.
+    /// Starts the delivery of the pending updates, unless it is running.
     package func deliver() {
         let start = state.withLock { state in
             guard !state.isScheduled, !state.pending.isEmpty else { return false }
@@ -65,11 +65,11 @@ package final class ObserverQueue: Sendable {
         }
     }
 
-    /// Throws away what has not been delivered and waits for a call under way, unless that call is the one asking.
-    package func empty(forGood: Bool) {
+    /// Removes the pending updates and waits for a running call, unless called from inside it.
+    package func removeAll(permanently: Bool) {
         state.withLock { state in
             state.pending = []
-            if forGood { state.isCancelled = true }
+            if permanently { state.isCancelled = true }
         }
         state.wait { $0.caller == nil || pthread_equal($0.caller ?? 0, pthread_self()) != 0 }
     }

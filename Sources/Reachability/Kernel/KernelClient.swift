@@ -2,10 +2,10 @@
 
 package import ReachabilityCore
 
-/// Asks the kernel, and caches what cannot have changed since.
+/// Asks the kernel, and caches answers until an event may have changed them.
 ///
-/// Many lookups go in one datagram: the kernel answers all of them before the send returns, so a batch costs one
-/// system call and one more for each reply.
+/// Many lookups go in one datagram: the kernel answers all of them before the send returns, so a batch costs
+/// one system call and one more for each reply.
 package final class KernelClient: KernelQuerying {
     private let channel: NetlinkRequestChannel
     private let wireless: WirelessQuery

@@ -4,9 +4,9 @@ package import ReachabilityCore
 
 /// An evaluation with the answers of a kernel.
 package struct KernelEvaluation: Sendable {
-    /// The kernel's answers to everything that was asked.
+    /// All answers of the kernel that were used.
     package private(set) var snapshot = Snapshot()
-    /// The path that follows from them.
+    /// The resulting path.
     package let path: ReachabilityPath
     /// How long the path holds at most.
     package let expires: Duration?

@@ -61,7 +61,8 @@ package final class KernelEventSource: EventSource {
                 advice: "the loop has ended or no memory is left")
         }
         openWireless()
-        // Without a timer descriptor a suspend is not reported, and the safety re-check finds what it changed.
+        // Without a timer descriptor a suspend is not reported, and the safety re-check finds what it
+        // changed.
         try? resume?.start { deliver([$0]) }
     }
 
@@ -102,7 +103,7 @@ package final class KernelEventSource: EventSource {
     private func perform(_ action: EventSocketStateMachine.Action) {
         switch action {
         case .listen, .ignore: break
-        case .rest(let until):
+        case .pause(let until):
             if let descriptor = routes.descriptor { reactor.change(descriptor, to: []) }
             arm(until)
         case .reopen(let instant):
@@ -139,7 +140,8 @@ package final class KernelEventSource: EventSource {
         routes.close()
     }
 
-    /// Opens a broken socket again with the same filter and groups; `reopened` makes the receiver ask everything.
+    /// Opens a broken socket again with the same filter and groups; `reopened` makes the receiver ask
+    /// everything.
     private func reopen() {
         guard deliver != nil else { return }
         do {

@@ -3,7 +3,8 @@
 package import EventLoop
 package import ReachabilityCore
 
-/// Observes the paths of open connections: events trigger lookups, lookups decide what became of the connections.
+/// Observes the paths of open connections: events trigger lookups, and the lookups decide which connections
+/// are dead.
 ///
 /// Used on the loop's thread. Without netlink it observes nothing, and connections end by TCP's time-outs.
 package final class PathObserver {
@@ -15,7 +16,7 @@ package final class PathObserver {
     private var source: (any EventSource)?
     private var kernel: (any KernelQuerying)?
     private var peers: [IPAddress] = []
-    // Link, choice, address; the addresses; the sources; the entry: rarely more rounds than that.
+    // Link, choice, address; the addresses; the sources; the entry: it rarely takes more rounds.
     private static let roundLimit = 10
 
     package init(
@@ -69,8 +70,8 @@ package final class PathObserver {
         } ?? nil
     }
 
-    /// The source address for a socket bound to this interface; nil if the kernel's own choice is right or there is no
-    /// route.
+    /// The source address for a socket bound to this interface; nil if the kernel's own choice is right or
+    /// there is no route.
     package func source(through link: LinkState, to peer: IPAddress, port: UInt16) -> IPAddress? {
         conclusion { context throws(MissingAnswers) in
             let looksAtPorts = (try? context.selectors(peer.family))?.contains(.transport) == true
@@ -90,7 +91,7 @@ package final class PathObserver {
         return link
     }
 
-    /// What became of these paths; `fine` if the kernel does not answer.
+    /// The verdicts on these paths; `fine` if the kernel does not answer.
     package func verdicts(_ paths: [ConnectionPath]) -> [ConnectionVerdict] {
         conclusion { context throws(MissingAnswers) in
             var verdicts: [ConnectionVerdict] = []
@@ -103,7 +104,8 @@ package final class PathObserver {
         } ?? paths.map { _ in .fine }
     }
 
-    /// The conclusion from the kernel's answers, with new lookups of routes; nil if the kernel does not answer.
+    /// The conclusion from the kernel's answers, with new lookups of routes; nil if the kernel does not
+    /// answer.
     private func conclusion<Value>(
         _ conclude: (inout EvaluationContext) throws(MissingAnswers) -> Value
     ) -> Value? {
@@ -139,7 +141,8 @@ package final class PathObserver {
 }
 
 extension MonitorEnvironment {
-    /// The real kernel for connections: without nl80211, since a radio that loses its network loses its carrier.
+    /// The real kernel for connections: without nl80211, since a radio that loses its network loses its
+    /// carrier.
     package static let connections: MonitorEnvironment = {
         var environment = MonitorEnvironment.kernel
         environment.makeSource = { reactor, configuration throws(ReachabilityError) in

@@ -5,11 +5,11 @@ package import EventLoop
 internal import Glibc
 package import ReachabilityCore
 
-/// Notices that the machine has slept, without ever waking it or asking again and again.
+/// Detects that the machine has slept, without waking it and without polling.
 ///
-/// A timer on the wall clock, far in the future, is cancelled by the kernel when the clock is set and when the
-/// machine resumes (TFD_TIMER_CANCEL_ON_SET, timerfd_create(2)); two other clocks then tell which it was.
-/// Used on the loop's thread alone.
+/// The kernel cancels a timer on the wall clock when the clock is set and when the machine resumes
+/// (TFD_TIMER_CANCEL_ON_SET, timerfd_create(2)); two other clocks then distinguish the two. Used on the
+/// loop's thread alone.
 package final class ResumeDetector {
     private let reactor: Reactor
     private let threshold: Duration
@@ -27,7 +27,7 @@ package final class ResumeDetector {
         if let descriptor { close(descriptor) }
     }
 
-    /// Begins to deliver `.resumed(after:)`; where the kernel refuses the timer, sleeps go unnoticed.
+    /// Starts to deliver `.resumed(after:)`; if the kernel refuses the timer, sleeps are not detected.
     package func start(deliver: @escaping (NetworkEvent) -> Void) throws(ReachabilityError) {
         stop()
         gauge = SuspendDetector(
@@ -61,7 +61,7 @@ package final class ResumeDetector {
             advice: "raise the limit of open files (ulimit -n, LimitNOFILE=)")
     }
 
-    /// Ends the delivery; calling it twice does nothing.
+    /// Ends the delivery; repeated calls do nothing.
     package func stop() {
         guard let descriptor else { return }
         reactor.unwatch(descriptor)
@@ -71,7 +71,7 @@ package final class ResumeDetector {
 
     private func timerEnded(_ deliver: (NetworkEvent) -> Void) {
         guard let descriptor else { return }
-        // The read fails with ECANCELED, which is what is waited for; it makes the descriptor quiet again.
+        // The read fails with ECANCELED as expected, and re-arms the descriptor.
         var count: UInt64 = 0
         _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
         guard Self.arm(descriptor) else {
@@ -84,7 +84,7 @@ package final class ResumeDetector {
     }
 
     private static func arm(_ descriptor: Int32) -> Bool {
-        // The kernel cuts a time beyond its range to the end of it.
+        // The kernel clamps a time beyond its range.
         var time = itimerspec()
         time.it_value.tv_sec = .max
         let flags = Int32(TFD_TIMER_ABSTIME) | Int32(TFD_TIMER_CANCEL_ON_SET)
@@ -98,21 +98,22 @@ package final class ResumeDetector {
     }
 }
 
-/// Tells how long the machine slept, from two clocks.
+/// Measures sleeps of the machine with two clocks.
 ///
-/// CLOCK_BOOTTIME runs while the machine sleeps and CLOCK_MONOTONIC does not (clock_gettime(2)); neither follows
-/// the wall clock. So their difference grows by the sleep, and a wall clock that is set changes nothing.
+/// CLOCK_BOOTTIME runs while the machine sleeps and CLOCK_MONOTONIC does not (clock_gettime(2)); neither
+/// follows the wall clock. Their difference grows by the length of each sleep and ignores changes of the wall
+/// clock.
 package struct SuspendDetector: Sendable {
     private let threshold: Duration
     private var slept: Int64
 
-    /// A gauge that counts from these readings, in nanoseconds.
+    /// A detector that starts with these readings, in nanoseconds.
     package init(threshold: Duration, boottime: Int64, monotonic: Int64) {
         self.threshold = threshold
         slept = boottime &- monotonic
     }
 
-    /// The sleep since the last time one was told, where it exceeds the threshold.
+    /// The sleep since the last reported one, if it exceeds the threshold.
     package mutating func observed(boottime: Int64, monotonic: Int64) -> Duration? {
         let total = boottime &- monotonic
         let growth = Duration.nanoseconds(total &- slept)

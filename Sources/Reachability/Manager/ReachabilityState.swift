@@ -3,14 +3,14 @@
 import ReachabilityCore
 import Synchronization
 
-/// What a manager knows and whom it tells: the side of it that every thread may use.
+/// The state of a manager and its observers; safe on every thread.
 final class ReachabilityState: Sendable {
     struct Observer {
         let token: UInt64
         let queue: ObserverQueue
         /// Called when monitoring has stopped.
         let onStop: @Sendable () -> Void
-        /// Called when no update can come any more.
+        /// Called when no further update can come.
         let onClose: @Sendable () -> Void
     }
 
@@ -24,7 +24,7 @@ final class ReachabilityState: Sendable {
         var counters = MonitorCounters()
         var failure: ReachabilityError?
         var limitations: MonitorLimitations = []
-        /// Those the block has been told since the start.
+        /// The limitations reported to the block since the start.
         var reportedLimitations: MonitorLimitations = []
         var limitationBlock: (@Sendable (MonitorLimitations) -> Void)?
         var observers: [Observer] = []
@@ -41,7 +41,7 @@ final class ReachabilityState: Sendable {
     var limitations: MonitorLimitations { state.withLock { $0.limitations } }
     var isMonitoring: Bool { state.withLock { $0.isMonitoring } }
 
-    /// Begins a session; nil where one is running.
+    /// Begins a session; nil if one is running.
     func begin() -> UInt64? {
         state.withLock { state in
             guard !state.isMonitoring else { return nil }
@@ -55,12 +55,12 @@ final class ReachabilityState: Sendable {
         }
     }
 
-    /// Whether the session has not been ended.
+    /// Whether the session has not ended.
     func isCurrent(_ session: UInt64) -> Bool {
         state.withLock { $0.isMonitoring && $0.session == session }
     }
 
-    /// Ends a session that could not be started; what was told of that stays, and the next start tries again.
+    /// Ends a session that could not start; its failure stays readable, and the next start tries again.
     func abandon(_ session: UInt64) {
         state.withLock { state in
             guard state.isMonitoring, state.session == session else { return }
@@ -70,18 +70,18 @@ final class ReachabilityState: Sendable {
         }
     }
 
-    /// The end of a session, of which the observers have still to be told.
+    /// The end of a session, which the observers do not know yet.
     struct Ending {
         fileprivate let observers: [Observer]
 
-        /// Throws away what has not been delivered; no call is under way when this returns.
+        /// Removes pending updates; no call is running when it returns.
         func complete() {
-            for observer in observers { observer.queue.empty(forGood: false) }
+            for observer in observers { observer.queue.removeAll(permanently: false) }
             for observer in observers { observer.onStop() }
         }
     }
 
-    /// Ends the session: nothing more is taken over from it.
+    /// Ends the session: its further results are ignored.
     func end() -> Ending {
         let observers = state.withLock { state -> [Observer] in
             guard state.isMonitoring else { return [] }
@@ -96,9 +96,9 @@ final class ReachabilityState: Sendable {
         return Ending(observers: observers)
     }
 
-    /// Takes over an update and passes it on.
+    /// Stores an update and passes it to the observers.
     ///
-    /// Only the loop of session `session` calls this.
+    /// Only the loop of session `session` calls it.
     func publish(_ update: ReachabilityUpdate, session: UInt64) {
         let queues = state.withLock { state -> [ObserverQueue] in
             guard state.isMonitoring, state.session == session else { return [] }
@@ -106,13 +106,13 @@ final class ReachabilityState: Sendable {
             state.path = update.path
             state.links = update.links
             state.hasReported = true
-            for observer in state.observers { observer.queue.put(update) }
+            for observer in state.observers { observer.queue.append(update) }
             return state.observers.map(\.queue)
         }
         for queue in queues { queue.deliver() }
     }
 
-    /// Takes over a path that is not worth telling.
+    /// Stores a path without an update.
     func refresh(_ path: ReachabilityPath, session: UInt64) {
         state.withLock { state in
             guard state.isMonitoring, state.session == session else { return }
@@ -135,7 +135,7 @@ final class ReachabilityState: Sendable {
         call?()
     }
 
-    /// Replaces the block that is told of limitations; it hears at once of those that are there.
+    /// Replaces the block for limitations, and calls it at once with the present ones.
     func setLimitationBlock(_ block: (@Sendable (MonitorLimitations) -> Void)?) {
         let call = state.withLock { state -> (@Sendable () -> Void)? in
             state.limitationBlock = block
@@ -145,7 +145,7 @@ final class ReachabilityState: Sendable {
         call?()
     }
 
-    /// The call that is due, to be made outside the lock; nil where the block knows everything.
+    /// The pending call of the block, for after the lock; nil if there is none.
     private static func limitationCall(_ state: inout Values) -> (@Sendable () -> Void)? {
         let fresh = state.limitations.subtracting(state.reportedLimitations)
         guard !fresh.isEmpty, let block = state.limitationBlock else { return nil }
@@ -153,7 +153,7 @@ final class ReachabilityState: Sendable {
         return { block(fresh) }
     }
 
-    /// Adds an observer, which gets how things are if that is known, and otherwise with the first report.
+    /// Adds an observer, which gets the present state if known, else the first report.
     func add(
         _ queue: ObserverQueue, onStop: @escaping @Sendable () -> Void = {},
         onClose: @escaping @Sendable () -> Void = {}
@@ -163,7 +163,7 @@ final class ReachabilityState: Sendable {
             state.nextToken += 1
             state.observers.append(Observer(token: token, queue: queue, onStop: onStop, onClose: onClose))
             if state.hasReported {
-                queue.put(
+                queue.append(
                     ReachabilityUpdate(
                         event: .initial, status: state.status, previous: nil, path: state.path,
                         links: state.links))
@@ -180,10 +180,10 @@ final class ReachabilityState: Sendable {
             guard let position = state.observers.firstIndex(where: { $0.token == token }) else { return nil }
             return state.observers.remove(at: position).queue
         }
-        queue?.empty(forGood: true)
+        queue?.removeAll(permanently: true)
     }
 
-    /// The manager is gone: sequences end.
+    /// Ends the sequences, because the manager is released.
     func close() {
         let observers = state.withLock { state -> [Observer] in
             defer { state.observers = [] }

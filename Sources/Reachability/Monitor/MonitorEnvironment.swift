@@ -3,9 +3,9 @@
 package import EventLoop
 package import ReachabilityCore
 
-/// The surroundings of a monitor: the kernel, or a fake in a test.
+/// The environment of a monitor: the kernel, or a fake in a test.
 package struct MonitorEnvironment: Sendable {
-    /// The loop to run on.
+    /// The loop of the monitor.
     package var reactor: @Sendable () throws(ReachabilityError) -> Reactor
     /// Makes the source of events; called on the loop's thread.
     package var makeSource:
@@ -13,9 +13,9 @@ package struct MonitorEnvironment: Sendable {
     /// Makes the client of the kernel; called on the loop's thread.
     package var makeKernel:
         @Sendable (ReachabilityConfiguration) throws(ReachabilityError) -> any KernelQuerying
-    /// Resolves names, off the loop.
+    /// The resolver for names, which does not use the loop.
     package var resolver: any NameResolving
-    /// Receives everything that goes into the machine, on the loop's thread; for `reach record`.
+    /// Receives every input of the state machine on the loop's thread; for `reach record`.
     package var recorder: (@Sendable (RecordedItem) -> Void)?
 
     package init(
@@ -79,7 +79,7 @@ extension MonitorEnvironment {
 }
 
 extension ReachabilityConfiguration {
-    /// The network namespace to open sockets in; nil for the process's own.
+    /// The network namespace for new sockets; nil for the process's own.
     func openNamespace() throws(ReachabilityError) -> NamespaceEntry? {
         guard let networkNamespace else { return nil }
         return try NamespaceEntry(path: networkNamespace)

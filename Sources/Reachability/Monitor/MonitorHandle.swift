@@ -3,7 +3,7 @@
 package import EventLoop
 package import ReachabilityCore
 
-/// A monitor as other threads see it.
+/// A monitor for use on other threads.
 package struct MonitorHandle: Sendable {
     private let monitor: LoopBound<ReachabilityMonitor>
 
@@ -18,16 +18,16 @@ package struct MonitorHandle: Sendable {
             to: reactor)
     }
 
-    /// Starts, and returns when the first evaluation is done.
+    /// Starts, and returns after the first evaluation.
     package func startAndWait() { performAndWait { $0.start() } }
 
     /// Stops, and returns when the sockets are closed.
     package func stop() { performAndWait { $0.end() } }
 
-    /// Has the kernel asked again.
+    /// Requests an evaluation.
     package func request() { monitor.perform { $0.handle([.requested]) } }
 
-    /// Has the kernel asked, and calls back on the loop when everything that follows has been told.
+    /// Requests an evaluation, and calls back on the loop when all resulting updates are published.
     package func whenSettled(_ body: @escaping @Sendable () -> Void) {
         monitor.perform { $0.whenSettled(body) }
     }
@@ -46,16 +46,16 @@ package struct MonitorHandle: Sendable {
     }
 }
 
-/// What a monitor watches.
+/// The target of a monitor.
 package enum MonitorTarget: Sendable, Equatable {
-    /// The way out to anywhere.
+    /// Any destination.
     case general
-    /// Addresses that need no resolver.
+    /// Addresses, which need no resolver.
     case addresses([ReachabilityDestination])
-    /// A name that has to be resolved.
+    /// A name, which must be resolved.
     case name(String)
 
-    /// A host as a person writes it: a literal with or without brackets and zone, or a name.
+    /// A host as text: a literal with or without brackets and zone, or a name.
     package init(_ host: String) {
         var literal = host[...]
         if literal.hasPrefix("["), literal.hasSuffix("]") { literal = literal.dropFirst().dropLast() }

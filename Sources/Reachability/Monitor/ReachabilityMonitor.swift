@@ -3,7 +3,8 @@
 import EventLoop
 import ReachabilityCore
 
-/// The thin shell around the machines: events and deadlines go in, questions to the kernel and updates come out.
+/// The thin shell around the machines: events and deadlines go in, questions to the kernel and updates come
+/// out.
 ///
 /// Used on the loop's thread, so an event is seen before the next request starts there. Other threads use a
 /// ``MonitorHandle``.
@@ -22,7 +23,7 @@ final class ReachabilityMonitor {
     private var failure: ReachabilityError?
     private var limitations: MonitorLimitations = []
     private var isRunning = false
-    /// Whether it was ended; an ended monitor never starts, in whichever order the two calls arrive.
+    /// Whether ``end()`` was called, which prevents a later ``start()``; calls may arrive in either order.
     private var hasEnded = false
     private var settleWaiters: [@Sendable () -> Void] = []
     /// The remote addresses of the tunnels on the path.
@@ -74,7 +75,8 @@ final class ReachabilityMonitor {
         }
     }
 
-    /// Lets events about routes to the destinations and tunnel endpoints pass, besides those about default routes.
+    /// Lets events about routes to the destinations and tunnel endpoints pass, besides those about default
+    /// routes.
     private func watch() {
         source?.watch((evaluator?.destinations.map(\.address) ?? configuration.sentinels) + tunnelEndpoints)
     }
@@ -215,7 +217,7 @@ final class ReachabilityMonitor {
         let general = evaluator(for: .general(sentinels: configuration.sentinels))
         var evaluation = try KernelEvaluation(general, kernel)
         let took = now.nanoseconds(since: began)
-        handleWayOut(evaluation.path.isOnline)
+        handleGeneralPath(exists: evaluation.path.isOnline)
         guard let name = lookup?.name, let failure = lookup?.failure,
             let path = ReachabilityPath.unresolved(name, failure, general: evaluation.path)
         else {

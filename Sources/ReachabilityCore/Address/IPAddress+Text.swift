@@ -4,7 +4,8 @@ extension IPAddress: CustomStringConvertible, LosslessStringConvertible {
     /// Dotted decimal for IPv4; the canonical text of RFC 5952 for IPv6.
     public var description: String { text(prefixLength: nil) }
 
-    /// `address/length`, as `ip address` shows it; a short one lies in the string itself.
+    /// `address/length`, as `ip address` shows it; a short text is stored inside the string, without an
+    /// allocation.
     func text(prefixLength length: UInt8?) -> String {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.longestText) { room in
             let count = write(to: room, prefixLength: length)
@@ -15,7 +16,8 @@ extension IPAddress: CustomStringConvertible, LosslessStringConvertible {
         }
     }
 
-    /// Reads dotted decimal (four parts, no leading zeros) or IPv6 text (RFC 4291 §2.2); nil for anything else.
+    /// Reads dotted decimal (four parts, no leading zeros) or IPv6 text (RFC 4291 §2.2); nil for anything
+    /// else.
     ///
     /// Brackets, zones and prefix lengths are not part of an address and are refused.
     public init?(_ description: String) {

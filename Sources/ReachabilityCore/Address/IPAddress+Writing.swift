@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Each address of each link is written after each change, so this goes from bits to bytes without anything between.
+// Writes bytes directly, without strings in between, because each address of each link is written after each
+// change.
 extension IPAddress {
     /// The most bytes that ``write(to:prefixLength:)`` writes: an IPv6 address with an IPv4 part, and `/128`.
     static let longestText = 49
 
-    /// Writes the address, and `/length` after it where there is one, as ASCII.
+    /// Writes the address as ASCII, followed by `/length` if there is one.
     ///
     /// - Parameter text: Has room for ``longestText`` bytes.
     /// - Returns: The number of bytes.
@@ -58,7 +59,8 @@ extension IPAddress {
         }
     }
 
-    /// The groups that "::" stands for: the longest run of two or more zeros, the first of equals (RFC 5952 §4.2).
+    /// The groups that "::" stands for: the longest run of two or more zeros, the first of equals (RFC 5952
+    /// §4.2).
     private var longestGap: Range<Int> {
         var best = 0..<0
         var start = 0

@@ -37,7 +37,7 @@ public struct IPAddress: Sendable, Hashable {
         self.init(raw: bytes.span.bytes)
     }
 
-    /// The same from memory: generic code of another module costs a hundred times as much.
+    /// The same from memory; generic code of another module costs a hundred times as much.
     package init?(raw bytes: RawSpan) {
         switch bytes.byteCount {
         case 4: self.init(v4: UInt32(bigEndian: bytes.unsafeLoadUnaligned(as: UInt32.self)))
@@ -59,7 +59,7 @@ public struct IPAddress: Sendable, Hashable {
         }
     }
 
-    /// How many bits an address of this family has: 32 or 128.
+    /// The number of bits of an address of this family: 32 or 128.
     package var bitWidth: Int { family == .ipv4 ? 32 : 128 }
 
     /// 127.0.0.0/8 or ::1 (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3).
@@ -78,8 +78,8 @@ public struct IPAddress: Sendable, Hashable {
     /// 224.0.0.0/4 (RFC 1112) or ff00::/8 (RFC 4291 §2.7).
     package var isMulticast: Bool { family == .ipv4 ? low >> 28 == 0xE : high >> 56 == 0xFF }
 
-    /// Whether packets to it never leave the link: link-local, the broadcast address of RFC 919 §7, 224.0.0.0/24 (RFC 5771 §4),
-    /// and IPv6 multicast of interface or link scope (RFC 4291 §2.7).
+    /// Whether packets to it never leave the link: link-local, the broadcast address of RFC 919 §7,
+    /// 224.0.0.0/24 (RFC 5771 §4), and IPv6 multicast of interface or link scope (RFC 4291 §2.7).
     package var staysOnLink: Bool {
         if isLinkLocal { return true }
         switch family {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A range of addresses: an address and how many of its leading bits count (RFC 4632).
+/// A range of addresses: an address and the number of its significant leading bits (RFC 4632).
 package struct IPPrefix: Sendable, Hashable {
     /// The first address of the range; its other bits are zero.
     package let address: IPAddress
-    /// Leading bits that count: 0…32 or 0…128.
+    /// The number of significant leading bits: 0…32 or 0…128.
     package let length: Int
 
-    /// The prefix of `length` bits around `address`; nil where the family has fewer bits.
+    /// The prefix of `length` bits around `address`; nil if the family has fewer bits.
     package init?(_ address: IPAddress, length: Int) {
         guard (0...address.bitWidth).contains(length) else { return nil }
         self.address = address.masked(to: length)

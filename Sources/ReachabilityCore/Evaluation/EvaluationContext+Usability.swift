@@ -4,7 +4,7 @@ extension EvaluationContext {
     /// Whether packets can leave through `link` and answers arrive there.
     package mutating func egressUsability(of link: LinkState) throws(MissingAnswers) -> LinkUsability {
         let own = try usability(of: link)
-        guard own == .usable, let above = try master(of: link), MediumRules.takesOver(above) else {
+        guard own == .usable, let above = try master(of: link), MediumRules.receivesForPorts(above) else {
             return own
         }
         return .enslaved(to: above.name)

@@ -3,7 +3,8 @@
 /// Thrown where a conclusion needs an answer that is missing; the context has recorded the question.
 package struct MissingAnswers: Error {}
 
-/// The state of one evaluation: the answers it has, the questions it still needs, and the conclusions it shares.
+/// The state of one evaluation: the answers it has, the questions it still needs, and the conclusions it
+/// shares.
 package struct EvaluationContext: ~Copyable {
     /// The answers so far.
     package private(set) var snapshot: Snapshot
@@ -14,8 +15,8 @@ package struct EvaluationContext: ~Copyable {
     private var requested: Set<KernelQuestion>?
     /// The steps for `--explain`; nil unless they were asked for.
     package private(set) var steps: [EvaluationStep]?
-    // Conclusions about the ports of a bridge or bond; nil while an answer is missing. They prevent that bridges which
-    // are ports of bridges are walked through again on every path to them.
+    // Conclusions about the ports of a bridge or bond; nil while an answer is missing. They prevent that
+    // bridges which are ports of bridges are walked through again on every path to them.
     package var portsUsability: [PortsKey: LinkUsability?] = [:]
     package var portsMedium: [PortsKey: PhysicalMedium?] = [:]
     // The policy rules, which every lookup depends on.
@@ -117,7 +118,8 @@ package struct EvaluationContext: ~Copyable {
         return .failure(KernelErrno(errno: KernelErrno.networkUnreachable))
     }
 
-    /// The egress link for an address with the kernel's choice of source; nil for no route and for this machine.
+    /// The egress link for an address with the kernel's choice of source; nil for no route and for this
+    /// machine.
     ///
     /// - Parameter port: The TCP port; used if policy rules look at ports.
     package mutating func egress(
@@ -148,7 +150,7 @@ package struct EvaluationContext: ~Copyable {
     }
 
     /// Whether the kernel returns the FIB entry that `lookup` asks for (RTM_F_FIB_MATCH).
-    package mutating func tellsEntry(_ lookup: RouteLookup) throws(MissingAnswers) -> Bool {
+    package mutating func returnsEntry(_ lookup: RouteLookup) throws(MissingAnswers) -> Bool {
         guard case .failure(let refusal) = try route(lookup) else { return true }
         return refusal.errno != KernelErrno.unsupported
     }

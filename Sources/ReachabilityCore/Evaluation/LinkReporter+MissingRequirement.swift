@@ -32,7 +32,7 @@ extension LinkReporter {
         }
         if let address = all.first(where: isGood) {
             if let first = evaluator.probedAddresses.first(where: { $0.family == address.address.family }),
-                try !context.tellsEntry(evaluator.lookup(first, wantsEntry: true)),
+                try !context.returnsEntry(evaluator.lookup(first, wantsEntry: true)),
                 case .success = try context.route(evaluator.lookup(first))
             {
                 return because(
@@ -85,9 +85,9 @@ extension LinkReporter {
         else { return nil }
         var plain = evaluator.lookup(first.address)
         if family == .ipv4 { plain = try context.resolvingSource(plain) }
-        // A rule for this link alone applies only to lookups bound to it. A bound IPv4 lookup is answered with
-        // EHOSTUNREACH for a refusal and for a missing route (ip_route_output_key_hash_rcu(), net/ipv4/route.c), so
-        // for IPv4 only the kernel's own choice is conclusive.
+        // A rule for this link alone applies only to lookups bound to it. A bound IPv4 lookup is answered
+        // with EHOSTUNREACH for a refusal and for a missing route (ip_route_output_key_hash_rcu(),
+        // net/ipv4/route.c), so for IPv4 only the kernel's own choice is conclusive.
         if family == .ipv6 {
             let bound = evaluator.lookup(first.address, interface: link.index)
             try context.require(.route(bound), .route(plain))

@@ -69,16 +69,16 @@ package struct LinkReporter: Sendable {
     private func report(
         on link: LinkState, _ addresses: [InterfaceAddress], _ context: inout EvaluationContext
     ) throws(MissingAnswers) -> LinkReport {
-        let carrier = try context.physicalMedium(of: link, expensive: [])
+        let physical = try context.physicalMedium(of: link, expensive: [])
         let text = addresses.map { $0.text }
         var failure: PathFailure?
         if try context.egressUsability(of: link) == .usable {
             switch try ownPath(of: link, addresses, &context) {
             case .success(let own):
                 return LinkReport(
-                    name: link.name, index: link.index, medium: carrier.medium, isOnline: true,
+                    name: link.name, index: link.index, medium: physical.medium, isOnline: true,
                     reason: ReachabilityReason(own.code, interface: link.name, sentence: own.sentence),
-                    addresses: text, gateway: own.gateway, metric: own.metric, isWiFi: carrier.isWiFi)
+                    addresses: text, gateway: own.gateway, metric: own.metric, isWiFi: physical.isWiFi)
             case .failure(let found): failure = found
             }
         }
@@ -89,8 +89,8 @@ package struct LinkReporter: Sendable {
                 try missingRequirement(of: link, addresses, &context)
             }
         return LinkReport(
-            name: link.name, index: link.index, medium: carrier.medium, isOnline: false, reason: reason,
-            addresses: text, isWiFi: carrier.isWiFi)
+            name: link.name, index: link.index, medium: physical.medium, isOnline: false, reason: reason,
+            addresses: text, isWiFi: physical.isWiFi)
     }
 
     /// The link's own path to the first destination that it has one to.
@@ -101,11 +101,12 @@ package struct LinkReporter: Sendable {
         for address in evaluator.probedAddresses {
             guard let source = try source(of: link, to: address, addresses, &context) else { continue }
             guard let lookup = try lookup(address, link, by: source, &context) else { continue }
-            if try !context.tellsEntry(lookup.entry) {
+            if try !context.returnsEntry(lookup.entry) {
                 guard let path = try chosenPath(of: link, to: address, &context) else { continue }
                 return .success(path)
             }
-            // IPv4 has no entry for several destinations at once, and needs none (ip_route_output_key_hash_rcu()).
+            // IPv4 has no entry for several destinations at once, and needs none
+            // (ip_route_output_key_hash_rcu()).
             let entry = try? context.route(lookup.entry).get()
             guard let plain = try? context.route(lookup).get(),
                 entry?.kind == .unicast || plain.kind.isForSeveral, let source = plain.sender,
@@ -160,8 +161,8 @@ package struct LinkReporter: Sendable {
         if source == .own {
             try context.require(.route(bound.entry), .route(bound))
         } else {
-            // Hundreds of links may have neither address nor route: without a route for lookups without a source,
-            // only the kernel's own choice with a source counts.
+            // Hundreds of links may have neither address nor route: without a route for lookups without a
+            // source, only the kernel's own choice with a source counts.
             if case .failure(let refusal) = try context.route(bound.entry),
                 refusal.errno != KernelErrno.unsupported
             {
@@ -188,8 +189,8 @@ package struct LinkReporter: Sendable {
 
     /// The owner of an address that can be the source for this link; nil if there is none.
     ///
-    /// The link's own addresses come first, then those of any other interface: inet_select_addr() (net/ipv4/devinet.c) and
-    /// ipv6_dev_get_saddr() (net/ipv6/addrconf.c) try all of them.
+    /// The link's own addresses come first, then those of any other interface: inet_select_addr()
+    /// (net/ipv4/devinet.c) and ipv6_dev_get_saddr() (net/ipv6/addrconf.c) try all of them.
     private func source(
         of link: LinkState, to address: IPAddress, _ addresses: [InterfaceAddress], _ context: inout EvaluationContext
     ) throws(MissingAnswers) -> Source? {

@@ -63,7 +63,7 @@ package enum MediumRules {
     /// Ports of a bridge, bond or team, of Open vSwitch and of a failover pair (no kind: netvsc,
     /// net_failover) have an rx_handler (net/core/dev.c). Ports of a VRF and of batman-adv receive their own
     /// packets.
-    static func takesOver(_ master: LinkState) -> Bool {
+    static func receivesForPorts(_ master: LinkState) -> Bool {
         switch master.role {
         case .aggregate: true
         case .device: master.kind == nil || master.kind == "openvswitch"

@@ -58,10 +58,10 @@ extension PathEvaluator {
         path.alternative = alternative?.name
         path.alternativeSource = found?.source
         if let alternative {
-            let carrier = try context.physicalMedium(
+            let physical = try context.physicalMedium(
                 of: alternative, expensive: configuration.expensiveInterfaces)
-            path.alternativeMedium = carrier.isWiFi ? .wifi : carrier.medium
-            path.isAlternativeExpensive = carrier.isExpensive
+            path.alternativeMedium = physical.isWiFi ? .wifi : physical.medium
+            path.isAlternativeExpensive = physical.isExpensive
         }
         path.reason = try reason(of: decisive, alternative: alternative?.name, &context)
         context.record(

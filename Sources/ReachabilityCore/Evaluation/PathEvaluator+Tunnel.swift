@@ -44,9 +44,9 @@ extension PathEvaluator {
             return .unknown(
                 "no other interface here leads out: another network namespace carries it", likely: nil)
         }
-        let way = try exemptRoute(to: destination, besides: tunnel, &context)
+        let route = try exemptRoute(to: destination, besides: tunnel, &context)
         var isRefused = false
-        switch way {
+        switch route {
         case .usable(let link): return .link(link)
         case .dead: return .none
         case .refused: isRefused = true
@@ -116,7 +116,7 @@ extension PathEvaluator {
         let asked = "what carries \(path.link.name)"
         // Without the FIB entry IPv4 claims a path for every interface, so the check would be wrong.
         let underlay =
-            try context.tellsEntry(lookup.entry)
+            try context.returnsEntry(lookup.entry)
             ? try underlay(of: path.link, to: path.destination, entry: entry, &context)
             : .unknown("not told by this kernel (Linux before 4.13)", likely: nil)
         switch underlay {

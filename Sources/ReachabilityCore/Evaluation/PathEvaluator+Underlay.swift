@@ -92,12 +92,12 @@ extension PathEvaluator {
         var isComplete = true
         for lookup in lookups {
             // Visits all of them even if answers are missing, so that all questions are requested together.
-            guard let way = try? outerRoute(by: lookup, besides: tunnel, &context) else {
+            guard let route = try? outerRoute(by: lookup, besides: tunnel, &context) else {
                 isComplete = false
                 continue
             }
-            switch way {
-            case .usable: return way
+            switch route {
+            case .usable: return route
             case .dead: result = .dead
             case .refused: if case .none = result { result = .refused }
             case .none: continue

@@ -30,10 +30,10 @@ private struct PortMedia {
     private var allAreWiFi = true
     private var allAreExpensive = true
 
-    mutating func add(_ carrier: PhysicalMedium) {
-        first = first ?? carrier
-        allAreWiFi = allAreWiFi && carrier.isWiFi
-        allAreExpensive = allAreExpensive && carrier.isExpensive
+    mutating func add(_ physical: PhysicalMedium) {
+        first = first ?? physical
+        allAreWiFi = allAreWiFi && physical.isWiFi
+        allAreExpensive = allAreExpensive && physical.isExpensive
     }
 
     /// The medium of the aggregate.
@@ -48,9 +48,9 @@ extension EvaluationContext {
     package mutating func physicalMedium(
         of link: LinkState, expensive: Set<String>, depth: Int = 0
     ) throws(MissingAnswers) -> PhysicalMedium {
-        var carrier = try mediumByRole(of: link, expensive: expensive, depth: depth)
-        if !expensive.isEmpty, expensive.contains(link.name) { carrier.isExpensive = true }
-        return carrier
+        var physical = try mediumByRole(of: link, expensive: expensive, depth: depth)
+        if !expensive.isEmpty, expensive.contains(link.name) { physical.isExpensive = true }
+        return physical
     }
 
     private mutating func mediumByRole(
@@ -93,13 +93,13 @@ extension EvaluationContext {
             if case .sink = port.role { continue }
             // Visits all of them even if answers are missing, so that all questions are requested together.
             guard let usability = try? usability(of: port, depth: depth + 1),
-                let carrier = try? physicalMedium(of: port, expensive: expensive, depth: depth + 1)
+                let physical = try? physicalMedium(of: port, expensive: expensive, depth: depth + 1)
             else {
                 isComplete = false
                 continue
             }
             // An access point and a bridge without ports are no uplinks.
-            if usability == .usable { media.add(carrier) }
+            if usability == .usable { media.add(physical) }
         }
         guard isComplete else { throw MissingAnswers() }
         portsMedium[place] = media.combined

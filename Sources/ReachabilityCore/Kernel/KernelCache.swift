@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The kernel's answers that still hold.
+/// The kernel's answers that are still valid.
 ///
-/// Answers about links, addresses and devices hold until an event may have changed them, so a change of a route costs
-/// route lookups alone. Answers about routes hold over changes of routes of the other family and, if they are bound to a
-/// link, of routes through another link. IPv4 routes can vanish without an event of their own, but only along with an
-/// event about a link, an address or a nexthop. The nl80211 state of a Wi-Fi interface is never kept, because its
-/// signal changes all the time.
+/// Answers about links, addresses and devices hold until an event may have changed them, so a change of a
+/// route costs route lookups alone. Answers about routes hold over changes of routes of the other family and,
+/// if they are bound to a link, of routes through another link. IPv4 routes can vanish without an event of
+/// their own, but only along with an event about a link, an address or a nexthop. The nl80211 state of a
+/// Wi-Fi interface is never kept, because its signal changes all the time.
 ///
 /// Used by one thread at a time.
 package final class KernelCache {
@@ -14,10 +14,10 @@ package final class KernelCache {
 
     package init() {}
 
-    /// The answer to `question`, if it still holds.
+    /// The answer to `question`, if it is still valid.
     package subscript(question: KernelQuestion) -> KernelAnswer? { answers[question] }
 
-    /// Stores the answer, if an event announces its end.
+    /// Stores the answer, if an event announces when it becomes invalid.
     package func store(_ question: KernelQuestion, _ answer: KernelAnswer) {
         answers.store(question, answer)
     }
@@ -39,7 +39,7 @@ private struct CachedAnswers: ~Copyable {
     /// Whether there is a VRF; nil while unknown.
     private var hasVRF: Bool?
     /// Whether a stored link has IPv6 switched off.
-    private var knowsLinkWithoutIPv6 = false
+    private var hasLinkWithoutIPv6 = false
 
     /// Lookups by the family of their destination.
     private struct PerFamily: Sendable {
@@ -96,7 +96,7 @@ private struct CachedAnswers: ~Copyable {
             if case .links(let all) = answer, question == .links {
                 hasVRF = all.contains { $0.kind == "vrf" }
             }
-            if !knowsLinkWithoutIPv6 { knowsLinkWithoutIPv6 = Self.tellsLinkWithoutIPv6(answer) }
+            if !hasLinkWithoutIPv6 { hasLinkWithoutIPv6 = Self.containsLinkWithoutIPv6(answer) }
         case .addresses:
             if Self.isLasting(answer) { addresses = answer }
         case .rules:
@@ -124,7 +124,7 @@ private struct CachedAnswers: ~Copyable {
         // disable_ipv6 has no message of its own; it removes and restores the link-local address.
         case .addressAdded(let address):
             addresses = nil
-            if knowsLinkWithoutIPv6, address.isIPv6LinkLocal { forgetLinks() }
+            if hasLinkWithoutIPv6, address.isIPv6LinkLocal { forgetLinks() }
         case .addressRemoved(let address):
             addresses = nil
             if address.isIPv6LinkLocal { forgetLinks() }
@@ -145,7 +145,7 @@ private struct CachedAnswers: ~Copyable {
     private mutating func forgetLinks() {
         links.removeAll()
         hasVRF = nil
-        knowsLinkWithoutIPv6 = false
+        hasLinkWithoutIPv6 = false
     }
 
     /// A route through `interface` was added or removed; nil if it can affect every lookup of its family.
@@ -170,13 +170,13 @@ private struct CachedAnswers: ~Copyable {
         routes.v6.removeAll()
     }
 
-    /// Whether an answer is permanent: any but a failure, and of the failures ENOENT (no such family), ENODEV and
-    /// EOPNOTSUPP.
+    /// Whether an answer is permanent: any but a failure, and of the failures ENOENT (no such family), ENODEV
+    /// and EOPNOTSUPP.
     private static func isLasting(_ answer: KernelAnswer) -> Bool {
         if case .failure(let errno) = answer { [2, 19, 95].contains(errno) } else { true }
     }
 
-    private static func tellsLinkWithoutIPv6(_ answer: KernelAnswer) -> Bool {
+    private static func containsLinkWithoutIPv6(_ answer: KernelAnswer) -> Bool {
         switch answer {
         case .link(let link): link.ipv6?.isDisabled == true
         case .links(let links): links.contains { $0.ipv6?.isDisabled == true }
@@ -188,7 +188,8 @@ private struct CachedAnswers: ~Copyable {
         if case .device(let facts) = answer { facts.hasPhy80211 } else { false }
     }
 
-    /// Whether an answer about a route is a transient failure, or a route that expires: its lifetime counts from now.
+    /// Whether an answer about a route is a transient failure, or a route that expires: its lifetime counts
+    /// from now.
     private static func expires(_ answer: KernelAnswer) -> Bool {
         switch answer {
         case .failure(let errno): KernelErrno(errno: errno).isTransient

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the policy rules of the machine look at (RTM_GETRULE, ip-rule(8)), as far as a plain lookup leaves it out.
+/// The selectors of the machine's policy rules (RTM_GETRULE, ip-rule(8)) beyond those of a plain lookup.
 ///
-/// A lookup names destination, mark and user. Source, protocol and ports are asked for only where a rule looks at them.
+/// A plain lookup names destination, mark and user. Source, protocol and ports are added only if a rule
+/// selects by them.
 package struct PolicyRules: Sendable, Equatable {
-    /// What the rules of one family look at.
+    /// The selectors of the rules of one family.
     package struct Selectors: OptionSet, Sendable, Equatable {
         package let rawValue: UInt8
         package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -16,7 +17,7 @@ package struct PolicyRules: Sendable, Equatable {
 
     package var ipv4: Selectors
     package var ipv6: Selectors
-    /// What the rules of both families set apart from the rest.
+    /// The exemptions of the rules of both families.
     package var exemptions: RuleExemptions
 
     package init(
@@ -27,7 +28,7 @@ package struct PolicyRules: Sendable, Equatable {
         self.exemptions = exemptions
     }
 
-    /// Whether a lookup has to name more than destination, mark and user.
+    /// Whether a lookup must name more than destination, mark and user.
     package var hasSelectors: Bool { !ipv4.isEmpty || !ipv6.isEmpty }
 
     package subscript(family: IPAddress.Family) -> Selectors {
@@ -36,22 +37,22 @@ package struct PolicyRules: Sendable, Equatable {
     }
 }
 
-/// What the policy rules of this machine set apart from the rest (RTM_GETRULE, ip-rule(8)), as far as it tells which way a
-/// tunnel's own packets take.
+/// The traffic that the policy rules treat differently (RTM_GETRULE, ip-rule(8)), which reveals the path of a
+/// tunnel's own packets.
 ///
-/// A kill switch refuses everything that does not go through the tunnel, and its rules name what is let past: the mark of the
-/// tunnel's own packets, or the address of its other end.
+/// A kill switch refuses everything outside the tunnel, and its rules exempt the tunnel's own packets by
+/// their mark or by the remote address.
 package struct RuleExemptions: Sendable, Equatable {
-    /// Firewall marks that rules look at, with `not` or without (`fwmark`).
+    /// Firewall marks in rules, with or without `not` (`fwmark`).
     package private(set) var marks: [UInt32] = []
-    /// Users that rules look at (`uidrange`), the first of each range.
+    /// Users in rules (`uidrange`), the first of each range.
     package private(set) var users: [UInt32] = []
-    /// Single addresses that rules look at (`to`): prefixes are networks that go beside the tunnel.
+    /// Single addresses in rules (`to`); prefixes are networks reached outside the tunnel.
     package private(set) var destinations: [IPAddress] = []
-    /// Families with a rule that refuses what it matches (`unreachable`, `prohibit`, `blackhole`), whatever its source.
+    /// Families with a refusing rule (`unreachable`, `prohibit`, `blackhole`), regardless of its source.
     package private(set) var refusing: Set<IPAddress.Family> = []
 
-    /// Marks beyond the first few belong to balancing and containers.
+    /// Further marks belong to load balancing and containers.
     private static let limit = 8
 
     package init(
@@ -64,23 +65,23 @@ package struct RuleExemptions: Sendable, Equatable {
         self.refusing = refusing
     }
 
-    /// A rule looks at a mark.
+    /// Adds the mark of a rule.
     package mutating func add(mark: UInt32) {
         if mark != 0, marks.count < Self.limit, !marks.contains(mark) { marks.append(mark) }
     }
 
-    /// A rule looks at a range of users that begins with this one.
+    /// Adds the first user of a rule's range.
     package mutating func add(user: UInt32) {
         if users.count < Self.limit, !users.contains(user) { users.append(user) }
     }
 
-    /// A rule looks at a destination.
+    /// Adds the destination of a rule.
     package mutating func add(destination: IPAddress) {
         if destinations.count < Self.limit, !destinations.contains(destination) {
             destinations.append(destination)
         }
     }
 
-    /// A rule of the family refuses.
+    /// Adds the family of a refusing rule.
     package mutating func add(refusing family: IPAddress.Family) { refusing.insert(family) }
 }

@@ -2,14 +2,13 @@
 
 /// Spaces out evaluations while events keep coming: the first event of a burst is evaluated at once.
 struct EvaluationPace: Sendable {
-    /// A driver sends wireless events by the hundred while it scans; one evaluation after them is enough.
+    /// Drivers send hundreds of wireless events during a scan; one evaluation after them is enough.
     static let noiseWindow: Int64 = 100_000_000
-    // Evaluations take at most one part in ten of the CPU: on a machine with thousands of links one takes
-    // 100 ms, and other programs need the CPU while the network changes.
+    // While events keep coming, evaluations take at most one part in ten of the CPU.
     private static let evaluationDutyCycle: Int64 = 10
-    // Shorter spacing is below the timing's own interval or noise of the measurement.
+    // An evaluation of less than 2 ms does not change the spacing of the timing.
     private static let shortestSpacing: Int64 = 20_000_000
-    // The longest delay of an update in a storm of events.
+    // The limit of the spacing, however long an evaluation takes.
     private static let longestSpacing: Int64 = 500_000_000
 
     private let timing: TimingNanoseconds
@@ -23,7 +22,7 @@ struct EvaluationPace: Sendable {
         spacing = timing.evaluationInterval
     }
 
-    /// When to evaluate after an event; nil for now.
+    /// When to evaluate after an event; nil for at once.
     mutating func postponement(ofEventAt now: MonotonicInstant) -> MonotonicInstant? {
         let isFirst = lastEvent.map { now.nanoseconds(since: $0) >= timing.burstGap } ?? true
         lastEvent = now
@@ -32,10 +31,11 @@ struct EvaluationPace: Sendable {
         return earliest <= now || isFirst && spacing == timing.evaluationInterval ? nil : earliest
     }
 
-    /// An evaluation ended that took so many nanoseconds.
+    /// An evaluation ended; `took` is its CPU time in nanoseconds.
     mutating func evaluated(at now: MonotonicInstant, took: Int64) {
         lastEvaluation = now
-        // Capped before the multiplication: being preempted once does not make evaluations expensive.
+        // Limited before the multiplication, so that one long preemption does not make the evaluation
+        // expensive.
         let wanted = min(max(took, 0), Self.longestSpacing) * Self.evaluationDutyCycle
         spacing = max(
             timing.evaluationInterval,

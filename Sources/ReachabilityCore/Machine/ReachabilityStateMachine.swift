@@ -2,8 +2,9 @@
 
 /// Decides when to ask the kernel and what to publish: from events and evaluations to statuses.
 ///
-/// Pure: time comes in as an instant and goes out as ``nextDeadline``. A gain is published at once, a loss at once as a
-/// path and after the grace as a status, so cable bounces and hand-overs never show as `unreachable`.
+/// Pure: time comes in as an instant and goes out as ``nextDeadline``. A gain is published at once, a loss at
+/// once as a path and after the grace as a status, so cable bounces and hand-overs never show as
+/// `unreachable`.
 package struct ReachabilityStateMachine: ~Copyable, Sendable {
     /// What follows from an event.
     package enum EventAction: Sendable, Equatable {
@@ -219,7 +220,7 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
         } else if let expiry = deadlines.expiry,
             expiry <= now || now.advanced(by: 2 &* Self.expirySlack) < expiry
         {
-            // Shortly before its end the kernel shows a route as one without end: that deadline stays.
+            // Just before a route expires the kernel reports it as permanent; that deadline stays.
             deadlines.expiry = nil
         }
         deadlines.safety = recheck.map { now.advanced(by: $0) }

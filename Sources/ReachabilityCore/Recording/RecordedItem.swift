@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One thing that entered a monitor: together, and at their instants, they determine everything it said.
+/// One input of a monitor; together with their instants, the inputs determine all its output.
 package enum RecordedItem: Sendable, Equatable {
-    /// Events that lay together in the kernel's queue.
+    /// Events from one batch of the kernel's queue.
     case events([NetworkEvent], at: MonotonicInstant)
-    /// The kernel's answers that an evaluation rested upon; `took` is the time they took.
+    /// The answers that an evaluation used; `took` is its duration.
     case evaluated(Snapshot, at: MonotonicInstant, took: Duration)
     /// The kernel did not answer an evaluation's questions.
     case unanswered(ReachabilityError, at: MonotonicInstant)
     /// A deadline was reached.
     case elapsed(at: MonotonicInstant)
-    /// The watched host's name has these addresses.
+    /// The monitored host's name has these addresses.
     case resolved([ReachabilityDestination], at: MonotonicInstant)
-    /// The watched host's name has no address, and never had one.
+    /// The monitored host's name has no address, and never had one.
     case unresolved(NameFailure, at: MonotonicInstant)
-    /// The wall clock was set: this is what it shows now.
+    /// The wall clock was set to this time.
     case clockSet(WallTime, at: MonotonicInstant)
     /// The monitor was stopped.
     case stopped(at: MonotonicInstant)
 
-    /// When it happened.
+    /// The instant of the input.
     package var instant: MonotonicInstant {
         switch self {
         case .events(_, let instant), .evaluated(_, let instant, _), .unanswered(_, let instant),
@@ -30,20 +30,18 @@ package enum RecordedItem: Sendable, Equatable {
     }
 }
 
-/// What a recording begins with: what was watched and when.
+/// The head of a recording: the target and the start.
 package struct RecordingHeader: Sendable, Equatable {
     /// The version of the format that this program writes.
     package static let version = 1
 
     /// The instant monitoring started.
     package var start: MonotonicInstant
-    /// What the wall clock showed then.
+    /// The wall clock at that instant.
     package var wall: WallTime
-    /// The watched host as it was given; nil for anywhere.
+    /// The monitored host as given; nil for the general target.
     package var host: String?
-    /// What was configured.
-    ///
-    /// Network namespace and receive buffer are not recorded: they change no decision.
+    /// The configuration, without network namespace and receive buffer, which affect no decision.
     package var configuration: ReachabilityConfiguration
 
     package init(
@@ -57,11 +55,11 @@ package struct RecordingHeader: Sendable, Equatable {
     }
 }
 
-/// Why a recording cannot be read.
+/// The reason why a recording cannot be read.
 package struct RecordingError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The line, counted from 1.
     package var line: Int
-    /// What is wrong with it.
+    /// The problem.
     package var problem: String
 
     package init(line: Int, problem: String) {

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A moment on the wall clock, in UTC.
+/// An instant of the wall clock, in UTC.
 ///
-/// Written and read as RFC 3339 §5.6 says, without the help of a calendar library.
+/// Written and read in the format of RFC 3339 §5.6 without a calendar library.
 package struct WallTime: Sendable, Equatable, Comparable {
-    /// Nanoseconds since 1970-01-01T00:00:00Z; reaches from 1677 to 2262.
+    /// Nanoseconds since 1970-01-01T00:00:00Z; covers the years 1677 to 2262.
     package var nanoseconds: Int64
 
     package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     package static func < (a: Self, b: Self) -> Bool { a.nanoseconds < b.nanoseconds }
 
-    /// The moment `duration` later.
+    /// The instant after `duration`.
     package static func + (a: Self, b: Duration) -> Self {
         Self(nanoseconds: a.nanoseconds &+ b.inNanoseconds)
     }
 
-    /// How long it is from `b` to `a`.
+    /// The time from `b` to `a`.
     package static func - (a: Self, b: Self) -> Duration { .nanoseconds(a.nanoseconds &- b.nanoseconds) }
 
-    /// "2026-01-02T03:04:05.678Z": to the millisecond, as the program prints it.
+    /// "2026-01-02T03:04:05.678Z": to the millisecond, for the program's output.
     package var text: String { text(digits: 3) }
 
-    /// To the nanosecond, as recordings keep it.
+    /// To the nanosecond, for recordings.
     package var exactText: String { text(digits: 9) }
 
     private func text(digits: Int) -> String {
@@ -31,7 +31,7 @@ package struct WallTime: Sendable, Equatable, Comparable {
         return line.text
     }
 
-    /// Appends the text with so many digits of the second, 1 to 9; what is finer is cut off.
+    /// Appends the text with 1 to 9 fractional digits, truncated.
     package func append(to line: inout TextLine, digits: Int = 3) {
         var seconds = nanoseconds / 1_000_000_000
         var fraction = nanoseconds % 1_000_000_000
@@ -66,7 +66,7 @@ package struct WallTime: Sendable, Equatable, Comparable {
         1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000,
     ]
 
-    /// Reads "2026-01-02T03:04:05Z" with up to nine digits of the second; nil for anything else.
+    /// Reads "2026-01-02T03:04:05Z" with up to nine fractional digits; nil for anything else.
     package init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard (20...30).contains(bytes.count), bytes.last == UInt8(ascii: "Z"), bytes[4] == UInt8(ascii: "-"),
@@ -95,7 +95,7 @@ package struct WallTime: Sendable, Equatable, Comparable {
         }
         let days = CivilDate(year: year, month: month, day: day).daysSinceEpoch
         let seconds = days * 86_400 + hour * 3600 + minute * 60 + second
-        // 1678 to 2261 fits for certain; the years at the edges are not worth their arithmetic.
+        // The years 1678 to 2261 always fit; the partial years at both ends are not supported.
         guard (1678...2261).contains(year) else { return nil }
         self.init(nanoseconds: seconds * 1_000_000_000 + fraction)
     }
@@ -103,8 +103,8 @@ package struct WallTime: Sendable, Equatable, Comparable {
 
 /// A day of the Gregorian calendar.
 ///
-/// The arithmetic of Howard Hinnant's "chrono-Compatible Low-Level Date Algorithms": years begin in March there,
-/// so that the leap day is the last one.
+/// The arithmetic of Howard Hinnant's "chrono-Compatible Low-Level Date Algorithms", where years begin in
+/// March so that the leap day is the last day.
 private struct CivilDate {
     var year: Int64
     var month: Int64

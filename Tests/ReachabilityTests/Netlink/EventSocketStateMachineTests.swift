@@ -4,7 +4,7 @@ import Reachability
 import ReachabilityCore
 import Testing
 
-/// When the route socket is read and opened, on a manual clock.
+/// Reading and opening of the route socket, on a manual clock.
 @Suite("The route socket's state machine")
 struct EventSocketStateMachineTests {
     private static let millisecond: Int64 = 1_000_000
@@ -58,28 +58,28 @@ struct EventSocketStateMachineTests {
         #expect(machine.drained(.overran, hasEvents: true, at: 0) == .listen)
         #expect(
             machine.drained(.overran, hasEvents: true, at: 999 * Self.millisecond)
-                == .rest(until: 1009 * Self.millisecond))
-        // The loop may have had one more event in hand.
+                == .pause(until: 1009 * Self.millisecond))
+        // The loop may have one more event pending.
         #expect(machine.drained(.overran, hasEvents: true, at: 999 * Self.millisecond) == .ignore)
         #expect(machine.deadlineReached() == .listen)
         #expect(machine.deadlineReached() == .nothing)
         #expect(
             machine.drained(.overran, hasEvents: true, at: 1010 * Self.millisecond)
-                == .rest(until: 1030 * Self.millisecond))
+                == .pause(until: 1030 * Self.millisecond))
         #expect(machine.deadlineReached() == .listen)
         #expect(machine.drained(.overran, hasEvents: true, at: 2010 * Self.millisecond) == .listen)
         #expect(
             machine.drained(.overran, hasEvents: true, at: 2011 * Self.millisecond)
-                == .rest(until: 2021 * Self.millisecond))
+                == .pause(until: 2021 * Self.millisecond))
     }
 
     @Test("RB-02 a minute of a storm that never ends: reading and evaluating take less than 2 % of a CPU")
     func share() {
-        var feed = EventSocketStateMachine()
+        var socket = EventSocketStateMachine()
         var machine = ReachabilityStateMachine(timing: .init())
         var now: Int64 = 0
         var (readings, evaluations) = (0, 0)
-        // A full buffer of 1 MiB holds about a thousand messages: 3 ms to read and to take in are plenty.
+        // A full buffer of 1 MiB holds about a thousand messages; 3 ms are enough to read and process them.
         let (reading, evaluation) = (3 * Self.millisecond, Self.millisecond)
         func evaluate() {
             evaluations += 1
@@ -87,24 +87,24 @@ struct EventSocketStateMachineTests {
             _ = machine.evaluated(
                 ReachabilityPath(status: .wired), took: evaluation, at: MonotonicInstant(nanoseconds: now))
         }
-        feed.opened()
+        socket.opened()
         machine.started()
         evaluate()
         let minute = 60_000 * Self.millisecond
         while now < minute {
             readings += 1
             now += reading
-            let action = feed.drained(.overran, hasEvents: true, at: now)
-            // Hundreds of events that matter, and the news of the loss.
+            let action = socket.drained(.overran, hasEvents: true, at: now)
+            // Relevant events, then the overrun.
             for event in Array(repeating: NetworkEvent.nexthopChanged(1), count: 3) + [.overrun] {
                 if machine.observed(event, at: MonotonicInstant(nanoseconds: now)) == .evaluate { evaluate() }
             }
             var next = now
-            if case .rest(let until) = action {
+            if case .pause(let until) = action {
                 next = until
-                #expect(feed.deadlineReached() == .listen)
+                #expect(socket.deadlineReached() == .listen)
             }
-            // What the machine plans falls into the rest.
+            // Deadlines of the state machine during the pause.
             while let deadline = machine.nextDeadline, deadline.nanoseconds <= next {
                 now = max(now, deadline.nanoseconds)
                 if case .evaluate = machine.deadlineReached(at: MonotonicInstant(nanoseconds: now)) {

@@ -158,7 +158,7 @@ struct KernelClientTests {
     }
 
     @Test("RB-25 after a rename the index still answers; what is remembered holds until an event is noticed")
-    func memory() throws {
+    func caching() throws {
         let namespace = try TestNamespace.withDefaultRoute()
         let kernel = KernelClient(namespace: namespace.entry)
         func name() throws -> String? {
@@ -187,7 +187,7 @@ struct KernelClientTests {
     func notWireless() throws {
         let kernel = KernelClient(namespace: try TestNamespace.withDefaultRoute().entry)
         let answers = try kernel.answers(to: [.wireless(10), .device(10, name: "v0")])
-        // ENOENT: no nl80211 in this kernel; ENODEV: it does not know the interface.
+        // ENOENT: the kernel has no nl80211; ENODEV: nl80211 does not know the interface.
         #expect([.failure(ENOENT), .failure(ENODEV)].contains(answers[0]))
         #expect(answers[1] == .device(DeviceFacts()))
     }

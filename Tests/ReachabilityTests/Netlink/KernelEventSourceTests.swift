@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The source on the loop", .needsNamespace, .timeLimit(.minutes(10)))
 struct KernelEventSourceTests {
-    /// A source with its loop; the source is touched on the loop's thread alone.
+    /// A source with its loop; only the loop's thread uses the source.
     private final class Bench: @unchecked Sendable {
         let reactor: Reactor
         let source: KernelEventSource
@@ -80,7 +80,7 @@ struct KernelEventSourceTests {
         try namespace.shell("ip route del default")
         let count = await bench.log.wait(forCount: 1).count
         try namespace.shell("ip link del v0")
-        // A turn of the loop later nothing has come.
+        // Nothing has arrived after one turn of the loop.
         try await bench.reactor.result {}
         #expect(count > 0)
         #expect(bench.log.elements.count == count)
@@ -118,7 +118,7 @@ struct KernelEventSourceTests {
         let namespace = try TestNamespace.withDefaultRoute()
         let bench = try Bench(namespace, receiveBufferSize: 2048)
         try await bench.start()
-        // The loop is held up, so that the small buffer overflows for certain.
+        // The loop is blocked, so that the small buffer overflows.
         for _ in 0..<3 {
             try await bench.reactor.result {
                 try namespace.shell("for i in $(seq 1 60); do ip link set v0 alias a$i; done")
@@ -126,7 +126,7 @@ struct KernelEventSourceTests {
         }
         let storm = await bench.log.wait { $0.contains(.overrun) }
         #expect(storm.contains(.overrun))
-        // The change itself arrives, or the news that something was lost after it.
+        // The change itself arrives, or the overrun after it.
         let before = bench.log.elements.count
         try namespace.shell("ip link del v0")
         let seen = await bench.log.wait {
@@ -148,7 +148,7 @@ struct KernelEventSourceTests {
             bench.source.watch([host])
             return try #require(bench.source.descriptor)
         }
-        // Something else lies under the same number: the next change of the watch is refused by the kernel.
+        // Another file has the same descriptor: the kernel refuses the next change of the watch.
         try await bench.reactor.result {
             let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
             dup2(null, descriptor)

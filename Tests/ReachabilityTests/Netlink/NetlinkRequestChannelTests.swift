@@ -92,7 +92,7 @@ struct NetlinkRequestChannelTests {
         let kernel = ScriptedKernel { kernel, request in
             asked += 1
             let sequence = ScriptedKernel.sequences(request)[0]
-            // First in an entry, then only at the end, then not at all.
+            // Interrupted in an entry, then only at the end, then not at all.
             kernel.queue += [
                 .bytes(ScriptedKernel.link(1, sequence: sequence, flags: asked == 1 ? Self.interrupted : 0)),
                 .bytes(ScriptedKernel.end(sequence: sequence, flags: asked == 2 ? Self.interrupted : 0)),

@@ -102,7 +102,7 @@ struct ReplayTests {
         await bench.lines.wait(forCount: 1)
         bench.kernel.change { $0.setCarrier($0.index("eth0"), false) }
         bench.kernel.change { $0.setCarrier($0.index("eth0"), true) }
-        await bench.kernel.asked.wait(forCount: 2)
+        await bench.kernel.requestedNames.wait(forCount: 2)
         bench.kernel.resolve(.success([ReachabilityDestination(IPAddress(v4: 0x0808_0808))]))
         let lines = await bench.lines.wait(forCount: 2)
         manager.stopMonitoring()

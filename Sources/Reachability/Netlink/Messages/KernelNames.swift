@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// The words that people know the kernel's errors by, for explanations.
+/// Names of the kernel's errors, for explanations.
 package enum KernelNames {
     /// An errno(3) with its symbol: `Network is unreachable (ENETUNREACH)`.
     package static func error(_ number: Int32) -> String {
@@ -12,7 +12,7 @@ package enum KernelNames {
         return errorSymbol(number).map { "\(words) (\($0))" } ?? words
     }
 
-    /// The symbol of an errno(3) that netlink and route lookups return; nil for others.
+    /// The symbol of an errno(3) of netlink and route lookups; nil for others.
     package static func errorSymbol(_ number: Int32) -> String? {
         switch number {
         case EPERM: "EPERM"

@@ -3,9 +3,9 @@
 internal import CNetlink
 package import ReachabilityCore
 
-// How questions are put to route netlink (rtnetlink(7)), and how the messages of the reply are read.
+// Requests to route netlink (rtnetlink(7)) for questions, and the answers in its messages.
 extension KernelQuestion {
-    /// Whether one message answers it, so that many such questions can go in one datagram.
+    /// Whether one message answers it, so that many such questions can share a datagram.
     package var isSingle: Bool {
         switch self {
         case .route, .link, .linkNamed: true
@@ -15,7 +15,7 @@ extension KernelQuestion {
 
     /// Appends the request.
     ///
-    /// Only what the strict reading of requests (NETLINK_GET_STRICT_CHK) accepts is in it.
+    /// It contains only what strict validation of requests (NETLINK_GET_STRICT_CHK) accepts.
     package func write(into request: inout NetlinkRequest, sequence: UInt32) {
         switch self {
         case .route(let lookup): lookup.write(into: &request, sequence: sequence)
@@ -39,7 +39,7 @@ extension KernelQuestion {
             request.end()
         case .rules:
             request.begin(UInt16(RTM_GETRULE), flags: NLM_F_DUMP, sequence: sequence)
-            // `struct fib_rule_hdr`, all zero: AF_UNSPEC is every family.
+            // `struct fib_rule_hdr`, all zero: AF_UNSPEC stands for every family.
             request.append(UInt64(0))
             request.append(UInt32(0))
             request.end()
@@ -47,7 +47,7 @@ extension KernelQuestion {
         }
     }
 
-    /// `struct ifinfomsg`, and that statistics are not wanted: gathering them is most of the work.
+    /// `struct ifinfomsg`, without statistics, whose collection would be most of the work.
     private static func writeLink(_ index: Int32, into request: inout NetlinkRequest) {
         request.append(UInt32(0))
         request.append(index)
@@ -55,12 +55,12 @@ extension KernelQuestion {
         request.attribute(IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
     }
 
-    /// Reads the one message that answers a single question; nil where it is malformed or of another type.
+    /// Reads the answer to a single question; nil for a malformed message or one of another type.
     package func answer(in message: NetlinkMessage, _ bytes: RawSpan) -> KernelAnswer? {
         switch (self, Int(message.type)) {
         case (.route(let lookup), RTM_NEWROUTE):
             guard let route = RouteAnswer(message.body, in: bytes) else { return nil }
-            // A kernel before 4.13 ignores RTM_F_FIB_MATCH: its reply is about a route made for this one lookup.
+            // Kernels before 4.13 ignore RTM_F_FIB_MATCH, and return a route made for this lookup.
             let flags = bytes.integer(UInt32.self, at: message.body.lowerBound + 8) ?? 0
             if lookup.wantsEntry, flags & UInt32(RTM_F_CLONED) != 0 { return .failure(EOPNOTSUPP) }
             return .route(route)
@@ -78,7 +78,7 @@ extension RouteLookup {
     fileprivate func write(into request: inout NetlinkRequest, sequence: UInt32) {
         request.begin(UInt16(RTM_GETROUTE), sequence: sequence)
         var flags: UInt32 = wantsEntry ? UInt32(RTM_F_FIB_MATCH) : 0
-        // IPv4 names the main table whatever the truth is, unless asked; IPv6 refuses to be asked.
+        // IPv4 returns the main table's number unless asked for the real one; IPv6 rejects the flag.
         if destination.family == .ipv4 { flags |= UInt32(RTM_F_LOOKUP_TABLE) }
         request.append(
             rtmsg(

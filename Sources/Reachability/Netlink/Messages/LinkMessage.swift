@@ -3,19 +3,19 @@
 internal import CNetlink
 package import ReachabilityCore
 
-/// What an RTM_NEWLINK or RTM_DELLINK message says (rtnetlink(7), linux/if_link.h).
+/// The content of an RTM_NEWLINK or RTM_DELLINK message (rtnetlink(7), linux/if_link.h).
 package struct LinkMessage: Sendable, Equatable {
-    /// The family: only messages of AF_UNSPEC speak of the link itself.
+    /// The family; only AF_UNSPEC is about the link itself.
     ///
-    /// With AF_BRIDGE the message is about a bridge port ("deleted" is a port that left), with AF_INET6 about
-    /// router discovery.
+    /// AF_BRIDGE messages are about a bridge port ("deleted" is a port that left), and AF_INET6 messages
+    /// about router discovery.
     package let family: UInt8
-    /// The link; where a message has few attributes the others have their defaults: see `isWireless`.
+    /// The link, with defaults for missing attributes: see `isWireless`.
     package let link: LinkState
-    /// Whether it carries a driver's wireless event (IFLA_WIRELESS) and beyond that the name alone.
+    /// Whether it carries only a driver's wireless event (IFLA_WIRELESS) and the name.
     package let isWireless: Bool
 
-    /// Reads the message's body; nil where it is malformed.
+    /// Reads the message's body; nil if it is malformed.
     package init?(_ body: Range<Int>, in bytes: RawSpan) {
         guard body.count >= NetlinkLayout.link,
             let family = bytes.integer(UInt8.self, at: body.lowerBound),
@@ -42,7 +42,7 @@ package struct LinkMessage: Sendable, Equatable {
             case IFLA_WIRELESS: isWireless = true
             case IFLA_MTU: link.mtu = bytes.integer(UInt32.self, in: payload)
             case IFLA_PROTO_DOWN: link.isProtocolDown = bytes.integer(UInt8.self, in: payload) ?? 0 != 0
-            // In messages of AF_BRIDGE other attributes are in it.
+            // AF_BRIDGE messages use this attribute for other data.
             case IFLA_AF_SPEC where family == AddressFamily.unspecified:
                 guard Self.readIPv6(payload, in: bytes, into: &link) else { return nil }
             case IFLA_LINKINFO:
@@ -51,7 +51,7 @@ package struct LinkMessage: Sendable, Equatable {
             }
         }
         guard !attributes.isMalformed else { return nil }
-        // The number means an interface there, and here perhaps another one.
+        // The index belongs to the other namespace; in this one it may be another interface.
         if link.lowerIsElsewhere { link.lower = nil }
         self.family = family
         self.link = link
@@ -60,7 +60,7 @@ package struct LinkMessage: Sendable, Equatable {
 
     private static func index(_ number: Int32) -> Int32? { number > 0 ? number : nil }
 
-    /// Reads IFLA_LINKINFO: the kind, and of a bond which link it uses; false where it is malformed.
+    /// Reads IFLA_LINKINFO: the kind, and the active port of a bond; false if it is malformed.
     private static func readKind(_ range: Range<Int>, in bytes: RawSpan, into link: inout LinkState) -> Bool {
         var data: Range<Int>?
         var port: Range<Int>?
@@ -79,7 +79,7 @@ package struct LinkMessage: Sendable, Equatable {
         if isBridgePort, let port {
             guard readBridgePort(port, in: bytes, into: &link) else { return false }
         }
-        // What the data means depends on the kind.
+        // The meaning of the data depends on the kind.
         guard let kind = link.kind, let data else { return true }
         let ends = remoteEnds(of: kind)
         guard kind == "bond" || !ends.isEmpty else { return true }
@@ -94,7 +94,7 @@ package struct LinkMessage: Sendable, Equatable {
         return !details.isMalformed
     }
 
-    /// Reads IFLA_INFO_SLAVE_DATA of a bridge's port; false where it is malformed.
+    /// Reads IFLA_INFO_SLAVE_DATA of a bridge port; false if it is malformed.
     private static func readBridgePort(
         _ range: Range<Int>, in bytes: RawSpan, into link: inout LinkState
     ) -> Bool {
@@ -108,7 +108,7 @@ package struct LinkMessage: Sendable, Equatable {
         return !attributes.isMalformed
     }
 
-    /// Reads the settings of IPv6 in IFLA_AF_SPEC; false where it is malformed.
+    /// Reads the IPv6 settings in IFLA_AF_SPEC; false if it is malformed.
     private static func readIPv6(_ range: Range<Int>, in bytes: RawSpan, into link: inout LinkState) -> Bool {
         var families = NetlinkAttributes(range)
         while let family = families.next(in: bytes) {
@@ -116,8 +116,8 @@ package struct LinkMessage: Sendable, Equatable {
             var attributes = NetlinkAttributes(family.payload)
             while let attribute = attributes.next(in: bytes) {
                 guard attribute.type == IFLA_INET6_CONF else { continue }
-                // DEVCONF_FORWARDING, DEVCONF_ACCEPT_RA and DEVCONF_DISABLE_IPV6; linux/ipv6.h does not go together
-                // with the headers of the C library.
+                // DEVCONF_FORWARDING, DEVCONF_ACCEPT_RA and DEVCONF_DISABLE_IPV6; linux/ipv6.h conflicts with
+                // the headers of the C library.
                 func setting(_ number: Int) -> Int32? {
                     let place = attribute.payload.lowerBound + 4 * number
                     guard place + 4 <= attribute.payload.upperBound else { return nil }
@@ -136,10 +136,10 @@ package struct LinkMessage: Sendable, Equatable {
         return !families.isMalformed
     }
 
-    /// The attributes that name the other end of a tunnel of that kind.
+    /// The attributes with the remote end of a tunnel of that kind.
     ///
-    /// Those of linux/if_tunnel.h are numbers here, since that header does not go together with those of the C library:
-    /// IFLA_GRE_REMOTE, IFLA_IPTUN_REMOTE, IFLA_VTI_REMOTE.
+    /// IFLA_GRE_REMOTE, IFLA_IPTUN_REMOTE and IFLA_VTI_REMOTE are numbers here, because linux/if_tunnel.h
+    /// conflicts with the headers of the C library.
     private static func remoteEnds(of kind: String) -> [Int] {
         switch kind {
         case "gre", "gretap", "erspan", "ip6gre", "ip6gretap", "ip6erspan": [7]
@@ -151,11 +151,44 @@ package struct LinkMessage: Sendable, Equatable {
         }
     }
 
-    /// One address; nil for a group of them, and for none, which both mean that there is no single other end.
+    /// A single address; nil for a group and for none, which both mean that there is no single remote end.
     private static func remote(_ payload: Range<Int>, in bytes: RawSpan) -> IPAddress? {
         guard let address = IPAddress(raw: bytes.extracting(payload)), !address.isUnspecified,
             !address.isMulticast
         else { return nil }
         return address
+    }
+}
+
+extension InterfaceAddress {
+    /// Reads the body of an RTM_NEWADDR or RTM_DELADDR message (rtnetlink(7), linux/if_addr.h); nil if it is
+    /// malformed, or of a family other than IPv4 and IPv6.
+    package init?(_ body: Range<Int>, in bytes: RawSpan) {
+        guard body.count >= NetlinkLayout.address,
+            let family = bytes.integer(UInt8.self, at: body.lowerBound),
+            let prefixLength = bytes.integer(UInt8.self, at: body.lowerBound + 1),
+            let oldFlags = bytes.integer(UInt8.self, at: body.lowerBound + 2),
+            let index = bytes.integer(UInt32.self, at: body.lowerBound + 4),
+            let interface = Int32(exactly: index)
+        else { return nil }
+        var flags = UInt32(oldFlags)
+        var local: IPAddress?
+        var remote: IPAddress?
+        var attributes = NetlinkAttributes(body, skipping: NetlinkLayout.address)
+        while let attribute = attributes.next(in: bytes) {
+            switch attribute.type {
+            // On a point-to-point interface IFA_ADDRESS is the remote end.
+            case IFA_LOCAL: local = bytes.address(family: family, in: attribute.payload)
+            case IFA_ADDRESS: remote = bytes.address(family: family, in: attribute.payload)
+            case IFA_FLAGS: flags = bytes.integer(UInt32.self, in: attribute.payload) ?? flags
+            default: break
+            }
+        }
+        guard !attributes.isMalformed, let address = local ?? remote, prefixLength <= address.bitWidth else {
+            return nil
+        }
+        self.init(
+            interface: interface, address: address, prefixLength: Int(prefixLength),
+            flags: Flags(rawValue: flags))
     }
 }

@@ -3,19 +3,17 @@
 internal import CNetlink
 package import ReachabilityCore
 
-/// Turns the bytes of route netlink notifications into events.
+/// Decodes the bytes of route netlink notifications into events.
 ///
-/// Pure: it has no socket. /// Nothing in the bytes can stop it: what is malformed is counted and left out, what is unknown is left out.
+/// Pure: it has no socket. Malformed messages are counted and skipped, unknown ones skipped.
 package struct NetlinkDecoder: Sendable {
-    /// Which routes matter.
-    ///
-    /// The kernel has filtered already, unless it refused the filter.
+    /// The relevant routes; effective only if the kernel refused the filter.
     package var filter: RouteFilter
-    /// The routers that did not answer and have not answered since; for these ``RouteFilter/followsRouters`` is set.
+    /// Routers that stopped answering; while there are any, ``RouteFilter/followsRouters`` is set.
     private var failed: Set<RouterMessage.Router> = []
-    /// Messages left out because they were malformed.
+    /// Skipped messages: malformed.
     package private(set) var malformed: UInt64 = 0
-    /// Messages read, whether or not they led to an event.
+    /// Messages read, with or without an event.
     package private(set) var messages: UInt64 = 0
 
     package init(filter: RouteFilter = RouteFilter()) { self.filter = filter }
@@ -34,7 +32,7 @@ package struct NetlinkDecoder: Sendable {
         if walk.isMalformed { malformed &+= 1 }
     }
 
-    /// What one message came to.
+    /// The result of one message.
     private enum Reading {
         case event(NetworkEvent)
         case nothing
@@ -54,7 +52,7 @@ package struct NetlinkDecoder: Sendable {
         case RTM_NEWLINK, RTM_DELLINK:
             guard let change = LinkMessage(body, in: bytes) else { return .malformed }
             guard change.family == AddressFamily.unspecified else { return .nothing }
-            // A link that is moved into another namespace is deleted here (IFLA_NEW_NETNSID tells that apart).
+            // Moving a link into another namespace deletes it here (with IFLA_NEW_NETNSID).
             if Int(message.type) == RTM_DELLINK { return .event(.linkRemoved(index: change.link.index)) }
             return .event(.linkChanged(change.link, isWirelessNoise: change.isWireless))
         case RTM_NEWADDR, RTM_DELADDR:
@@ -75,15 +73,15 @@ package struct NetlinkDecoder: Sendable {
         }
     }
 
-    /// Addresses and routes of further families are no mistake: they just do not count.
+    /// Addresses and routes of other families are valid, but irrelevant.
     private func isForeign(_ body: Range<Int>, _ bytes: RawSpan) -> Reading {
         guard let family = bytes.integer(UInt8.self, in: body) else { return .malformed }
         return AddressFamily.family(family) == nil ? .nothing : .malformed
     }
 
-    /// One setting of an interface, of all of them or of those to come.
+    /// A setting of one interface, of all, or of future ones.
     ///
-    /// A message with all settings is about an interface that has just appeared, which its link message tells too.
+    /// A message with all settings announces a new interface, which its link message does too.
     private static func setting(_ body: Range<Int>, in bytes: RawSpan) -> Reading {
         guard let family = bytes.integer(UInt8.self, in: body) else { return .malformed }
         var counts = false
@@ -104,7 +102,7 @@ package struct NetlinkDecoder: Sendable {
     // More routers than a host has.
     private static let routerLimit = 64
 
-    /// A router that begins to fail, or does no longer.
+    /// A router that stopped or resumed answering.
     private mutating func router(_ message: NetlinkMessage, in bytes: RawSpan) -> Reading {
         guard let change = RouterMessage(message, in: bytes) else { return .nothing }
         let isNew =
@@ -116,7 +114,7 @@ package struct NetlinkDecoder: Sendable {
         return .event(.routerChanged(interface: change.router.interface))
     }
 
-    /// The state of the routers is not known any more: events were lost.
+    /// Forgets the state of the routers, because events were lost.
     package mutating func forgetRouters() {
         failed = []
         filter.followsRouters = false

@@ -2,38 +2,38 @@
 
 internal import CNetlink
 
-/// One message of a datagram: its header (`struct nlmsghdr`, netlink(7)) and where its body lies.
+/// One message of a datagram: its header (`struct nlmsghdr`, netlink(7)) and the range of its body.
 package struct NetlinkMessage: Sendable, Equatable {
-    /// What it is: RTM_*, or NLMSG_ERROR, NLMSG_DONE, NLMSG_NOOP, NLMSG_OVERRUN.
+    /// The type: RTM_*, or NLMSG_ERROR, NLMSG_DONE, NLMSG_NOOP, NLMSG_OVERRUN.
     package let type: UInt16
-    /// NLM_F_*.
+    /// The flags: NLM_F_*.
     package let flags: UInt16
-    /// The number of the request it answers; 0 in notifications.
+    /// The number of the answered request; 0 in notifications.
     package let sequence: UInt32
-    /// Everything behind the header.
+    /// The bytes after the header.
     package let body: Range<Int>
 
-    /// Whether something changed while the dump was read (NLM_F_DUMP_INTR): it may be inconsistent.
+    /// Whether a change interrupted the dump (NLM_F_DUMP_INTR), so that it may be inconsistent.
     package var isInterrupted: Bool { flags & UInt16(NLM_F_DUMP_INTR) != 0 }
 
-    /// The errno(3) of an NLMSG_ERROR or NLMSG_DONE message, positive; 0 for success, nil where it is cut off.
+    /// The errno(3) of an NLMSG_ERROR or NLMSG_DONE message, positive; 0 for success, nil if it is truncated.
     package func errorNumber(in bytes: RawSpan) -> Int32? {
         guard let code = bytes.integer(Int32.self, in: body) else { return nil }
         return code == .min ? .max : abs(code)
     }
 }
 
-/// Walks the messages of one datagram.
+/// Iterates over the messages of one datagram.
 ///
-/// A header with an impossible length ends the walk: nothing behind it can be trusted.
+/// A header with an impossible length ends the iteration, because nothing after it can be trusted.
 package struct NetlinkMessages {
     private var offset = 0
-    /// Whether the walk ended at something malformed.
+    /// Whether the iteration ended at a malformed message.
     package private(set) var isMalformed = false
 
     package init() {}
 
-    /// The next message, or nil at the end.
+    /// The next message; nil at the end.
     @inline(__always)
     package mutating func next(in bytes: RawSpan) -> NetlinkMessage? {
         let left = bytes.byteCount - offset
@@ -54,7 +54,7 @@ package struct NetlinkMessages {
     }
 }
 
-/// One attribute: its type and where its payload lies (`struct nlattr`, netlink(7)).
+/// One attribute: its type and the range of its payload (`struct nlattr`, netlink(7)).
 package struct NetlinkAttribute: Sendable, Equatable {
     /// The type without NLA_F_NESTED and NLA_F_NET_BYTEORDER.
     package let type: Int
@@ -62,20 +62,20 @@ package struct NetlinkAttribute: Sendable, Equatable {
     package let payload: Range<Int>
 }
 
-/// Walks the attributes in a range of a datagram: behind a message's fixed part, or nested in an attribute.
+/// Iterates over the attributes in a range: after the fixed part of a message, or nested in an attribute.
 package struct NetlinkAttributes {
     private var offset: Int
     private let end: Int
-    /// Whether the walk ended at an attribute with an impossible length.
+    /// Whether the iteration ended at an attribute with an impossible length.
     package private(set) var isMalformed = false
 
-    /// The attributes in `range`, of which the first `skipping` bytes are a message's fixed part.
+    /// The attributes in `range` after a fixed part of `skipping` bytes.
     package init(_ range: Range<Int>, skipping: Int = 0) {
         offset = range.lowerBound + NetlinkLayout.aligned(skipping)
         end = range.upperBound
     }
 
-    /// The next attribute, or nil at the end; fewer bytes than a header are padding.
+    /// The next attribute; nil at the end, where fewer bytes than a header are padding.
     @inline(__always)
     package mutating func next(in bytes: RawSpan) -> NetlinkAttribute? {
         let left = end - offset
@@ -112,14 +112,14 @@ package enum NetlinkLayout {
     package static let neighbor = 12
     /// `struct nhmsg`.
     package static let nexthop = 8
-    /// `struct netconfmsg`, one byte, with what follows it up to the next attribute.
+    /// `struct netconfmsg`: one byte, padded to the first attribute.
     package static let setting = 4
     /// `struct rtnexthop`.
     package static let leg = 8
     /// `struct genlmsghdr`.
     package static let generic = 4
 
-    /// Rounds up to NLMSG_ALIGNTO, which is NLA_ALIGNTO too; `size` comes from 16 or 32 bits and cannot overflow.
+    /// Rounds up to NLMSG_ALIGNTO and NLA_ALIGNTO; `size` comes from 16 or 32 bits and cannot overflow.
     @inline(__always)
     package static func aligned(_ size: Int) -> Int { (size + 3) & ~3 }
 }

@@ -3,18 +3,18 @@
 internal import CNetlink
 package import ReachabilityCore
 
-/// Writes requests, several into one datagram: the kernel handles them in order (netlink(7)).
+/// Writes requests, several into one datagram, which the kernel handles in order (netlink(7)).
 ///
-/// The storage is kept from one use to the next.
+/// It reuses its storage.
 package struct NetlinkRequest {
     /// The bytes to send.
     package private(set) var bytes: [UInt8] = []
-    /// Where the message under construction begins.
+    /// The start of the current message.
     private var start = 0
 
     package init() { bytes.reserveCapacity(1024) }
 
-    /// Forgets everything written.
+    /// Removes all requests.
     package mutating func clear() {
         bytes.removeAll(keepingCapacity: true)
         start = 0
@@ -30,12 +30,12 @@ package struct NetlinkRequest {
                 nlmsg_pid: 0))
     }
 
-    /// Appends an integer in host order, or a structure of the kernel's.
+    /// Appends an integer in host order, or a kernel structure.
     package mutating func append<T: BitwiseCopyable>(_ value: T) {
         withUnsafeBytes(of: value) { bytes.append(contentsOf: $0) }
     }
 
-    /// Appends an attribute that is an integer in host order.
+    /// Appends an integer attribute in host order.
     package mutating func attribute<T: FixedWidthInteger & BitwiseCopyable>(_ type: Int, _ value: T) {
         guard MemoryLayout<T>.size == 4 else {
             appendHeader(type, payload: MemoryLayout<T>.size)
@@ -45,7 +45,7 @@ package struct NetlinkRequest {
         append((Self.header(type, payload: 4), value))
     }
 
-    /// Appends an attribute that is an address.
+    /// Appends an address attribute.
     package mutating func attribute(_ type: Int, _ address: IPAddress) {
         switch address.family {
         case .ipv4: attribute(type, UInt32(truncatingIfNeeded: address.low).bigEndian)
@@ -56,9 +56,9 @@ package struct NetlinkRequest {
         }
     }
 
-    /// Appends an attribute that is a text with its NUL.
+    /// Appends a text attribute with its NUL.
     package mutating func attribute(_ type: Int, _ text: String) {
-        // Names are short; a longer text is cut so that the length fits its 16 bits.
+        // Names are short; longer text is cut so that the length fits 16 bits.
         let utf8 = text.utf8.prefix(1024)
         appendHeader(type, payload: utf8.count + 1)
         bytes.append(contentsOf: utf8)
@@ -66,7 +66,7 @@ package struct NetlinkRequest {
         pad()
     }
 
-    /// Ends the message: its length is known now.
+    /// Ends the message and sets its length.
     package mutating func end() {
         let length = UInt32(truncatingIfNeeded: bytes.count - start)
         bytes.withUnsafeMutableBytes { $0.storeBytes(of: length, toByteOffset: start, as: UInt32.self) }

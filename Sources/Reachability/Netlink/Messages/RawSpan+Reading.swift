@@ -2,25 +2,25 @@
 
 package import ReachabilityCore
 
-// Everything that came over a socket is read through these: no offset, however wrong, leads outside the bytes.
+// Checked reading of received bytes: no offset leads outside of them.
 extension RawSpan {
-    /// The integer at `offset` in host order, as netlink has it; nil where it does not fit.
+    /// The integer at `offset` in host order, as in netlink; nil if it does not fit.
     @inline(__always)
     package func integer<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type, at offset: Int) -> T? {
         guard offset >= 0, offset <= byteCount - MemoryLayout<T>.size else { return nil }
         return unsafeLoadUnaligned(fromByteOffset: offset, as: type)
     }
 
-    /// The integer that fills `range`; nil where the range is shorter than it.
+    /// The integer that fills `range`; nil if the range is shorter.
     @inline(__always)
     package func integer<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type, in range: Range<Int>) -> T? {
         guard range.count >= MemoryLayout<T>.size else { return nil }
         return integer(type, at: range.lowerBound)
     }
 
-    /// The text in `range` up to the first NUL; bytes that are not UTF-8 are replaced.
+    /// The text in `range` up to the first NUL, with replacement characters for bytes that are not UTF-8.
     package func text(in range: Range<Int>) -> String {
-        // Names are short enough to need no storage of their own.
+        // Names are short enough to be stored inside the string.
         String(unsafeUninitializedCapacity: range.count) { text in
             var count = 0
             for offset in range {
@@ -32,12 +32,12 @@ extension RawSpan {
         }
     }
 
-    /// The bytes in `range`, as far as they are there.
+    /// The bytes in `range` that exist.
     package func bytes(in range: Range<Int>) -> [UInt8] {
         range.compactMap { integer(UInt8.self, at: $0) }
     }
 
-    /// The address of `family` (AF_INET, AF_INET6) that `range` begins with, in network order.
+    /// The address of `family` (AF_INET, AF_INET6) at the start of `range`, in network order.
     @inline(__always)
     package func address(family: UInt8, in range: Range<Int>) -> IPAddress? {
         switch family {
@@ -54,7 +54,7 @@ extension RawSpan {
     }
 }
 
-/// The address families of netlink messages that count here (sys/socket.h).
+/// The relevant address families of netlink messages (sys/socket.h).
 package enum AddressFamily {
     package static let unspecified: UInt8 = 0
     package static let inet: UInt8 = 2

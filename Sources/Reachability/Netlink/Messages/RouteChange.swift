@@ -3,20 +3,19 @@
 internal import CNetlink
 package import ReachabilityCore
 
-/// What an RTM_NEWROUTE or RTM_DELROUTE notification tells (rtnetlink(7)).
+/// The content of an RTM_NEWROUTE or RTM_DELROUTE notification (rtnetlink(7)).
 package struct RouteChange: Sendable, Equatable {
     /// The route's destination.
     package let prefix: IPPrefix
-    /// The interface without which the change is of no consequence; nil where there is more to it.
+    /// The only output interface whose lookups the change affects; nil if it can affect others.
     ///
-    /// A unicast route is passed over by a lookup that is bound to an interface (RTA_OIF) which none of its next hops
-    /// has, in both families. So of the bound lookups only those of its own interface can be answered otherwise once
-    /// it is there or gone. That cannot be said of a route with several next hops or with a nexthop object; of a type
-    /// that refuses or skips, which no interface escapes; nor of one that took another's place (NLM_F_REPLACE), since
-    /// the kernel does not tell through which interface that one led.
+    /// In both families a lookup bound to an interface (RTA_OIF) ignores unicast routes without a next hop
+    /// there, so such a route affects bound lookups of its own interface only. This does not hold for routes
+    /// with several next hops or a nexthop object, for types that refuse or skip, and for replacements
+    /// (NLM_F_REPLACE), whose notification does not name the old interface.
     package let interface: Int32?
 
-    /// Reads a notification; nil where it is malformed or of a family other than IPv4 and IPv6.
+    /// Reads a notification; nil if it is malformed, or of a family other than IPv4 and IPv6.
     package init?(_ message: NetlinkMessage, in bytes: RawSpan) {
         let body = message.body
         guard body.count >= NetlinkLayout.route,
@@ -49,19 +48,21 @@ package struct RouteChange: Sendable, Equatable {
     }
 }
 
-/// What is told of an IPv6 router among the neighbours (RTM_NEWNEIGH, RTM_DELNEIGH; `struct ndmsg`, rtnetlink(7)).
+/// The state of an IPv6 router among the neighbours (RTM_NEWNEIGH, RTM_DELNEIGH; `struct ndmsg`,
+/// rtnetlink(7)).
 package struct RouterMessage: Sendable, Equatable {
-    /// One router, as long as it is a neighbour.
+    /// A router in the neighbour table.
     package struct Router: Sendable, Hashable {
         package let interface: Int32
         package let address: IPAddress
     }
 
     package let router: Router
-    /// Whether it did not answer (NUD_FAILED): the kernel prefers others now (rt6_check_neigh(), net/ipv6/route.c).
+    /// Whether it did not answer (NUD_FAILED), so that the kernel prefers others (rt6_check_neigh(),
+    /// net/ipv6/route.c).
     package let hasFailed: Bool
 
-    /// Reads a message; nil where it is about no IPv6 router, or malformed.
+    /// Reads a message; nil if it is malformed, or not about an IPv6 router.
     package init?(_ message: NetlinkMessage, in bytes: RawSpan) {
         let body = message.body
         guard body.count >= NetlinkLayout.neighbor,

@@ -4,7 +4,7 @@ internal import CNetlink
 package import ReachabilityCore
 
 extension RouteAnswer {
-    /// Reads the body of the answer to a lookup; nil where it is malformed.
+    /// Reads the body of the answer to a lookup; nil if it is malformed.
     package init?(_ body: Range<Int>, in bytes: RawSpan) {
         guard body.count >= NetlinkLayout.route,
             let family = bytes.integer(UInt8.self, at: body.lowerBound),
@@ -34,10 +34,10 @@ extension RouteAnswer {
         if attributes.isMalformed { return nil }
     }
 
-    /// `rta_expires` of `struct rta_cacheinfo`, in clock ticks of user space: 100 in a second on every architecture
-    /// Linux supports, Alpha and IA-64 aside (USER_HZ).
+    /// `rta_expires` of `struct rta_cacheinfo` in clock ticks of user space (USER_HZ): 100 per second on
+    /// every architecture of Linux but Alpha and IA-64.
     ///
-    /// 0 there means never, and also that less than a tick is left; what is negative has expired.
+    /// 0 means never, or less than a tick left; negative values have expired.
     private static func expiry(_ range: Range<Int>, in bytes: RawSpan) -> Int32? {
         guard range.count >= 12, let ticks = bytes.integer(Int32.self, at: range.lowerBound + 8), ticks != 0
         else {
@@ -46,7 +46,7 @@ extension RouteAnswer {
         return ticks
     }
 
-    /// The `struct rtnexthop` entries of RTA_MULTIPATH; nil where they are malformed.
+    /// The `struct rtnexthop` entries of RTA_MULTIPATH; nil if they are malformed.
     private static func legs(_ range: Range<Int>, family: UInt8, in bytes: RawSpan) -> [Leg]? {
         var legs: [Leg] = []
         var offset = range.lowerBound

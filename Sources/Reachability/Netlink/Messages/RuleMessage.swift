@@ -3,20 +3,20 @@
 internal import CNetlink
 package import ReachabilityCore
 
-/// What one policy rule looks at and does (RTM_NEWRULE, linux/fib_rules.h).
+/// The selectors and the action of one policy rule (RTM_NEWRULE, linux/fib_rules.h).
 package struct RuleMessage: Sendable, Equatable {
-    /// Nil for the rules of multicast routing (RTNL_FAMILY_IPMR) and of other families.
+    /// Nil for rules of multicast routing (RTNL_FAMILY_IPMR) and of other families.
     package let family: IPAddress.Family?
     private var selectors: PolicyRules.Selectors = []
     private var mark: UInt32?
-    /// The first user of its range.
+    /// The first user of the rule's range.
     private var user: UInt32?
-    /// A single address; prefixes are networks that go beside a tunnel.
+    /// A single address; prefixes are networks reached outside a tunnel.
     private var destination: IPAddress?
-    /// Whether it refuses what it matches, whatever the addresses.
+    /// Whether it refuses its traffic, regardless of addresses.
     private var isRefusing = false
 
-    /// Reads `struct fib_rule_hdr` and its attributes; nil where they are malformed.
+    /// Reads `struct fib_rule_hdr` and its attributes; nil if they are malformed.
     package init?(_ body: Range<Int>, in bytes: RawSpan) {
         guard body.count >= NetlinkLayout.rule,
             let family = bytes.integer(UInt8.self, at: body.lowerBound),
@@ -48,7 +48,7 @@ package struct RuleMessage: Sendable, Equatable {
     }
 
     /// Adds the rule to those of its family.
-    package func enter(into rules: inout PolicyRules) {
+    package func add(to rules: inout PolicyRules) {
         guard let family else { return }
         rules[family].formUnion(selectors)
         if let mark { rules.exemptions.add(mark: mark) }

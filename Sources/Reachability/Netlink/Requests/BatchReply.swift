@@ -3,22 +3,22 @@
 internal import CNetlink
 package import ReachabilityCore
 
-/// The replies to a batch of requests, matched by sequence number and by nothing else.
+/// The replies to a batch of requests, matched by sequence number only.
 ///
-/// A reply that comes late belongs to a request whose number is not on the sheet, and is left out.
+/// A late reply has the number of an earlier request and is discarded.
 package struct BatchReply {
     private var first: UInt32
     private let questions: [KernelQuestion]
     /// The answers so far, in the order of the questions.
     package private(set) var answers: [KernelAnswer?]
-    /// Replies still to come.
+    /// The number of missing replies.
     package private(set) var missing: Int
-    /// Messages left out: late, malformed, or nobody's.
+    /// Discarded messages: late, malformed, or unrelated.
     package private(set) var discarded: UInt64 = 0
-    /// The kernel's own words for a refusal (NLMSGERR_ATTR_MSG).
-    package private(set) var words: String?
+    /// The kernel's message for a refusal (NLMSGERR_ATTR_MSG).
+    package private(set) var refusal: String?
 
-    /// A sheet for questions numbered from `first`.
+    /// The reply to questions numbered from `first`.
     package init(_ questions: [KernelQuestion], first: UInt32) {
         self.first = first
         self.questions = questions
@@ -28,17 +28,17 @@ package struct BatchReply {
         missing = questions.count
     }
 
-    /// Numbers the questions anew, so that no late reply to the requests before is taken for one to the next.
+    /// Renumbers the questions, so that late replies to earlier requests do not match.
     mutating func renumber(_ first: UInt32) { self.first = first }
 
-    /// Appends a request for each question that has no answer yet.
+    /// Appends a request for each unanswered question.
     func write(into request: inout NetlinkRequest) {
         for position in questions.indices where answers[position] == nil {
             questions[position].write(into: &request, sequence: first &+ UInt32(position))
         }
     }
 
-    /// The answers, where none is missing.
+    /// The answers; nil while any is missing.
     var complete: [KernelAnswer]? {
         guard missing == 0 else { return nil }
         var complete: [KernelAnswer] = []
@@ -47,7 +47,7 @@ package struct BatchReply {
         return complete
     }
 
-    /// Enters the replies in one datagram.
+    /// Adds the replies in one datagram.
     package mutating func read(_ bytes: RawSpan) {
         var walk = NetlinkMessages()
         while let message = walk.next(in: bytes) {
@@ -66,20 +66,20 @@ package struct BatchReply {
         to question: KernelQuestion, in message: NetlinkMessage, _ bytes: RawSpan
     ) -> KernelAnswer {
         if message.type == UInt16(NLMSG_ERROR), let number = message.errorNumber(in: bytes), number != 0 {
-            words = message.refusal(in: bytes) ?? words
+            refusal = message.refusal(in: bytes) ?? refusal
             return .failure(number)
         }
         if let answer = question.answer(in: message, bytes) { return answer }
-        // It cannot be read, and asking again would bring the same.
+        // A malformed answer counts as a refusal, because the next one would be the same.
         discarded &+= 1
         return .failure(EBADMSG)
     }
 }
 
 extension NetlinkMessage {
-    /// The words in an NLMSG_ERROR message (NETLINK_EXT_ACK, netlink(7)); nil where there are none.
+    /// The message in an NLMSG_ERROR (NETLINK_EXT_ACK, netlink(7)); nil if there is none.
     package func refusal(in bytes: RawSpan) -> String? {
-        // NLM_F_ACK_TLVS: attributes follow; NLM_F_CAPPED: behind the header of the request, without its body.
+        // NLM_F_ACK_TLVS: attributes follow; NLM_F_CAPPED: after the request's header, without its body.
         guard Int32(flags) & NLM_F_ACK_TLVS != 0, Int32(flags) & NLM_F_CAPPED != 0 else { return nil }
         var attributes = NetlinkAttributes(body, skipping: 4 + NetlinkLayout.header)
         while let attribute = attributes.next(in: bytes) {

@@ -3,7 +3,7 @@
 internal import CNetlink
 package import ReachabilityCore
 
-/// The messages of one dump, up to its end.
+/// The messages of one dump until its end.
 package struct DumpReply {
     private let question: KernelQuestion
     private let sequence: UInt32
@@ -11,20 +11,20 @@ package struct DumpReply {
     private var addresses: [InterfaceAddress] = []
     private var rules = PolicyRules()
     private var failure: Int32 = 0
-    /// Whether the end has come.
+    /// Whether the dump has ended.
     package private(set) var isComplete = false
-    /// Whether something changed in between (NLM_F_DUMP_INTR): entries may be missing or twice there.
+    /// Whether a change interrupted the dump (NLM_F_DUMP_INTR): entries may be missing or duplicated.
     package private(set) var isInterrupted = false
-    /// Messages left out: of an earlier dump, or malformed.
+    /// Discarded messages: of an earlier dump, or malformed.
     package private(set) var discarded: UInt64 = 0
 
-    /// A sheet for the dump that `question` asks for with this number.
+    /// The reply to the dump for `question` with this number.
     package init(_ question: KernelQuestion, sequence: UInt32) {
         self.question = question
         self.sequence = sequence
     }
 
-    /// The answer, once complete.
+    /// The answer, valid once complete.
     package var answer: KernelAnswer {
         if failure != 0 { return .failure(failure) }
         switch question {
@@ -34,7 +34,7 @@ package struct DumpReply {
         }
     }
 
-    /// Enters the messages of one datagram.
+    /// Adds the messages of one datagram.
     package mutating func read(_ bytes: RawSpan) {
         var walk = NetlinkMessages()
         while !isComplete, let message = walk.next(in: bytes) {
@@ -43,20 +43,20 @@ package struct DumpReply {
                 continue
             }
             if message.isInterrupted { isInterrupted = true }
-            if !enter(message, bytes) { discarded &+= 1 }
+            if !add(message, bytes) { discarded &+= 1 }
         }
         if walk.isMalformed { discarded &+= 1 }
     }
 
-    /// Enters one message; false where it is malformed.
-    private mutating func enter(_ message: NetlinkMessage, _ bytes: RawSpan) -> Bool {
+    /// Adds one message; false if it is malformed.
+    private mutating func add(_ message: NetlinkMessage, _ bytes: RawSpan) -> Bool {
         switch Int(message.type) {
         case Int(NLMSG_DONE), Int(NLMSG_ERROR):
             isComplete = true
             failure = message.errorNumber(in: bytes) ?? 0
         case RTM_NEWLINK:
             guard let entry = LinkMessage(message.body, in: bytes) else { return false }
-            // An old kernel ignores the filter by master.
+            // Old kernels ignore the filter by master.
             if case .ports(let master) = question, entry.link.master != master { return true }
             if entry.family == AddressFamily.unspecified { links.append(entry.link) }
         case RTM_NEWADDR:
@@ -64,7 +64,7 @@ package struct DumpReply {
             addresses.append(address)
         case RTM_NEWRULE:
             guard let rule = RuleMessage(message.body, in: bytes) else { return false }
-            rule.enter(into: &rules)
+            rule.add(to: &rules)
         default: break
         }
         return true

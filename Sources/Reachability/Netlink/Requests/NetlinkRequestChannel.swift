@@ -4,35 +4,35 @@ internal import CNetlink
 internal import Glibc
 package import ReachabilityCore
 
-/// Puts questions to route netlink and waits for the replies.
+/// Sends questions to route netlink and waits for the replies.
 package final class NetlinkRequestChannel {
-    /// How often a question is put before the kernel counts as silent (RB-10).
+    /// Attempts before the kernel counts as silent (RB-10).
     private static let attempts = 3
-    /// How often a dump is repeated because something changed meanwhile (RB-04).
+    /// Repetitions of a dump that a change interrupted (RB-04).
     private static let repetitions = 5
-    /// How many requests go in one datagram; their replies have to fit the receive buffer together.
+    /// Requests per datagram; their replies must fit the receive buffer together.
     private static let batchLimit = 32
-    /// Datagrams of others that are read past in one wait, so that nobody can hold us up for ever.
+    /// Datagrams of other senders skipped in one wait, so that the wait is bounded.
     private static let foreignDatagramLimit = 1024
 
     private let open: () throws(NetlinkError) -> any NetlinkTransport
     private var transport: (any NetlinkTransport)?
-    /// Why the last request could not even be sent.
-    private var unsent: NetlinkError?
+    /// The failure of the last send.
+    private var sendError: NetlinkError?
     private var buffer = [UInt8](repeating: 0, count: NetlinkSocket.bufferSizes.lowerBound)
     private var request = NetlinkRequest()
     private var sequence: UInt32 = 1
-    /// Messages dropped: late, malformed, or not the kernel's.
+    /// Discarded messages: late, malformed, or not from the kernel.
     package private(set) var discarded: UInt64 = 0
-    /// The kernel's own words for its last refusal, where it gave any.
+    /// The kernel's message for its last refusal, if any.
     package private(set) var refusal: String?
 
-    /// A channel over what `open` opens, when it is needed and again when it broke.
+    /// A channel over the transport that `open` creates, when needed and after a failure.
     package init(open: @escaping () throws(NetlinkError) -> any NetlinkTransport) { self.open = open }
 
     /// The answers to single questions (`isSingle`), in their order.
     ///
-    /// - Throws: where the kernel did not answer, or could not at this moment (``KernelErrno/isTransient``).
+    /// - Throws: if the kernel did not answer, or with a transient errno (``KernelErrno/isTransient``).
     package func answers(to questions: [KernelQuestion]) throws(ReachabilityError) -> [KernelAnswer] {
         if questions.count <= Self.batchLimit { return try batch(questions) }
         var answers: [KernelAnswer] = []
@@ -46,64 +46,66 @@ package final class NetlinkRequestChannel {
         return answers
     }
 
-    /// The answer to a question that takes a dump, and whether it is of one piece; throws like ``answers(to:)``.
+    /// The answer to a question that needs a dump, and whether it is consistent; throws like
+    /// ``answers(to:)``.
     package func dump(_ question: KernelQuestion) throws(ReachabilityError) -> (KernelAnswer, isWhole: Bool) {
-        var silences = 0
+        var timeouts = 0
         var interruptions = 0
         while true {
-            var sheet = DumpReply(question, sequence: take(1))
+            var reply = DumpReply(question, sequence: reserve(1))
             request.clear()
             question.write(into: &request, sequence: sequence &- 1)
-            let isHeard =
+            let isAnswered =
                 try send()
                 && collect { bytes in
-                    sheet.read(bytes)
-                    return sheet.isComplete
+                    reply.read(bytes)
+                    return reply.isComplete
                 }
-            discarded &+= sheet.discarded
-            guard isHeard else {
-                silences += 1
-                // A dump that was not read to its end keeps the socket busy (EBUSY): begin with a new one.
+            discarded &+= reply.discarded
+            guard isAnswered else {
+                timeouts += 1
+                // An unfinished dump keeps the socket busy (EBUSY), so the next attempt uses a new one.
                 transport = nil
-                if silences == Self.attempts { throw silence }
+                if timeouts == Self.attempts { throw timeout }
                 continue
             }
-            if let failure = Self.failureOfTheMoment(sheet.answer) { throw failure }
-            guard sheet.isInterrupted else { return (sheet.answer, true) }
+            if let failure = Self.transientFailure(reply.answer) { throw failure }
+            guard reply.isInterrupted else { return (reply.answer, true) }
             interruptions += 1
-            if interruptions > Self.repetitions { return (sheet.answer, false) }
-            // The kernel tells no event for "the table is quiet now". Half a millisecond, then one, then more, lets the
-            // change that interrupted the dump pass; asking again at once would meet it again (RB-04).
+            if interruptions > Self.repetitions { return (reply.answer, false) }
+            // No event announces the end of a change. A delay of half a millisecond, then one, then more,
+            // lets the change that interrupted the dump finish (RB-04).
             usleep(UInt32.random(in: 100...500) * UInt32(interruptions))
         }
     }
 
     private func batch(_ questions: [KernelQuestion]) throws(ReachabilityError) -> [KernelAnswer] {
-        var sheet = BatchReply(questions, first: take(UInt32(questions.count)))
+        var reply = BatchReply(questions, first: reserve(UInt32(questions.count)))
         for attempt in 0..<Self.attempts {
-            // What has been answered is not asked again.
-            if attempt > 0 { sheet.renumber(take(UInt32(questions.count))) }
+            // Only unanswered questions are sent again.
+            if attempt > 0 { reply.renumber(reserve(UInt32(questions.count))) }
             request.clear()
-            sheet.write(into: &request)
+            reply.write(into: &request)
             if try send() {
                 _ = collect { bytes in
-                    sheet.read(bytes)
-                    return sheet.missing == 0
+                    reply.read(bytes)
+                    return reply.missing == 0
                 }
             }
-            if sheet.missing == 0 { break }
+            if reply.missing == 0 { break }
         }
-        discarded &+= sheet.discarded
-        refusal = sheet.words ?? refusal
-        guard let answers = sheet.complete else { throw silence }
-        for answer in answers { if let failure = Self.failureOfTheMoment(answer) { throw failure } }
+        discarded &+= reply.discarded
+        refusal = reply.refusal ?? refusal
+        guard let answers = reply.complete else { throw timeout }
+        for answer in answers { if let failure = Self.transientFailure(answer) { throw failure } }
         return answers
     }
 
-    /// The error behind a refusal that says nothing of the network: interrupted, no memory, no buffer, unreadable.
+    /// The error for a refusal without information about the network: interrupted, no memory, no buffer,
+    /// unreadable.
     ///
-    /// Taken for an answer it would mean that there is no route or no link, and nothing would ask again.
-    private static func failureOfTheMoment(_ answer: KernelAnswer) -> ReachabilityError? {
+    /// As an answer it would mean a missing route or link, and no event would trigger another evaluation.
+    private static func transientFailure(_ answer: KernelAnswer) -> ReachabilityError? {
         guard case .failure(let number) = answer, KernelErrno(errno: number).isTransient else {
             return nil
         }
@@ -118,23 +120,23 @@ package final class NetlinkRequestChannel {
             advice: "it is asked again; free memory if this goes on")
     }
 
-    /// Takes so many numbers for requests; they come again after 2^32.
-    private func take(_ count: UInt32) -> UInt32 {
+    /// Reserves sequence numbers; they repeat after 2^32.
+    private func reserve(_ count: UInt32) -> UInt32 {
         defer { sequence &+= count }
         return sequence
     }
 
-    /// Sends what is written; false where the socket broke and a new one has to be tried.
+    /// Sends the request; false if the socket broke and a new one is needed.
     private func send() throws(ReachabilityError) -> Bool {
         do throws(NetlinkError) {
             let transport = if let transport { transport } else { try open() }
             self.transport = transport
             do throws(NetlinkError) {
                 try transport.send(request.bytes)
-                unsent = nil
+                sendError = nil
                 return true
             } catch {
-                unsent = error
+                sendError = error
                 self.transport = nil
                 return false
             }
@@ -143,14 +145,14 @@ package final class NetlinkRequestChannel {
         }
     }
 
-    /// Reads replies until `take` has what it wants; false where it did not get that.
-    private func collect(_ take: (RawSpan) -> Bool) -> Bool {
+    /// Reads replies until `consume` is complete; false if it is not.
+    private func collect(until consume: (RawSpan) -> Bool) -> Bool {
         var foreignDatagrams = 0
         while let transport {
             switch transport.receive(into: &buffer) {
             case .datagram(let byteCount):
                 let datagram = buffer
-                if take(datagram.span.bytes.extracting(0..<byteCount)) { return true }
+                if consume(datagram.span.bytes.extracting(0..<byteCount)) { return true }
             case .foreign:
                 discarded &+= 1
                 foreignDatagrams += 1
@@ -166,12 +168,12 @@ package final class NetlinkRequestChannel {
         return false
     }
 
-    private var silence: ReachabilityError {
-        if let unsent { return unsent.asReachabilityError }
+    private var timeout: ReachabilityError {
+        if let sendError { return sendError.asReachabilityError }
         return ReachabilityError(
             .timedOut, errno: ETIMEDOUT,
             context:
-                "the kernel left \(Self.attempts) requests unanswered for \(KernelTransport.patience) ms each",
+                "the kernel left \(Self.attempts) requests unanswered for \(KernelTransport.replyTimeout) ms each",
             advice:
                 "it may be busy with its network configuration (thousands of interfaces or routes changing)")
     }

@@ -12,7 +12,7 @@ package struct FilterInstruction: Sendable, Equatable {
     /// An instruction without a jump.
     package init(_ code: Int32, _ operand: UInt32 = 0) { self.init(code, operand, true: 0, false: 0) }
 
-    /// A conditional jump over so many instructions.
+    /// A conditional jump over these numbers of instructions.
     package init(_ code: Int32, _ operand: UInt32, true jumpTrue: UInt8, false jumpFalse: UInt8) {
         self.code = UInt16(truncatingIfNeeded: code)
         self.jumpTrue = jumpTrue
@@ -21,8 +21,8 @@ package struct FilterInstruction: Sendable, Equatable {
     }
 }
 
-// The instructions by name, as in the kernel's documentation (networking/filter.rst). Loads of two and four bytes
-// take them in network order, while netlink's headers have the order of the host: constants are turned for that.
+// The instructions under the names of the kernel's documentation (networking/filter.rst). Loads of two and
+// four bytes use network order, while netlink's headers use host order; constants are swapped accordingly.
 extension FilterInstruction {
     /// A = the byte at `offset`.
     package static func loadByte(_ offset: UInt32) -> Self { Self(BPF_LD | BPF_B | BPF_ABS, offset) }
@@ -48,9 +48,9 @@ extension FilterInstruction {
     package static let subtractX = Self(BPF_ALU | BPF_SUB | BPF_X)
     /// A = A << X; X is below 32.
     package static let shiftLeftByX = Self(BPF_ALU | BPF_LSH | BPF_X)
-    /// A = where the attribute of type X begins, walking from offset A; 0 where there is none.
+    /// A = the offset of the attribute of type X, searched from offset A; 0 if there is none.
     ///
-    /// An extension of the kernel for netlink (SKF_AD_NLATTR, linux/filter.h).
+    /// A kernel extension for netlink (SKF_AD_NLATTR, linux/filter.h).
     package static let findAttribute = Self(
         BPF_LD | BPF_W | BPF_ABS, UInt32(truncatingIfNeeded: CNETLINK_SKF_AD_NLATTR))
     /// Skips `count` instructions.
@@ -73,8 +73,8 @@ extension FilterInstruction {
     package static func ifAtLeast(_ value: UInt32, _ yes: UInt8, else no: UInt8) -> Self {
         Self(BPF_JMP | BPF_JGE | BPF_K, value, true: yes, false: no)
     }
-    /// The message passes whole.
+    /// Accepts the whole message.
     package static let pass = Self(BPF_RET | BPF_K, .max)
-    /// The message is dropped; the socket's owner is not even woken.
+    /// Drops the message without waking the socket's owner.
     package static let drop = Self(BPF_RET | BPF_K, 0)
 }

@@ -5,16 +5,16 @@ internal import CNetlink
 internal import Glibc
 package import ReachabilityCore
 
-/// A way to open sockets in another network namespace (network_namespaces(7)).
+/// Opens sockets in another network namespace (network_namespaces(7)).
 ///
-/// The namespace is held open, so it can be entered again even when its name is gone. A thread that enters a
-/// namespace stays there; so a short-lived one does, and never the caller's.
+/// It holds the namespace open, so that it can be entered again even after its name is removed. Only
+/// short-lived threads enter it, because a thread cannot leave.
 package final class NamespaceEntry: Sendable {
     private let descriptor: Int32
-    /// The file that names the namespace, for messages.
+    /// The namespace's file, for messages.
     private let path: String
 
-    /// Opens the file that names the namespace: `/run/netns/blue`, `/proc/1234/ns/net`.
+    /// Opens the namespace's file: `/run/netns/blue`, `/proc/1234/ns/net`.
     package init(path: String) throws(ReachabilityError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -30,7 +30,7 @@ package final class NamespaceEntry: Sendable {
         do {
             try run {}
         } catch {
-            // The initialiser has set everything, so the object's own end closes the descriptor.
+            // All properties are set, so the deinitializer closes the descriptor.
             throw ReachabilityError(
                 .namespaceRefused, errno: error.errno, context: error.description,
                 advice: error.errno == EINVAL
@@ -41,7 +41,7 @@ package final class NamespaceEntry: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Runs `body` on a thread inside the namespace and returns its result when it is done.
+    /// Runs `body` on a thread inside the namespace and returns its result.
     package func run<Result>(_ body: () -> Result) throws(NetlinkError) -> Result {
         try withoutActuallyEscaping(body) { body throws(NetlinkError) in
             let visit = Visit(descriptor: descriptor, body: body)
@@ -50,7 +50,7 @@ package final class NamespaceEntry: Sendable {
             let failure = pthread_create(
                 &thread, nil,
                 { argument in
-                    // pthread_create(3) hands over the very pointer it was given, which is never null.
+                    // pthread_create(3) passes the given pointer on, which is never null.
                     guard let argument else { return nil }
                     Unmanaged<AnyVisit>.fromOpaque(argument).takeRetainedValue().perform()
                     return nil
@@ -68,7 +68,7 @@ package final class NamespaceEntry: Sendable {
     }
 }
 
-/// What the short-lived thread does; its class hides the type of the result from the C callback.
+/// The work of the short-lived thread; the class hides the result's type from the C callback.
 private class AnyVisit {
     func perform() {}
 }

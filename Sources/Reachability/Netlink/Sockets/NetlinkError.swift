@@ -4,13 +4,13 @@ internal import CNetlink
 internal import Glibc
 package import ReachabilityCore
 
-/// Why something on a netlink socket did not work.
+/// The failure of an operation on a netlink socket.
 package struct NetlinkError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What was tried: "open a route socket", "join group 33".
+    /// The failed operation: "open a route socket", "join group 33".
     package let action: String
-    /// The errno(3) underneath; 0 where libnl alone refused.
+    /// The errno(3) of the failure; 0 if it came from libnl alone.
     package let errno: Int32
-    /// libnl's number (netlink/errno.h); 0 where the kernel refused directly.
+    /// libnl's number (netlink/errno.h); 0 if the kernel refused directly.
     package let library: Int32
 
     /// A refusal by the kernel.
@@ -20,22 +20,22 @@ package struct NetlinkError: Error, Sendable, Equatable, CustomStringConvertible
         library = 0
     }
 
-    /// A refusal that came through libnl, whose functions return a negative number of their own.
+    /// A refusal through libnl, whose functions return negative numbers of their own.
     ///
-    /// libnl folds several errno values into one, so the errno is told besides.
+    /// libnl folds several errno values into one number, so the errno is stored as well.
     package init(_ action: String, library: Int32, errno: Int32) {
         self.action = action
         self.errno = errno
         self.library = library.magnitude > UInt32(Int32.max) ? library : abs(library)
     }
 
-    /// What was tried and why it failed.
+    /// The failed operation and the reason.
     package var description: String {
         let reason = errno != 0 ? KernelNames.error(errno) : String(cString: nl_geterror(library))
         return "cannot \(action): \(reason)"
     }
 
-    /// The same for users of the library, with what to try.
+    /// The same as a public error with advice.
     package var asReachabilityError: ReachabilityError {
         switch errno {
         case EMFILE, ENFILE, ENOMEM, ENOBUFS:

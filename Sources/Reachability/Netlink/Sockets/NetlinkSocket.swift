@@ -3,37 +3,38 @@
 internal import CNetlink
 internal import Glibc
 
-/// What one receive brought.
+/// The result of one receive.
 package enum NetlinkReception: Sendable, Equatable {
-    /// A datagram of so many bytes lies in the buffer.
+    /// A datagram of so many bytes is in the buffer.
     case datagram(byteCount: Int)
-    /// Nothing is there, or the time is up.
+    /// No datagram before the timeout.
     case nothing
-    /// The receive buffer overflowed and events were lost (ENOBUFS); the socket goes on working.
+    /// The receive buffer overflowed and events were lost (ENOBUFS); the socket still works.
     case overrun
-    /// The datagram was longer than the buffer; what lies there is incomplete.
+    /// The datagram was longer than the buffer; its end is missing.
     case truncated(needed: Int)
-    /// Somebody other than the kernel sent it; it must not be believed.
+    /// The sender is not the kernel; the content must be ignored.
     case foreign
     /// The socket is unusable.
     case broken(errno: Int32)
 }
 
-/// The owner of a netlink socket (netlink(7)), made and destroyed by libnl.
+/// The owner of a netlink socket (netlink(7)), created and destroyed by libnl.
 package struct NetlinkSocket: ~Copyable {
-    /// The protocols used here (linux/netlink.h).
+    /// The protocols in use (linux/netlink.h).
     package enum Family: Int32, Sendable {
         case route = 0
         case generic = 16
     }
 
     private let handle: OpaquePointer
-    /// The descriptor; it belongs to this object and is close-on-exec.
+    /// The descriptor, owned by this object and close-on-exec.
     package let descriptor: Int32
 
-    /// Opens a socket that belongs to no group.
+    /// Opens a socket without groups.
     ///
-    /// It stays in the network namespace it was opened in: that of `namespace`, else that of the calling thread.
+    /// It stays in the network namespace in which it was opened: `namespace`, else that of the calling
+    /// thread.
     package init(_ family: Family, namespace: NamespaceEntry? = nil) throws(NetlinkError) {
         let action = family == .route ? "open a route netlink socket" : "open a generic netlink socket"
         guard let handle = nl_socket_alloc() else { throw NetlinkError(action, errno: ENOMEM) }
@@ -61,9 +62,9 @@ package struct NetlinkSocket: ~Copyable {
 
     /// Receives one datagram.
     ///
-    /// It reads with recvfrom(2) on libnl's descriptor into one buffer: `nl_recv` allocates and frees a buffer for
-    /// every datagram, and it folds ENOBUFS (events lost) and ENOMEM into one number. MSG_TRUNC tells the true
-    /// length, so no message is peeked at first.
+    /// It calls recvfrom(2) on libnl's descriptor with one buffer: `nl_recv` allocates a buffer for every
+    /// datagram, and folds ENOBUFS (events lost) and ENOMEM into one number. MSG_TRUNC returns the true
+    /// length, so no peek is needed.
     package borrowing func receive(into buffer: inout [UInt8]) -> NetlinkReception {
         var port: UInt32 = 0
         var groups: UInt32 = 0
@@ -78,9 +79,9 @@ package struct NetlinkSocket: ~Copyable {
             switch Int32(truncatingIfNeeded: -result) {
             case EINTR: continue
             case EAGAIN: return .nothing
-            // ENOMEM: no memory for this datagram, which is lost like the others.
+            // ENOMEM: there was no memory for this datagram, so it is lost as well.
             case ENOBUFS, ENOMEM: return .overrun
-            // Whoever sent nothing wanted nothing; the kernel never does.
+            // The kernel never sends empty datagrams; ignore them.
             case 0: return .foreign
             case let error: return .broken(errno: error)
             }
@@ -91,7 +92,7 @@ package struct NetlinkSocket: ~Copyable {
     package borrowing func send(_ bytes: [UInt8]) throws(NetlinkError) {
         while true {
             errno = 0
-            // libnl's signature takes a mutable buffer; it only reads it.
+            // libnl declares the buffer as mutable, but only reads it.
             let result = bytes.withUnsafeBytes {
                 nl_sendto(handle, UnsafeMutableRawPointer(mutating: $0.baseAddress), $0.count)
             }
@@ -100,7 +101,7 @@ package struct NetlinkSocket: ~Copyable {
         }
     }
 
-    /// Leaves a multicast group; not to be in it is fine.
+    /// Leaves a multicast group, if joined.
     package borrowing func leave(group: Int32) { _ = nl_socket_drop_membership(handle, group) }
 
     /// Joins a multicast group (RTNLGRP_*, linux/rtnetlink.h).

@@ -3,23 +3,23 @@
 internal import CNetlink
 package import ReachabilityCore
 
-/// The socket on which the kernel tells what changed about links, addresses, routes, rules, nexthops and settings.
+/// The socket for the kernel's notifications about links, addresses, routes, rules, nexthops and settings.
 ///
-/// It knows nothing of the loop: whoever waits for its descriptor drains it.
+/// It does not wait: its owner waits for the descriptor and then drains it.
 package final class RouteEventSocket {
-    /// How a drain ended.
+    /// The result of a drain.
     package enum Outcome: Sendable, Equatable {
-        /// Everything that was there has been read.
+        /// All pending datagrams were read.
         case drained
-        /// There may be more; so many datagrams have been read as were allowed.
+        /// The limit was reached; more may be pending.
         case more
-        /// Events were lost; what is left has been read, or as much as was allowed.
+        /// Events were lost; the rest was read up to the limit.
         case overran
         /// The socket is unusable.
         case broken(errno: Int32)
     }
 
-    /// The groups without which there is nothing to go by.
+    /// The required groups.
     private static let groups = [
         RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE,
         RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE,
@@ -28,10 +28,11 @@ package final class RouteEventSocket {
     package static let optionalGroups = [
         RTNLGRP_NEXTHOP, RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF,
     ].map { Int32($0.rawValue) }
-    /// Neighbour events of IPv6 routers; joined only where the kernel filters, because neighbours change all the time on a busy network.
+    /// Neighbour events of IPv6 routers; joined only with a filter in the kernel, because neighbours change
+    /// constantly on a busy network.
     private static let neighbors = Int32(RTNLGRP_NEIGH.rawValue)
 
-    // More than a receive buffer holds; a limit only for a kernel that keeps on sending.
+    // More than a receive buffer holds; bounds the reading if the kernel keeps sending.
     private static let overrunLimit = 1 << 16
 
     private let namespace: NamespaceEntry?
@@ -42,10 +43,10 @@ package final class RouteEventSocket {
     private var decoder = NetlinkDecoder()
     private var foreign: UInt64 = 0
     private var overruns: UInt64 = 0
-    /// What the kernel refused when the socket was opened or the filter replaced.
+    /// The refusals of the kernel when the socket was opened or the filter replaced.
     package private(set) var limitations: MonitorLimitations = []
 
-    /// A feed from `namespace`, or from the calling thread's; closed yet.
+    /// A closed socket for `namespace`, or for the calling thread's namespace.
     package init(
         namespace: NamespaceEntry? = nil, receiveBufferSize: Int = 1 << 20,
         optionalGroups: [Int32] = RouteEventSocket.optionalGroups
@@ -63,17 +64,17 @@ package final class RouteEventSocket {
         }
     }
 
-    /// Messages that were malformed or came from somebody else.
+    /// Discarded messages: malformed, or of another sender.
     package var discarded: UInt64 { decoder.malformed &+ foreign }
 
-    /// Opens the socket: filter first, then the groups, so that nothing irrelevant is ever queued.
+    /// Opens the socket: filter before groups, so that no irrelevant message is queued.
     package func open() throws(NetlinkError) {
         close()
         decoder.forgetRouters()
         let socket = try NetlinkSocket(.route, namespace: namespace)
         try socket.setNonBlocking()
         socket.setReceiveBuffer(byteCount: receiveBufferSize)
-        note(.unfiltered, unless: Self.attach(decoder.filter, to: socket))
+        record(.unfiltered, unless: Self.attach(decoder.filter, to: socket))
         for group in Self.groups { try socket.join(group: group) }
         var hasAll = true
         for group in optionalGroups {
@@ -82,14 +83,14 @@ package final class RouteEventSocket {
         if !limitations.contains(.unfiltered) {
             do { try socket.join(group: Self.neighbors) } catch { hasAll = false }
         }
-        note(.partialEvents, unless: hasAll)
+        record(.partialEvents, unless: hasAll)
         self.socket = consume socket
     }
 
-    /// Closes the socket; what lies in its queue is lost.
+    /// Closes the socket and drops its queue.
     package func close() { socket = nil }
 
-    /// Replaces the filter, at one instant and without losing anything that both let through.
+    /// Replaces the filter atomically: messages that both filters pass are not lost.
     package func setFilter(_ filter: RouteFilter) {
         var filter = filter
         filter.followsRouters = decoder.filter.followsRouters
@@ -98,22 +99,22 @@ package final class RouteEventSocket {
         attachFilter()
     }
 
-    /// Puts the decoder's filter before the socket.
+    /// Attaches the decoder's filter.
     private func attachFilter() {
         switch socket {
         case .some(let socket):
             let isFiltered = Self.attach(decoder.filter, to: socket)
-            note(.unfiltered, unless: isFiltered)
+            record(.unfiltered, unless: isFiltered)
             if !isFiltered { socket.leave(group: Self.neighbors) }
         case nil: break
         }
     }
 
-    /// Reads at most `limit` datagrams and appends their events; after an overrun, all that are there.
+    /// Reads at most `limit` datagrams and appends their events; after an overrun, all that are pending.
     ///
-    /// The kernel tells of an overrun once and then drops what comes, silently, until the queue has been read to
-    /// its end (NETLINK_S_CONGESTED, net/netlink/af_netlink.c). Whoever asks what became of the network before
-    /// that would miss the last change. Nothing is added meanwhile, so the buffer's size bounds the reading.
+    /// The kernel reports an overrun once and then silently drops messages until the queue is empty
+    /// (NETLINK_S_CONGESTED, net/netlink/af_netlink.c). An evaluation before that would miss the last change.
+    /// The kernel adds nothing meanwhile, so the buffer's size bounds the reading.
     package func drain(limit: Int, into events: inout [NetworkEvent]) -> Outcome {
         let followed = decoder.filter.followsRouters
         defer { if decoder.filter.followsRouters != followed { attachFilter() } }
@@ -128,12 +129,12 @@ package final class RouteEventSocket {
             case .nothing: return hasOverrun ? .overran : .drained
             case .foreign: foreign &+= 1
             case .truncated(let needed):
-                // What did not fit is as lost as what never came.
+                // A truncated datagram counts as lost.
                 let size = NetlinkSocket.grown(buffer.count, needed: needed)
                 if size != buffer.count { buffer = [UInt8](repeating: 0, count: size) }
                 events.append(.overrun)
             case .overrun:
-                // Only new messages were lost; those queued before still come.
+                // Only new messages were lost; earlier ones are still queued.
                 if !hasOverrun { left = max(left, Self.overrunLimit) }
                 hasOverrun = true
                 decoder.forgetRouters()
@@ -144,7 +145,7 @@ package final class RouteEventSocket {
         return hasOverrun ? .overran : .more
     }
 
-    private func note(_ limitation: MonitorLimitations, unless isFine: Bool) {
+    private func record(_ limitation: MonitorLimitations, unless isFine: Bool) {
         if isFine { limitations.remove(limitation) } else { limitations.insert(limitation) }
     }
 
@@ -155,10 +156,10 @@ package final class RouteEventSocket {
         }
     }
 
-    /// Puts the filter before the socket; false where the kernel has none there now.
+    /// Attaches the filter; false if the kernel has none afterwards.
     ///
-    /// A long program can be too big for net.core.optmem_max: then one that lets more pass, and the decoder leaves
-    /// the rest out. An old filter must not stay: it would hide the routes of a newly watched host.
+    /// A long program can exceed net.core.optmem_max; then a coarser filter is attached, and the decoder
+    /// skips the rest. The old filter must not stay, because it would hide the routes of a new host.
     private static func attach(_ filter: RouteFilter, to socket: borrowing NetlinkSocket) -> Bool {
         for candidate in [filter, filter.coarse] {
             do throws(NetlinkError) {

@@ -3,33 +3,35 @@
 internal import CNetlink
 package import ReachabilityCore
 
-/// Which route messages matter, as a program that runs in the kernel and as a plain predicate.
+/// Selects the relevant messages, as a program for the kernel and as a predicate.
 ///
-/// Of the neighbours pass IPv6 routers that did not answer, and while ``followsRouters`` is set all that is told of IPv6 routers.
-/// Messages about links, addresses, rules and nexthops pass, and those about a setting that lookups depend on: of the
-/// settings of new interfaces a container host sends two or three for each. Of the routes pass the default ones and the halves
-/// (`0.0.0.0/0`, `0.0.0.0/1`, `::/0` …) and those that cover a watched host. On a router with a full table nothing
-/// else reaches the process: no wake-up, and no overrun either.
+/// - Messages about links, addresses, rules and nexthops pass.
+/// - Settings pass if lookups depend on them; a container host sends two or three others for each new
+///   interface.
+/// - Routes pass if they are default routes or halves (`0.0.0.0/0`, `0.0.0.0/1`, `::/0` …), or cover a
+///   monitored host. On a router with a full table the others would cause wake-ups and overruns.
+/// - Neighbours pass if they are IPv6 routers that did not answer, and with ``followsRouters`` all IPv6
+///   routers.
 ///
-/// Where the attribute RTA_DST lies is not fixed, so the program lets the kernel find it (SKF_AD_NLATTR).
+/// The offset of the attribute RTA_DST varies, so the program lets the kernel find it (SKF_AD_NLATTR).
 package struct RouteFilter: Sendable, Equatable {
-    /// Beyond so many hosts of a family every route of that family passes.
+    /// The number of hosts of a family above which all its routes pass.
     ///
-    /// An IPv4 host costs 4 instructions and an IPv6 host 17, of the 4096 that a program may have (BPF_MAXINSNS);
-    /// the kernel's own translation has to fit net.core.optmem_max too, 20 KiB on older kernels.
+    /// An IPv4 host costs 4 instructions and an IPv6 host 17, of at most 4096 (BPF_MAXINSNS); the kernel's
+    /// translation must also fit net.core.optmem_max, 20 KiB on older kernels.
     package static func hostLimit(_ family: IPAddress.Family) -> Int { family == .ipv4 ? 128 : 48 }
 
-    /// The watched hosts, each once.
+    /// The monitored hosts, without duplicates.
     package let hosts: [IPAddress]
-    /// Families all of whose routes pass.
+    /// The families with all routes passing.
     package let openFamilies: [IPAddress.Family]
-    /// Whether a router that did not answer is waited for.
+    /// Whether a router that did not answer is expected to return.
     package var followsRouters = false
 
     /// A filter for these hosts.
     package init(hosts: [IPAddress] = []) {
         var unique: [IPAddress] = []
-        // Few are compared with each other; sorting is for many.
+        // A few hosts are compared with each other; sorting pays only for many.
         if hosts.count <= 16 {
             for host in hosts where !unique.contains(host) { unique.append(host) }
         } else {
@@ -42,13 +44,13 @@ package struct RouteFilter: Sendable, Equatable {
         openFamilies = open
     }
 
-    /// A filter that lets all routes of these families pass.
+    /// A filter that passes all routes of these families.
     package init(openFamilies: [IPAddress.Family]) {
         hosts = []
         self.openFamilies = openFamilies
     }
 
-    /// The same without single hosts: every route of their families passes, and the program is short.
+    /// The same without single hosts: a short program that passes every route of their families.
     package var coarse: RouteFilter {
         var coarse = RouteFilter(
             openFamilies: IPAddress.Family.allCases.filter { family in
@@ -58,14 +60,14 @@ package struct RouteFilter: Sendable, Equatable {
         return coarse
     }
 
-    /// The predicate: whether a route to `prefix` matters.
+    /// Whether a route to `prefix` is relevant.
     package func passes(_ prefix: IPPrefix) -> Bool {
         if prefix.length <= 1 { return true }
         if openFamilies.contains(prefix.address.family) { return true }
         return hosts.contains { prefix.contains($0) }
     }
 
-    /// The program; a message that it cannot read passes, and the reader decides.
+    /// The program; messages that it cannot read pass, and the decoder decides.
     package var program: [FilterInstruction] {
         let ipv4 = section(.ipv4)
         let ipv6 = section(.ipv6)
@@ -101,13 +103,14 @@ package struct RouteFilter: Sendable, Equatable {
         return all
     }
 
-    /// Lets of the messages about neighbours those about IPv6 routers pass, and leaves the type of all others in A.
+    /// Passes neighbour messages about IPv6 routers, and leaves the type of all other messages in A.
     ///
-    /// Of a router that answers the kernel tells each half minute of traffic, of one that does not once.
+    /// The kernel reports a router that answers every half minute of traffic, and one that does not answer
+    /// once.
     private var neighbors: [FilterInstruction] {
         let (new, gone) = (Self.turned(RTM_NEWNEIGH), Self.turned(RTM_DELNEIGH))
         let wanted = Self.turned(RTM_GETNEIGH)
-        // The bytes of ndm_family, ndm_state and ndm_flags.
+        // The offsets of ndm_family, ndm_state and ndm_flags.
         let (family, state, flags): (UInt32, UInt32, UInt32) = (16, 24, 26)
         let inet6 = UInt32(AddressFamily.inet6)
         if followsRouters {
@@ -137,8 +140,8 @@ package struct RouteFilter: Sendable, Equatable {
         ]
     }
 
-    /// Passes messages about forwarding or ignore_routes_with_linkdown alone; NETCONFA_PROXY_NEIGH is among them only
-    /// where a new interface tells everything.
+    /// Passes messages about forwarding or ignore_routes_with_linkdown; only a message with all settings of a
+    /// new interface has NETCONFA_PROXY_NEIGH as well.
     private static let settings: [FilterInstruction] = {
         func find(_ attribute: Int) -> [FilterInstruction] {
             [
@@ -150,7 +153,7 @@ package struct RouteFilter: Sendable, Equatable {
             + find(NETCONFA_IGNORE_ROUTES_WITH_LINKDOWN) + [.pass, .drop]
     }()
 
-    /// Scratch words 0…3 = the words of RTA_DST.
+    /// Stores the words of RTA_DST in scratch words 0…3.
     private static func destination(words: Int) -> [FilterInstruction] {
         var part: [FilterInstruction] = [
             .load(UInt32(NetlinkLayout.header + NetlinkLayout.route)), .loadX(UInt32(RTA_DST.rawValue)),
@@ -162,7 +165,8 @@ package struct RouteFilter: Sendable, Equatable {
         return part
     }
 
-    /// Scratch words 4…7 = the prefix length as a mask; a shift by 32 is undefined, hence three cases for each.
+    /// Stores the prefix length as a mask in scratch words 4…7, with three cases per word, because a shift by
+    /// 32 is undefined.
     private static func masks(words: Int) -> [FilterInstruction] {
         var part: [FilterInstruction] = [.loadByte(17), .store(8)]
         for word in 0..<UInt32(words) {
@@ -175,13 +179,13 @@ package struct RouteFilter: Sendable, Equatable {
                 .loadXScratch(8), .load(32 * word + 32), .subtractX, .copyToX, .load(.max),
                 .shiftLeftByX,
             ]
-            // The partial case falls through to the store; the other two jump there.
+            // The partial case falls through to the store; the other two jump to it.
             part.append(.store(4 + word))
         }
         return part
     }
 
-    /// Passes where the prefix covers `host`, else goes on behind.
+    /// Accepts if the prefix covers `host`, else continues.
     private static func comparison(_ host: IPAddress) -> [FilterInstruction] {
         let words: [UInt32] =
             host.family == .ipv4
@@ -189,7 +193,7 @@ package struct RouteFilter: Sendable, Equatable {
             : [host.high >> 32, host.high, host.low >> 32, host.low].map { UInt32(truncatingIfNeeded: $0) }
         var part: [FilterInstruction] = []
         for (index, word) in words.enumerated() {
-            // The rest of the other words, four instructions each, and the verdict are skipped.
+            // Skips the remaining words, four instructions each, and the acceptance.
             let rest = UInt8(truncatingIfNeeded: 4 * (words.count - 1 - index) + 1)
             part += [
                 .loadXScratch(UInt32(index)), .loadScratch(4 + UInt32(index)), .and(word),
@@ -199,6 +203,6 @@ package struct RouteFilter: Sendable, Equatable {
         return part + [.pass]
     }
 
-    /// A 16-bit constant of the host, as a load in network order sees it.
+    /// A 16-bit constant in host order, as a load in network order reads it.
     private static func turned(_ type: Int) -> UInt32 { UInt32(UInt16(truncatingIfNeeded: type).bigEndian) }
 }

@@ -4,24 +4,24 @@ internal import CNetlink
 internal import Glibc
 package import ReachabilityCore
 
-/// Reads what a device says of itself outside netlink: sysfs (sysfs(5)), rfkill, the wireless extensions.
+/// Reads attributes of a device outside netlink: sysfs (sysfs(5)), rfkill, the wireless extensions.
 ///
-/// sysfs shows the network namespace it was mounted in, not the one that is asked about: an interface there may
-/// have the name only. So the index in sysfs has to be the one asked for, else sysfs counts for nothing.
+/// sysfs shows the network namespace of its mount, where another interface may have the same name. It counts
+/// only if the index there is the requested one.
 package struct DeviceProbe {
     private let wireless: WirelessExtensions
-    /// Where sysfs shows the interfaces; elsewhere in tests.
+    /// The directory of the interfaces in sysfs; another one in tests.
     private let root: String
 
-    /// A probe for interfaces of `namespace`, else of the calling thread's.
+    /// A probe for interfaces of `namespace`, else of the calling thread's namespace.
     package init(namespace: NamespaceEntry? = nil, root: String = "/sys/class/net") {
         wireless = WirelessExtensions(namespace: namespace)
         self.root = root
     }
 
-    /// The facts about the interface of that index and name.
+    /// The attributes of the interface with this index and name.
     package func facts(of index: Int32, name: String) -> DeviceFacts {
-        var facts = DeviceFacts(hasWirelessExtensions: wireless.know(name))
+        var facts = DeviceFacts(hasWirelessExtensions: wireless.knows(name))
         let directory = "\(root)/\(name)"
         guard Self.isPlain(name), Self.read("\(directory)/ifindex") == String(index) else { return facts }
         facts.type = Self.read("\(directory)/uevent").flatMap(Self.deviceType)
@@ -43,7 +43,7 @@ package struct DeviceProbe {
         return nil
     }
 
-    // The kernel allows no such names (dev_valid_name); a path is not built from anything else either.
+    // The kernel rejects other names (dev_valid_name), and no path may be built from them.
     private static func isPlain(_ name: String) -> Bool {
         !name.isEmpty && name != "." && name != ".." && !name.utf8.contains(UInt8(ascii: "/"))
     }
@@ -52,7 +52,7 @@ package struct DeviceProbe {
         read("\(rfkill)/soft") == "1" || read("\(rfkill)/hard") == "1"
     }
 
-    /// The text of a small file without the newline at its end; nil where it cannot be read.
+    /// The text of a small file without its final newline; nil if it cannot be read.
     private static func read(_ path: String) -> String? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -69,7 +69,7 @@ package struct DeviceProbe {
         defer { closedir(stream) }
         var names: [String] = []
         while let entry = readdir(stream) {
-            // d_name ends with a NUL within the entry (readdir(3)).
+            // d_name is NUL-terminated within the entry (readdir(3)).
             withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { names.append(String(cString: $0)) }
             }
@@ -78,10 +78,10 @@ package struct DeviceProbe {
     }
 }
 
-/// The wireless extensions, which older drivers answer instead of nl80211 (linux/wireless.h).
+/// The wireless extensions, which older drivers implement instead of nl80211 (linux/wireless.h).
 final class WirelessExtensions {
     private let namespace: NamespaceEntry?
-    /// A socket of the namespace, by which the kernel knows whose interfaces are meant; opened when needed.
+    /// A socket that selects the namespace; opened when needed.
     private var descriptor: Int32?
 
     init(namespace: NamespaceEntry?) { self.namespace = namespace }
@@ -90,8 +90,8 @@ final class WirelessExtensions {
         if let descriptor { close(descriptor) }
     }
 
-    /// Whether they know the interface of that name (SIOCGIWNAME).
-    func know(_ name: String) -> Bool {
+    /// Whether the extensions know the interface (SIOCGIWNAME).
+    func knows(_ name: String) -> Bool {
         guard let descriptor = descriptor ?? open() else { return false }
         self.descriptor = descriptor
         return cnetlink_answers_wext(descriptor, name) != 0

@@ -2,33 +2,33 @@
 
 internal import CNetlink
 
-/// Puts requests to generic netlink and reads the replies, message by message: of a dump nothing is kept.
+/// Sends requests to generic netlink and reads the replies one message at a time, without storing a dump.
 final class GenericChannel {
-    /// Why there is no answer: the errno(3) of the kernel's refusal or of the exchange.
+    /// The reason why there is no answer: the errno(3) of the kernel's refusal or of the exchange.
     struct Refusal: Error {
         let errno: Int32
     }
 
-    /// How often a reply is asked for again because it did not fit.
+    /// Attempts to read a reply that did not fit.
     private static let attempts = 3
-    /// Datagrams that are read in one exchange; a Wi-Fi driver keeps at most 1000 scan results.
+    /// Datagrams read in one exchange; a Wi-Fi driver stores at most 1000 scan results.
     private static let datagramLimit = 2048
 
     private let open: () throws(NetlinkError) -> any NetlinkTransport
     private var transport: (any NetlinkTransport)?
-    // Grown where a reply does not fit.
+    // Grows when a reply does not fit.
     private var buffer = [UInt8](repeating: 0, count: 8192)
     private var request = NetlinkRequest()
     private var sequence: UInt32 = 0
 
-    /// Asks over what `open` opens, when it is needed and again when it broke.
+    /// A channel over the transport that `open` creates, when needed and after a failure.
     init(open: @escaping () throws(NetlinkError) -> any NetlinkTransport) { self.open = open }
 
-    /// Sends what `write` writes under the number it is given, and shows the reply's messages to `read`: the first
-    /// one, or all of a dump.
+    /// Sends the request of `write`, which gets its number, and passes the reply's messages to `read`: the
+    /// first one, or all of a dump.
     ///
-    /// - Returns: false where something changed while the dump was read (NLM_F_DUMP_INTR): each message is sound,
-    ///   but some may be missing or twice there.
+    /// - Returns: false if a change interrupted the dump (NLM_F_DUMP_INTR): each message is valid, but some
+    ///   may be missing or duplicated.
     @discardableResult
     func exchange(
         isDump: Bool, _ write: (inout NetlinkRequest, UInt32) -> Void,
@@ -57,7 +57,7 @@ final class GenericChannel {
             switch transport?.receive(into: &buffer) {
             case .datagram(let byteCount):
                 let datagram = buffer
-                switch Self.take(
+                switch Self.read(
                     datagram.span.bytes.extracting(0..<byteCount), sequence, isDump: isDump, &isWhole, read)
                 {
                 case .more: break
@@ -84,7 +84,7 @@ final class GenericChannel {
         }
     }
 
-    /// A dump that was not read to its end keeps the socket busy (EBUSY): the next request goes over a new one.
+    /// An unfinished dump keeps the socket busy (EBUSY), so the next request uses a new one.
     private func broken(_ errno: Int32) -> Refusal {
         transport = nil
         return Refusal(errno: errno)
@@ -96,13 +96,13 @@ final class GenericChannel {
     }
 
     /// Reads one datagram of the reply.
-    private static func take(
+    private static func read(
         _ bytes: RawSpan, _ sequence: UInt32, isDump: Bool, _ isWhole: inout Bool,
         _ read: (NetlinkMessage, RawSpan) -> Void
     ) -> Progress {
         var walk = NetlinkMessages()
         while let message = walk.next(in: bytes) {
-            // A late reply to an earlier question.
+            // A late reply to an earlier request.
             guard message.sequence == sequence else { continue }
             if message.isInterrupted { isWhole = false }
             switch Int32(message.type) {

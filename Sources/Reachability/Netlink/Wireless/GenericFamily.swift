@@ -2,16 +2,17 @@
 
 internal import CNetlink
 
-/// A family of generic netlink: its number and groups are given when its module is loaded (linux/genetlink.h).
+/// A family of generic netlink: its number and groups are assigned when its module is loaded
+/// (linux/genetlink.h).
 package struct GenericFamily: Sendable, Equatable {
     /// The name: "nl80211".
     package var name: String
-    /// The message type to use.
+    /// The message type of the family.
     package var number: UInt16
     /// The multicast groups by name.
     package var groups: [String: Int32]
 
-    /// Reads the body of a CTRL_CMD_NEWFAMILY message; nil where it is malformed or says something else.
+    /// Reads the body of a CTRL_CMD_NEWFAMILY message; nil if it is malformed, or another message.
     package init?(_ body: Range<Int>, in bytes: RawSpan) {
         guard body.count >= NetlinkLayout.generic,
             bytes.integer(UInt8.self, at: body.lowerBound) == UInt8(CTRL_CMD_NEWFAMILY)
@@ -53,10 +54,10 @@ package struct GenericFamily: Sendable, Equatable {
         return (name, number)
     }
 
-    /// The message type of the family that knows the families.
+    /// The message type of the controller, which knows all families.
     package static let controller = UInt16(CNETLINK_GENL_ID_CTRL)
 
-    /// Writes the question for the family of that name; the answer is a CTRL_CMD_NEWFAMILY, or ENOENT.
+    /// Writes the request for a family by name; the answer is a CTRL_CMD_NEWFAMILY, or ENOENT.
     package static func ask(_ name: String, sequence: UInt32, in request: inout NetlinkRequest) {
         request.begin(controller, sequence: sequence)
         request.append(UInt8(CTRL_CMD_GETFAMILY))

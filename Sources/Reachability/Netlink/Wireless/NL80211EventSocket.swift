@@ -3,13 +3,13 @@
 internal import CNetlink
 package import ReachabilityCore
 
-/// The socket on which nl80211 tells of connections, disconnections, roaming and changes of mode.
+/// The socket for nl80211's notifications: connections, disconnections, roaming and changes of mode.
 ///
-/// Where there is no Wi-Fi it is silent and costs no wake-up; it hears when the module is loaded later.
+/// Without Wi-Fi it stays silent; the controller announces a module that is loaded later.
 package final class NL80211EventSocket {
     private let namespace: NamespaceEntry?
     private var socket: NetlinkSocket?
-    // One message at a time, and none of those that pass is long.
+    // Reads one message at a time, and all that pass the filter are short.
     private var buffer = [UInt8](repeating: 0, count: 8192)
     private var decoder = WirelessDecoder()
 
@@ -23,13 +23,13 @@ package final class NL80211EventSocket {
         }
     }
 
-    /// Opens the socket and asks for nl80211; the answer comes like an event.
+    /// Opens the socket and requests the family; the answer arrives like an event.
     package func open() throws(NetlinkError) {
         close()
         let socket = try NetlinkSocket(.generic, namespace: namespace)
         try socket.setNonBlocking()
         try socket.attach(Self.filter)
-        // The controller's own group, which tells of families that appear; its number is fixed (linux/genetlink.h).
+        // The controller's group, with a fixed number, announces new families (linux/genetlink.h).
         try socket.join(group: Int32(GenericFamily.controller))
         var request = NetlinkRequest()
         GenericFamily.ask("nl80211", sequence: 1, in: &request)
@@ -43,7 +43,7 @@ package final class NL80211EventSocket {
         decoder = WirelessDecoder()
     }
 
-    /// Reads at most `limit` datagrams and appends their events; false where the socket is unusable.
+    /// Reads at most `limit` datagrams and appends their events; false if the socket is unusable.
     package func drain(limit: Int, into events: inout [NetworkEvent]) -> Bool {
         for _ in 0..<limit {
             switch receive() {
@@ -53,7 +53,7 @@ package final class NL80211EventSocket {
                 if let found { join(found) }
             case .nothing: return true
             case .foreign: break
-            // Whatever was lost: the interface's state is asked anew with each evaluation.
+            // Lost messages need no details: each evaluation asks for the interface's state.
             case .truncated, .overrun: events.append(.wirelessChanged(index: 0))
             case .broken: return false
             }
@@ -72,14 +72,14 @@ package final class NL80211EventSocket {
         for name in ["mlme", "config"] {
             guard let group = found.groups[name] else { continue }
             switch socket {
-            // A group that is refused only means later news: link events still come.
+            // Without the group, changes of Wi-Fi still arrive as link events.
             case .some(let socket): try? socket.join(group: group)
             case nil: break
             }
         }
     }
 
-    /// Lets the controller's messages and errors pass, and of the rest the commands that count.
+    /// Passes the controller's messages, errors, and the relevant commands.
     package static var filter: [FilterInstruction] {
         func turned(_ type: UInt16) -> UInt32 { UInt32(type.bigEndian) }
         var program: [FilterInstruction] = [

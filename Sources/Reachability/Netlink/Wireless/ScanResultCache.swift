@@ -2,11 +2,11 @@
 
 package import ReachabilityCore
 
-/// Scan results that led to no lasting answer, so that they are not read again with every evaluation.
+/// Scan results without a lasting answer, so that not every evaluation reads them again.
 ///
-/// A driver that tells of no stations, or names no network, would cost a dump of all scan results each time. They are
-/// read again when an event says that the connection may be another one, and otherwise after pauses that double from
-/// 100 ms to a minute.
+/// With a driver that reports no stations or no network name, each evaluation would dump all scan results.
+/// They are read again after an event that may change the connection, and otherwise with delays that double
+/// from 100 ms to a minute.
 package struct ScanResultCache: Sendable {
     private struct Scan: Sendable {
         var station: WirelessStation?
@@ -19,9 +19,9 @@ package struct ScanResultCache: Sendable {
 
     package init() {}
 
-    /// What the last reading said of the network of `station`, as long as it holds; nil where it is to be read again.
+    /// The cached network of `station`; nil if it must be read again.
     ///
-    /// The inner nil: there was no such network. `now` counts in nanoseconds.
+    /// The inner nil means that there was no such network. `now` is in nanoseconds.
     package func network(_ index: Int32, of station: WirelessStation?, at now: Int64) -> WirelessNetwork?? {
         guard let scan = scans[index], now < scan.until, Self.isSame(scan.station, station) else {
             return nil
@@ -29,8 +29,8 @@ package struct ScanResultCache: Sendable {
         return .some(scan.network)
     }
 
-    /// Keeps what was read for `station`, for a while.
-    package mutating func keep(
+    /// Stores the network of `station` for some time.
+    package mutating func store(
         _ network: WirelessNetwork?, _ index: Int32, of station: WirelessStation?, at now: Int64
     ) {
         var scan = scans[index] ?? Scan()
@@ -41,16 +41,16 @@ package struct ScanResultCache: Sendable {
         scans[index] = scan
     }
 
-    /// Forgets an interface whose network is known for good.
-    package mutating func forget(_ index: Int32) { scans[index] = nil }
+    /// Removes an interface whose network is known permanently.
+    package mutating func remove(_ index: Int32) { scans[index] = nil }
 
-    /// Forgets what `event` may have changed.
+    /// Removes the results that `event` may have changed.
     package mutating func invalidate(after event: NetworkEvent) {
         guard !scans.isEmpty else { return }
         switch event {
         case .linkChanged(let link, isWirelessNoise: false): scans[link.index] = nil
         case .linkRemoved(let index): scans[index] = nil
-        // Of lost events nobody knows the interface: 0.
+        // 0 stands for an unknown interface, after lost events.
         case .wirelessChanged(let index): if index == 0 { scans = [:] } else { scans[index] = nil }
         case .overrun, .reopened, .resumed: scans = [:]
         default: break

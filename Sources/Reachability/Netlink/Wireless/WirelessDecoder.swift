@@ -3,10 +3,10 @@
 internal import CNetlink
 package import ReachabilityCore
 
-/// Turns nl80211's notifications into events, without a socket.
+/// Decodes nl80211's notifications into events, without a socket.
 package struct WirelessDecoder: Sendable {
-    /// The commands that count (enum nl80211_commands, linux/nl80211.h); an access point's clients, scans and
-    /// frames are not among them.
+    /// The relevant commands (enum nl80211_commands, linux/nl80211.h), without scans, frames and the clients
+    /// of an access point.
     package static let commands = [
         NL80211_CMD_SET_INTERFACE, NL80211_CMD_NEW_INTERFACE, NL80211_CMD_DEL_INTERFACE,
         NL80211_CMD_ASSOCIATE,
@@ -14,12 +14,12 @@ package struct WirelessDecoder: Sendable {
         NL80211_CMD_ROAM, NL80211_CMD_DISCONNECT,
     ].map { UInt8(truncatingIfNeeded: $0.rawValue) }
 
-    /// nl80211's message type, as soon as the controller has told it.
+    /// nl80211's message type, once the controller has announced it.
     private var number: UInt16?
 
     package init() {}
 
-    /// Appends the events in one datagram; returns nl80211 itself where the datagram tells of it.
+    /// Appends the events in one datagram; returns nl80211's family if the datagram announces it.
     package mutating func decode(_ bytes: RawSpan, into events: inout [NetworkEvent]) -> GenericFamily? {
         var found: GenericFamily?
         var walk = NetlinkMessages()
@@ -37,7 +37,7 @@ package struct WirelessDecoder: Sendable {
         return found
     }
 
-    /// The interface a message is about; nil where it names none, or where its command does not count.
+    /// The interface of a message; nil if it names none, or its command is irrelevant.
     private static func interface(_ body: Range<Int>, in bytes: RawSpan) -> Int32? {
         guard let command = bytes.integer(UInt8.self, in: body), commands.contains(command) else {
             return nil

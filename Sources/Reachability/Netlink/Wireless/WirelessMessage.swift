@@ -4,7 +4,7 @@ internal import CNetlink
 package import ReachabilityCore
 
 extension WirelessState {
-    /// Reads the body of an NL80211_CMD_NEW_INTERFACE message (linux/nl80211.h); nil where it is malformed.
+    /// Reads the body of an NL80211_CMD_NEW_INTERFACE message (linux/nl80211.h); nil if it is malformed.
     package init?(interface body: Range<Int>, in bytes: RawSpan) {
         guard body.count >= NetlinkLayout.generic else { return nil }
         var mode: UInt32?
@@ -21,9 +21,9 @@ extension WirelessState {
         self.init(mode: mode, ssid: ssid)
     }
 
-    /// Takes access point and signal from an NL80211_CMD_NEW_STATION message, and returns what else it says.
+    /// Reads access point and signal from an NL80211_CMD_NEW_STATION message, and returns the station.
     ///
-    /// Malformed messages say nothing, and neither do those about other clients (TDLS) or before association.
+    /// Malformed messages are ignored, and those about other clients (TDLS) or before association.
     @discardableResult
     package mutating func readStation(_ body: Range<Int>, in bytes: RawSpan) -> WirelessStation? {
         guard let station = WirelessStation(body, in: bytes), !station.isPeer, station.isAssociated
@@ -34,22 +34,22 @@ extension WirelessState {
     }
 }
 
-/// The other end of a connection (NL80211_CMD_NEW_STATION): of a client's, its access point.
+/// The remote end of a connection (NL80211_CMD_NEW_STATION): for a client, its access point.
 package struct WirelessStation: Sendable, Equatable {
-    /// Its hardware address: six bytes.
+    /// The hardware address: six bytes.
     package var address: [UInt8]
     /// Signal strength in dBm.
     package var signal: Int8?
-    /// When the association began, in nanoseconds of CLOCK_BOOTTIME; Linux 5.3, not with every driver.
+    /// The start of the association in nanoseconds of CLOCK_BOOTTIME; Linux 5.3, not with every driver.
     package var associatedAt: UInt64?
-    /// For how many seconds the association has lasted.
+    /// The duration of the association in seconds.
     package var connectedTime: UInt32?
-    /// Whether it is another client, to which a direct link is set up (TDLS, IEEE 802.11z).
+    /// Whether it is another client with a direct link (TDLS, IEEE 802.11z).
     package var isPeer = false
-    /// Whether the association stands; while it is being made, the station is there already.
+    /// Whether the association is complete; the station exists before that.
     package var isAssociated = true
 
-    /// Reads the body of the message; nil where it is malformed or names no station.
+    /// Reads the body of the message; nil if it is malformed, or names no station.
     package init?(_ body: Range<Int>, in bytes: RawSpan) {
         guard body.count >= NetlinkLayout.generic else { return nil }
         var address: [UInt8]?
@@ -76,7 +76,7 @@ package struct WirelessStation: Sendable, Equatable {
                 associatedAt = bytes.integer(UInt64.self, in: payload)
             case Int(NL80211_STA_INFO_CONNECTED_TIME.rawValue):
                 connectedTime = bytes.integer(UInt32.self, in: payload)
-            // struct nl80211_sta_flag_update: which flags are known, which of them are set.
+            // struct nl80211_sta_flag_update: a mask of known flags, and their values.
             case Int(NL80211_STA_INFO_STA_FLAGS.rawValue) where payload.count >= 8:
                 let known = bytes.integer(UInt32.self, at: payload.lowerBound) ?? 0
                 let set = bytes.integer(UInt32.self, at: payload.lowerBound + 4) ?? 0
@@ -87,23 +87,23 @@ package struct WirelessStation: Sendable, Equatable {
         }
     }
 
-    /// Whether this is still the association that `earlier` was about, and not a new one to the same station.
+    /// Whether this is the association of `earlier`, and not a new one with the same station.
     package func continues(_ earlier: WirelessStation) -> Bool {
         address == earlier.address && associatedAt == earlier.associatedAt
             && (connectedTime ?? 0) >= (earlier.connectedTime ?? 0)
     }
 }
 
-/// The network a client is associated with, as an entry of the scan results says (NL80211_CMD_NEW_SCAN_RESULTS).
+/// The network of a client according to the scan results (NL80211_CMD_NEW_SCAN_RESULTS).
 package struct WirelessNetwork: Sendable, Equatable {
     /// The access point (BSSID): six bytes.
     package var accessPoint: [UInt8]
-    /// The device this access point is one radio of (Wi-Fi 7): six bytes.
+    /// The multi-link device of this access point (Wi-Fi 7): six bytes.
     package var device: [UInt8]?
-    /// The name as text; nil where it is hidden.
+    /// The name as text; nil if it is hidden.
     package var ssid: String?
 
-    /// Reads the body of the message; nil where it is malformed or about any other network.
+    /// Reads the body of the message; nil if it is malformed, or about another network.
     package init?(_ body: Range<Int>, in bytes: RawSpan) {
         guard body.count >= NetlinkLayout.generic else { return nil }
         var entry: Range<Int>?
@@ -131,7 +131,7 @@ package struct WirelessNetwork: Sendable, Equatable {
         guard !attributes.isMalformed, status == NL80211_BSS_STATUS_ASSOCIATED.rawValue, let accessPoint
         else { return nil }
         self.accessPoint = accessPoint
-        // A beacon can hide what the answer to a probe tells.
+        // A beacon can hide the name that a probe response contains.
         for place in [elements, beacon] where ssid == nil {
             if let place { ssid = bytes.networkName(amongElements: place) }
         }
@@ -145,24 +145,25 @@ package struct WirelessNetwork: Sendable, Equatable {
 }
 
 extension RawSpan {
-    /// The six bytes of a hardware address that `range` holds; nil where it holds anything else.
+    /// The six bytes of a hardware address in `range`; nil for any other length.
     package func hardwareAddress(in range: Range<Int>) -> [UInt8]? {
         guard range.count == 6 else { return nil }
         let address = bytes(in: range)
         return address.count == 6 ? address : nil
     }
 
-    /// The network's name in `range`: up to 32 bytes without a NUL at the end (IEEE 802.11, 9.4.2.2).
+    /// The network's name in `range`: up to 32 bytes without a terminating NUL (IEEE 802.11, 9.4.2.2).
     ///
-    /// Nil where it is hidden: empty or all zero. Bytes that are not UTF-8 are replaced; control characters stay.
+    /// Nil if it is hidden: empty or all zero. Bytes that are not UTF-8 become replacement characters;
+    /// control characters stay.
     package func networkName(in range: Range<Int>) -> String? {
         guard range.count <= 32 else { return nil }
         let name = bytes(in: range)
         return name.contains { $0 != 0 } ? String(decoding: name, as: UTF8.self) : nil
     }
 
-    /// The network's name among the information elements in `range`, each of which is a number, a length and so
-    /// many bytes; one that is cut off ends the search.
+    /// The network's name among the information elements in `range`, each a number, a length and the content;
+    /// a truncated element ends the search.
     package func networkName(amongElements range: Range<Int>) -> String? {
         var offset = range.lowerBound
         while offset < range.upperBound - 1,

@@ -6,28 +6,28 @@ package import ReachabilityCore
 
 /// Asks nl80211 about an interface (linux/nl80211.h).
 ///
-/// It never fails as a whole: Wi-Fi's details are an extra, so what cannot be asked is an answer too.
+/// It never fails as a whole, because details of Wi-Fi are optional: a refusal is an answer too.
 package final class WirelessQuery {
-    /// How often the scan results are read because they changed meanwhile.
+    /// Attempts to read scan results that changed meanwhile.
     private static let scanAttempts = 3
-    /// Interfaces whose network is remembered; adapters that are plugged in again get a new index each time.
+    /// Interfaces whose network is stored; adapters get a new index each time they are plugged in.
     private static let memoryLimit = 16
 
     private struct Association {
         var station: WirelessStation
         let ssid: String?
-        /// Whether the station was gone meanwhile: the next one is a new association.
+        /// Whether the station disappeared meanwhile, so that the next one is a new association.
         var isOver = false
     }
 
     private let channel: GenericChannel
     private var family: UInt16?
-    /// The network's name costs reading all scan results, so it is asked once for each association.
+    /// Stored, because finding the network's name means reading all scan results.
     private var associations: [Int32: Association] = [:]
     private var scans = ScanResultCache()
     private let now: () -> Int64
 
-    /// Asks over what `open` opens, when it is needed and again when it broke.
+    /// A query over the transport that `open` creates, when needed and after a failure.
     ///
     /// - Parameter now: The monotonic clock in nanoseconds; nil for the kernel's.
     package init(
@@ -37,11 +37,11 @@ package final class WirelessQuery {
         self.now = now ?? { Reactor.now }
     }
 
-    /// Learns what happened, so that scan results are read again where they may say something else.
+    /// Processes an event: scan results that it may have changed are read again.
     package func handle(_ event: NetworkEvent) { scans.invalidate(after: event) }
 
-    /// What nl80211 says of the interface: ENOENT where the kernel has no nl80211 (loaded), ENODEV where the
-    /// interface is not Wi-Fi.
+    /// The nl80211 state of the interface; ENOENT if nl80211 is not loaded, ENODEV if the interface is not
+    /// Wi-Fi.
     package func state(of index: Int32) -> KernelAnswer {
         do throws(GenericChannel.Refusal) {
             let family = try familyNumber()
@@ -50,7 +50,7 @@ package final class WirelessQuery {
                 state = WirelessState(interface: message.body, in: bytes) ?? state
             }
             guard var state else { return .failure(EBADMSG) }
-            // An access point has many stations; a client has one: its access point.
+            // An access point has many stations; a client has one, its access point.
             if state.mode == NL80211_IFTYPE_STATION.rawValue
                 || state.mode == NL80211_IFTYPE_P2P_CLIENT.rawValue
             {
@@ -58,13 +58,13 @@ package final class WirelessQuery {
             }
             return .wireless(state)
         } catch {
-            // A number that the family no longer has: its module was loaded anew.
+            // The family's number is outdated: its module was loaded again.
             if error.errno == ENOENT || error.errno == EOPNOTSUPP { family = nil }
             return .failure(error.errno)
         }
     }
 
-    /// Asks what a client is connected to; what is refused stays unknown.
+    /// Asks for the connection of a client; refused details stay unknown.
     private func askConnection(_ family: UInt16, _ index: Int32, _ state: inout WirelessState) {
         var station: WirelessStation?
         _ = try? ask(family, NL80211_CMD_GET_STATION, index, flags: NLM_F_DUMP) { message, bytes in
@@ -77,24 +77,25 @@ package final class WirelessQuery {
             return
         }
         associations[index] = nil
-        // Up to Linux 6.1 at least, the interface names the network only where the kernel itself manages the
-        // connection (NL80211_CMD_CONNECT); wpa_supplicant does that only with drivers which leave no choice.
+        // Up to Linux 6.1 at least, the interface has the network's name only if the kernel manages the
+        // connection (NL80211_CMD_CONNECT), which wpa_supplicant uses only with drivers that support nothing
+        // else.
         if state.ssid == nil {
             guard let network = network(family, index, station) else { return }
             state.ssid = network.ssid
-            // Where it has just roamed, the name may be the old network's: asked again with the next question.
+            // Just after roaming the name may be the old network's; the next question asks again.
             guard network.isServed(by: station.address) else { return }
         }
-        scans.forget(index)
+        scans.remove(index)
         if associations.count >= Self.memoryLimit { associations.removeAll() }
         associations[index] = Association(station: station, ssid: state.ssid)
     }
 
-    /// No station: a connection comes or goes, or the driver tells of no stations.
+    /// Handles a missing station: a connection is changing, or the driver reports no stations.
     private func askLostConnection(_ family: UInt16, _ index: Int32, _ state: inout WirelessState) {
         if let known = associations[index] {
-            // The link tells of the loss itself, a moment later. Until then the path is what it was: a path without
-            // an access point would look like one more change.
+            // The link reports the loss a moment later. Until then the old access point is returned, because
+            // a path without one would count as a further change.
             associations[index]?.isOver = true
             state.accessPoint = known.station.address
             state.ssid = state.ssid ?? known.ssid
@@ -104,12 +105,12 @@ package final class WirelessQuery {
         }
     }
 
-    /// The network the interface is associated with, from the scan results; it stays there as long as it is used.
+    /// The network of the interface from the scan results, where it stays while in use.
     private func network(_ family: UInt16, _ index: Int32, _ station: WirelessStation?) -> WirelessNetwork? {
         let now = now()
         if let known = scans.network(index, of: station, at: now) { return known }
         let network = scan(family, index, station)
-        scans.keep(network, index, of: station, at: now)
+        scans.store(network, index, of: station, at: now)
         return network
     }
 
@@ -118,10 +119,10 @@ package final class WirelessQuery {
             var found: WirelessNetwork?
             let isWhole = try? ask(family, NL80211_CMD_GET_SCAN, index, flags: NLM_F_DUMP) { message, bytes in
                 guard let network = WirelessNetwork(message.body, in: bytes) else { return }
-                // After a change in between, two can be marked.
+                // After a change during the dump, two can be marked.
                 if found == nil || network.accessPoint == station?.address { found = network }
             }
-            // One entry is sound even where the dump as a whole is not.
+            // One entry is valid even if the dump is inconsistent.
             if found != nil || isWhole != false { return found }
         }
         return nil
@@ -140,7 +141,7 @@ package final class WirelessQuery {
         return found
     }
 
-    /// Asks about an interface; false where a dump was interrupted.
+    /// Asks about an interface; false if a dump was interrupted.
     @discardableResult
     private func ask(
         _ family: UInt16, _ command: nl80211_commands, _ index: Int32, flags: Int32 = 0,

@@ -4,9 +4,9 @@ import Reachability
 import ReachabilityCore
 import Testing
 
-@Suite("What is remembered of a real kernel's routes", .needsNamespace)
-struct RememberedRoutesTests {
-    /// Lookups in both families, bound to each link and to none.
+@Suite("What is cached of a real kernel's routes", .needsNamespace)
+struct CachedRoutesTests {
+    /// Lookups in both families, bound to each link and unbound.
     private let questions: [KernelQuestion] = [
         IPAddress(v4: 0x0C00_0001), IPAddress(v6High: 0x2001_07FD << 32, low: 1),
     ]
@@ -39,7 +39,7 @@ struct RememberedRoutesTests {
     private static let changes = [
         "ip route add default via 10.1.0.1 dev v1 metric 50", "ip route del default dev v0",
         "ip route add default via 10.0.0.1 dev v0 metric 10",
-        // The same metric: one route takes the place of the other, which goes without a word of its own.
+        // With the same metric one route replaces the other, without a message about the old one.
         "ip route replace default via 10.0.0.1 dev v0 metric 50",
         "ip route replace default via 10.1.0.1 dev v1 metric 50",
         "ip route add blackhole default metric 5", "ip route del blackhole default metric 5",
@@ -66,35 +66,35 @@ struct RememberedRoutesTests {
         "ip -6 route del default metric 5", "ip -6 route flush default",
     ]
 
-    @Test("whatever changes, what is remembered is what the kernel says when it is asked again")
+    @Test("whatever changes, what is cached is what the kernel says when it is asked again")
     func truth() throws {
         let namespace = try twoLinks()
-        let feed = RouteEventSocket(namespace: namespace.entry)
-        try feed.open()
+        let socket = RouteEventSocket(namespace: namespace.entry)
+        try socket.open()
         let kernel = KernelClient(namespace: namespace.entry)
         _ = try kernel.answers(to: questions + [.links])
         var recalled: [Int] = []
         for change in Self.changes {
             try namespace.shell(change)
-            // The kernel queues its notifications before the command that causes them returns.
+            // The kernel queues its notifications before the command returns.
             var events: [NetworkEvent] = []
-            while feed.drain(limit: 64, into: &events) == .more {}
+            while socket.drain(limit: 64, into: &events) == .more {}
             #expect(!events.isEmpty, "\(change)")
             for event in events { kernel.handle(event) }
             recalled.append(questions.count { kernel.cache[$0] != nil })
             let answers = try kernel.answers(to: questions)
             let afresh = try KernelClient(namespace: namespace.entry).answers(to: questions)
-            for (question, (remembered, asked)) in zip(questions, zip(answers, afresh)) {
-                guard case .route(var a) = remembered, case .route(var b) = asked else {
-                    #expect(remembered == asked, "\(change): \(question)")
+            for (question, (cached, fresh)) in zip(questions, zip(answers, afresh)) {
+                guard case .route(var a) = cached, case .route(var b) = fresh else {
+                    #expect(cached == fresh, "\(change): \(question)")
                     continue
                 }
-                // The seconds that are left.
+                // The remaining seconds.
                 (a.expires, b.expires) = (a.expires.map { _ in 1 }, b.expires.map { _ in 1 })
                 #expect(a == b, "\(change): \(question)")
             }
         }
-        // The six of the other family and the two that are bound to the link which the first change is not about.
+        // Six of the other family, and two bound to the link that the first change does not concern.
         #expect(recalled.first == 8)
     }
 }
