@@ -38,7 +38,7 @@ package final class FakeKernel: Sendable {
 
     /// A manager on this kernel.
     package func manager(
-        _ subject: MonitorSubject = .general, _ configuration: ReachabilityConfiguration = .init(),
+        _ subject: MonitorTarget = .general, _ configuration: ReachabilityConfiguration = .init(),
         queue: DeliveryQueue = .own
     ) -> ReachabilityManager {
         ReachabilityManager(subject, configuration, queue, environment)
@@ -49,7 +49,7 @@ package final class FakeKernel: Sendable {
         _ event: NetworkEvent = .ruleChanged(.ipv4), _ body: @Sendable (inout FakeNetwork) -> Void
     ) {
         state.withLock { body(&$0.network) }
-        tell([event])
+        deliver([event])
     }
 
     /// Changes the network silently.
@@ -58,7 +58,7 @@ package final class FakeKernel: Sendable {
     }
 
     /// Delivers events on the loop; what the monitor does about them is done before whatever the loop is given next.
-    package func tell(_ events: [NetworkEvent]) {
+    package func deliver(_ events: [NetworkEvent]) {
         guard let deliver = state.withLock({ $0.deliver }) else { return }
         reactor.perform { deliver(events) }
     }
@@ -78,7 +78,7 @@ package final class FakeKernel: Sendable {
     }
 
     /// Names the resolver was asked for, each as it came.
-    package let asked = EventLog<String>()
+    package let requestedNames = EventLog<String>()
     /// Names the resolver was asked for and has not been answered.
     package var pendingNames: [String] { state.withLock { $0.resolutions.map(\.name) } }
     /// The addresses the filter lets through.
@@ -130,7 +130,7 @@ package final class FakeKernel: Sendable {
         _ name: String, _ answer: @escaping @Sendable (Result<[ReachabilityDestination], NameFailure>) -> Void
     ) {
         state.withLock { $0.resolutions.append((name, answer)) }
-        asked.append(name)
+        requestedNames.append(name)
     }
 }
 
@@ -171,8 +171,8 @@ private final class FakeAnswers: KernelQuerying {
     func answers(to questions: [KernelQuestion]) throws(ReachabilityError) -> [KernelAnswer] {
         try kernel.answers(to: questions)
     }
-    let memory = AnswerMemory()
-    func noticed(_ event: NetworkEvent) {}
+    let cache = KernelCache()
+    func handle(_ event: NetworkEvent) {}
     func forgetRoutes() {}
 }
 

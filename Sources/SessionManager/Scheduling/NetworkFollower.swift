@@ -64,7 +64,7 @@ final class NetworkFollower {
     private func manager(of host: String) -> ReachabilityManager {
         var environment = MonitorEnvironment.kernel
         environment.reactor = { [reactor] () throws(ReachabilityError) -> Reactor in reactor }
-        let manager = ReachabilityManager(MonitorSubject(host), .init(), .own, environment)
+        let manager = ReachabilityManager(MonitorTarget(host), .init(), .own, environment)
         manager.startMonitoring()
         return manager
     }
