@@ -65,7 +65,9 @@ package struct RecordingReader: Sendable {
             return nil
         }
         guard let header else {
-            guard words.consume("start") else { throw LineWords.Problem("the line 'start wall=…' is missing") }
+            guard words.consume("start") else {
+                throw LineWords.Problem("the line 'start wall=…' is missing")
+            }
             self.header = try Self.header(&words)
             return nil
         }

@@ -27,7 +27,9 @@ struct OldKernelTests {
         while true {
             var questions: [KernelQuestion] = []
             if case .needs(let more) = PathEvaluator.general.evaluate(snapshot) { questions += more }
-            if case .needs(let more) = LinkReporter(evaluator: .general).report(snapshot) { questions += more }
+            if case .needs(let more) = LinkReporter(evaluator: .general).report(snapshot) {
+                questions += more
+            }
             if questions.isEmpty { return snapshot }
             for question in questions { snapshot.add(question, network.answer(question)) }
         }

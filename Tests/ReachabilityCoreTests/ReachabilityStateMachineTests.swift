@@ -44,7 +44,9 @@ struct ReachabilityStateMachineTests {
             var machine = ReachabilityStateMachine(timing: .init())
             var reported: [ReachabilityStatus] = []
             func collect(_ action: ReachabilityStateMachine.EvaluationAction) {
-                if case .publish(let update) = action, update.event == .status { reported.append(update.status) }
+                if case .publish(let update) = action, update.event == .status {
+                    reported.append(update.status)
+                }
             }
             let start = MonotonicInstant(nanoseconds: 0)
             machine.started()

@@ -13,7 +13,8 @@ struct StateMachineFlappingTests {
         // Eight flaps, 800 ms down and 800 ms up: four returns are published, then a return needs two stable
         // seconds.
         let flap = "x-------e-------"
-        let reported = marbles.run("e-" + String(repeating: flap, count: 8) + String(repeating: "-", count: 40))
+        let reported = marbles.run(
+            "e-" + String(repeating: flap, count: 8) + String(repeating: "-", count: 40))
         #expect(reported.filter { $0 == "x" }.count == 5)
         #expect(reported.filter { $0 == "e" }.count == 6)  // the first report, four returns, the last one
         #expect(reported.last { $0 != "-" && $0 != "·" } == "e")

@@ -8,7 +8,7 @@ import Synchronization
 public struct DeliveryQueue: Sendable {
     package let submit: @Sendable (@escaping @Sendable () -> Void) -> Void
 
-    /// A thread of the manager, started for the first block. The default.
+    /// A thread of the manager, started for the first block; the default.
     public static var own: DeliveryQueue {
         let thread = OwnThread()
         return DeliveryQueue { thread.perform($0) }

@@ -16,7 +16,8 @@ package final class KernelClient: KernelQuerying {
     ///
     /// Nothing is opened before the first question.
     package init(namespace: NamespaceEntry? = nil) {
-        channel = NetlinkRequestChannel { () throws(NetlinkError) in try KernelTransport(.route, namespace: namespace)
+        channel = NetlinkRequestChannel { () throws(NetlinkError) in
+            try KernelTransport(.route, namespace: namespace)
         }
         wireless = WirelessQuery(open: { () throws(NetlinkError) in
             try KernelTransport(.generic, namespace: namespace)

@@ -174,7 +174,9 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
     public var counters: MonitorCounters { state.counters }
 
     /// The status and path at one instant.
-    public func currentReachability() -> (status: ReachabilityStatus, path: ReachabilityPath) { state.current }
+    public func currentReachability() -> (status: ReachabilityStatus, path: ReachabilityPath) {
+        state.current
+    }
 
     /// The status as a sentence for people; `table` translates it.
     public func localizedStatusString(_ table: (_ key: String) -> String? = { _ in nil }) -> String {

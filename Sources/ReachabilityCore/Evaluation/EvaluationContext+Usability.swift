@@ -17,7 +17,9 @@ extension EvaluationContext {
     }
 
     /// Whether packets can leave through `link`, including its ports and its radio.
-    package mutating func usability(of link: LinkState, depth: Int = 0) throws(MissingAnswers) -> LinkUsability {
+    package mutating func usability(of link: LinkState, depth: Int = 0) throws(MissingAnswers)
+        -> LinkUsability
+    {
         let state = link.stateUsability
         switch link.role {
         case .aggregate where state == .usable && depth < MediumRules.maximumDepth:
@@ -36,7 +38,9 @@ extension EvaluationContext {
 
     /// A stacked link inherits the carrier of its lower link, but a bridge that never had a port has carrier
     /// too (RS-096), and so has a link that drops everything.
-    private mutating func usabilityBelow(_ link: LinkState, depth: Int) throws(MissingAnswers) -> LinkUsability {
+    private mutating func usabilityBelow(_ link: LinkState, depth: Int) throws(MissingAnswers)
+        -> LinkUsability
+    {
         guard !link.lowerIsElsewhere, let lower = link.lower, lower != link.index,
             let below = try self.link(lower)
         else { return .usable }
@@ -49,7 +53,8 @@ extension EvaluationContext {
         }
     }
 
-    private mutating func usabilityOfPorts(of link: LinkState, depth: Int) throws(MissingAnswers) -> LinkUsability
+    private mutating func usabilityOfPorts(of link: LinkState, depth: Int) throws(MissingAnswers)
+        -> LinkUsability
     {
         let place = PortsKey(master: link.index, depth: depth)
         if let concluded = portsUsability[place] {
@@ -133,7 +138,8 @@ extension EvaluationContext {
     }
 
     /// The port that keeps a bridge or bond from having carrier; nil if it is not a single one.
-    private mutating func causeOfPorts(_ link: LinkState, depth: Int) throws(MissingAnswers) -> LinkUsability? {
+    private mutating func causeOfPorts(_ link: LinkState, depth: Int) throws(MissingAnswers) -> LinkUsability?
+    {
         let ports = try knownPorts(of: link.index)
         for port in ports where port.hasUsableState {
             if let state = port.bridgePortState, state != .forwarding {

@@ -56,7 +56,8 @@ package struct EvaluationContext: ~Copyable {
     }
 
     /// The same for one or two questions, without an array.
-    package mutating func require(_ first: KernelQuestion, _ second: KernelQuestion? = nil) throws(MissingAnswers)
+    package mutating func require(_ first: KernelQuestion, _ second: KernelQuestion? = nil)
+        throws(MissingAnswers)
     {
         let isFirstKnown = known(first) != nil
         if !isFirstKnown { request(first) }

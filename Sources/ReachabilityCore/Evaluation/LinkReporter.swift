@@ -192,7 +192,8 @@ package struct LinkReporter: Sendable {
     /// The link's own addresses come first, then those of any other interface: inet_select_addr()
     /// (net/ipv4/devinet.c) and ipv6_dev_get_saddr() (net/ipv6/addrconf.c) try all of them.
     private func source(
-        of link: LinkState, to address: IPAddress, _ addresses: [InterfaceAddress], _ context: inout EvaluationContext
+        of link: LinkState, to address: IPAddress, _ addresses: [InterfaceAddress],
+        _ context: inout EvaluationContext
     ) throws(MissingAnswers) -> Source? {
         func serves(_ own: InterfaceAddress) -> Bool {
             own.address.family == address.family && !own.address.isLoopback

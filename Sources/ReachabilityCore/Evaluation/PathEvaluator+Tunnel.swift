@@ -16,7 +16,8 @@ extension PathEvaluator {
     ///
     /// Needs a kernel that returns entries (RTM_F_FIB_MATCH).
     package func underlay(
-        of tunnel: LinkState, to destination: IPAddress, entry: RouteAnswer?, _ context: inout EvaluationContext
+        of tunnel: LinkState, to destination: IPAddress, entry: RouteAnswer?,
+        _ context: inout EvaluationContext
     ) throws(MissingAnswers) -> Underlay {
         if tunnel.lowerIsElsewhere {
             return .unknown("its other side lies in another network namespace", likely: nil)
@@ -130,12 +131,14 @@ extension PathEvaluator {
             path.isTunnelUnchecked = true
             path.physicalMedium = PhysicalMedium(medium: .tunnel)
             if let likely {
-                path.physicalMedium = try context.physicalMedium(of: likely, expensive: expensive).stacked(as: .tunnel)
+                path.physicalMedium = try context.physicalMedium(of: likely, expensive: expensive).stacked(
+                    as: .tunnel)
             }
             context.record(EvaluationStep(asked, why, "\(path.link.name) counts as a path, unchecked"))
         case .link(let own):
             path.underlay = own
-            path.physicalMedium = try context.physicalMedium(of: own, expensive: expensive).stacked(as: .tunnel)
+            path.physicalMedium = try context.physicalMedium(of: own, expensive: expensive).stacked(
+                as: .tunnel)
             context.record(EvaluationStep(asked, "a path of \(own.name)", "\(own.name) is the underlay"))
         }
         if expensive.contains(path.link.name) { path.physicalMedium.isExpensive = true }

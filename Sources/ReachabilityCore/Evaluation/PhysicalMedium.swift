@@ -112,7 +112,8 @@ extension EvaluationContext {
         // nl80211 first: it answers for the socket's namespace, sysfs for the namespace of its mount.
         if let wireless = try wireless(link.index) {
             return wireless.isUplink
-                ? PhysicalMedium(medium: .wifi, isWiFi: true, station: link.index) : PhysicalMedium(medium: .wifi)
+                ? PhysicalMedium(medium: .wifi, isWiFi: true, station: link.index)
+                : PhysicalMedium(medium: .wifi)
         }
         switch device.type {
         case "wlan": return PhysicalMedium(medium: .wifi, isWiFi: true, station: link.index)

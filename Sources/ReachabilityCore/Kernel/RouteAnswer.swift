@@ -45,7 +45,7 @@ package struct RouteAnswer: Sendable, Equatable {
     package var source: IPAddress?
     /// The length of the route's own prefix: 0 default, 1 half, 32 or 128 host.
     package var prefixLength: Int
-    /// The metric (RTA_PRIORITY); the lowest wins. Only lookups of the FIB entry return it.
+    /// The metric (RTA_PRIORITY), returned by lookups of the FIB entry only; the lowest wins.
     package var metric: UInt32
     /// The routing table.
     package var table: UInt32

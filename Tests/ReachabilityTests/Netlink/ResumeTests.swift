@@ -13,9 +13,11 @@ struct ResumeTests {
     @Test("RS-120 a sleep beyond the threshold is told once, with its length")
     func sleep() {
         var detector = SuspendDetector(threshold: .seconds(2), boottime: 1000, monotonic: 1000)
-        #expect(detector.observed(boottime: 40 * second + 1000, monotonic: 10 * second + 1000) == .seconds(30))
+        #expect(
+            detector.observed(boottime: 40 * second + 1000, monotonic: 10 * second + 1000) == .seconds(30))
         #expect(detector.observed(boottime: 41 * second + 1000, monotonic: 11 * second + 1000) == nil)
-        #expect(detector.observed(boottime: 51 * second + 1000, monotonic: 11 * second + 1000) == .seconds(10))
+        #expect(
+            detector.observed(boottime: 51 * second + 1000, monotonic: 11 * second + 1000) == .seconds(10))
     }
 
     @Test("short naps add up until they count")

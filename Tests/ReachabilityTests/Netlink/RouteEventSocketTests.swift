@@ -11,7 +11,9 @@ import Testing
 @Suite("The socket from a real kernel", .needsNamespace)
 struct RouteEventSocketTests {
     /// Drains until an event satisfies `isLast`; nil if none does in time.
-    private func events(_ socket: RouteEventSocket, until isLast: (NetworkEvent) -> Bool) throws -> [NetworkEvent]? {
+    private func events(_ socket: RouteEventSocket, until isLast: (NetworkEvent) -> Bool) throws
+        -> [NetworkEvent]?
+    {
         let descriptor = try #require(socket.descriptor)
         var events: [NetworkEvent] = []
         while true {
@@ -26,7 +28,8 @@ struct RouteEventSocketTests {
     }
 
     /// Drains up to a rule change, which marks the end of the earlier changes.
-    private func eventsSoFar(_ socket: RouteEventSocket, in namespace: TestNamespace) throws -> [NetworkEvent] {
+    private func eventsSoFar(_ socket: RouteEventSocket, in namespace: TestNamespace) throws -> [NetworkEvent]
+    {
         try namespace.shell("ip rule add pref 777 table 777; ip rule del pref 777")
         let all = try events(socket) { if case .ruleChanged = $0 { true } else { false } }
         return Array(try #require(all).dropLast())
