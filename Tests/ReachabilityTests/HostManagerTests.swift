@@ -46,7 +46,7 @@ struct HostManagerTests {
         kernel.resolve(.failure(.temporary("device.example: try again")))
         await settled()
         #expect(manager.status == .unknown)
-        kernel.tell([.requested])
+        kernel.deliver([.requested])
         await settled()
         #expect(log.elements == [])
         // After the first pause it is asked for again; the answer makes one report.
@@ -54,7 +54,7 @@ struct HostManagerTests {
         #expect(log.elements == [])
         kernel.resolve(.success(addresses))
         #expect(await log.wait(forCount: 1) == [.wired])
-        kernel.tell([.requested])
+        kernel.deliver([.requested])
         await settled()
         #expect(log.elements == [.wired])
     }

@@ -27,7 +27,7 @@ struct ManagerLab {
 
     /// Everything the loop was given so far is done, and the kernel has been asked after it.
     func settled() async {
-        kernel.tell([.requested])
+        kernel.deliver([.requested])
         try? await reactor.result(of: {})
     }
 }

@@ -181,7 +181,7 @@ struct ManagerTests {
         #expect(await log.wait(forCount: 2) == [.wired, .unreachable])
         await lab.settled()
         #expect(manager.counters.resyncs == 0)
-        lab.kernel.tell([.overrun])
+        lab.kernel.deliver([.overrun])
         await lab.settled()
         #expect(manager.counters.overruns == 1)
         #expect(manager.counters.resyncs == 1)
