@@ -26,8 +26,9 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-/// One datagram, with its sender. MSG_TRUNC makes the kernel return the true length of one that does not fit.
-/// Returns the length or a negative errno; `port` is the sender's nl_pid and `groups` its multicast group mask.
+/// Receives one datagram with its sender. MSG_TRUNC makes the kernel return the true length of one that does
+/// not fit. Returns the length or a negative errno; `port` is the sender's nl_pid and `groups` its multicast
+/// group mask.
 static inline ssize_t cnetlink_receive(int descriptor, void *buffer, size_t size, uint32_t *port,
                                        uint32_t *groups) {
     struct sockaddr_nl sender = {0};
@@ -38,7 +39,7 @@ static inline ssize_t cnetlink_receive(int descriptor, void *buffer, size_t size
     return received < 0 ? -(ssize_t)errno : received;
 }
 
-/// Attaches a classic filter in place of the one that is there. Returns 0 or a negative errno.
+/// Attaches a classic filter in place of the current one. Returns 0 or a negative errno.
 static inline int cnetlink_attach_filter(int descriptor, const struct sock_filter *instructions,
                                          unsigned short count) {
     struct sock_fprog program = {.len = count, .filter = (struct sock_filter *)instructions};
