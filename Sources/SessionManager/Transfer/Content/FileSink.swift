@@ -82,7 +82,7 @@ final class FileSink: ContentSink {
     var count: Int64 { written }
 
     /// Nothing more is written; the descriptor is given away, to be closed where that may take long.
-    func release() -> Int32? { descriptor.take()?.take() }
+    func release() -> Int32? { descriptor.take()?.release() }
 
     /// Another descriptor of the file, for what outlasts this object; nil where there is none left.
     func duplicate() -> Int32? {

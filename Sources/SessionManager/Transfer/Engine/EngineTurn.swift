@@ -60,6 +60,7 @@ final class EngineTurn {
 
     /// Drops the deferred work, which may hold the engine.
     func close() {
+        control = nil
         deferred = []
         resumeWaiters()
     }
