@@ -2,8 +2,9 @@
 
 import SessionCore
 
-/// Decides which lanes may send: one request of a lane at a time, with a limit in all and for each host.
+/// Decides how many requests are sent at once: one of a lane, with a limit in all and for each host.
 ///
+/// Which lane is next is decided where the entries are, by ``OutboxTables/ready``: priority, then age.
 /// The limits hold for each network condition: requests that wait for Wi-Fi do not hold up those on the
 /// modem.
 struct DispatchStateMachine: ~Copyable, Sendable {

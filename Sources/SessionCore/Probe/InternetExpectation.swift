@@ -2,7 +2,7 @@
 
 package import FoundationEssentials
 
-/// How the answer looks that only the own server gives.
+/// How the probe's server answers, and so what another answer means: a portal, or no internet.
 public struct InternetExpectation: Sendable, Equatable {
     /// The status; 200 to 299 unless said.
     public var statusCodes: StatusCodes
@@ -17,7 +17,7 @@ public struct InternetExpectation: Sendable, Equatable {
         self.body = body
     }
 
-    /// What an answer, or the lack of one, says.
+    /// The state that an answer, or the lack of one, shows.
     package func judge(_ response: SessionResponse?, data: Data?, error: SessionError?) -> InternetState {
         if let error { return judge(error) }
         guard let status = response?.statusCode else { return .limited }

@@ -17,7 +17,7 @@ package struct RequestGateStateMachine: ~Copyable, Sendable {
     /// How long a return has to last, in nanoseconds.
     package struct Timing: Sendable, Equatable {
         package var settle: Int64 = 100_000_000
-        /// The same after several losses within ``flapWindow``.
+        /// The same after three losses within ``flapWindow``.
         package var flapSettle: Int64 = 500_000_000
         package var flapWindow: Int64 = 2_000_000_000
         package init() {}

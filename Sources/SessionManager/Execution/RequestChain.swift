@@ -116,38 +116,16 @@ final class RequestChain {
     ///
     /// - Returns: whether the request is sent again.
     func receivedMisdirection() -> Bool {
-        misdirection.begins(canRepeat: request.body?.isRewindable != false)
+        misdirection.received(canRepeat: request.body?.isRewindable != false)
     }
 
     /// The exchange that was misdirected is over.
-    func leaveMisdirected() { misdirection.leave() }
+    func leaveMisdirected() { misdirection.exchangeEnded() }
 
     /// A new exchange begins.
     func forgetExchange() {
         following = nil
-        misdirection.isPending = false
-    }
-}
-
-/// What a task does about 421 (Misdirected Request): the same request once more, over a connection of its
-/// own.
-///
-/// The server has not carried it out, so the method does not matter (RFC 9110 §15.5.20). A second 421 of the
-/// same target is the response.
-private struct Misdirection {
-    /// The response of the exchange under way is one, and the request is sent again.
-    var isPending = false
-    private(set) var needsNewConnection = false
-
-    mutating func begins(canRepeat: Bool) -> Bool {
-        guard canRepeat, !needsNewConnection else { return false }
-        isPending = true
-        return true
-    }
-
-    mutating func leave() {
-        isPending = false
-        needsNewConnection = true
+        misdirection.exchangeBegins()
     }
 }
 

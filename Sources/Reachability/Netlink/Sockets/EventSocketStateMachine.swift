@@ -4,7 +4,8 @@ internal import ReachabilityCore
 
 /// Decides when the route socket is read, paused and reopened.
 ///
-/// Pure: instants are nanoseconds of the monotonic clock. Pauses limit the CPU cost of permanent overruns,
+/// ``NetlinkSocket`` classifies the errno of a read: an overrun, or a broken socket. Pure: instants are
+/// nanoseconds of the monotonic clock. Pauses limit the CPU cost of permanent overruns,
 /// and of reopening without free descriptors.
 package struct EventSocketStateMachine: ~Copyable, Sendable {
     /// The action after a read.
