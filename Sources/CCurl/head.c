@@ -77,7 +77,7 @@ static size_t line_came(char *line, size_t size, size_t number, void *user) {
     head->last = *head->now;
     if (!head->first) head->first = head->last;
     // In either case, as libcurl takes them (checkhttpprefix, lib/http.c): `StatusLine` refuses all but capitals.
-    bool begins = count > 8 && strncasecmp(line, "HTTP/", 5) == 0;
+    bool begins = count > 8 && line[4] == '/' && strncasecmp(line, "HTTP/", 5) == 0;
     // Trailers come after the head, also after content without a byte, and are of no use to anybody here.
     if (!head->inside && !begins) return count;
     if (begins) {

@@ -50,9 +50,9 @@ final class CacheFlow {
     }
 
     /// Why a request that must not ask the network fails where nothing was looked up; nil for any other.
-    static func refusal(of request: SessionRequest) -> SessionError? {
-        guard request.options.cachePolicy == .returnCacheDataDontLoad,
-            case .unavailable(let error) = CacheRules.decide(request, entry: nil, at: Date())
+    static func refusal(of chain: RequestChain) -> SessionError? {
+        guard chain.options.cachePolicy == .returnCacheDataDontLoad,
+            case .unavailable(let error) = CacheRules.decide(chain.request, entry: nil, at: Date())
         else { return nil }
         return error
     }

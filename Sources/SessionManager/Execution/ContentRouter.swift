@@ -115,8 +115,7 @@ struct ContentRouter {
         for head: SessionResponse, _ chain: RequestChain, _ resumption: inout Resumption, cause: String?,
         _ transfer: Transfer?, _ engine: TransferEngine
     ) throws(SessionError) -> any ContentSink {
-        let resume = Self.resume(transfer, engine)
-        let sink = try destination(of: head, chain, &resumption, cause: cause, resume)
+        let sink = try destination(of: head, chain, &resumption, cause: cause, transfer, engine)
         let task = chain.task
         guard let report = task.byteReport, report.hearsOfBytes, !(sink is DiscardingSink) else {
             return sink
@@ -124,6 +123,7 @@ struct ContentRouter {
         let offset = resumption.offset
         let progress = TransferProgress.Snapshot(
             completedBytes: offset, totalBytes: expected.map { $0 + offset })
+        let resume = Self.resume(transfer, engine)
         return ReportingSink(sink, report, of: task, file: sink is FileSink ? progress : nil) { resume?() }
     }
 
@@ -137,19 +137,21 @@ struct ContentRouter {
 
     private mutating func destination(
         of head: SessionResponse, _ chain: RequestChain, _ resumption: inout Resumption, cause: String?,
-        _ resume: (@Sendable () -> Void)?
+        _ transfer: Transfer?, _ engine: TransferEngine
     ) throws(SessionError) -> any ContentSink {
         if isDownload { return try downloadSink(for: head, chain, &resumption) }
         // Ranges are defined for GET alone (RFC 9110 §14.2): a 206 to another method is for its caller to
         // understand.
-        if chain.request.method == .get, let error = ResumeRules.unaskedPart(chain.request, head) {
+        if head.statusCode == 206, chain.request.method == .get,
+            let error = ResumeRules.unaskedPart(chain.request, head)
+        {
             throw error
         }
         guard let stream = chain.task.plan.stream else { return keepInMemory(chain) }
         let isComplete = try continueReading(head, stream, chain, &resumption, cause: cause)
         chain.task.plan.head?.fulfil(.success(head))
         if isComplete { return Self.discarding }
-        if let resume { stream.onResume(resume) }
+        if let resume = Self.resume(transfer, engine) { stream.onResume(resume) }
         return StreamSink(stream)
     }
 

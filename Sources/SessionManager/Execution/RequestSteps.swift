@@ -108,7 +108,7 @@ final class RequestSteps {
         if let lookup = cache?.lookup(chain, isUnreadable: isStoredUnreadable) {
             return .ask(Question(lookup) { $0.begin(with: $1) })
         }
-        return CacheFlow.refusal(of: chain.request).map { .end($0) } ?? .exchange
+        return CacheFlow.refusal(of: chain).map { .end($0) } ?? .exchange
     }
 
     private func begin(with stored: StoredResponse?) -> NextStep {

@@ -8,7 +8,7 @@ import SessionCore
 
 /// What has come of a content already, and how the rest of it is asked for: after a lost path, in another
 /// try, or by a later process.
-struct Resumption {
+struct Resumption: ~Copyable {
     /// Written down for a later process; nil where that is not wanted.
     let checkpoints: DownloadCheckpoints?
     private var known: Boxed<ResumeRecord>?
@@ -26,8 +26,9 @@ struct Resumption {
     init(_ task: SessionTask, on reactor: Reactor) {
         // Read in place: a plan is much to copy.
         let plan = task.boxedPlan
-        checkpoints = DownloadCheckpoints(plan.value.options, reactor: reactor)
-        keepsPart = plan.value.options.keepsPartialFile || plan.value.options.resumeFile != nil
+        let hasFile = plan.value.options.resumeFile != nil
+        checkpoints = hasFile ? DownloadCheckpoints(plan.value.options, reactor: reactor) : nil
+        keepsPart = plan.value.options.keepsPartialFile || hasFile
         known = plan.value.record.map { Boxed($0) }
         isContinuation = known != nil
     }
@@ -60,6 +61,7 @@ struct Resumption {
 
     /// How a try begins that continues with something; nil where there is nothing.
     mutating func beginning(_ chain: RequestChain, isDownload: Bool) -> ResumePlan? {
+        guard known != nil || isContinuation || isAnew || checkpoints != nil else { return nil }
         let given = chain.task.plan.record
         if known != nil || isContinuation, let record = record ?? given {
             return plan(record, base: chain)

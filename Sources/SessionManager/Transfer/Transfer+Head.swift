@@ -118,9 +118,10 @@ extension ResponseHeadInfo {
 private enum StatusLine {
     static func parse(_ line: UnsafeRawBufferPointer) -> (version: HTTPVersion?, status: Int) {
         // The name is case-sensitive (RFC 9112 §2.3).
-        guard line.count > 8, line.starts(with: "HTTP/".utf8), let space = line.firstIndex(of: 0x20) else {
-            return (nil, 0)
-        }
+        guard line.count > 8, let base = line.baseAddress, memcmp(base, "HTTP/", 5) == 0,
+            let found = memchr(base, 0x20, line.count)
+        else { return (nil, 0) }
+        let space = UnsafeRawPointer(found) - base
         var status = 0
         for byte in line[(space + 1)...].prefix(3) {
             guard (0x30...0x39).contains(byte) else { return (nil, 0) }

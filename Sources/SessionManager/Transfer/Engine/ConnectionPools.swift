@@ -74,6 +74,8 @@ final class ConnectionPools {
 
     /// Calls libcurl where it wants to be called at once; false where that is nowhere.
     func actIfDue() -> Bool {
+        guard turn.isDue else { return false }
+        turn.isDue = false
         var acted = false
         for pool in pools where pool.multi.actIfDue() { acted = true }
         return acted
@@ -81,6 +83,8 @@ final class ConnectionPools {
 
     /// Hands over the transfers that have ended; false where there can be none.
     func collectFinished(_ handle: (EasyHandle, CURLcode) -> Void) -> Bool {
+        guard turn.mayHaveFinished else { return false }
+        turn.mayHaveFinished = false
         var found = false
         for pool in pools where pool.multi.collectFinished(handle) { found = true }
         return found

@@ -55,7 +55,7 @@ final class CurlMulti {
         var left: Int32 = 0
         turn.clock.update()
         turn.callLibcurl { _ = ccurl_multi_action(raw, socket, events, &left) }
-        mayHaveFinished = true
+        expectFinished()
     }
 
     /// Calls libcurl where it wants to be called at once; false where not.
@@ -67,7 +67,10 @@ final class CurlMulti {
     }
 
     /// Has libcurl asked in this turn for what it has finished.
-    func expectFinished() { mayHaveFinished = true }
+    func expectFinished() {
+        mayHaveFinished = true
+        turn.mayHaveFinished = true
+    }
 
     /// Hands over the transfers that have ended; false where there can be none.
     func collectFinished(_ handle: (EasyHandle, CURLcode) -> Void) -> Bool {
@@ -94,9 +97,14 @@ final class CurlMulti {
     // MARK: The timer
 
     private func setTimer(_ milliseconds: Int) {
-        isDue = milliseconds == 0
+        setDue(milliseconds == 0)
         deadline = milliseconds > 0 ? turn.clock.now &+ Int64(milliseconds) &* 1_000_000 : .max
         arm()
+    }
+
+    private func setDue(_ new: Bool) {
+        isDue = new
+        if new { turn.isDue = true }
     }
 
     /// Sets the timer, unless it fires early enough: moving it with each request would cost more than a rare
@@ -110,7 +118,7 @@ final class CurlMulti {
             timer = nil
             guard self.deadline <= Reactor.now else { return arm() }
             self.deadline = .max
-            isDue = true
+            setDue(true)
         }
     }
 

@@ -10,6 +10,10 @@ import ReachabilityCore
 /// waits until libcurl has returned.
 final class EngineTurn {
     let clock = LoopClock()
+    /// Some multi handle wants to be called at once.
+    var isDue = false
+    /// Some multi handle may have finished transfers.
+    var mayHaveFinished = false
     private var isInsideLibcurl = false
     private var deferred: [() -> Void] = []
     private var slice = TimeSlice()
