@@ -45,7 +45,6 @@ package final class PathObserver {
         }
     }
 
-    /// Closes the sockets.
     package func close() {
         source?.stop()
         source = nil

@@ -12,7 +12,6 @@ public struct NetworkReport: Sendable {
     public let links: [LinkReport]
     /// The steps of the evaluation: each question to the kernel, its answer, and the conclusion.
     public var steps: [EvaluationStep] { evaluator.explain(snapshot) }
-    /// All answers of the kernel.
     package let snapshot: Snapshot
     private let evaluator: PathEvaluator
 

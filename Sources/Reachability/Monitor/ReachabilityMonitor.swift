@@ -134,7 +134,6 @@ final class ReachabilityMonitor {
         for body in waiting { body() }
     }
 
-    /// Processes a batch of events.
     func handle(_ events: [NetworkEvent]) {
         guard isRunning else { return }
         let now = now
