@@ -50,7 +50,6 @@ struct LineWords {
         return own
     }
 
-    /// Whether no word is left for ``next(_:)``.
     var isAtEnd: Bool { position == words.count }
 
     /// The value of `key=value`; nil if the key is missing.

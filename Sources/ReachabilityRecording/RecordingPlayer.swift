@@ -9,7 +9,6 @@ package import ReachabilityCore
 package struct RecordingPlayer: ~Copyable, Sendable {
     /// An update with its time.
     package struct Moment: Sendable, Equatable {
-        /// The update.
         package let update: ReachabilityUpdate
         /// The wall clock at that instant.
         package let wall: WallTime
@@ -158,7 +157,6 @@ package struct RecordingPlayer: ~Copyable, Sendable {
 }
 
 extension Snapshot {
-    /// All links in the answers.
     fileprivate var links: [LinkState] {
         entries.flatMap { entry -> [LinkState] in
             switch entry.answer {

@@ -31,7 +31,7 @@ package struct RecordingReader: Sendable {
         lines += 1
         do throws(LineWords.Problem) {
             guard line.utf8.count <= Self.lineLimit else { throw LineWords.Problem("the line is too long") }
-            return try understand(line[...])
+            return try parse(line[...])
         } catch {
             throw RecordingError(line: lines, problem: error.text)
         }
@@ -56,7 +56,7 @@ package struct RecordingReader: Sendable {
         }
     }
 
-    private mutating func understand(_ line: Substring) throws(LineWords.Problem) -> RecordedItem? {
+    private mutating func parse(_ line: Substring) throws(LineWords.Problem) -> RecordedItem? {
         let text = line.drop { $0 == " " }
         if text.isEmpty || text.first == "#" { return nil }
         var words = LineWords(text)

@@ -26,7 +26,6 @@ extension LinkState.OperationalState {
         ("unknown", .unknown), ("notpresent", .notPresent), ("down", .down),
         ("lowerlayerdown", .lowerLayerDown), ("testing", .testing), ("dormant", .dormant), ("up", .up),
     ]
-    /// The word for this state.
     var word: String { Self.words.first { $0.state == self }?.word ?? "unknown" }
 }
 
@@ -36,7 +35,6 @@ extension LinkState.BridgePortState {
         ("disabled", .disabled), ("listening", .listening), ("learning", .learning),
         ("forwarding", .forwarding), ("blocking", .blocking),
     ]
-    /// The word for this state.
     var word: String { Self.words.first { $0.state == self }?.word ?? "disabled" }
 }
 
@@ -47,7 +45,6 @@ extension RouteAnswer.Kind {
         ("multicast", .multicast), ("blackhole", .blackhole), ("unreachable", .unreachable),
         ("prohibit", .prohibit), ("throw", .throw),
     ]
-    /// The word for this type.
     var word: String {
         if case .other(let number) = self { return "type-\(number)" }
         return Self.words.first { $0.kind == self }?.word ?? "unicast"

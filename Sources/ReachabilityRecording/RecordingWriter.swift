@@ -14,7 +14,6 @@ package struct RecordingWriter: Sendable {
     /// A writer for the recording that `header` begins.
     package init(_ header: RecordingHeader) { start = header.start }
 
-    /// The lines of the header.
     package static func write(_ header: RecordingHeader, to line: inout TextLine) {
         line.append("reach-recording ")
         line.append(RecordingHeader.version)
@@ -53,7 +52,6 @@ package struct RecordingWriter: Sendable {
         line.append("\n")
     }
 
-    /// The lines of one item.
     package mutating func write(_ item: RecordedItem, to line: inout TextLine) {
         let offset = item.instant.nanoseconds &- start.nanoseconds
         line.append(offset < 0 ? "-" : "+")

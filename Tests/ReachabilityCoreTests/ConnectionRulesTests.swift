@@ -84,7 +84,7 @@ import Testing
         #expect(standIn { _ in } == .moved(to: FakeNetwork.wiredAndWiFi.index("eth0")))
     }
 
-    @Test("A kernel that does not tell entries gives the benefit of the doubt")
+    @Test("a connection counts as fine on a kernel that returns no entries")
     func oldKernel() {
         var old = FakeNetwork.wiredAndWiFi
         old.returnsEntries = false

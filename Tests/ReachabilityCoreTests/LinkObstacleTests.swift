@@ -26,7 +26,7 @@ struct LinkObstacleTests {
         #expect(bare { $0.ipv6 = .init(forwards: true, acceptsAdvertisements: 0) }.obstacle == nil)
     }
 
-    @Test("FLD-013 it is told of a missing IPv6 router, not of a missing IPv4 one")
+    @Test("FLD-013 the obstacle is named for a missing IPv6 router, not for a missing IPv4 one")
     func router() {
         var network = FakeNetwork()
         let eth0 = network.addLink("eth0")
@@ -50,7 +50,7 @@ struct LinkObstacleTests {
         #expect(reason.sentence.contains("MTU of 1279") == isTooSmall, "\(reason)")
     }
 
-    @Test("FLD-015 disable_ipv6 is told where IPv6 is what is missing")
+    @Test("FLD-015 disable_ipv6 is named if IPv6 is missing")
     func disabled() {
         let reason = bare { $0.ipv6 = .init(isDisabled: true) }
         #expect(reason.code == .noAddress && reason.obstacle == .ipv6Disabled)

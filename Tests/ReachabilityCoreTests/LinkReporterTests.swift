@@ -120,7 +120,7 @@ struct LinkReporterTests {
         #expect(network.evaluate(.general).reason.interface == "eth0")
     }
 
-    @Test("an access point is no way out, whatever its carrier and address") func nearestUplinkOfRadios() {
+    @Test("an access point is no uplink, even with carrier and address") func nearestUplinkOfRadios() {
         var network = FakeNetwork()
         let wlan0 = network.addLink("wlan0")
         network.addAddress("192.168.4.1/24", to: wlan0)

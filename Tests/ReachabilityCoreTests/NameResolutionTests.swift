@@ -40,7 +40,7 @@ struct NameResolutionTests {
         #expect(machine.deadlineReached(at: start + .seconds(1)) == .nothing)
     }
 
-    @Test("the same addresses in another order are no news")
+    @Test("the same addresses in another order are unchanged")
     func rotation() {
         let both = ["192.0.2.7", "192.0.2.8"].compactMap { ReachabilityDestination($0) }
         var machine = NameResolutionStateMachine()
@@ -90,7 +90,7 @@ struct NameResolutionTests {
         }
     }
 
-    @Test("a name without an address: what is known with a way out, and what without")
+    @Test("a name without an address, with and without a general path")
     func unresolved() {
         let temporary = NameFailure.temporary("no name server answers")
         let online = FakeNetwork.wired.evaluate(.general)

@@ -49,7 +49,7 @@ struct OldKernelTests {
         #expect(step?.conclusion == "wg0 counts as a path, unchecked")
     }
 
-    @Test("RB-15 where the kernel tells it, a tunnel is checked") func checked() {
+    @Test("RB-15 a tunnel is checked if the kernel returns entries") func checked() {
         var network = tunnel(hasUnderlay: true)
         network.returnsEntries = true
         #expect(network.evaluate(.general).underlay == "eth0")
@@ -69,7 +69,7 @@ struct OldKernelTests {
         #expect(!tunnel(hasUnderlay: true).evaluate(.general).isExpensive)
     }
 
-    @Test("RB-15 nothing is claimed of a route that the kernel does not tell") func plain() {
+    @Test("RB-15 nothing is claimed about a route that the kernel does not return") func plain() {
         let path = wired.evaluate(.general)
         #expect(path.instantStatus == .wired)
         #expect(path.reason.code == .defaultRoute)
@@ -94,7 +94,7 @@ struct OldKernelTests {
                 == "wlan0 has carrier and 198.51.100.2/24, but the kernel chose another link")
     }
 
-    @Test("RB-15 a dead choice has no alternative, since none can be told") func alternative() {
+    @Test("RB-15 a dead choice has no alternative, since none can be found") func alternative() {
         var network = wired
         network.setCarrier(network.index("eth0"), false)
         let path = network.evaluate(.general)

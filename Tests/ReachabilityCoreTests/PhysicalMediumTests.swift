@@ -48,7 +48,7 @@ struct PhysicalMediumTests {
         #expect(bridge("guest").instantStatus == .wired)
     }
 
-    @Test("a port that is an access point leads nobody out")
+    @Test("a port that is an access point is no uplink")
     func accessPointAmongPorts() {
         func bridge(_ mode: UInt32) -> ReachabilityPath {
             Self.upon("bridge") { network, bridge in

@@ -103,7 +103,7 @@ struct PortsTests {
     // MARK: - Guests beside an uplink
 
     @Test(
-        "FLD-003 a guest's port is no way out beside a port that leads out",
+        "FLD-003 a guest's port is no uplink beside a port that leads out",
         arguments: [(nil, 1), ("bond", 1), ("macvlan", 1), ("vlan", 1), ("vxlan", 1)] as [(String?, UInt16)])
     func guestBesideUplink(kind: String?, type: UInt16) {
         for guest in ["veth", "tun", "netkit"] {

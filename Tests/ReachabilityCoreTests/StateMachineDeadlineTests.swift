@@ -168,7 +168,7 @@ struct StateMachineDeadlineTests {
     }
 
     @Test(
-        "RB-14 RB-16 the less the kernel tells, the sooner it is asked; what it did not tell shows then",
+        "RB-14 RB-16 the less the kernel reports, the sooner it is asked, which reveals the other changes",
         arguments: [
             ([], 30), (.unfiltered, 30), (.partialEvents, 6), ([.partialEvents, .unfiltered], 6),
             (.noEvents, 1),
@@ -251,7 +251,7 @@ struct StateMachineDeadlineTests {
         }
     }
 
-    @Test("the damping's numbers are what somebody has set")
+    @Test("the damping uses the configured numbers")
     func ownDamping() {
         var timing = ReachabilityTiming()
         timing.dampingThreshold = 1
@@ -288,7 +288,7 @@ struct StateMachineDeadlineTests {
         }
     }
 
-    @Test("the pauses after lost events and failures are what somebody has set")
+    @Test("the delays after lost events and failures are the configured ones")
     func ownBackoff() {
         func machine() -> ReachabilityStateMachine {
             self.machine {

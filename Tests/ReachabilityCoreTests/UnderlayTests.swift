@@ -53,7 +53,7 @@ struct UnderlayTests {
     private static let refused = KernelAnswer.failure(KernelErrno.hostUnreachable)
 
     @Test(
-        "FLD-001 behind a kill switch the way of what its rules set apart tells what carries the tunnel",
+        "FLD-001 behind a kill switch the route of the exempted traffic leads to the underlay",
         arguments: [
             RuleExemptions(marks: [51820]), RuleExemptions(users: [0]),
             RuleExemptions(destinations: [IPAddress("203.0.113.7")].compactMap(\.self)),
@@ -73,7 +73,7 @@ struct UnderlayTests {
     }
 
     @Test(
-        "FLD-001 what is set apart and has no route either carries nothing; what is refused as well cannot tell"
+        "FLD-001 exempted traffic without a route carries nothing; refused exempted traffic is inconclusive"
     )
     func refusal() {
         let marked = RuleExemptions(marks: [51820], refusing: [.ipv4])
@@ -103,7 +103,7 @@ struct UnderlayTests {
         #expect(unplugged.evaluate(.host("2001:db8::7")).reason.code == .tunnelWithoutUnderlay)
     }
 
-    @Test("FLD-001 a known other end whose way is refused tells nothing")
+    @Test("FLD-001 a refused route to a known remote address is inconclusive")
     func refusedEnd() throws {
         let end = try #require(IPAddress("203.0.113.7"))
         let network = Self.tunnelled { network in

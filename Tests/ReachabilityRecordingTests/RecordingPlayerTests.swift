@@ -28,7 +28,7 @@ struct RecordingPlayerTests {
         .evaluated(snapshot, at: at(seconds), took: .zero)
     }
 
-    @Test("the wall clock goes on from where it was set")
+    @Test("the wall clock continues from the time that was set")
     func clock() throws {
         var player = Self.player()
         let first = player.play(Self.evaluated(Self.snapshot(.wired), 1))

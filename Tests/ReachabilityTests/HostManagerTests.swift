@@ -35,7 +35,7 @@ struct HostManagerTests {
         manager.startMonitoring()
         #expect(kernel.pendingNames == [])
         #expect(manager.status != .unknown)
-        #expect(kernel.watched.count == 1)
+        #expect(kernel.hosts.count == 1)
     }
 
     @Test("RS-089 no report until the name has been resolved") func unknownUntilResolved() async {
@@ -65,7 +65,7 @@ struct HostManagerTests {
         manager.startMonitoring()
         kernel.resolve(.success(addresses))
         #expect(await log.wait(forCount: 1) == [.wired])
-        #expect(kernel.watched == addresses.map(\.address))
+        #expect(kernel.hosts == addresses.map(\.address))
         #expect(manager.path.reason.code == .hostRoute, "192.0.2.77 lies on eth0's own subnet")
     }
 

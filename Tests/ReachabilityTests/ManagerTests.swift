@@ -112,7 +112,7 @@ struct ManagerTests {
         #expect(await log.wait(forCount: 2) == [.wired, .unreachable])
     }
 
-    @Test("RB-19 a blocked observer keeps nobody waiting and gets the newest") func blockedObserver() async {
+    @Test("RB-19 a blocked observer delays no other, and gets the newest") func blockedObserver() async {
         let manager = lab.manager()
         let (entered, leave) = (EventLog<Bool>(), ConditionLock(false))
         manager.setStatusChangeBlock { [log] status in
@@ -260,7 +260,8 @@ struct ManagerTests {
         #expect(manager.limitations == .noEvents)
     }
 
-    @Test("RB-13 what the kernel refuses is told once, and again after a new start") func limitations() async
+    @Test("RB-13 the kernel's refusals are reported once, and again after a new start") func limitations()
+        async
     {
         let reported = EventLog<MonitorLimitations>()
         let manager = lab.manager()

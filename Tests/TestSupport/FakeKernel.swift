@@ -13,7 +13,7 @@ package final class FakeKernel: Sendable {
         var onOpen: (@Sendable (FakeKernel) -> Void)?
         var resolutions:
             [(name: String, answer: @Sendable (Result<[ReachabilityDestination], NameFailure>) -> Void)] = []
-        var watched: [IPAddress] = []
+        var hosts: [IPAddress] = []
         var sourceFailure: ReachabilityError?
         var limitations: MonitorLimitations = []
         var deliver: (@Sendable ([NetworkEvent]) -> Void)?
@@ -82,7 +82,7 @@ package final class FakeKernel: Sendable {
     /// The names requested from the resolver and not answered yet.
     package var pendingNames: [String] { state.withLock { $0.resolutions.map(\.name) } }
     /// The addresses the filter lets through.
-    package var watched: [IPAddress] { state.withLock { $0.watched } }
+    package var hosts: [IPAddress] { state.withLock { $0.hosts } }
     /// Whether a monitor has opened the events.
     package var isListening: Bool { state.withLock { $0.deliver != nil } }
 
@@ -124,7 +124,7 @@ package final class FakeKernel: Sendable {
         withExtendedLifetime(unanswered) {}
     }
 
-    fileprivate func watch(_ addresses: [IPAddress]) { state.withLock { $0.watched = addresses } }
+    fileprivate func setHosts(_ addresses: [IPAddress]) { state.withLock { $0.hosts = addresses } }
 
     fileprivate func ask(
         _ name: String, _ answer: @escaping @Sendable (Result<[ReachabilityDestination], NameFailure>) -> Void
@@ -157,7 +157,7 @@ private final class FakeSource: EventSource {
         kernel.closeSource()
     }
 
-    func watch(_ destinations: [IPAddress]) { kernel.watch(destinations) }
+    func setHosts(_ hosts: [IPAddress]) { kernel.setHosts(hosts) }
 }
 
 /// Passes the closure to the loop's thread, the only one that uses it; unchecked for that reason.

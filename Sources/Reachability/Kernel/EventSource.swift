@@ -16,7 +16,7 @@ package protocol EventSource: AnyObject {
     func stop()
 
     /// Sets the monitored hosts, so that events about routes to them alone pass too.
-    func watch(_ destinations: [IPAddress])
+    func setHosts(_ hosts: [IPAddress])
 
     /// Dropped messages since the start: malformed, or not from the kernel.
     var discarded: UInt64 { get }

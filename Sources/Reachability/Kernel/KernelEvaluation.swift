@@ -6,7 +6,6 @@ package import ReachabilityCore
 package struct KernelEvaluation: Sendable {
     /// All answers of the kernel that were used.
     package private(set) var snapshot = Snapshot()
-    /// The resulting path.
     package let path: ReachabilityPath
     /// How long the path holds at most.
     package let expires: Duration?

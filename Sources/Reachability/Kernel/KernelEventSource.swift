@@ -24,16 +24,16 @@ package final class KernelEventSource: EventSource {
     /// A source for `namespace`, or for the network namespace of the reactor's thread.
     ///
     /// - Parameters:
-    ///   - watchesWireless: Whether nl80211 notifications come as `wirelessChanged`.
+    ///   - includesWireless: Whether nl80211 notifications come as `wirelessChanged`.
     ///   - resume: Reports the end of a suspend; nil for no such events.
     package init(
         reactor: Reactor, namespace: NamespaceEntry? = nil, receiveBufferSize: Int = 1 << 20,
-        watchesWireless: Bool = true, resume: ResumeDetector? = nil
+        includesWireless: Bool = true, resume: ResumeDetector? = nil
     ) {
         self.reactor = reactor
         routes = RouteEventSocket(namespace: namespace, receiveBufferSize: receiveBufferSize)
         self.resume = resume
-        wireless = watchesWireless ? NL80211EventSocket(namespace: namespace) : nil
+        wireless = includesWireless ? NL80211EventSocket(namespace: namespace) : nil
     }
 
     package var limitations: MonitorLimitations { routes.limitations }
@@ -76,8 +76,8 @@ package final class KernelEventSource: EventSource {
         resume?.stop()
     }
 
-    package func watch(_ destinations: [IPAddress]) {
-        routes.setFilter(RouteFilter(hosts: destinations))
+    package func setHosts(_ hosts: [IPAddress]) {
+        routes.setFilter(RouteFilter(hosts: hosts))
     }
 
     // MARK: Route netlink

@@ -45,7 +45,6 @@ package final class PathObserver {
         }
     }
 
-    /// Closes the sockets.
     package func close() {
         source?.stop()
         source = nil
@@ -58,7 +57,7 @@ package final class PathObserver {
         guard !peers.contains(peer) else { return }
         // Peers are only removed on `close()`; tracking removals is not worth it for so few.
         peers.append(peer)
-        source?.watch(peers)
+        source?.setHosts(peers)
     }
 
     /// The egress interface for a peer at this instant; nil for no route and for this machine.
@@ -147,7 +146,7 @@ extension MonitorEnvironment {
         var environment = MonitorEnvironment.kernel
         environment.makeSource = { reactor, configuration throws(ReachabilityError) in
             KernelEventSource(
-                reactor: reactor, receiveBufferSize: configuration.receiveBufferSize, watchesWireless: false)
+                reactor: reactor, receiveBufferSize: configuration.receiveBufferSize, includesWireless: false)
         }
         return environment
     }()

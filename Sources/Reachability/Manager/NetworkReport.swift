@@ -12,7 +12,6 @@ public struct NetworkReport: Sendable {
     public let links: [LinkReport]
     /// The steps of the evaluation: each question to the kernel, its answer, and the conclusion.
     public var steps: [EvaluationStep] { evaluator.explain(snapshot) }
-    /// All answers of the kernel.
     package let snapshot: Snapshot
     private let evaluator: PathEvaluator
 
@@ -51,11 +50,11 @@ extension ReachabilityManager {
         switch MonitorTarget(host) {
         case .general: return try report(general, kernel) { $0 }
         case .addresses(let destinations):
-            return try report(general.watching(destinations), kernel) { $0 }
+            return try report(general.evaluator(for: destinations), kernel) { $0 }
         case .name(let name):
             switch SystemResolver.addresses(of: name, in: configuration.networkNamespace) {
             case .success(let destinations):
-                return try report(general.watching(destinations), kernel) { $0 }
+                return try report(general.evaluator(for: destinations), kernel) { $0 }
             case .failure(let failure):
                 return try report(general, kernel) { path in
                     .unresolved(name, failure, general: path)
@@ -78,7 +77,7 @@ extension ReachabilityManager {
 }
 
 extension PathEvaluator {
-    fileprivate func watching(_ destinations: [ReachabilityDestination]) -> PathEvaluator {
+    fileprivate func evaluator(for destinations: [ReachabilityDestination]) -> PathEvaluator {
         PathEvaluator(target: .host(destinations), configuration: configuration)
     }
 }

@@ -193,7 +193,7 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
         let observation = block.map { block in
             let last = LastReportedStatus()
             return observeReachability { update in
-                if last.isNews(update) { block(update.status) }
+                if last.isUnreported(update) { block(update.status) }
             }
         }
         let previous = statusBlock.withLock { current -> ReachabilityObservation? in
@@ -245,7 +245,7 @@ private final class LastReportedStatus: Sendable {
     private let last = Mutex<ReachabilityStatus?>(nil)
 
     /// Whether to call the block: for every first report, and for every other status.
-    func isNews(_ update: ReachabilityUpdate) -> Bool {
+    func isUnreported(_ update: ReachabilityUpdate) -> Bool {
         last.withLock { last in
             defer { last = update.status }
             return update.event == .initial || update.status != last

@@ -5,7 +5,6 @@ package import ReachabilityCore
 
 /// The environment of a monitor: the kernel, or a fake in a test.
 package struct MonitorEnvironment: Sendable {
-    /// The loop of the monitor.
     package var reactor: @Sendable () throws(ReachabilityError) -> Reactor
     /// Makes the source of events; called on the loop's thread.
     package var makeSource:

@@ -24,7 +24,6 @@ package struct MonitorHandle: Sendable {
     /// Stops, and returns when the sockets are closed.
     package func stop() { performAndWait { $0.end() } }
 
-    /// Requests an evaluation.
     package func request() { monitor.perform { $0.handle([.requested]) } }
 
     /// Requests an evaluation, and calls back on the loop when all resulting updates are published.

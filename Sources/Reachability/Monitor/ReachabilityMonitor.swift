@@ -68,7 +68,7 @@ final class ReachabilityMonitor {
             let source = try environment.makeSource(reactor, configuration)
             try source.start { [weak self] events in self?.handle(events) }
             self.source = source
-            watch()
+            updateHosts()
             failure = nil
         } catch {
             failure = error
@@ -77,12 +77,13 @@ final class ReachabilityMonitor {
 
     /// Lets events about routes to the destinations and tunnel endpoints pass, besides those about default
     /// routes.
-    private func watch() {
-        source?.watch((evaluator?.destinations.map(\.address) ?? configuration.sentinels) + tunnelEndpoints)
+    private func updateHosts() {
+        source?.setHosts(
+            (evaluator?.destinations.map(\.address) ?? configuration.sentinels) + tunnelEndpoints)
     }
 
-    /// Watches the remote addresses of the tunnels in `snapshot`; true if they changed.
-    private func watchTunnelEndpoints(_ snapshot: Snapshot) -> Bool {
+    /// Replaces the tunnel endpoints with those in `snapshot`; true if they changed.
+    private func updateTunnelEndpoints(_ snapshot: Snapshot) -> Bool {
         var ends: [IPAddress] = []
         for entry in snapshot.entries {
             guard case .link(let link) = entry.answer, let end = link.remote, !ends.contains(end) else {
@@ -92,7 +93,7 @@ final class ReachabilityMonitor {
         }
         guard ends != tunnelEndpoints else { return false }
         tunnelEndpoints = ends
-        watch()
+        updateHosts()
         return true
     }
 
@@ -133,7 +134,6 @@ final class ReachabilityMonitor {
         for body in waiting { body() }
     }
 
-    /// Processes a batch of events.
     func handle(_ events: [NetworkEvent]) {
         guard isRunning else { return }
         let now = now
@@ -185,8 +185,8 @@ final class ReachabilityMonitor {
                 return
             }
             var evaluation = try KernelEvaluation(evaluator, kernel)
-            if watchTunnelEndpoints(evaluation.snapshot) {
-                // As in `start()`: watch first, then evaluate.
+            if updateTunnelEndpoints(evaluation.snapshot) {
+                // As in `start()`: set the hosts first, then evaluate.
                 kernel.forgetRoutes()
                 evaluation = try KernelEvaluation(evaluator, kernel)
             }
@@ -277,7 +277,7 @@ final class ReachabilityMonitor {
     func follow(_ destinations: [ReachabilityDestination]) {
         environment.recorder?(.resolved(destinations, at: now))
         evaluator = evaluator(for: .host(destinations))
-        watch()
+        updateHosts()
     }
 
     private func evaluator(for target: ReachabilityTarget) -> PathEvaluator {

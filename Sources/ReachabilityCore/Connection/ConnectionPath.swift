@@ -10,7 +10,6 @@ package struct ConnectionPath: Sendable, Hashable {
     package var peer: IPAddress
     /// The remote TCP port; 0 if unknown.
     package var port: UInt16
-    /// The egress interface.
     package var interface: Int32
     /// The interface's name when the connection was made.
     package var name: String

@@ -6,7 +6,6 @@ package struct MissingAnswers: Error {}
 /// The state of one evaluation: the answers it has, the questions it still needs, and the conclusions it
 /// shares.
 package struct EvaluationContext: ~Copyable {
-    /// The answers so far.
     package private(set) var snapshot: Snapshot
     private let cache: KernelCache?
     /// Requested questions without an answer, each once, in the order of the requests.
@@ -182,7 +181,6 @@ package struct EvaluationContext: ~Copyable {
         return names
     }
 
-    /// All interfaces.
     package mutating func links() throws(MissingAnswers) -> [LinkState] {
         guard case .links(let links) = try answer(.links) else { return [] }
         return links
@@ -206,7 +204,6 @@ package struct EvaluationContext: ~Copyable {
         return ports[master] ?? []
     }
 
-    /// All addresses.
     package mutating func addresses() throws(MissingAnswers) -> [InterfaceAddress] {
         guard case .addresses(let addresses) = try answer(.addresses) else { return [] }
         return addresses
@@ -242,7 +239,6 @@ package struct EvaluationContext: ~Copyable {
         return facts
     }
 
-    /// Whether steps are recorded.
     package var isExplaining: Bool { steps != nil }
 
     /// Records a step for `--explain`.

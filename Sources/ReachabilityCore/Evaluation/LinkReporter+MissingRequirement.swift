@@ -5,7 +5,7 @@ extension LinkReporter {
     package func missingRequirement(
         of link: LinkState, _ all: [InterfaceAddress], _ context: inout EvaluationContext
     ) throws(MissingAnswers) -> ReachabilityReason {
-        func because(
+        func makeReason(
             _ code: ReachabilityReason.Code, _ sentence: String, _ obstacle: LinkObstacle? = nil
         ) -> ReachabilityReason {
             ReachabilityReason(
@@ -16,18 +16,18 @@ extension LinkReporter {
         let usability = try context.usability(of: link)
         guard usability == .usable else {
             let cause = try context.cause(of: usability, of: link)
-            return because(usability.code, cause.sentence(name), .link(cause))
+            return makeReason(usability.code, cause.sentence(name), .link(cause))
         }
         if let master = link.master {
             let masterName = try context.links().first { $0.index == master }?.name ?? "another link"
-            return because(.noRoute, "\(name) has carrier and is a port of \(masterName)")
+            return makeReason(.noRoute, "\(name) has carrier and is a port of \(masterName)")
         }
         let wanted = evaluator.configuration.family
         let all = wanted == nil ? all : all.filter { wanted == $0.address.family }
         func isGood(_ own: InterfaceAddress) -> Bool { own.isUsable && !own.address.isLinkLocal }
         for own in all where isGood(own) {
             if let failure = try refusal(of: link, own.address.family, &context) {
-                return because(failure.code, Self.sentence(name, own, lacks: failure.conclusion))
+                return makeReason(failure.code, Self.sentence(name, own, lacks: failure.conclusion))
             }
         }
         if let address = all.first(where: isGood) {
@@ -35,7 +35,7 @@ extension LinkReporter {
                 try !context.returnsEntry(evaluator.lookup(first, wantsEntry: true)),
                 case .success = try context.route(evaluator.lookup(first))
             {
-                return because(
+                return makeReason(
                     .noRoute, "\(name) has carrier and \(address.text), but the kernel chose another link")
             }
             let missing =
@@ -44,24 +44,24 @@ extension LinkReporter {
                 case .host(let hosts): "no route to \(hosts.first?.text ?? "the host")"
                 }
             let isIPv6 = address.address.family == .ipv6 || evaluator.probedAddresses.first?.family == .ipv6
-            return because(
+            return makeReason(
                 .noRoute, Self.sentence(name, address, lacks: missing),
                 isIPv6 ? LinkObstacle(ipv6Of: link) : nil)
         }
         if let duplicate = all.first(where: { $0.flags.contains(.duplicate) }) {
-            return because(.noAddress, "\(name): \(duplicate.text) is also used by somebody else on the link")
+            return makeReason(.noAddress, "\(name): \(duplicate.text) is also used by somebody else on the link")
         }
         if let tentative = all.first(where: { !$0.isUsable && !$0.address.isLinkLocal }) {
-            return because(.noAddress, "\(name): \(tentative.text) is still being checked for duplicates")
+            return makeReason(.noAddress, "\(name): \(tentative.text) is still being checked for duplicates")
         }
         let obstacle =
             evaluator.probedAddresses.contains { $0.family == .ipv6 } ? LinkObstacle(ipv6Of: link) : nil
         if let local = all.first(where: { $0.address.isLinkLocal && $0.address.family == .ipv4 }) {
-            return because(
+            return makeReason(
                 .linkLocalOnly, "\(name) has carrier but only the link-local address \(local.text)", obstacle)
         }
         let kind = wanted.map { $0 == .ipv4 ? "IPv4 " : "IPv6 " } ?? ""
-        return because(.noAddress, "\(name) has carrier but no \(kind)address", obstacle)
+        return makeReason(.noAddress, "\(name) has carrier but no \(kind)address", obstacle)
     }
 
     private static func sentence(_ name: String, _ own: InterfaceAddress, lacks what: String) -> String {

@@ -34,7 +34,6 @@ package indirect enum LinkUsability: Sendable, Hashable {
     /// A bridge or bond whose port of this name has the cause.
     case port(String, LinkUsability)
 
-    /// The sentence for people; `name` is the interface.
     package func sentence(_ name: String) -> String {
         switch self {
         case .usable: "\(name) has carrier"
@@ -89,7 +88,6 @@ package indirect enum LinkUsability: Sendable, Hashable {
         }
     }
 
-    /// The reason code.
     package var code: ReachabilityReason.Code {
         switch self {
         case .noPorts, .noPortsBelow: .noPorts

@@ -13,11 +13,9 @@ package struct PathEvaluator: Sendable {
         case path(ReachabilityPath, expires: Duration?)
     }
 
-    /// The destination of the path.
     package let target: ReachabilityTarget
     /// Mark, user, family, expensive interfaces.
     package let configuration: ReachabilityConfiguration
-    /// The addresses to look up.
     package let destinations: [ReachabilityDestination]
     /// The addresses to look up through each link: one sentinel of each family, or all addresses of a host.
     package let probedAddresses: [IPAddress]

@@ -4,7 +4,6 @@
 package struct PhysicalMedium: Sendable, Equatable {
     /// The link's own kind.
     package var medium: Medium
-    /// Whether the medium is Wi-Fi.
     package var isWiFi: Bool
     /// Whether traffic is metered: cellular or Bluetooth, or configured so.
     package var isExpensive: Bool

@@ -20,13 +20,11 @@ package struct InterfaceAddress: Sendable, Equatable {
         package static let tentative = Flags(rawValue: 0x40)
     }
 
-    /// The interface that owns the address.
     package var interface: Int32
     /// The address (IFA_LOCAL, else IFA_ADDRESS).
     package let address: IPAddress
     /// The number of leading bits that name the subnet.
     package let prefixLength: Int
-    /// The flags.
     package var flags: Flags
     /// `address/length`, as `ip address` shows it.
     ///

@@ -10,7 +10,6 @@ package enum KernelQuestion: Sendable, Hashable {
     case link(Int32)
     /// One interface by its name.
     case linkNamed(LinkName)
-    /// All interfaces.
     case links
     /// The ports of a bridge, bond or team.
     case ports(master: Int32)
@@ -26,7 +25,6 @@ package enum KernelQuestion: Sendable, Hashable {
 
 /// A route lookup (RTM_GETROUTE without NLM_F_DUMP).
 package struct RouteLookup: Sendable, Hashable {
-    /// The destination.
     package var destination: IPAddress
     /// The output interface (RTA_OIF); 0 for any.
     package var interface: Int32

@@ -29,7 +29,6 @@ package struct LinkState: Sendable, Equatable {
     package var index: Int32
     /// The name, for example `eth0`.
     package var name: String
-    /// The flags.
     package var flags: Flags {
         didSet { role = MediumRules.role(of: self) }
     }
@@ -117,6 +116,5 @@ package struct LinkState: Sendable, Equatable {
         package var ignoresAdvertisements: Bool { forwards && acceptsAdvertisements == 1 }
     }
 
-    /// Whether this is a loopback interface.
     package var isLoopback: Bool { flags.contains(.loopback) }
 }

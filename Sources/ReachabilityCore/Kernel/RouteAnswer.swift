@@ -13,7 +13,6 @@ package struct RouteAnswer: Sendable, Equatable {
 
     /// A next hop of a multipath route.
     package struct Leg: Sendable, Equatable {
-        /// The output interface.
         package var interface: Int32
         /// The next router; nil if the destination is on the link.
         package var gateway: IPAddress?
@@ -35,7 +34,6 @@ package struct RouteAnswer: Sendable, Equatable {
     /// RT_TABLE_MAIN (linux/rtnetlink.h): the table of routes without an explicit table.
     package static let mainTable: UInt32 = 254
 
-    /// The route's type.
     package var kind: Kind
     /// The output interface (RTA_OIF); nil for a multipath route and for types without one.
     package var interface: Int32?
@@ -47,7 +45,6 @@ package struct RouteAnswer: Sendable, Equatable {
     package var prefixLength: Int
     /// The metric (RTA_PRIORITY), returned by lookups of the FIB entry only; the lowest wins.
     package var metric: UInt32
-    /// The routing table.
     package var table: UInt32
     /// The legs of a multipath route (RTA_MULTIPATH).
     package var legs: [Leg]

@@ -12,7 +12,6 @@ package struct Snapshot: Sendable, Equatable {
 
     package init() {}
 
-    /// All entries, oldest first.
     package var entries: [Entry] { table.entries }
 
     /// The answer to `question`, if it was asked.
@@ -49,7 +48,6 @@ package struct AnswerTable: Sendable {
         package var answer: KernelAnswer
     }
 
-    /// All entries, oldest first.
     package private(set) var entries: [Entry] = []
     private var digests: [UInt64] = []
     private var positions: [KernelQuestion: Int]?

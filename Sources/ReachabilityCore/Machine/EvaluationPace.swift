@@ -8,7 +8,7 @@ struct EvaluationPace: Sendable {
     private static let evaluationDutyCycle: Int64 = 10
     // An evaluation of less than 2 ms does not change the spacing of the timing.
     private static let shortestSpacing: Int64 = 20_000_000
-    // The limit of the spacing, however long an evaluation takes.
+    // The limit of the spacing; it bounds the effect of an evaluation that was preempted.
     private static let longestSpacing: Int64 = 500_000_000
 
     private let timing: TimingNanoseconds
@@ -31,11 +31,10 @@ struct EvaluationPace: Sendable {
         return earliest <= now || isFirst && spacing == timing.evaluationInterval ? nil : earliest
     }
 
-    /// An evaluation ended; `took` is its CPU time in nanoseconds.
+    /// An evaluation ended; `took` is its duration in nanoseconds.
     mutating func evaluated(at now: MonotonicInstant, took: Int64) {
         lastEvaluation = now
-        // Limited before the multiplication, so that one long preemption does not make the evaluation
-        // expensive.
+        // Limited before the multiplication, which could overflow.
         let wanted = min(max(took, 0), Self.longestSpacing) * Self.evaluationDutyCycle
         spacing = max(
             timing.evaluationInterval,

@@ -10,7 +10,6 @@ package enum ReachabilityTarget: Sendable, Equatable {
 
 /// One address of a monitored host.
 package struct ReachabilityDestination: Sendable, Equatable {
-    /// The address.
     package var address: IPAddress
     /// The interface name after `%`, for an address that differs by link (RFC 4007 §11).
     package var zone: String?

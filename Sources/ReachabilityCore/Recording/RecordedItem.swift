@@ -8,7 +8,6 @@ package enum RecordedItem: Sendable, Equatable {
     case evaluated(Snapshot, at: MonotonicInstant, took: Duration)
     /// The kernel did not answer an evaluation's questions.
     case unanswered(ReachabilityError, at: MonotonicInstant)
-    /// A deadline was reached.
     case elapsed(at: MonotonicInstant)
     /// The monitored host's name has these addresses.
     case resolved([ReachabilityDestination], at: MonotonicInstant)
@@ -16,10 +15,8 @@ package enum RecordedItem: Sendable, Equatable {
     case unresolved(NameFailure, at: MonotonicInstant)
     /// The wall clock was set to this time.
     case clockSet(WallTime, at: MonotonicInstant)
-    /// The monitor was stopped.
     case stopped(at: MonotonicInstant)
 
-    /// The instant of the input.
     package var instant: MonotonicInstant {
         switch self {
         case .events(_, let instant), .evaluated(_, let instant, _), .unanswered(_, let instant),
@@ -59,7 +56,6 @@ package struct RecordingHeader: Sendable, Equatable {
 package struct RecordingError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The line, counted from 1.
     package var line: Int
-    /// The problem.
     package var problem: String
 
     package init(line: Int, problem: String) {

@@ -8,7 +8,6 @@ package struct TextLine: ~Copyable {
     // a hundred parts.
     private var base: UnsafeMutablePointer<UInt8>
     private var capacity: Int
-    /// The number of bytes so far.
     package private(set) var count = 0
 
     package init() {
@@ -24,7 +23,6 @@ package struct TextLine: ~Copyable {
     /// The bytes from index `start`, which must exist.
     package borrowing func bytes(from start: Int) -> [UInt8] { withBytes { Array($0[start...]) } }
 
-    /// The bytes as text.
     package var text: String { withBytes { String(decoding: $0, as: UTF8.self) } }
 
     /// Passes the bytes to `body` without a copy.
@@ -35,7 +33,6 @@ package struct TextLine: ~Copyable {
     /// Removes the text and keeps the memory.
     package mutating func removeAll() { count = 0 }
 
-    /// Appends text as it is.
     package mutating func append(_ text: String) {
         var text = text
         text.withUTF8 { append(bytes: $0) }
@@ -46,7 +43,6 @@ package struct TextLine: ~Copyable {
         append(bytes: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// Appends one byte.
     package mutating func append(byte: UInt8) {
         makeRoom(1)
         base[count] = byte

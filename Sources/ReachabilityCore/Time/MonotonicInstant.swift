@@ -23,7 +23,6 @@ package struct MonotonicInstant: Sendable, Hashable, Comparable {
         return Self(nanoseconds: isBeyond ? (nanoseconds < 0 ? .min : .max) : sum)
     }
 
-    /// The nanoseconds since `earlier`.
     package func nanoseconds(since earlier: Self) -> Int64 { nanoseconds &- earlier.nanoseconds }
 }
 

@@ -11,12 +11,10 @@ package struct WallTime: Sendable, Equatable, Comparable {
 
     package static func < (a: Self, b: Self) -> Bool { a.nanoseconds < b.nanoseconds }
 
-    /// The instant after `duration`.
     package static func + (a: Self, b: Duration) -> Self {
         Self(nanoseconds: a.nanoseconds &+ b.inNanoseconds)
     }
 
-    /// The time from `b` to `a`.
     package static func - (a: Self, b: Self) -> Duration { .nanoseconds(a.nanoseconds &- b.nanoseconds) }
 
     /// "2026-01-02T03:04:05.678Z": to the millisecond, for the program's output.

@@ -66,7 +66,7 @@ struct CachedRoutesTests {
         "ip -6 route del default metric 5", "ip -6 route flush default",
     ]
 
-    @Test("whatever changes, what is cached is what the kernel says when it is asked again")
+    @Test("after any change, the cached answers equal the kernel's new ones")
     func truth() throws {
         let namespace = try twoLinks()
         let socket = RouteEventSocket(namespace: namespace.entry)

@@ -40,7 +40,7 @@ struct KernelClientTests {
         #expect(route(answers[3])?.kind == .local)
     }
 
-    @Test("each way of saying no is told apart")
+    @Test("each kind of refusal is distinguished")
     func refusals() throws {
         let namespace = try TestNamespace.withDefaultRoute()
         try namespace.shell(

@@ -106,14 +106,14 @@ struct KernelEventSourceTests {
         let bench = try Bench(namespace)
         try await bench.start()
         let host = try #require(IPAddress("203.0.113.5"))
-        try await bench.reactor.result { bench.source.watch([host]) }
+        try await bench.reactor.result { bench.source.setHosts([host]) }
         try namespace.shell("ip route add 203.0.114.0/24 via 10.0.0.1; ip route add blackhole 203.0.113.5/32")
         let blackhole = NetworkEvent.routeAdded(try #require(IPPrefix("203.0.113.5/32")))
         #expect(await bench.log.wait { $0.contains(blackhole) } == [blackhole])
         try await bench.stop()
     }
 
-    @Test("RB-01 RB-02 overruns are counted, the socket stays, and after a storm the last change is told")
+    @Test("RB-01 RB-02 overruns are counted, the socket stays, and after a storm the last change is reported")
     func storm() async throws {
         let namespace = try TestNamespace.withDefaultRoute()
         let bench = try Bench(namespace, receiveBufferSize: 2048)
@@ -138,14 +138,14 @@ struct KernelEventSourceTests {
         try await bench.stop()
     }
 
-    @Test("RB-12 a broken socket is opened again, with its filter and groups, and that is told")
+    @Test("RB-12 a broken socket is opened again, with its filter and groups, and that is reported")
     func reopenDelay() async throws {
         let namespace = try TestNamespace.withDefaultRoute()
         let bench = try Bench(namespace)
         try await bench.start()
         let host = try #require(IPAddress("203.0.113.5"))
         let descriptor = try await bench.reactor.result {
-            bench.source.watch([host])
+            bench.source.setHosts([host])
             return try #require(bench.source.descriptor)
         }
         // Another file has the same descriptor: the kernel refuses the next change of the watch.

@@ -7,7 +7,6 @@ import Testing
 
 /// Datagrams from a file in Recordings/netlink: hexadecimal digits, `#`, a title.
 struct NetlinkRecording {
-    /// The titles and bytes.
     let entries: [(title: String, bytes: [UInt8])]
 
     static let all = ["links", "addresses", "routes", "policy", "replies", "synthetic"]

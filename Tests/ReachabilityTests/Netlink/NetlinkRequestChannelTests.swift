@@ -14,7 +14,7 @@ struct NetlinkRequestChannelTests {
         .route(RouteAnswer(kind: .unicast, interface: interface, prefixLength: 32))
     }
 
-    @Test("a batch is one datagram, and the replies are matched by number, in whatever order")
+    @Test("a batch is one datagram, and the replies are matched by number, in any order")
     func batch() throws {
         let kernel = ScriptedKernel { kernel, request in
             for sequence in ScriptedKernel.sequences(request).reversed() {
@@ -188,7 +188,7 @@ struct NetlinkRequestChannelTests {
         }
     }
 
-    @Test("RB-16 requests that cannot even be sent are told as that, not as silence")
+    @Test("RB-16 requests that cannot be sent are reported as such, not as a timeout")
     func unsent() throws {
         let kernel = ScriptedKernel { kernel, request in
             kernel.queue = [.bytes(ScriptedKernel.route(2, sequence: ScriptedKernel.sequences(request)[0]))]

@@ -10,7 +10,7 @@ import Testing
 struct ResumeTests {
     private let second: Int64 = 1_000_000_000
 
-    @Test("RS-120 a sleep beyond the threshold is told once, with its length")
+    @Test("RS-120 a sleep beyond the threshold is reported once, with its length")
     func sleep() {
         var detector = SuspendDetector(threshold: .seconds(2), boottime: 1000, monotonic: 1000)
         #expect(
@@ -28,7 +28,7 @@ struct ResumeTests {
         #expect(detector.observed(boottime: 3 * second, monotonic: 0) == .seconds(3))
     }
 
-    @Test("RS-122 a wall clock that is set changes neither clock, so nothing is told")
+    @Test("RS-122 a wall clock that is set changes neither clock, so nothing is reported")
     func wallClock() {
         var detector = SuspendDetector(threshold: .seconds(2), boottime: 9 * second, monotonic: 4 * second)
         #expect(detector.observed(boottime: 9 * second + 5, monotonic: 4 * second + 5) == nil)

@@ -52,7 +52,7 @@ struct RouteAnswerTests {
         #expect(try answer("IPv4 local").kind == .local)
     }
 
-    @Test("an IPv6 entry tells when it expires, in hundredths of a second")
+    @Test("an IPv6 entry has its lifetime in hundredths of a second")
     func expiry() throws {
         let route = try answer("IPv6 entry with expiry")
         #expect(route.expires.map { (49_000...50_000).contains($0) } == true)

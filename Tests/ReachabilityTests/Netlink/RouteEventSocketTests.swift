@@ -97,7 +97,7 @@ struct RouteEventSocketTests {
         #expect(try routes(eventsSoFar(socket, in: namespace)) == ["+0.0.0.0/1"])
     }
 
-    @Test("IPv6 routes are told apart in the kernel as well")
+    @Test("the kernel's filter distinguishes IPv6 routes as well")
     func filterIPv6() throws {
         let namespace = try TestNamespace()
         try namespace.shell(
@@ -120,7 +120,7 @@ struct RouteEventSocketTests {
             ])
     }
 
-    @Test("RB-01 an overrun is an event; the socket goes on and tells what comes later")
+    @Test("RB-01 an overrun is an event, and the socket reports later changes")
     func overrun() throws {
         let namespace = try TestNamespace.withDefaultRoute()
         let socket = RouteEventSocket(namespace: namespace.entry, receiveBufferSize: 2048)
@@ -225,7 +225,7 @@ struct RouteEventSocketTests {
     }
 
     @Test(
-        "RB-13 where the kernel takes no filter, the socket runs without, and tells the same",
+        "RB-13 without a filter in the kernel, the socket reports the same",
         .enabled("the limit of this kernel concerns every namespace") { await FilterLimit.isOwn() })
     func withoutFilter() throws {
         let namespace = try TestNamespace.withDefaultRoute()
@@ -265,7 +265,7 @@ struct RouteEventSocketTests {
         #expect(try routes(eventsSoFar(socket, in: namespace)) == ["-0.0.0.0/0"])
     }
 
-    @Test("RB-22 settings that lookups depend on are told, others are not, nor those of new interfaces")
+    @Test("RB-22 settings that lookups depend on are reported, others are not, nor those of new interfaces")
     func settings() throws {
         let namespace = try TestNamespace.withDefaultRoute()
         let socket = RouteEventSocket(namespace: namespace.entry)

@@ -43,7 +43,7 @@ struct RouteFilterTests {
         }
     }
 
-    @Test("the program decides as the predicate does, whatever the hosts and the prefix")
+    @Test("the program decides like the predicate for any hosts and prefixes")
     func programIsPredicate() throws {
         var generator = SeededGenerator(seed: 42)
         var passed = 0

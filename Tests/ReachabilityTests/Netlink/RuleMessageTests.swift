@@ -20,7 +20,7 @@ struct RuleMessageTests {
     // FRA_SRC is 2, FRA_PRIORITY 6, FRA_FWMARK 10, FRA_IP_PROTO 22, FRA_SPORT_RANGE 23, FRA_DPORT_RANGE 24
     // (linux/fib_rules.h).
     @Test(
-        "FLD-007 FLD-011 a dump tells of both families what their rules look at",
+        "FLD-007 FLD-011 a dump has the selectors of the rules of both families",
         arguments: [
             (2, 0, [6, 10], PolicyRules(exemptions: RuleExemptions(marks: [1]))),
             (2, 32, [2], PolicyRules(ipv4: .source)),

@@ -13,14 +13,12 @@ final class ScriptedKernel: NetlinkTransport {
 
     /// The requests, one element for each datagram.
     private(set) var sent: [[UInt8]] = []
-    /// The pending replies.
     var queue: [Reply] = []
     /// The reaction to a request.
     private let answer: (ScriptedKernel, [UInt8]) -> Void
 
     init(_ answer: @escaping (ScriptedKernel, [UInt8]) -> Void) { self.answer = answer }
 
-    /// The error of the next send.
     var refusal: NetlinkError?
 
     func send(_ bytes: [UInt8]) throws(NetlinkError) {

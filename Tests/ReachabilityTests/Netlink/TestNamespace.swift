@@ -14,7 +14,6 @@ final class TestNamespace: Sendable {
     /// Whether tests with a namespace run: if the kernel permits one, as root, or if they are required.
     static let isAvailable: Bool = NetworkLab.isRequired || (try? TestNamespace()) != nil
 
-    /// The file of the namespace.
     var path: String { "/proc/self/fd/\(descriptor)" }
     /// The entry to the namespace.
     let entry: NamespaceEntry

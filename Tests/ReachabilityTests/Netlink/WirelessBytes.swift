@@ -7,7 +7,6 @@ enum WirelessBytes {
     /// nl80211's message type in the tests.
     static let number: UInt16 = 28
 
-    /// One reply.
     struct Message {
         var bytes: [UInt8]
 

@@ -54,7 +54,7 @@ struct WirelessMessageTests {
         #expect(read?.ssid == nil)
     }
 
-    @Test("whatever is cut off, from the message to an element, never traps")
+    @Test("a truncated message, attribute or element never traps")
     func truncated() {
         let whole = WirelessBytes.Message.scan(
             accessPoint, status: 1, elements: [1, 1, 0x82, 0, 3] + "lab".utf8, device: accessPoint)
@@ -102,7 +102,7 @@ struct WirelessMessageTests {
         #expect(state == WirelessState(mode: 2, accessPoint: accessPoint, signal: -50))
     }
 
-    @Test("a new association to the same access point is told by its beginning or by its age")
+    @Test("a new association to the same access point is recognized by its start or its age")
     func continuation() throws {
         func read(_ address: [UInt8], _ begin: UInt64?, _ age: UInt32?) throws -> WirelessStation {
             try #require(station(.station(address, associatedAt: begin, connectedTime: age)))

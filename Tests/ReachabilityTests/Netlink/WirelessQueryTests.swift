@@ -66,7 +66,7 @@ struct WirelessQueryTests {
         }
     }
 
-    @Test("the name comes from the scan results where the interface does not tell it")
+    @Test("the name comes from the scan results if the interface has none")
     func scanResult() {
         let air = Air()
         air.connect(Self.first, "lab")
@@ -89,7 +89,7 @@ struct WirelessQueryTests {
     }
 
     @Test(
-        "a driver that tells of no stations costs no dump with every question: pauses double, events end them"
+        "a driver without stations costs no dump with every question: delays double, events end them"
     )
     func noStations() {
         let air = Air()

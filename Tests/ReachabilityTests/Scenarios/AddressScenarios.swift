@@ -121,7 +121,7 @@ struct AddressScenarios {
         #expect(try await !scenario.near.ip("addr show dev v0 tentative").contains("2001:db8::2"))
     }
 
-    @Test("RS-041 somebody else has the IPv6 address") func duplicate() async throws {
+    @Test("RS-041 another node has the IPv6 address") func duplicate() async throws {
         let scenario = try await Scenario(.f6)
         try await scenario.near.ip("addr del 2001:db8::2/64 dev v0")
         try await scenario.far.ip("addr add 2001:db8::2/64 dev p0 nodad")

@@ -175,7 +175,7 @@ struct PolicyScenarios {
         await scenario.expect([], code: .blackhole)
     }
 
-    @Test("an IPv6 rule that refuses one link is told, not that the link's route is missing")
+    @Test("an IPv6 rule that refuses one link is reported, not a missing route of the link")
     func refusedLink()
         async throws
     {

@@ -71,7 +71,7 @@ struct RouteScenarios {
     }
 
     @Test(
-        "RB-22 the kernel is told to ignore routes without carrier, and no longer",
+        "RB-22 the kernel is configured to ignore routes without carrier, and no longer",
         arguments: ["ipv4", "ipv6"])
     func switchedAtRunTime(family: String) async throws {
         let scenario = try await Scenario(.f2)
@@ -155,7 +155,8 @@ struct RouteScenarios {
         await scenario.expect([.unreachable])
     }
 
-    @Test("RS-078 an IPv6 default expires: told when it does, not when the kernel collects it") func expiry()
+    @Test("RS-078 an IPv6 default expires: reported when it does, not when the kernel collects it")
+    func expiry()
         async throws
     {
         let scenario = try await Scenario(.f6)

@@ -46,7 +46,6 @@ final class Scenario: Sendable {
         log.elements.filter { $0.event == .status }.map(\.status)
     }
 
-    /// The path updates so far.
     var pathUpdates: [ReachabilityPath] {
         log.elements.filter { $0.event == .path }.map(\.path)
     }

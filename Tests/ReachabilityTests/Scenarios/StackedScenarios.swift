@@ -160,7 +160,7 @@ struct StackedScenarios {
     }
 
     @Test(
-        "a tunnel whose other end the kernel tells goes by the way there",
+        "a tunnel with a known remote address follows the route to it",
         .enabled(if: NetworkLab.makesVXLAN, "this kernel has no vxlan"))
     func tunnelToAKnownEnd() async throws {
         let scenario = try await Scenario(.f1)

@@ -18,7 +18,6 @@ package struct NetlinkDecoder: Sendable {
 
     package init(filter: RouteFilter = RouteFilter()) { self.filter = filter }
 
-    /// Appends the events in one datagram.
     package mutating func decode(_ bytes: RawSpan, into events: inout [NetworkEvent]) {
         var walk = NetlinkMessages()
         while let message = walk.next(in: bytes) {
@@ -32,7 +31,6 @@ package struct NetlinkDecoder: Sendable {
         if walk.isMalformed { malformed &+= 1 }
     }
 
-    /// The result of one message.
     private enum Reading {
         case event(NetworkEvent)
         case nothing

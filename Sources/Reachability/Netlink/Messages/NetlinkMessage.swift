@@ -10,7 +10,6 @@ package struct NetlinkMessage: Sendable, Equatable {
     package let flags: UInt16
     /// The number of the answered request; 0 in notifications.
     package let sequence: UInt32
-    /// The bytes after the header.
     package let body: Range<Int>
 
     /// Whether a change interrupted the dump (NLM_F_DUMP_INTR), so that it may be inconsistent.

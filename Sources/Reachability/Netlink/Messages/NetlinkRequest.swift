@@ -7,14 +7,12 @@ package import ReachabilityCore
 ///
 /// It reuses its storage.
 package struct NetlinkRequest {
-    /// The bytes to send.
     package private(set) var bytes: [UInt8] = []
     /// The start of the current message.
     private var start = 0
 
     package init() { bytes.reserveCapacity(1024) }
 
-    /// Removes all requests.
     package mutating func clear() {
         bytes.removeAll(keepingCapacity: true)
         start = 0
@@ -45,7 +43,6 @@ package struct NetlinkRequest {
         append((Self.header(type, payload: 4), value))
     }
 
-    /// Appends an address attribute.
     package mutating func attribute(_ type: Int, _ address: IPAddress) {
         switch address.family {
         case .ipv4: attribute(type, UInt32(truncatingIfNeeded: address.low).bigEndian)

@@ -61,7 +61,6 @@ package enum AddressFamily {
     package static let bridge: UInt8 = 7
     package static let inet6: UInt8 = 10
 
-    /// The number of `family`.
     package static func number(_ family: IPAddress.Family) -> UInt8 { family == .ipv4 ? inet : inet6 }
 
     /// The family with that number; nil for any other.

@@ -5,7 +5,6 @@ package import ReachabilityCore
 
 /// The content of an RTM_NEWROUTE or RTM_DELROUTE notification (rtnetlink(7)).
 package struct RouteChange: Sendable, Equatable {
-    /// The route's destination.
     package let prefix: IPPrefix
     /// The only output interface whose lookups the change affects; nil if it can affect others.
     ///

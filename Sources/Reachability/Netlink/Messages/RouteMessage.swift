@@ -103,6 +103,5 @@ extension RawSpan {
 }
 
 extension rtattr_type_t {
-    /// The attribute's number.
     var number: Int { Int(rawValue) }
 }

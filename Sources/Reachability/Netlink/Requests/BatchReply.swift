@@ -11,7 +11,6 @@ package struct BatchReply {
     private let questions: [KernelQuestion]
     /// The answers so far, in the order of the questions.
     package private(set) var answers: [KernelAnswer?]
-    /// The number of missing replies.
     package private(set) var missing: Int
     /// Discarded messages: late, malformed, or unrelated.
     package private(set) var discarded: UInt64 = 0

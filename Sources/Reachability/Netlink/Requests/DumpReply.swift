@@ -11,7 +11,6 @@ package struct DumpReply {
     private var addresses: [InterfaceAddress] = []
     private var rules = PolicyRules()
     private var failure: Int32 = 0
-    /// Whether the dump has ended.
     package private(set) var isComplete = false
     /// Whether a change interrupted the dump (NLM_F_DUMP_INTR): entries may be missing or duplicated.
     package private(set) var isInterrupted = false

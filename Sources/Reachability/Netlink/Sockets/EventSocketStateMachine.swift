@@ -10,7 +10,6 @@ internal import ReachabilityCore
 package struct EventSocketStateMachine: ~Copyable, Sendable {
     /// The action after a read.
     package enum Action: Sendable, Equatable {
-        /// Wait for the next event.
         case listen
         /// Stop reading until then. No more is lost, because an evaluation after an overrun asks for
         /// everything.
@@ -46,7 +45,6 @@ package struct EventSocketStateMachine: ~Copyable, Sendable {
 
     package init() {}
 
-    /// The socket is open.
     package mutating func opened() { state = .listening }
 
     /// The socket could not be reopened.
@@ -55,7 +53,6 @@ package struct EventSocketStateMachine: ~Copyable, Sendable {
         return .reopen(at: now &+ reopenDelay.nextDelay().inNanoseconds)
     }
 
-    /// The source was stopped.
     package mutating func closed() {
         state = .closed
         lastOverrun = nil

@@ -9,7 +9,6 @@ package struct FilterInstruction: Sendable, Equatable {
     package var jumpFalse: UInt8
     package var operand: UInt32
 
-    /// An instruction without a jump.
     package init(_ code: Int32, _ operand: UInt32 = 0) { self.init(code, operand, true: 0, false: 0) }
 
     /// A conditional jump over these numbers of instructions.

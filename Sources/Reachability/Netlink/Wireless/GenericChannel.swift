@@ -36,15 +36,15 @@ final class GenericChannel {
     ) throws(Refusal) -> Bool {
         for _ in 1..<Self.attempts {
             do throws(Refusal) {
-                return try attempt(isDump: isDump, write, read)
+                return try exchangeOnce(isDump: isDump, write, read)
             } catch {
                 guard error.errno == EMSGSIZE else { throw error }
             }
         }
-        return try attempt(isDump: isDump, write, read)
+        return try exchangeOnce(isDump: isDump, write, read)
     }
 
-    private func attempt(
+    private func exchangeOnce(
         isDump: Bool, _ write: (inout NetlinkRequest, UInt32) -> Void,
         _ read: (NetlinkMessage, RawSpan) -> Void
     ) throws(Refusal) -> Bool {

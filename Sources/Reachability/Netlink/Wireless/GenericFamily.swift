@@ -5,11 +5,8 @@ internal import CNetlink
 /// A family of generic netlink: its number and groups are assigned when its module is loaded
 /// (linux/genetlink.h).
 package struct GenericFamily: Sendable, Equatable {
-    /// The name: "nl80211".
     package var name: String
-    /// The message type of the family.
     package var number: UInt16
-    /// The multicast groups by name.
     package var groups: [String: Int32]
 
     /// Reads the body of a CTRL_CMD_NEWFAMILY message; nil if it is malformed, or another message.

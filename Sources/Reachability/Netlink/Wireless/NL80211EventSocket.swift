@@ -37,7 +37,6 @@ package final class NL80211EventSocket {
         self.socket = consume socket
     }
 
-    /// Closes the socket.
     package func close() {
         socket = nil
         decoder = WirelessDecoder()

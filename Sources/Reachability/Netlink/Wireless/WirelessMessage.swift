@@ -38,7 +38,6 @@ extension WirelessState {
 package struct WirelessStation: Sendable, Equatable {
     /// The hardware address: six bytes.
     package var address: [UInt8]
-    /// Signal strength in dBm.
     package var signal: Int8?
     /// The start of the association in nanoseconds of CLOCK_BOOTTIME; Linux 5.3, not with every driver.
     package var associatedAt: UInt64?

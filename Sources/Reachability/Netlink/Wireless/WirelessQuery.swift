@@ -70,7 +70,7 @@ package final class WirelessQuery {
         _ = try? ask(family, NL80211_CMD_GET_STATION, index, flags: NLM_F_DUMP) { message, bytes in
             station = state.readStation(message.body, in: bytes) ?? station
         }
-        guard let station else { return askLostConnection(family, index, &state) }
+        guard let station else { return handleMissingStation(family, index, &state) }
         if let known = associations[index], !known.isOver, station.continues(known.station) {
             associations[index]?.station = station
             state.ssid = state.ssid ?? known.ssid
@@ -92,7 +92,7 @@ package final class WirelessQuery {
     }
 
     /// Handles a missing station: a connection is changing, or the driver reports no stations.
-    private func askLostConnection(_ family: UInt16, _ index: Int32, _ state: inout WirelessState) {
+    private func handleMissingStation(_ family: UInt16, _ index: Int32, _ state: inout WirelessState) {
         if let known = associations[index] {
             // The link reports the loss a moment later. Until then the old access point is returned, because
             // a path without one would count as a further change.
