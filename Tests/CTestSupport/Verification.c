@@ -51,6 +51,11 @@ void *ctest_verification_start(ctest_verification *verification) {
     return ready ? verification->context : 0;
 }
 
+void ctest_verification_set_level(ctest_verification *verification, int level) {
+    void *parameters = CALL(void *(*)(void *), X509_STORE_CTX_get0_param, verification->context);
+    CALL(void (*)(void *, int), X509_VERIFY_PARAM_set_auth_level, parameters, level);
+}
+
 int ctest_verification_error(ctest_verification *verification) {
     return CALL(int (*)(void *), X509_STORE_CTX_get_error, verification->context);
 }

@@ -53,6 +53,20 @@ import Testing
         await outbox.close()
     }
 
+    @Test("FLD-021 A portal takes back what goes without TLS; it leaves again when the probe says otherwise")
+    func portal() async throws {
+        let outbox = try await lab.open()
+        try await outbox.follow(.full)
+        let id = try await held(outbox)
+        try await outbox.follow(.portal)
+        #expect(await told.wait(forCount: 2) == ["held", "taken back"])
+        #expect(try await outbox.entry(id)?.attempts == 0)
+        try await outbox.follow(.full)
+        #expect(await told.wait(forCount: 3) == ["held", "taken back", "held"])
+        reader.cancel()
+        await outbox.close()
+    }
+
     @Test("Removed, it is taken back, whichever process removes it", arguments: [true, false])
     func removal(isOwn: Bool) async throws {
         let outbox = try await lab.open()

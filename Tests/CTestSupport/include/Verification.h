@@ -10,6 +10,8 @@ ctest_verification *ctest_verification_new(void);
 bool ctest_verification_add(ctest_verification *verification, bool is_anchor, const uint8_t *der, long count);
 // The X509_STORE_CTX, after all are added; it lives as long as `verification`.
 void *ctest_verification_start(ctest_verification *verification);
+// The security level of the handshake (SSL_CTX_set_security_level(3)), after the start.
+void ctest_verification_set_level(ctest_verification *verification, int level);
 // The error that the handshake would report.
 int ctest_verification_error(ctest_verification *verification);
 void ctest_verification_free(ctest_verification *verification);

@@ -136,8 +136,8 @@ private struct RequestMarbles {
 
     @Test mutating func `Cancelled in any state, nothing happens afterwards`() {
         for before in ["", "s", "sh", "shq", "shqe", "shcq", "su", "p", "b"] {
-            let after = marbles.actions(before + "xsShdeEtuUpPx").suffix(13)
-            #expect(after == "x------------", "after \(before)")
+            let after = marbles.actions(before + "xsShdebEtuUpPx").suffix(14)
+            #expect(after == "x-------------", "after \(before)")
         }
     }
 
@@ -155,6 +155,16 @@ private struct RequestMarbles {
         #expect(marbles.actions("shqqlad") == ">---~a=")
     }
 
+    @Test mutating func `A second answer to the same question does not count`() {
+        #expect(marbles.actions("qaa") == "-a~")
+        #expect(marbles.actions("shqada") == ">--a=~")
+    }
+
+    @Test mutating func `A question before the head is decided about as well`() {
+        #expect(marbles.actions("sqad") == ">-a=")
+        #expect(marbles.states == "sddr")
+    }
+
     @Test mutating func `An exchange that breaks while a delegate decides makes the decision late`() {
         #expect(marbles.actions("shqEa") == ">--F~")
         #expect(marbles.states == "srdpp")
@@ -167,6 +177,7 @@ private struct RequestMarbles {
 
     @Test mutating func `Suspended while it is sent, its bytes stop`() {
         #expect(marbles.actions("suUhe") == ">|:-.")
+        #expect(marbles.actions("sUuuUU") == ">-|-:-")
     }
 
     @Test mutating func `Suspended while parked, both have to let it go on`() {
@@ -186,6 +197,18 @@ private struct RequestMarbles {
     @Test mutating func `The network is gone before anything is sent`() {
         #expect(marbles.actions("S-Ps") == "n-1>")
         #expect(marbles.states == "WWps")
+    }
+
+    @Test mutating func `A connection that failed on a new path is made again after its delay`() {
+        #expect(marbles.actions("sRts") == ">r1>")
+        #expect(marbles.states == "sbps")
+        #expect(marbles.actions("sRutU") == ">r--1")
+        #expect(marbles.states == "sbbwp")
+    }
+
+    @Test mutating func `A path that is lost after the response was whole loses nothing`() {
+        #expect(marbles.actions("shqepdpe") == ">----*-.")
+        #expect(marbles.states == "srdDDRRP")
     }
 
     @Test mutating func `A path that is lost while a reconnection waits is waited for instead`() {
@@ -221,6 +244,12 @@ private struct RequestMarbles {
         #expect(marbles.actions("spP") == ">x3")
     }
 
+    @Test mutating func `The request of a redirect follows the path, whatever became of the body before`() {
+        marbles.progress.hasRedirect = true
+        marbles.progress.isBodySpent = true
+        #expect(marbles.actions("spP") == ">x2")
+    }
+
     @Test mutating func `A file goes on with the bytes that are missing`() {
         marbles.progress.interruption.hasHead = true
         marbles.progress.interruption.content = .file(bytes: 1000)
@@ -254,6 +283,28 @@ private struct RequestMarbles {
         timed.append(machine.isTimed)
         #expect(timed == [true, false, false, true, false, true, false])
         #expect(begins && !isNews)
+    }
+
+    @Test func `A wait for a connection keeps nothing from being sent, and ends with the task`() {
+        var machine = RequestStateMachine()
+        _ = machine.waits(forConnection: true)
+        let action = machine.ready(isBlocked: false)
+        _ = machine.stopped()
+        let waited = machine.waits(forConnection: false)
+        let holds = machine.holds
+        #expect(action == .send && holds.isEmpty && !waited)
+    }
+
+    @Test func `A finished request is held and let go by nothing`() {
+        var machine = RequestStateMachine()
+        _ = machine.stopped()
+        _ = (machine.suspended(), machine.parked(marbles.progress))
+        var holds = [machine.holds]
+        var held = RequestStateMachine()
+        _ = (held.suspended(), held.parked(marbles.progress), held.stopped())
+        _ = (held.resumed(), held.unparked())
+        holds.append(held.holds)
+        #expect(holds == [[], [.user, .network]])
     }
 }
 
@@ -313,8 +364,10 @@ private struct RequestMarbles {
         #expect(response.action() == .askRetriers)
         response.rest = .missing
         #expect(response.action() == .askForRest)
+        #expect(response.action(after: .rest) == .askRetriers)
         response.rest = .invalid
         #expect(response.action() == .failForRest)
+        #expect(response.action(after: .validation) == .store)
     }
 
     @Test func `A failure without a network waits for it, unless it waits already, or may not be repeated`() {
@@ -328,5 +381,11 @@ private struct RequestMarbles {
         actions.append(machine.failed(failure))
         #expect(
             actions == [.parkAfterFailure(.attempt), .complete, .prepare(.attempt), .complete, .askRetriers])
+        failure.stepWhenReachable = .attempt
+        failure.isBlocked = false
+        actions = [machine.failed(failure)]
+        _ = machine.stopped()
+        actions.append(machine.failed(failure))
+        #expect(actions == [.askRetriers, .nothing])
     }
 }

@@ -15,9 +15,10 @@ final class ForgedChainTests {
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     /// Issues a certificate with a key of its own, by another one or by itself.
-    private func issue(_ name: String, by issuer: String?, _ extensions: String, key: String? = nil)
-        async throws -> Data
-    {
+    private func issue(
+        _ name: String, by issuer: String?, _ extensions: String, key: String? = nil,
+        digest: String = "sha256"
+    ) async throws -> Data {
         let origin = try await TestSupport.Origin.shared
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let keyFile = "\(folder)/\(key ?? name).key"
@@ -30,7 +31,7 @@ final class ForgedChainTests {
         }
         var command = [
             "openssl", "req", "-x509", "-new", "-key", keyFile, "-subj", "/CN=\(name)", "-days", "30",
-            "-outform", "DER",
+            "-outform", "DER", "-\(digest)",
             "-out", "\(folder)/\(name).der", "-config", "/dev/stdin", "-extensions", "ext",
         ]
         if let issuer { command += ["-CA", "\(folder)/\(issuer).der", "-CAkey", "\(folder)/\(issuer).key"] }
@@ -45,10 +46,10 @@ final class ForgedChainTests {
     private let server =
         "basicConstraints=CA:false\nsubjectAltName=DNS:host.test\nextendedKeyUsage=serverAuth"
 
-    /// What a policy says of a chain; anchors are the trust roots.
-    private func judge(_ policy: SecurityPolicy, _ presented: [Data], anchors: [Data] = []) throws -> (
-        accepted: Bool, TrustRefusal?
-    ) {
+    /// What a policy says of a chain; anchors are the trust roots, the level is the handshake's.
+    private func judge(
+        _ policy: SecurityPolicy, _ presented: [Data], anchors: [Data] = [], level: Int32 = 0
+    ) throws -> (accepted: Bool, TrustRefusal?) {
         let settings = try TLSSettings(policy, CurlLibrary.load(), asks: true)
         let verification = try #require(ctest_verification_new())
         defer { ctest_verification_free(verification) }
@@ -63,6 +64,7 @@ final class ForgedChainTests {
         }
         let evaluator = settings.evaluator(host: "host.test", judge: .policy)
         let started = try #require(ctest_verification_start(verification))
+        ctest_verification_set_level(verification, level)
         let accepted = evaluator.accepts(OpaquePointer(started))
         #expect((ctest_verification_error(verification) == 0) == accepted)
         #expect((evaluator.refusal == nil) == accepted)
@@ -123,6 +125,19 @@ final class ForgedChainTests {
         #expect(!(try judge(policy(pinning: impostor), [leaf, impostor]).accepted))
         #expect(!(try judge(policy(pinning: impostor, .certificate), [leaf, impostor]).accepted))
         #expect(!(try judge(policy(pinning: impostor, .certificate), [leaf]).accepted))
+    }
+
+    @Test("FLD-060 a signature that is weaker than the handshake allows leads to no pinned certificate")
+    func weakSignature() async throws {
+        let root = try await issue("root", by: nil, authority)
+        let strong = try await issue("strong", by: "root", server)
+        let weak = try await issue("weak", by: "root", server, digest: "sha1")
+        for mode in [SecurityPolicy.PinningMode.publicKey, .certificate] {
+            let policy = policy(pinning: root, mode)
+            #expect(try judge(policy, [strong, root], level: 1).accepted)
+            #expect(try judge(policy, [weak, root], level: 0).accepted)
+            #expect(!(try judge(policy, [weak, root], level: 1)).accepted)
+        }
     }
 
     @Test("a certificate that is for something else than servers is refused, pinned authority or not")
