@@ -1,5 +1,5 @@
-// The reference: the least that C can do. One socket on the link, address and route groups, a blocking recv(),
-// a walk over the message headers, and one line for every link, address or default route message.
+// The reference: the least that C can do. One socket on the link, address and route groups, a blocking
+// recv(), a walk over the message headers, and one line for every link, address or default route message.
 //   receive_loop [--filter]      --filter: with the socket filter of filter.h
 // First line: "ready GATEWAY|-", after the links, the addresses and the default route have been asked for.
 // Then "default GATEWAY DEVICE", "gone GATEWAY DEVICE", "link INDEX up|down", "address INDEX".
