@@ -145,7 +145,10 @@ let package = Package(
         .target(name: "CTestSupport", path: "Tests/CTestSupport"),
         .target(
             name: "TestSupport",
-            dependencies: ["CTestSupport", "CLinux", "EventLoop", "ReachabilityCore", "Reachability"],
+            dependencies: [
+                "CTestSupport", "CLinux", "EventLoop", "ReachabilityCore", "Reachability", "SessionCore",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
             path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(name: "OriginTests", dependencies: ["TestSupport"], swiftSettings: strict),
         .testTarget(
@@ -189,7 +192,7 @@ let package = Package(
         .testTarget(
             name: "SessionManagerExtrasTests",
             dependencies: [
-                "SessionManagerExtras", "SessionCore",
+                "SessionManagerExtras", "SessionCore", "TestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: strict),

@@ -78,7 +78,7 @@ static size_t line_came(char *line, size_t size, size_t number, void *user) {
     if (!head->first) head->first = head->last;
     // Upper or lower case, as libcurl accepts it (checkhttpprefix, lib/http.c); `StatusLine` refuses all but
     // capitals.
-    bool begins = count > 8 && strncasecmp(line, "HTTP/", 5) == 0;
+    bool begins = count > 8 && line[4] == '/' && strncasecmp(line, "HTTP/", 5) == 0;
     // Trailers come after the head, also after content without a byte, and are ignored.
     if (!head->inside && !begins) return count;
     if (begins) {

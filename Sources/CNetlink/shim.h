@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libnl-3, libnl-route-3 and the kernel's netlink headers, with typed wrappers for what Swift cannot call.
+// libnl-3, libnl-route-3 and the kernel's netlink headers, with wrappers for what Swift does not import.
 #pragma once
 #include <errno.h>
 #include <linux/fib_rules.h>
@@ -26,9 +26,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-/// Receives one datagram with its sender. MSG_TRUNC makes the kernel return the true length of one that does
-/// not fit. Returns the length or a negative errno; `port` is the sender's nl_pid and `groups` its multicast
-/// group mask.
+/// Receives one datagram with its sender; MSG_TRUNC returns the true length of a truncated one.
+/// Returns the length or a negative errno; `port` is the sender's nl_pid, `groups` its multicast groups.
 static inline ssize_t cnetlink_receive(int descriptor, void *buffer, size_t size, uint32_t *port,
                                        uint32_t *groups) {
     struct sockaddr_nl sender = {0};
@@ -39,7 +38,7 @@ static inline ssize_t cnetlink_receive(int descriptor, void *buffer, size_t size
     return received < 0 ? -(ssize_t)errno : received;
 }
 
-/// Attaches a classic filter in place of the current one. Returns 0 or a negative errno.
+/// Replaces the classic filter. Returns 0 or a negative errno.
 static inline int cnetlink_attach_filter(int descriptor, const struct sock_filter *instructions,
                                          unsigned short count) {
     struct sock_fprog program = {.len = count, .filter = (struct sock_filter *)instructions};
@@ -51,7 +50,7 @@ static inline int cnetlink_set_option(int descriptor, int level, int option, int
     return setsockopt(descriptor, level, option, &value, sizeof value) < 0 ? -errno : 0;
 }
 
-/// Limits how long a receive waits (SO_RCVTIMEO, socket(7)). Returns 0 or a negative errno.
+/// Limits the wait of a receive (SO_RCVTIMEO, socket(7)). Returns 0 or a negative errno.
 static inline int cnetlink_set_timeout(int descriptor, long microseconds) {
     struct timeval time = {.tv_sec = microseconds / 1000000, .tv_usec = microseconds % 1000000};
     return setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time) < 0 ? -errno : 0;

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// `import Reachability` is all a user writes: statuses, paths and providers come along.
+// Exported, so that `import Reachability` alone gives statuses, paths and providers.
 @_exported public import ReachabilityCore

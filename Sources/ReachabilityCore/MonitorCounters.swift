@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How often things happened since monitoring started; for diagnosis and metrics.
+/// Counters since monitoring started, for diagnosis and metrics.
 public struct MonitorCounters: Sendable, Equatable {
-    /// Events that the kernel sent and the filter let through.
+    /// Events that the kernel sent and the filter passed.
     public package(set) var events: UInt64 = 0
-    /// Times the kernel was asked anew.
+    /// Evaluations that asked the kernel.
     public package(set) var evaluations: UInt64 = 0
     /// Overruns of the receive buffer (ENOBUFS, netlink(7)).
     public package(set) var overruns: UInt64 = 0
-    /// Re-evaluations because events were lost: after overruns, and after a socket was opened again.
+    /// Re-evaluations after lost events: after overruns, and after a socket was opened again.
     ///
-    /// In a storm of overruns one stands for many.
+    /// In a storm of overruns one re-evaluation follows many of them.
     public package(set) var resyncs: UInt64 = 0
-    /// Messages that were malformed or came from somebody other than the kernel, and were dropped.
+    /// Dropped messages: malformed, or from a sender other than the kernel.
     public package(set) var discarded: UInt64 = 0
-    /// Times a socket had to be opened again.
+    /// Sockets that were opened again.
     public package(set) var reopenings: UInt64 = 0
 
     /// All zero.

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What monitoring has to do without on this machine: it works, but costs more or hears of some changes later.
+/// Limitations of monitoring on this machine: it works, but costs more or detects some changes later.
 public struct MonitorLimitations: OptionSet, Sendable, Hashable {
-    /// The limitations as bits; only the constants below name them.
+    /// The limitations as bits, which only the constants below name.
     public let rawValue: UInt8
     /// Limitations from bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The kernel took no socket filter (SO_ATTACH_FILTER, socket(7)): every change of a route wakes the process.
+    /// The kernel refused the socket filter (SO_ATTACH_FILTER, socket(7)): every change of a route wakes the
+    /// process.
     public static let unfiltered = MonitorLimitations(rawValue: 1 << 0)
-    /// The kernel lacks some of the multicast groups: it is asked again after
+    /// The kernel lacks some multicast groups: it is asked again after
     /// ``ReachabilityTiming/partialSafetyInterval``.
     public static let partialEvents = MonitorLimitations(rawValue: 1 << 1)
-    /// Nobody tells of changes: the kernel is asked again after ``ReachabilityTiming/pollInterval``.
+    /// The kernel sends no events: it is asked again after ``ReachabilityTiming/pollInterval``.
     public static let noEvents = MonitorLimitations(rawValue: 1 << 2)
 
-    /// A sentence for each, without a full stop, for a log.
+    /// A sentence for each limitation, without a full stop, for a log.
     public var sentences: [String] {
         var sentences: [String] = []
         if contains(.unfiltered) {

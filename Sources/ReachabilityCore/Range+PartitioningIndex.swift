@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Range<Int> {
-    /// The first number for which `isInSecond` holds, where it holds for all that follow; the end where it holds for none.
+    /// The first number for which `isInSecond` holds, if it holds for all that follow; the end if it holds
+    /// for none.
     ///
-    /// Found by halves. For the indexes of sorted arrays, and on numbers so that nothing generic crosses a module.
+    /// A binary search for indexes of sorted arrays; on numbers, so that no generic code crosses a module.
     package func partitioningIndex(where isInSecond: (Int) -> Bool) -> Int {
         var (low, high) = (lowerBound, upperBound)
         while low < high {

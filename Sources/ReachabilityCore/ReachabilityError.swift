@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why reachability cannot be told, with what to do about it.
+/// The reason why reachability cannot be determined, with advice.
 public struct ReachabilityError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The kind of failure.
-    ///
-    /// More may come.
+    /// The kind of failure; later versions may add kinds.
     public struct Code: RawRepresentable, Sendable, Equatable, CustomStringConvertible {
         /// The word.
         public let rawValue: String
@@ -23,17 +21,17 @@ public struct ReachabilityError: Error, Sendable, Equatable, CustomStringConvert
         public static let outOfResources = Code(rawValue: "outOfResources")
         /// A host name, address or recording cannot be read.
         public static let invalidInput = Code(rawValue: "invalidInput")
-        /// The kernel's answer made no sense.
+        /// The kernel's answer was invalid.
         public static let protocolViolation = Code(rawValue: "protocolViolation")
     }
 
     /// The kind of failure.
     public let code: Code
-    /// The errno(3) underneath; 0 where there is none.
+    /// The errno(3) of the failure; 0 if there is none.
     public let errno: Int32
-    /// What was tried and where.
+    /// The failed operation and its object.
     public let context: String
-    /// What to try.
+    /// What to try next.
     public let advice: String
 
     /// An error.
@@ -44,6 +42,6 @@ public struct ReachabilityError: Error, Sendable, Equatable, CustomStringConvert
         self.advice = advice
     }
 
-    /// What, where, and what to try, in one line.
+    /// Context and advice in one line.
     public var description: String { advice.isEmpty ? context : "\(context); \(advice)" }
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A source of reachability statuses: the kernel's, a recorded one, or your own in a test.
+/// A source of reachability statuses: the kernel, a recording, or a test.
 ///
-/// Whatever pauses and resumes with the network takes `any ReachabilityProvider`.
+/// Components that pause and resume with the network accept `any ReachabilityProvider`.
 public protocol ReachabilityProvider: Sendable {
     /// The status and path of this instant.
     func currentReachability() -> (status: ReachabilityStatus, path: ReachabilityPath)
 
-    /// Calls `observer` with how things are, and then at each change, in order and never twice at a time.
+    /// Calls `observer` with the present state, then with each change, in order and never concurrently.
     ///
-    /// - Returns: The subscription. It ends when its `cancel()` is called.
+    /// - Returns: The subscription; `cancel()` ends it.
     func observeReachability(
         _ observer: @escaping @Sendable (ReachabilityUpdate) -> Void
     ) -> ReachabilityObservation
@@ -17,17 +17,15 @@ public protocol ReachabilityProvider: Sendable {
 
 /// A subscription to reachability updates.
 ///
-/// Keep it to be able to end it; letting go of it changes nothing.
+/// It lasts until `cancel()` is called; releasing the value does not end it.
 public struct ReachabilityObservation: Sendable {
     private let onCancel: @Sendable () -> Void
 
-    /// A subscription that `onCancel` ends.
+    /// A subscription whose end calls `onCancel`.
     public init(onCancel: @escaping @Sendable () -> Void) { self.onCancel = onCancel }
 
-    /// Ends the subscription: after it returns no further call begins.
+    /// Ends the subscription: no further call begins after it returns.
     ///
-    /// Calling it again does nothing.
-    ///
-    /// It may be called from inside the observer, and from any thread.
+    /// Repeated calls do nothing. Any thread may call it, and the observer itself too.
     public func cancel() { onCancel() }
 }

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether, and by which kind of medium, the network can be reached.
+/// Whether the network is reachable, and by which kind of medium.
 ///
 /// The raw values are those of AFNetworking's `AFNetworkReachabilityStatus`: −1, 0 and 2 keep their meaning;
 /// 1 (cellular there) stays reserved, because on Linux a cellular path is ``wired`` with
 /// ``ReachabilityPath/medium`` ``Medium/cellular`` and ``ReachabilityPath/isExpensive`` beside it.
 public enum ReachabilityStatus: Int, Sendable, Hashable, CaseIterable {
-    /// Not known: monitoring has not started, has been stopped, or is impossible (the kernel refused netlink).
+    /// Not known: monitoring has not started, has stopped, or is impossible (the kernel refused netlink).
     ///
-    /// `unknown` never holds a request back: nothing is known against it.
+    /// `unknown` never holds a request back.
     case unknown = -1
     /// The kernel has no usable path: no route, no address, no carrier, or a dead link.
     case unreachable = 0
     /// The path is carried by Wi-Fi.
     case wifi = 2
-    /// The path is carried by anything that is not Wi-Fi: Ethernet, cellular, loopback …
+    /// The path is carried by another medium: Ethernet, cellular, loopback …
     case wired = 3
 
-    /// Whether requests can be expected to get out: `wifi` or `wired`.
+    /// Whether requests can be expected to succeed: `wifi` or `wired`.
     ///
-    /// False while ``unknown``, as in AFNetworking; a gate for requests has to ask for `!= .unreachable`.
+    /// False for ``unknown``, as in AFNetworking; a gate for requests must test for `!= .unreachable`.
     public var isReachable: Bool { self == .wifi || self == .wired }
 
     /// The sentence for people in English, which is also the key for translations.
@@ -35,9 +35,9 @@ public enum ReachabilityStatus: Int, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The sentence for people, through a table of the caller's.
+    /// The sentence for people, translated by `table`.
     ///
-    /// - Parameter table: Returns the translation for a key, nil where it has none; the key is the fallback.
+    /// - Parameter table: Returns the translation for a key, or nil to use the key.
     public func localizedString(_ table: (_ key: String) -> String? = { _ in nil }) -> String {
         table(localizationKey) ?? localizationKey
     }
@@ -54,7 +54,7 @@ extension ReachabilityStatus: CustomStringConvertible, LosslessStringConvertible
         }
     }
 
-    /// The status for one of the words of ``description``; nil for any other text.
+    /// The status for a word of ``description``; nil for any other text.
     public init?(_ description: String) {
         guard let match = Self.allCases.first(where: { $0.description == description }) else { return nil }
         self = match

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What has changed, as observers get it.
+/// A change, as delivered to observers.
 public struct ReachabilityUpdate: Sendable, Equatable {
-    /// What kind of change this is.
+    /// The kind of change.
     public enum Event: String, Sendable, Equatable, CaseIterable {
-        /// The first report of a subscription: how things are.
+        /// The first update of a subscription: the present state.
         case initial
         /// The status changed; the path may have changed with it.
         case status
@@ -20,9 +20,10 @@ public struct ReachabilityUpdate: Sendable, Equatable {
     public let previous: ReachabilityStatus?
     /// The path now.
     public var path: ReachabilityPath { shared.path }
-    /// Every interface but loopback, where ``ReachabilityConfiguration/reportsLinks`` asks for it; else empty.
+    /// Reports on all interfaces but loopback if ``ReachabilityConfiguration/reportsLinks`` is set; else
+    /// empty.
     public package(set) var links: [LinkReport]
-    // An update passes through many hands on its way to an observer; a path has too many parts to be copied for each.
+    // Shared, because an update is passed on many times and a path is large.
     private let shared: SharedPath
 
     /// An update.
@@ -38,7 +39,7 @@ public struct ReachabilityUpdate: Sendable, Equatable {
     }
 }
 
-/// A path that many updates hold.
+/// A path shared by many updates.
 private final class SharedPath: Sendable, Equatable, CustomStringConvertible {
     let path: ReachabilityPath
 

@@ -2,12 +2,12 @@
 
 import ReachabilityCore
 
-/// The words of one line of a recording, taken one after the other.
+/// The words of one line of a recording, consumed in order.
 ///
-/// Every word has to be understood: one that is left over is an error, so that a typing mistake in a file edited by
-/// hand does not silently mean something else.
+/// An unknown word is an error, so that a typing mistake in an edited file does not change its meaning
+/// silently.
 struct LineWords {
-    /// Why a line is not understood.
+    /// The reason why a line cannot be read.
     struct Problem: Error {
         var text: String
         init(_ text: String) { self.text = text }
@@ -15,7 +15,7 @@ struct LineWords {
 
     private let words: [Substring]
     private var position = 0
-    /// The words of the form `key=value` and the flags that have been asked for.
+    /// Which `key=value` words and flags have been consumed.
     private var used: [Bool]
 
     init(_ text: Substring) { self.init(words: text.split(separator: " ", omittingEmptySubsequences: true)) }
@@ -25,7 +25,7 @@ struct LineWords {
         used = Array(repeating: false, count: words.count)
     }
 
-    /// The next word that stands by itself.
+    /// The next word without a key.
     mutating func next(_ what: String) throws(Problem) -> Substring {
         guard position < words.count else { throw Problem("\(what) is missing") }
         used[position] = true
@@ -33,15 +33,15 @@ struct LineWords {
         return words[position - 1]
     }
 
-    /// Whether the next word is this one; it is taken then.
-    mutating func take(_ word: String) -> Bool {
+    /// Consumes the next word if it is `word`; false otherwise.
+    mutating func consume(_ word: String) -> Bool {
         guard position < words.count, words[position] == word else { return false }
         used[position] = true
         position += 1
         return true
     }
 
-    /// The words before the next arrow; they and the arrow are taken.
+    /// Consumes the words before the next arrow, and the arrow.
     mutating func upToArrow() throws(Problem) -> LineWords {
         guard let arrow = words[position...].firstIndex(of: "=>") else { throw Problem("'=>' is missing") }
         let own = LineWords(words: Array(words[position..<arrow]))
@@ -53,7 +53,7 @@ struct LineWords {
     /// Whether no word is left for ``next(_:)``.
     var isAtEnd: Bool { position == words.count }
 
-    /// The value of `key=value`; nil where the key is not there.
+    /// The value of `key=value`; nil if the key is missing.
     mutating func value(_ key: String) throws(Problem) -> Substring? {
         var found: Substring?
         for index in position..<words.count where !used[index] {
@@ -68,7 +68,7 @@ struct LineWords {
         return found
     }
 
-    /// Whether the word is there.
+    /// Whether the line has the flag; consumes it.
     mutating func flag(_ word: String) -> Bool {
         for index in position..<words.count where !used[index] && words[index] == word {
             used[index] = true
@@ -77,14 +77,14 @@ struct LineWords {
         return false
     }
 
-    /// Complains about words that nobody asked for.
+    /// Throws for words that were not consumed.
     func finish() throws(Problem) {
         if let index = used.firstIndex(of: false) {
             throw Problem("what does '\(Self.shown(words[index]))' mean here?")
         }
     }
 
-    /// A piece of the file for an error message: short.
+    /// A short excerpt for an error message.
     static func shown(_ word: Substring) -> String {
         word.count > 40 ? String(word.prefix(40)) + "…" : String(word)
     }
@@ -148,10 +148,10 @@ extension LineWords {
         return try Self.duration(text, key)
     }
 
-    // The machine multiplies durations: beyond this they would overflow there.
+    // The state machine multiplies durations; longer ones would overflow there.
     private static let longestDuration: UInt64 = 1 << 40
 
-    /// Seconds with up to eighteen digits behind the point.
+    /// Seconds with up to eighteen fractional digits.
     static func duration(_ text: Substring, _ what: String) throws(Problem) -> Duration {
         let isNegative = text.first == "-"
         let parts = text.dropFirst(isNegative ? 1 : 0).split(separator: ".", omittingEmptySubsequences: false)

@@ -2,7 +2,7 @@
 
 import ReachabilityCore
 
-/// An item of a recording whose indented lines are still being read.
+/// An item of a recording whose indented lines are not all read yet.
 struct OpenItem: Sendable {
     private enum Content: Sendable {
         case events([NetworkEvent])
@@ -11,7 +11,7 @@ struct OpenItem: Sendable {
         case complete(RecordedItem)
     }
 
-    /// An answer whose members follow on lines of their own.
+    /// An answer with its members on lines of their own.
     private enum OpenList: Sendable {
         case links(KernelQuestion, [LinkState], count: Int)
         case addresses(KernelQuestion, [InterfaceAddress], count: Int)
@@ -22,7 +22,7 @@ struct OpenItem: Sendable {
     private var list: OpenList?
     private var lines = 1
 
-    /// Reads an item's first line.
+    /// Reads the first line of an item.
     init(_ words: inout LineWords, start: MonotonicInstant) throws(LineWords.Problem) {
         let stamp = try words.next("the time")
         guard let sign = stamp.first, sign == "+" || sign == "-" else {
@@ -75,7 +75,8 @@ struct OpenItem: Sendable {
             throw LineWords.Problem("the item has too many lines")
         }
         let word = try words.next("a word")
-        // Taken out and put back, so that the array inside stays the only reference and is not copied.
+        // Takes the content out and stores it back, so that its array has a single reference and is not
+        // copied.
         switch content {
         case .events(var events) where word == "event":
             content = .events([])
@@ -99,14 +100,14 @@ struct OpenItem: Sendable {
         _ words: inout LineWords, _ known: inout [KernelQuestion: KernelAnswer]
     ) throws(LineWords.Problem) {
         let question = try words.question()
-        if words.take("same") {
+        if words.consume("same") {
             guard let answer = known[question] else {
                 throw LineWords.Problem("'same', but there is no earlier answer to this question")
             }
             return add(question, answer)
         }
         switch try words.answer() {
-        case .single(let answer): try remember(question, answer, &known)
+        case .single(let answer): try store(question, answer, &known)
         case .links(let count): list = .links(question, [], count: count)
         case .addresses(let count): list = .addresses(question, [], count: count)
         }
@@ -127,16 +128,16 @@ struct OpenItem: Sendable {
         }
     }
 
-    /// Hands over a list that is complete.
+    /// Stores a list that is complete.
     private mutating func closeList(_ known: inout [KernelQuestion: KernelAnswer]) throws(LineWords.Problem) {
         switch list {
         case nil: return
         case .links(let question, let links, let count):
             guard links.count == count else { throw Self.short(links.count, count, "links") }
-            try remember(question, .links(links), &known)
+            try store(question, .links(links), &known)
         case .addresses(let question, let addresses, let count):
             guard addresses.count == count else { throw Self.short(addresses.count, count, "addresses") }
-            try remember(question, .addresses(addresses), &known)
+            try store(question, .addresses(addresses), &known)
         }
         list = nil
     }
@@ -145,7 +146,7 @@ struct OpenItem: Sendable {
         LineWords.Problem("only \(found) of \(count) \(what) are there")
     }
 
-    private mutating func remember(
+    private mutating func store(
         _ question: KernelQuestion, _ answer: KernelAnswer, _ known: inout [KernelQuestion: KernelAnswer]
     ) throws(LineWords.Problem) {
         guard known[question] != nil || known.count < RecordingReader.knownLimit else {
@@ -162,7 +163,7 @@ struct OpenItem: Sendable {
         content = .evaluated(snapshot, took: took)
     }
 
-    /// The item, when its last line is read.
+    /// The item after its last line.
     consuming func finished(known: inout [KernelQuestion: KernelAnswer]) throws(LineWords.Problem)
         -> RecordedItem
     {

@@ -2,29 +2,29 @@
 
 package import ReachabilityCore
 
-/// Lets a fresh machine and a fresh evaluation live through a recording, on its instants.
+/// Replays a recording with a new state machine and evaluator at the recorded instants.
 ///
-/// What comes out is what the monitor said then, if program and recording are of one mind; where they are not,
-/// the difference is a change of behaviour.
+/// The output equals that of the recorded monitor if both programs decide alike; a difference is a change of
+/// behaviour.
 package struct RecordingPlayer: ~Copyable, Sendable {
-    /// One thing the monitor said, and when.
+    /// An update with its time.
     package struct Moment: Sendable, Equatable {
-        /// What it said.
+        /// The update.
         package let update: ReachabilityUpdate
-        /// What the wall clock showed.
+        /// The wall clock at that instant.
         package let wall: WallTime
     }
 
     private let header: RecordingHeader
     private var machine: ReachabilityStateMachine
-    /// Nil while the watched name has no address.
+    /// Nil while the monitored name has no address.
     private var evaluator: PathEvaluator?
     private let general: PathEvaluator
     private var failure: NameFailure?
-    /// What the wall clock shows at an instant, as a distance.
+    /// The offset from the monotonic clock to the wall clock.
     private var wallOffset: Int64
     private var snapshot = Snapshot()
-    /// Evaluations in which an answer was missing: the recording was made by a program that asks other questions.
+    /// Evaluations with missing answers: the recording program asked other questions.
     package private(set) var incomplete = 0
 
     package init(_ header: RecordingHeader) {
@@ -34,7 +34,7 @@ package struct RecordingPlayer: ~Copyable, Sendable {
         general = PathEvaluator(
             target: .general(sentinels: configuration.sentinels), configuration: configuration)
         if let host = header.host {
-            // A name has no destination until the recording tells its addresses.
+            // A name has no destination until the recording has its addresses.
             evaluator = ReachabilityDestination(host).map {
                 PathEvaluator(target: .host([$0]), configuration: configuration)
             }
@@ -45,14 +45,14 @@ package struct RecordingPlayer: ~Copyable, Sendable {
         machine.started()
     }
 
-    /// Lives through one item; nil where nothing was to be told.
+    /// Replays one item; nil if it leads to no update.
     package mutating func play(_ item: RecordedItem) -> Moment? {
         let now = item.instant
-        let verdict: ReachabilityStateMachine.Verdict
+        let action: ReachabilityStateMachine.EvaluationAction
         var links: [LinkReport] = []
         switch item {
         case .events(let events, _):
-            // The recording tells when the kernel was asked: what the machine asks for is of no interest here.
+            // The recording says when the kernel was asked; the machine's action is ignored.
             for event in events { _ = machine.observed(event, at: now) }
             return nil
         case .elapsed:
@@ -71,10 +71,10 @@ package struct RecordingPlayer: ~Copyable, Sendable {
         case .stopped:
             machine.stopped()
             return nil
-        case .unanswered(let error, _): verdict = machine.evaluationFailed(error, at: now)
+        case .unanswered(let error, _): action = machine.evaluationFailed(error, at: now)
         case .evaluated(let snapshot, _, let took):
             let evaluator = evaluator ?? general
-            // A snapshot that lacks an answer was not made by this evaluator: nothing can be concluded from it.
+            // A snapshot without all answers comes from another evaluator and allows no conclusion.
             let snapshot = Self.completed(snapshot, for: evaluator)
             guard case .path(let found, let expires) = evaluator.evaluate(snapshot) else {
                 incomplete += 1
@@ -85,28 +85,28 @@ package struct RecordingPlayer: ~Copyable, Sendable {
                 machine.evaluationPostponed(took: took.inNanoseconds, at: now)
                 return nil
             }
-            verdict = machine.evaluated(path, expires: expires, took: took.inNanoseconds, at: now)
-            if header.configuration.reportsLinks, case .publish = verdict,
-                case .reports(let reports) = LinkSurvey(evaluator: evaluator).survey(snapshot)
+            action = machine.evaluated(path, expires: expires, took: took.inNanoseconds, at: now)
+            if header.configuration.reportsLinks, case .publish = action,
+                case .reports(let reports) = LinkReporter(evaluator: evaluator).report(snapshot)
             {
                 links = reports
             }
         }
-        guard case .publish(let update) = verdict else { return nil }
-        let told = ReachabilityUpdate(
+        guard case .publish(let update) = action else { return nil }
+        let recorded = ReachabilityUpdate(
             event: update.event, status: update.status, previous: update.previous, path: update.path,
             links: links)
-        return Moment(update: told, wall: WallTime(nanoseconds: now.nanoseconds &+ wallOffset))
+        return Moment(update: recorded, wall: WallTime(nanoseconds: now.nanoseconds &+ wallOffset))
     }
 
-    /// A snapshot of an older program, with what that one did not ask.
+    /// A snapshot of an older program, completed with answers to the questions that it did not ask.
     ///
-    /// Without rules its lookups are those of that time, without addresses there are none to send from, and all connections go the
-    /// way that was recorded.
+    /// The substitutes keep that program's conclusions: no policy rules, no source addresses, and the
+    /// recorded route for all connections.
     private static func completed(_ snapshot: Snapshot, for evaluator: PathEvaluator) -> Snapshot {
         var completed = snapshot
         if snapshot[.rules] == nil { completed.add(.rules, .rules(PolicyRules())) }
-        // An answer may lead to one more question, but not to many.
+        // An answer can lead to another question, but not to many.
         for _ in 0..<8 {
             guard case .needs(let questions) = evaluator.evaluate(completed) else { break }
             for question in questions {
@@ -117,10 +117,10 @@ package struct RecordingPlayer: ~Copyable, Sendable {
         return completed
     }
 
-    /// The answer that comes to what an older program concluded without the question; nil where each program asked it.
+    /// The substitute answer to a question that an older program did not ask; nil if every program asks it.
     private static func unasked(_ question: KernelQuestion, in snapshot: Snapshot) -> KernelAnswer? {
         switch question {
-        // Where IPv6 has no route: there were none to send from.
+        // IPv6 had no route, so there was no source address.
         case .addresses: return .addresses([])
         case .route(var lookup) where lookup.port != 0:
             lookup.port = 0
@@ -128,14 +128,14 @@ package struct RecordingPlayer: ~Copyable, Sendable {
             if let answer = snapshot[.route(lookup)] { return answer }
             lookup.source = nil
             return snapshot[.route(lookup)]
-        // What carries a tunnel was looked for on live links alone, without marks.
+        // Older programs searched the underlay of a tunnel on live links only, without marks.
         case .route(let lookup) where lookup.interface != 0 && snapshot[.links] != nil:
-            return .failure(KernelRefusal.networkUnreachable)
-        // Only the leg that was taken was looked at, and a port was a way out whatever it is a port of.
+            return .failure(KernelErrno.networkUnreachable)
+        // Older programs checked only the leg in use, and accepted ports of any master.
         case .link(let index)
         where isLeg(index, in: snapshot) || snapshot.links.contains { $0.master == index },
             .wireless(let index) where snapshot.links.contains { $0.index == index && $0.master != nil }:
-            return .failure(KernelRefusal.noDevice)
+            return .failure(KernelErrno.noDevice)
         default: return nil
         }
     }
@@ -147,7 +147,7 @@ package struct RecordingPlayer: ~Copyable, Sendable {
         }
     }
 
-    /// The path to the watched host, where its name has no address yet; nil while nothing can be said.
+    /// The path to the monitored host while its name has no address; nil while nothing is known.
     private func path(_ found: ReachabilityPath) -> ReachabilityPath? {
         guard evaluator == nil, let name = header.host else { return found }
         return failure.flatMap { .unresolved(name, $0, general: found) }
@@ -158,7 +158,7 @@ package struct RecordingPlayer: ~Copyable, Sendable {
 }
 
 extension Snapshot {
-    /// All links that answers tell of.
+    /// All links in the answers.
     fileprivate var links: [LinkState] {
         entries.flatMap { entry -> [LinkState] in
             switch entry.answer {

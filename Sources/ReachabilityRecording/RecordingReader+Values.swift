@@ -2,7 +2,8 @@
 
 import ReachabilityCore
 
-// How words become the values of a recording: the inverse of RecordingWriter+Values and RecordingWriter+Answers.
+// How words become the values of a recording: the inverse of RecordingWriter+Values and
+// RecordingWriter+Answers.
 
 extension LineWords {
     mutating func event() throws(Problem) -> NetworkEvent {
@@ -50,7 +51,7 @@ extension LineWords {
         link.activePort = try number("activePort")
         link.carrierUpCount = try number("carrierUp") ?? 0
         link.carrierDownCount = try number("carrierDown") ?? 0
-        // Recordings of earlier versions have none of these.
+        // Missing in recordings of earlier versions.
         link.mtu = try number("mtu")
         link.isProtocolDown = flag("protodown")
         if let word = try value("portState") {
@@ -75,7 +76,7 @@ extension LineWords {
             flags: try flags(InterfaceAddress.Flags.words) ?? [])
     }
 
-    /// A question; takes the arrow behind it.
+    /// A question; consumes the arrow after it.
     mutating func question() throws(Problem) -> KernelQuestion {
         // Only the words before the arrow belong to the question.
         var own = try upToArrow()
@@ -110,7 +111,7 @@ extension LineWords {
         return question
     }
 
-    /// An answer as far as its own line tells it.
+    /// The part of an answer on its own line.
     enum AnswerLine {
         case single(KernelAnswer)
         case links(count: Int)

@@ -2,19 +2,19 @@
 
 package import ReachabilityCore
 
-/// Reads what ``RecordingWriter`` wrote, line by line; safe on any input.
+/// Reads the lines of ``RecordingWriter``; safe on any input.
 ///
-/// An item may have indented lines below it, so it is handed out when the next item begins, or by ``finish()``.
-/// What it remembers is bounded: one item, and the last answer to each of ``knownLimit`` questions.
+/// An item can have indented lines, so it is returned with the first line of the next item, or by
+/// ``finish()``. Memory is bounded: one item, and the last answer to each of ``knownLimit`` questions.
 package struct RecordingReader: Sendable {
     /// The longest line in bytes.
     package static let lineLimit = 1 << 16
-    /// The most lines that one item has.
+    /// The maximum number of lines of an item.
     package static let itemLimit = 1 << 20
-    /// The most questions whose last answer is remembered for `same`.
+    /// The maximum number of questions whose last answer is stored for `same`.
     package static let knownLimit = 1 << 17
 
-    /// What the recording says of itself, once its first lines are read.
+    /// The header, once its lines are read.
     package private(set) var header: RecordingHeader?
     private var lines = 0
     private var isVersionRead = false
@@ -26,7 +26,7 @@ package struct RecordingReader: Sendable {
 
     /// Reads one line, without its line feed.
     ///
-    /// - Returns: The item that ended with the line before; nil where none did.
+    /// - Returns: The item that ended before this line; nil if none did.
     package mutating func read(_ line: String) throws(RecordingError) -> RecordedItem? {
         lines += 1
         do throws(LineWords.Problem) {
@@ -37,7 +37,7 @@ package struct RecordingReader: Sendable {
         }
     }
 
-    /// Reads one line from its bytes.
+    /// The same for a line as bytes.
     package mutating func read(bytes: some Sequence<UInt8>) throws(RecordingError) -> RecordedItem? {
         guard let line = String(validating: bytes, as: UTF8.self) else {
             lines += 1
@@ -46,12 +46,12 @@ package struct RecordingReader: Sendable {
         return try read(line)
     }
 
-    /// The last item, when no line is left.
+    /// The last item, after the last line.
     package mutating func finish() throws(RecordingError) -> RecordedItem? {
         guard header != nil else {
             throw RecordingError(line: max(1, lines), problem: "the file ends before the recording begins")
         }
-        do throws(LineWords.Problem) { return try takeOpen() } catch {
+        do throws(LineWords.Problem) { return try finishOpen() } catch {
             throw RecordingError(line: lines, problem: error.text)
         }
     }
@@ -65,11 +65,13 @@ package struct RecordingReader: Sendable {
             return nil
         }
         guard let header else {
-            guard words.take("start") else { throw LineWords.Problem("the line 'start wall=…' is missing") }
+            guard words.consume("start") else {
+                throw LineWords.Problem("the line 'start wall=…' is missing")
+            }
             self.header = try Self.header(&words)
             return nil
         }
-        if !isTimingRead, words.take("timing") {
+        if !isTimingRead, words.consume("timing") {
             isTimingRead = true
             self.header?.configuration.timing = try Self.timing(&words)
             return nil
@@ -78,14 +80,14 @@ package struct RecordingReader: Sendable {
             try readDetail(&words)
             return nil
         }
-        let ended = try takeOpen()
+        let ended = try finishOpen()
         isTimingRead = true
         open = try OpenItem(&words, start: header.start)
         return ended
     }
 
     private mutating func readVersion(_ words: inout LineWords) throws(LineWords.Problem) {
-        guard words.take("reach-recording") else {
+        guard words.consume("reach-recording") else {
             throw LineWords.Problem("this is not a recording: its first line should be 'reach-recording 1'")
         }
         let version: Int = try LineWords.number(try words.next("the version"), "version")
@@ -104,9 +106,83 @@ package struct RecordingReader: Sendable {
         try open?.add(&words, known: &known)
     }
 
-    private mutating func takeOpen() throws(LineWords.Problem) -> RecordedItem? {
+    private mutating func finishOpen() throws(LineWords.Problem) -> RecordedItem? {
         guard let item = open else { return nil }
         open = nil
         return try item.finished(known: &known)
+    }
+}
+
+extension RecordingReader {
+    static func header(_ words: inout LineWords) throws(LineWords.Problem) -> RecordingHeader {
+        let wallText = try words.required("wall", try words.value("wall"))
+        guard let wall = WallTime(String(wallText)) else {
+            throw LineWords.Problem(
+                "wall: '\(LineWords.shown(wallText))' is not a time like 2026-01-02T03:04:05.678Z")
+        }
+        let monotonic: Int64 = try words.number("monotonic") ?? 0
+        var header = RecordingHeader(start: MonotonicInstant(nanoseconds: monotonic), wall: wall)
+        header.host = try words.text("host")
+        if let family = try words.value("family") { header.configuration.family = try words.family(family) }
+        header.configuration.mark = try words.number("mark") ?? 0
+        header.configuration.user = try words.number("uid")
+        if let port: UInt16 = try words.number("port") { header.configuration.port = port }
+        if let sentinels = try words.value("sentinels") {
+            var addresses: [IPAddress] = []
+            for part in sentinels.split(separator: ",") { addresses.append(try LineWords.address(part)) }
+            guard addresses.count <= 64 else { throw LineWords.Problem("there are more than 64 sentinels") }
+            header.configuration.sentinels = addresses
+        }
+        if let names = try words.value("expensive") {
+            for part in names.split(separator: ",", omittingEmptySubsequences: false) {
+                header.configuration.expensiveInterfaces.insert(try LineWords.text(part, "expensive"))
+            }
+        }
+        header.configuration.reportsLinks = words.flag("links")
+        try words.finish()
+        return header
+    }
+
+    static func timing(_ words: inout LineWords) throws(LineWords.Problem) -> ReachabilityTiming {
+        var timing = ReachabilityTiming()
+        for (word, path) in ReachabilityTiming.durations {
+            if let duration = try words.duration(word) { timing[keyPath: path] = duration }
+        }
+        if let threshold: Int = try words.number("dampingThreshold") { timing.dampingThreshold = threshold }
+        for (word, path) in ReachabilityTiming.intervals { timing[keyPath: path] = try words.duration(word) }
+        try words.finish()
+        return timing
+    }
+}
+
+/// Splits a stream of bytes into lines, regardless of its pieces.
+package struct LineSplitter: Sendable {
+    private var rest: [UInt8] = []
+
+    package init() {}
+
+    /// Adds a piece and passes each completed line on without its line feed.
+    ///
+    /// A line exceeds the limit of ``RecordingReader`` by at most one piece: a longer one is passed on
+    /// incomplete, and the reader rejects it.
+    package mutating func split<Failure: Error>(
+        _ piece: some Sequence<UInt8>, _ body: ([UInt8]) throws(Failure) -> Void
+    ) throws(Failure) {
+        for byte in piece {
+            if byte == UInt8(ascii: "\n") || rest.count > RecordingReader.lineLimit {
+                let line = rest
+                rest.removeAll(keepingCapacity: true)
+                try body(line)
+                if byte == UInt8(ascii: "\n") { continue }
+            }
+            rest.append(byte)
+        }
+    }
+
+    /// The last line if it has no line feed; nil if there is none.
+    package mutating func finish() -> [UInt8]? {
+        guard !rest.isEmpty else { return nil }
+        defer { rest = [] }
+        return rest
     }
 }

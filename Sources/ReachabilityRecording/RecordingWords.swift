@@ -2,10 +2,10 @@
 
 import ReachabilityCore
 
-// The words that recordings use for the kernel's numbers. The reader and the writer share them.
+// The words for the kernel's numbers, shared by reader and writer.
 
 extension LinkState.Flags {
-    /// The names of netdevice(7) without `IFF_`, the rest as one hexadecimal number.
+    /// The names of netdevice(7) without `IFF_`; other bits as one hexadecimal number.
     static let words: [(word: String, flag: Self)] = [
         ("UP", .up), ("LOOPBACK", .loopback), ("POINTOPOINT", .pointToPoint), ("RUNNING", .running),
         ("LOWER_UP", .lowerUp), ("DORMANT", .dormant),
@@ -41,7 +41,7 @@ extension LinkState.BridgePortState {
 }
 
 extension RouteAnswer.Kind {
-    /// The words of ip-route(8); other types are written `type-` and their number.
+    /// The words of ip-route(8); other types are `type-` and their number.
     static let words: [(word: String, kind: Self)] = [
         ("unicast", .unicast), ("local", .local), ("broadcast", .broadcast), ("anycast", .anycast),
         ("multicast", .multicast), ("blackhole", .blackhole), ("unreachable", .unreachable),
@@ -55,12 +55,12 @@ extension RouteAnswer.Kind {
 }
 
 extension PolicyRules.Selectors {
-    /// What policy rules look at.
+    /// The selectors of policy rules.
     static let words: [(word: String, selector: Self)] = [("source", .source), ("transport", .transport)]
 }
 
 extension ReachabilityTiming {
-    /// The times by name; the program reads and writes recordings by walking this list.
+    /// The durations by name; reader and writer iterate over this list.
     static var durations: [(word: String, path: WritableKeyPath<Self, Duration>)] {
         [
             ("lossGrace", \.lossGrace), ("evaluationInterval", \.evaluationInterval),
@@ -71,7 +71,7 @@ extension ReachabilityTiming {
         ]
     }
 
-    /// Those that can be switched off; they are left out then.
+    /// The optional intervals; omitted if off.
     static var intervals: [(word: String, path: WritableKeyPath<Self, Duration?>)] {
         [
             ("safetyInterval", \.safetyInterval), ("partialSafetyInterval", \.partialSafetyInterval),
@@ -80,9 +80,9 @@ extension ReachabilityTiming {
     }
 }
 
-/// How text from outside becomes one word of a line: everything that is not plain is written `%` and two digits.
+/// The escaping of external text: special characters become `%` and two digits.
 enum RecordingEscape {
-    /// Whether a scalar stays as it is: printable, and none of the characters that separate.
+    /// Whether a scalar stays unescaped: printable, and no separator.
     static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x25, 0x2C, 0x2F: false  // % , /
@@ -98,7 +98,7 @@ enum RecordingEscape {
         }
     }
 
-    /// The text an escaped word stands for; nil where it is not well-formed.
+    /// The unescaped text; nil if the word is malformed.
     static func decoded(_ word: Substring) -> String? {
         guard word.utf8.contains(UInt8(ascii: "%")) else { return String(word) }
         var bytes: [UInt8] = []

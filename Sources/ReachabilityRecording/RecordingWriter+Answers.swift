@@ -2,7 +2,7 @@
 
 import ReachabilityCore
 
-// How the kernel's questions and answers become words.
+// The words for questions and answers.
 
 extension TextLine {
     mutating func append(_ question: KernelQuestion) {
@@ -39,7 +39,7 @@ extension TextLine {
         }
     }
 
-    /// The answer's own line; the members of a list follow on lines of their own.
+    /// The line of an answer; the members of a list follow on lines of their own.
     mutating func append(_ answer: KernelAnswer) {
         switch answer {
         case .route(let route): append(route)

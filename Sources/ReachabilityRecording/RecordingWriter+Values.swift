@@ -2,7 +2,7 @@
 
 import ReachabilityCore
 
-// How the values of a recording become words. Every function that writes keys begins with a space.
+// The words for values; every function that writes keys begins with a space.
 
 extension TextLine {
     mutating func key(_ word: String, _ number: some FixedWidthInteger) {
@@ -58,7 +58,7 @@ extension TextLine {
         }
     }
 
-    /// Seconds with nine digits behind the point; with eighteen where the value is finer.
+    /// Seconds with nine fractional digits; with eighteen for finer values.
     mutating func append(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
         if seconds < 0 || attoseconds < 0 { append("-") }

@@ -2,10 +2,11 @@
 
 package import ReachabilityCore
 
-/// Writes what enters a monitor as lines of text: one line for each event and for each of the kernel's answers.
+/// Writes the inputs of a monitor as text: one line for each event and each of the kernel's answers.
 ///
-/// A line that begins with a time is an item; indented lines below it belong to it. An answer equal to the one
-/// given before to the same question is written `same`, so that what changed stands out. ``RecordingReader`` reads it.
+/// A line that begins with a time starts an item; its indented lines belong to it. An answer equal to the
+/// previous one to the same question is written `same`, so that changes stand out. ``RecordingReader`` reads
+/// the text.
 package struct RecordingWriter: Sendable {
     private let start: MonotonicInstant
     private var known: [KernelQuestion: KernelAnswer] = [:]

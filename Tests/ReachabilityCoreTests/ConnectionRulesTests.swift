@@ -7,7 +7,7 @@ import Testing
 @Suite struct ConnectionRulesTests {
     private static let peer = IPAddress(v4: 0xCB00_7101)  // 203.0.113.1
 
-    /// What becomes of a connection from eth0, 192.0.2.2, after a change.
+    /// The verdict on a connection from eth0, 192.0.2.2, after a change.
     private func verdict(
         isBound: Bool = false, isStandIn: Bool = false, from start: FakeNetwork = .wiredAndWiFi,
         interface: String = "eth0", local: IPAddress? = IPAddress("192.0.2.2"),
@@ -20,9 +20,9 @@ import Testing
         change(&network)
         var snapshot = Snapshot()
         for _ in 0..<4 {
-            var inquiry = Inquiry(snapshot)
-            if let verdict = try? ConnectionRules(path).verdict(&inquiry) { return verdict }
-            for question in inquiry.missing { snapshot.add(question, network.answer(question)) }
+            var context = EvaluationContext(snapshot)
+            if let verdict = try? ConnectionRules(path).verdict(&context) { return verdict }
+            for question in context.missing { snapshot.add(question, network.answer(question)) }
         }
         return nil
     }
@@ -87,7 +87,7 @@ import Testing
     @Test("A kernel that does not tell entries gives the benefit of the doubt")
     func oldKernel() {
         var old = FakeNetwork.wiredAndWiFi
-        old.tellsEntries = false
+        old.returnsEntries = false
         #expect(verdict(isBound: true, from: old) { $0.removeRoutes("0.0.0.0/0") } == .fine)
         #expect(verdict(from: old) { $0.setCarrier($0.index("eth0"), false) } == .dead("eth0: no carrier"))
     }

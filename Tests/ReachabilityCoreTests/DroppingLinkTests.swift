@@ -4,12 +4,12 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// Links that drop everything, and addresses that a gateway has to translate.
+/// Links that drop all packets, and source addresses that a gateway translates.
 struct DroppingLinkTests {
     private static func report(_ network: FakeNetwork, on name: String) -> LinkReport? {
         var snapshot = Snapshot()
         for _ in 0..<40 {
-            switch LinkSurvey(evaluator: .general).survey(snapshot) {
+            switch LinkReporter(evaluator: .general).report(snapshot) {
             case .reports(let reports): return reports.first { $0.name == name }
             case .needs(let questions):
                 for question in questions { snapshot.add(question, network.answer(question)) }

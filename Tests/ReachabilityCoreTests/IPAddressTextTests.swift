@@ -47,7 +47,7 @@ struct IPAddressTextTests {
         for mask in 0..<256 {
             for value: UInt16 in [1, 0x10, 0x100, 0xABCD] {
                 let groups = (0..<8).map { mask >> $0 & 1 == 1 ? value : 0 }
-                // It writes the outdated IPv4-compatible addresses in another way.
+                // inet_ntop(3) writes the obsolete IPv4-compatible addresses differently.
                 guard groups[..<6].contains(where: { $0 != 0 }) else { continue }
                 var bytes = groups.flatMap {
                     [UInt8(truncatingIfNeeded: $0 >> 8), UInt8(truncatingIfNeeded: $0)]

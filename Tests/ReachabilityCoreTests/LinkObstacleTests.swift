@@ -4,7 +4,7 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// Sentences that name the setting, the link or the port that has to be changed.
+/// Sentences that name the setting, the link or the port to change.
 struct LinkObstacleTests {
     /// eth0 with carrier and nothing else.
     private func bare(_ change: (inout LinkState) -> Void) -> ReachabilityReason {
@@ -21,7 +21,8 @@ struct LinkObstacleTests {
         #expect(forwarding.code == .noAddress && forwarding.obstacle == .ignoresAdvertisements)
         #expect(forwarding.sentence.contains("accept_ra is 1"), "\(forwarding)")
         #expect(bare { $0.ipv6 = .init(forwards: true, acceptsAdvertisements: 2) }.obstacle == nil)
-        // Off is left to a program that reads them itself (systemd-networkd, NetworkManager).
+        // 0 is the setting of programs that read advertisements themselves (systemd-networkd,
+        // NetworkManager).
         #expect(bare { $0.ipv6 = .init(forwards: true, acceptsAdvertisements: 0) }.obstacle == nil)
     }
 
@@ -78,14 +79,14 @@ struct LinkObstacleTests {
         let eth0 = network.addLink("eth0", master: br0)
         network.change(eth0) { $0.bridgePortState = state }
         network.addAddress("192.0.2.2/24", to: br0)
-        // With and without a route that leads there: the same is to be done.
+        // The obstacle is the same with and without a route through the bridge.
         let lacking = network.evaluate(.general).reason
         network.addRoute("0.0.0.0/0", via: "192.0.2.1", on: br0)
         let routed = network.evaluate(.general).reason
         #expect([lacking.sentence, routed.sentence] == [sentence, sentence])
         #expect(routed.code == .linkDown)
         #expect(lacking.obstacle == .link(.port("eth0", .heldByBridge(state))))
-        // No word of it where the port has no carrier itself.
+        // The sentence does not mention it if the port itself has no carrier.
         network.setCarrier(eth0, false)
         #expect(network.evaluate(.general).reason.sentence == "br0: no carrier")
     }
@@ -100,7 +101,7 @@ struct LinkObstacleTests {
         network.addRoute("0.0.0.0/0", via: "192.0.2.1", on: macvlan)
         func reason() -> ReachabilityReason { network.evaluate(.general).reason }
         network.change(eth0) { $0.flags = [] }
-        // The kernel switches the VLAN off together with it, and on again.
+        // The kernel switches the VLAN off and on together with its lower link.
         for flags in [LinkState.Flags.up, []] {
             network.change(vlan) { $0.flags = flags }
             #expect(reason().sentence == "mv0: it lies on eth0, which is switched off")
@@ -127,12 +128,12 @@ struct LinkObstacleTests {
         network.addRoute("0.0.0.0/0", via: "192.0.2.1", on: vlan)
         let reason = network.evaluate(.general).reason
         #expect(reason.sentence == "m0.5: it lies on m0, whose port eth0 is switched off")
-        let survey = LinkSurvey(evaluator: .general)
+        let reporter = LinkReporter(evaluator: .general)
         var snapshot = Snapshot()
-        while case .needs(let questions) = survey.survey(snapshot) {
+        while case .needs(let questions) = reporter.report(snapshot) {
             for question in questions { snapshot.add(question, network.answer(question)) }
         }
-        guard case .reports(let reports) = survey.survey(snapshot) else { return }
+        guard case .reports(let reports) = reporter.report(snapshot) else { return }
         #expect(reports.first { $0.name == "m0" }?.reason.sentence == "m0: its port eth0 is switched off")
     }
 
@@ -151,21 +152,21 @@ struct LinkObstacleTests {
     }
 
     @Test("FLD-013 FLD-015 what was said of links is asked again where these settings may have changed")
-    func memory() throws {
+    func caching() throws {
         let own = InterfaceAddress(
             interface: 2, address: try #require(IPAddress("fe80::1")), prefixLength: 64)
         func keeps(_ ipv6: LinkState.IPv6Settings, over event: NetworkEvent) -> Bool {
-            let memory = AnswerMemory()
+            let cache = KernelCache()
             var link = LinkState(index: 2, name: "eth0")
             link.ipv6 = ipv6
-            memory.remember(.link(2), .link(link))
-            memory.notice(event)
-            return memory[.link(2)] != nil
+            cache.store(.link(2), .link(link))
+            cache.invalidate(after: event)
+            return cache[.link(2)] != nil
         }
         #expect(keeps(.init(), over: .settingChanged(.ipv4)))
         #expect(!keeps(.init(), over: .settingChanged(.ipv6)))
         #expect(!keeps(.init(), over: .addressRemoved(own)))
-        // A new link gets its address after its message: that is no reason to list all links again.
+        // A new link gets its address after its message, which does not invalidate the list of links.
         #expect(keeps(.init(), over: .addressAdded(own)))
         #expect(!keeps(.init(isDisabled: true), over: .addressAdded(own)))
     }

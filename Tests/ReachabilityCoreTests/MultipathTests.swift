@@ -4,7 +4,7 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// Multipath routes with a leg that is dead: the kernel goes on sending there.
+/// Multipath routes with a dead leg that the kernel still uses.
 struct MultipathTests {
     /// eth0 and eth1 are legs of the default route; `hash` names the leg of a connection.
     private static func network(
@@ -62,7 +62,7 @@ struct MultipathTests {
         #expect(!path.isPartial)
     }
 
-    /// The source is in the hash, and connect(2) looks up once more when it has chosen one.
+    /// The hash includes the source, and connect(2) looks up again after choosing it.
     @Test("FLD-008 the leg is that of the lookup with the source")
     func sourceIsInTheHash() {
         let path = Self.network(dead: "eth1") { $0.source == nil ? 1 : 0 }.evaluate(.host("203.0.113.5"))
@@ -98,9 +98,9 @@ struct MultipathTests {
         var snapshot = Snapshot()
         var verdict: ConnectionVerdict?
         for _ in 0..<8 where verdict == nil {
-            var inquiry = Inquiry(snapshot)
-            verdict = try? ConnectionRules(path).verdict(&inquiry)
-            for question in inquiry.missing { snapshot.add(question, network.answer(question)) }
+            var context = EvaluationContext(snapshot)
+            verdict = try? ConnectionRules(path).verdict(&context)
+            for question in context.missing { snapshot.add(question, network.answer(question)) }
         }
         #expect(verdict == .fine)
     }

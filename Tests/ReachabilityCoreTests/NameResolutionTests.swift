@@ -34,7 +34,7 @@ struct NameResolutionTests {
         #expect(machine.networkChanged() == .resolve)
         #expect(machine.networkChanged() == .nothing)
         #expect(machine.answered(.success(addresses), at: start) == .unchanged)
-        // It changed while the question was under way: once more, then quiet.
+        // The network changed during the lookup: the name is resolved once more.
         #expect(machine.deadlineReached(at: start) == .resolve)
         #expect(machine.answered(.success(addresses), at: start) == .unchanged)
         #expect(machine.deadlineReached(at: start + .seconds(1)) == .nothing)

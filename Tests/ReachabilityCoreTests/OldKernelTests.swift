@@ -4,18 +4,18 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// Kernels before Linux 4.13, which do not tell the entry of the table behind a lookup (RTM_F_FIB_MATCH).
+/// Kernels before Linux 4.13, which do not return the FIB entry of a lookup (RTM_F_FIB_MATCH).
 struct OldKernelTests {
     private var wired: FakeNetwork {
         var network = FakeNetwork.wiredAndWiFi
-        network.tellsEntries = false
+        network.returnsEntries = false
         return network
     }
 
-    /// wg0 with the better default; nothing else has a route where `hasUnderlay` is false.
+    /// wg0 with the preferred default route; the only one if `hasUnderlay` is false.
     private func tunnel(hasUnderlay: Bool) -> FakeNetwork {
         var network = hasUnderlay ? wired : FakeNetwork()
-        network.tellsEntries = false
+        network.returnsEntries = false
         let wg0 = network.addLink("wg0", kind: "wireguard", hardwareType: 0xFFFE)
         network.addAddress("10.8.0.2/24", to: wg0)
         network.addRoute("0.0.0.0/0", on: wg0, metric: 50)
@@ -27,7 +27,9 @@ struct OldKernelTests {
         while true {
             var questions: [KernelQuestion] = []
             if case .needs(let more) = PathEvaluator.general.evaluate(snapshot) { questions += more }
-            if case .needs(let more) = LinkSurvey(evaluator: .general).survey(snapshot) { questions += more }
+            if case .needs(let more) = LinkReporter(evaluator: .general).report(snapshot) {
+                questions += more
+            }
             if questions.isEmpty { return snapshot }
             for question in questions { snapshot.add(question, network.answer(question)) }
         }
@@ -49,11 +51,11 @@ struct OldKernelTests {
 
     @Test("RB-15 where the kernel tells it, a tunnel is checked") func checked() {
         var network = tunnel(hasUnderlay: true)
-        network.tellsEntries = true
+        network.returnsEntries = true
         #expect(network.evaluate(.general).underlay == "eth0")
         #expect(!network.evaluate(.general).isTunnelUnchecked)
         network = tunnel(hasUnderlay: false)
-        network.tellsEntries = true
+        network.returnsEntries = true
         network.addLink("eth0", up: false)
         #expect(network.evaluate(.general).reason.code == .tunnelWithoutUnderlay)
     }
@@ -81,7 +83,7 @@ struct OldKernelTests {
 
     @Test("RB-15 of the links, the one that the kernel chose is online, and no untruth is said of the others")
     func links() {
-        guard case .reports(let reports) = LinkSurvey(evaluator: .general).survey(snapshot(wired)) else {
+        guard case .reports(let reports) = LinkReporter(evaluator: .general).report(snapshot(wired)) else {
             return #expect(Bool(false))
         }
         #expect(reports.map(\.name) == ["eth0", "wlan0"])

@@ -4,7 +4,7 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// Each thing that stands between a route and a usable path, and each that decides what carries it.
+/// Every requirement between a route and a usable path, and every input of the physical medium.
 struct PathChecksTests {
     private static func changed(
         _ network: FakeNetwork = .wired, _ name: String = "eth0", _ body: (inout LinkState) -> Void
@@ -67,7 +67,7 @@ struct PathChecksTests {
         #expect(path.reason.sentence == "eth0 has carrier and a route, but no address to send from")
     }
 
-    /// With IPv6 alone and addresses of one's own choice, each time a link comes up: the kernel would send from ::1.
+    /// The state of an IPv6-only link just after it comes up: the kernel would send from ::1.
     @Test("while every address is tentative, loopback's is none to send from")
     func addressOfLoopbackIsNoSource() {
         var network = FakeNetwork()
@@ -174,7 +174,7 @@ struct PathChecksTests {
 
     // MARK: - The alternative
 
-    /// eth0 with the preferred default and without carrier, b beside it.
+    /// eth0 with the preferred default route and without carrier, with b as an alternative.
     private static func beside(_ body: (inout FakeNetwork, _ b: Int32) -> Void) -> String? {
         var network = FakeNetwork.wired
         let b = network.addLink("b")

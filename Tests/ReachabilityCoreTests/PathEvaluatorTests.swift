@@ -46,7 +46,8 @@ struct PathEvaluatorTests {
         #expect(path.reason.code == .noRoute)
     }
 
-    /// The kernel takes the routes away with what they rest upon: the reason is what went, for it says what to do.
+    /// The kernel removes routes with the link or address they depend on: the reason names that cause, which
+    /// is what has to be repaired.
     @Test("a route that is missing for another reason: the code is that reason's")
     func missingRouteHasTheCodeOfItsCause() {
         var network = FakeNetwork()
@@ -147,7 +148,7 @@ struct PathEvaluatorTests {
     }
 
     @Test func mostSpecificFailureWins() {
-        // IPv6 has no route at all, IPv4 has a dead link: the dead link is what a person can mend.
+        // IPv6 has no route, and IPv4 has a dead link: the dead link is reported, because it can be repaired.
         var network = FakeNetwork.wired
         network.setCarrier(network.index("eth0"), false)
         #expect(network.evaluate(.general).reason.code == .linkDown)
@@ -161,7 +162,7 @@ struct PathEvaluatorTests {
         #expect(path.isOnline)
         #expect(path.instantStatus == .wired)
         #expect(path.families == [.ipv4])
-        // Of the same family too; the path to one host says nothing of the address space.
+        // In the same family as well: the path to one host proves nothing about the address space.
         var neighbours = FakeNetwork.wired
         neighbours.removeRoutes("0.0.0.0/0")
         let other = PathEvaluator(

@@ -4,7 +4,7 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// Which change of a path makes earlier connections worthless, and which is worth a call.
+/// Changes of a path that invalidate earlier connections, and changes that lead to an update.
 struct PathHistoryTests {
     private typealias Change = @Sendable (inout ReachabilityPath) -> Void
 
@@ -37,7 +37,7 @@ struct PathHistoryTests {
         #expect(online.generation == 2)
     }
 
-    private static let told: [String: Change] = [
+    private static let reportedChanges: [String: Change] = [
         "network": { $0.ssid = "other" }, "expensive": { $0.isExpensive = true },
         "partial": { $0.isPartial = true },
         "alternative": { $0.alternative = "wlan0" }, "families": { $0.families = [.ipv4, .ipv6] },
@@ -48,11 +48,11 @@ struct PathHistoryTests {
         "reason code": { $0.reason = ReachabilityReason(.hostRoute, sentence: $0.reason.sentence) },
     ]
 
-    @Test(arguments: Self.told.keys.sorted()) func differenceIsTold(field: String) throws {
+    @Test(arguments: Self.reportedChanges.keys.sorted()) func differenceIsTold(field: String) throws {
         let path = Marbles.path("e")
         var other = path
         #expect(!path.differs(from: other))
-        let change = try #require(Self.told[field])
+        let change = try #require(Self.reportedChanges[field])
         change(&other)
         #expect(path.differs(from: other))
     }

@@ -4,9 +4,9 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// Policy rules that look at more than the destination: the source, and protocol or ports.
+/// Policy rules with further selectors than the destination: source, protocol, ports.
 struct PolicyRulesTests {
-    /// eth0 with the default route, and usb0 with a default route for what is sent from its own address.
+    /// eth0 with the default route, and usb0 with a default route for packets from its own address.
     private static func twoUplinks(_ body: (inout FakeNetwork) -> Void = { _ in }) -> FakeNetwork {
         var network = FakeNetwork.wired
         let usb0 = network.addLink("usb0")
@@ -19,10 +19,10 @@ struct PolicyRulesTests {
         return network
     }
 
-    private static func survey(_ network: FakeNetwork) -> [String: LinkReport] {
+    private static func reports(_ network: FakeNetwork) -> [String: LinkReport] {
         var snapshot = Snapshot()
         for _ in 0..<40 {
-            switch LinkSurvey(evaluator: .general).survey(snapshot) {
+            switch LinkReporter(evaluator: .general).report(snapshot) {
             case .reports(let reports): return Dictionary(uniqueKeysWithValues: reports.map { ($0.name, $0) })
             case .needs(let questions):
                 for question in questions { snapshot.add(question, network.answer(question)) }
@@ -32,8 +32,8 @@ struct PolicyRulesTests {
     }
 
     @Test("FLD-007 each uplink is online by what is sent from its own address")
-    func surveyed() {
-        let reports = Self.survey(Self.twoUplinks())
+    func probedAddresses() {
+        let reports = Self.reports(Self.twoUplinks())
         #expect(reports["eth0"]?.isOnline == true)
         #expect(reports["usb0"]?.isOnline == true)
         #expect(reports["usb0"]?.gateway == IPAddress("198.51.100.1"))
@@ -61,7 +61,7 @@ struct PolicyRulesTests {
         #expect(dead.alternativeSource == IPAddress("198.51.100.9"))
     }
 
-    /// connect(2) looks up again with the source that the first lookup has chosen.
+    /// connect(2) looks up again with the source of the first lookup.
     @Test("FLD-007 what the table of the chosen source says, holds", arguments: [true, false])
     func secondLookup(_ isHost: Bool) {
         let evaluator = isHost ? PathEvaluator.host("203.0.113.5") : .general
@@ -86,9 +86,9 @@ struct PolicyRulesTests {
                 interface: network.index("usb0"), name: "usb0", isBound: isBound)
             var snapshot = Snapshot()
             for _ in 0..<8 {
-                var inquiry = Inquiry(snapshot)
-                if let verdict = try? ConnectionRules(path).verdict(&inquiry) { return verdict }
-                for question in inquiry.missing { snapshot.add(question, network.answer(question)) }
+                var context = EvaluationContext(snapshot)
+                if let verdict = try? ConnectionRules(path).verdict(&context) { return verdict }
+                for question in context.missing { snapshot.add(question, network.answer(question)) }
             }
             return nil
         }
@@ -162,7 +162,7 @@ struct PolicyRulesTests {
         #expect(own.isOnline)
         #expect(own.interface == name)
         #expect(own.underlay == "eth0")
-        #expect(Self.survey(Self.translated(name))[name]?.isOnline == true)
+        #expect(Self.reports(Self.translated(name))[name]?.isOnline == true)
     }
 
     @Test("FLD-011 without an IPv6 path, or where that is dead, it is none; nor is another tunnel")

@@ -4,9 +4,9 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// Bridges with many ports, and bridges upon bridges.
+/// Bridges with many ports, and stacked bridges.
 struct PortsTests {
-    /// br0 with the default route; its ports are still to come.
+    /// br0 with the default route, without ports.
     private static func bridged() -> (network: FakeNetwork, bridge: Int32) {
         var network = FakeNetwork()
         let bridge = network.addLink("br0", kind: "bridge")
@@ -50,8 +50,8 @@ struct PortsTests {
         #expect(path.source?.description == "10.0.60.2")
     }
 
-    /// What a hostile recording says about br0: each bridge claims the next one below it as a hundred of its ports, so
-    /// that 10¹² ways lead down to the last one, whose ports are `last`.
+    /// The answers of a hostile recording: each bridge lists the next one as a hundred of its ports, so that
+    /// 10¹² paths lead to the last one, whose ports are `last`.
     private static func evaluateNested(last: KernelAnswer?) -> PathEvaluator.Evaluation {
         let (network, bridge) = bridged()
         var snapshot = Snapshot()
@@ -114,7 +114,7 @@ struct PortsTests {
             #expect(network.evaluate(.general).instantStatus == .wired)
             network.setCarrier(uplink, false)
             #expect(network.evaluate(.general).reason.code == .noPorts, "\(guest)")
-            // What lies upon the bridge goes with it.
+            // A VLAN on the bridge is lost with it.
             let vlan = network.addLink("br0.5", kind: "vlan", lower: bridge)
             network.addAddress("10.5.0.2/24", to: vlan)
             network.addRoute("0.0.0.0/0", via: "10.5.0.1", on: vlan, metric: 0)
@@ -199,7 +199,7 @@ struct PortsTests {
     private static func report(_ network: FakeNetwork, on name: String) -> LinkReport? {
         var snapshot = Snapshot()
         for _ in 0..<40 {
-            switch LinkSurvey(evaluator: .general).survey(snapshot) {
+            switch LinkReporter(evaluator: .general).report(snapshot) {
             case .reports(let reports): return reports.first { $0.name == name }
             case .needs(let questions):
                 for question in questions { snapshot.add(question, network.answer(question)) }

@@ -4,7 +4,7 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// Time as marbles: one character is 100 ms; the upper line goes in, the lower comes out.
+/// Marbles: one character is 100 ms; the upper line is the input, the lower the output.
 struct ReachabilityStateMachineTests {
     @Test func firstReportAlwaysComes() {
         var marbles = Marbles()
@@ -42,22 +42,24 @@ struct ReachabilityStateMachineTests {
     func lossJustBelowAndAboveTheGrace() {
         func lossLasting(_ duration: Duration) -> [ReachabilityStatus] {
             var machine = ReachabilityStateMachine(timing: .init())
-            var told: [ReachabilityStatus] = []
-            func take(_ verdict: ReachabilityStateMachine.Verdict) {
-                if case .publish(let update) = verdict, update.event == .status { told.append(update.status) }
+            var reported: [ReachabilityStatus] = []
+            func collect(_ action: ReachabilityStateMachine.EvaluationAction) {
+                if case .publish(let update) = action, update.event == .status {
+                    reported.append(update.status)
+                }
             }
             let start = MonotonicInstant(nanoseconds: 0)
             machine.started()
-            take(machine.evaluated(Marbles.path("e"), at: start))
+            collect(machine.evaluated(Marbles.path("e"), at: start))
             let lost = start + .seconds(10)
-            take(machine.evaluated(Marbles.path("x"), at: lost))
+            collect(machine.evaluated(Marbles.path("x"), at: lost))
             let found = lost + duration
             while let deadline = machine.nextDeadline, deadline <= found {
                 guard case .evaluate = machine.deadlineReached(at: deadline) else { break }
-                take(machine.evaluated(Marbles.path("x"), at: deadline))
+                collect(machine.evaluated(Marbles.path("x"), at: deadline))
             }
-            take(machine.evaluated(Marbles.path("e"), at: found))
-            return told
+            collect(machine.evaluated(Marbles.path("e"), at: found))
+            return reported
         }
         #expect(lossLasting(.milliseconds(499)) == [])
         #expect(lossLasting(.milliseconds(501)) == [.unreachable, .wired])
@@ -229,7 +231,7 @@ struct ReachabilityStateMachineTests {
         path.carrierDownCount += 1
         guard case .publish(let update) = machine.evaluated(path, at: .init(nanoseconds: 1_000_000_000))
         else {
-            Issue.record("nothing was told")
+            Issue.record("nothing was published")
             return
         }
         #expect(update.event == .path)
@@ -258,7 +260,7 @@ struct ReachabilityStateMachineTests {
         let armed = machine.nextDeadline
         let deadline = try #require(armed)
         #expect(deadline > start + .seconds(2) && deadline < start + .milliseconds(2200))
-        // Still the same, when that time is over: it does not expire any more.
+        // The path is the same after that time, so it no longer expires.
         #expect(machine.deadlineReached(at: deadline) == .evaluate(afresh: false))
         _ = machine.evaluated(Marbles.path("e"), at: deadline)
         let next = machine.nextDeadline
@@ -286,6 +288,6 @@ struct ReachabilityStateMachineTests {
     }
 }
 
-extension ReachabilityStateMachine.Verdict {
+extension ReachabilityStateMachine.EvaluationAction {
     fileprivate var isRefresh: Bool { if case .refresh = self { true } else { false } }
 }

@@ -4,7 +4,7 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// Hosts that are many: multicast and broadcast addresses.
+/// Destinations with several hosts: multicast and broadcast addresses.
 struct SeveralReceiversTests {
     private static func network(_ prefix: String, _ kind: RouteAnswer.Kind, source: String) -> FakeNetwork {
         var network = FakeNetwork()

@@ -4,11 +4,11 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// IPv6 routes for one prefix of sources alone, as OpenWrt sets them up: only a lookup that names a source finds them.
+/// IPv6 routes for one prefix of sources, as OpenWrt configures them: only lookups with a source find them.
 struct SourceRoutesTests {
     private static let peer = IPAddress(v6High: 0x2606_4700_0000_0000, low: 0x1111)  // 2606:4700::1111
 
-    /// eth0 with 2001:db8::2/64 and a default route for what comes from there.
+    /// eth0 with 2001:db8::2/64 and a default route for packets from that prefix.
     private static func network(_ body: (inout FakeNetwork, _ eth0: Int32) -> Void = { _, _ in })
         -> FakeNetwork
     {
@@ -21,10 +21,10 @@ struct SourceRoutesTests {
         return network
     }
 
-    private static func survey(_ network: FakeNetwork) -> [String: LinkReport] {
+    private static func reports(_ network: FakeNetwork) -> [String: LinkReport] {
         var snapshot = Snapshot()
         for _ in 0..<40 {
-            switch LinkSurvey(evaluator: .general).survey(snapshot) {
+            switch LinkReporter(evaluator: .general).report(snapshot) {
             case .reports(let reports): return Dictionary(uniqueKeysWithValues: reports.map { ($0.name, $0) })
             case .needs(let questions):
                 for question in questions { snapshot.add(question, network.answer(question)) }
@@ -84,7 +84,7 @@ struct SourceRoutesTests {
 
     @Test("the link is online in the report, also where its address is another interface's")
     func report() {
-        let own = Self.survey(Self.network())["eth0"]
+        let own = Self.reports(Self.network())["eth0"]
         #expect(own?.isOnline == true)
         #expect(own?.gateway?.description == "fe80::1")
         let delegated = Self.network { network, eth0 in
@@ -92,18 +92,18 @@ struct SourceRoutesTests {
             network.addAddress("2001:db8::1/64", to: network.addLink("br-lan"))
         }
         #expect(delegated.evaluate(.general).interface == "eth0")
-        #expect(Self.survey(delegated)["eth0"]?.isOnline == true)
-        #expect(Self.survey(delegated)["br-lan"]?.isOnline == false)
+        #expect(Self.reports(delegated)["eth0"]?.isOnline == true)
+        #expect(Self.reports(delegated)["br-lan"]?.isOnline == false)
     }
 
     @Test("what is dead has an alternative that has such a route")
     func alternative() {
         let network = Self.network { network, eth0 in
             let wwan0 = network.addLink("wwan0")
-            // The kernel would choose it only where there is no other.
+            // The kernel chooses it only if there is no other.
             network.addAddress("2001:db8:1::2/64", to: wwan0, flags: .deprecated)
             network.addRoute("::/0", via: "fe80::9", on: wwan0, metric: 900, from: "2001:db8:1::/64")
-            // A better one for all sources comes after it: the prefix counts before the metric.
+            // A route for all sources with a better metric comes second: the prefix counts before the metric.
             network.addRoute("::/0", via: "fe80::1", on: eth0, metric: 1)
             network.setCarrier(eth0, false)
         }
@@ -113,12 +113,12 @@ struct SourceRoutesTests {
     }
 
     @Test("a source that leads through another interface does not count for this one")
-    func strangers() {
+    func foreignDatagrams() {
         let network = Self.network { network, _ in
             let wwan0 = network.addLink("wwan0")
             network.addAddress("2001:db8:1::2/64", to: wwan0)
         }
-        #expect(Self.survey(network)["wwan0"]?.isOnline == false)
+        #expect(Self.reports(network)["wwan0"]?.isOnline == false)
     }
 
     // MARK: - Connections
@@ -131,9 +131,9 @@ struct SourceRoutesTests {
             name: "eth0", isBound: isBound)
         var snapshot = Snapshot()
         for _ in 0..<8 {
-            var inquiry = Inquiry(snapshot)
-            if let verdict = try? ConnectionRules(path).verdict(&inquiry) { return verdict }
-            for question in inquiry.missing { snapshot.add(question, network.answer(question)) }
+            var context = EvaluationContext(snapshot)
+            if let verdict = try? ConnectionRules(path).verdict(&context) { return verdict }
+            for question in context.missing { snapshot.add(question, network.answer(question)) }
         }
         return nil
     }
@@ -161,7 +161,8 @@ struct SourceRoutesTests {
         #expect(verdict(in: network) == .fine)
     }
 
-    /// Asked with a source, IPv6 answers with the better route through the other interface; a bound socket takes its own.
+    /// With a source, IPv6 answers with the better route through the other interface; a bound socket still
+    /// uses its own.
     @Test("a bound connection is fine where its interface has a route, though another's is better")
     func boundBesideABetterOne() {
         var network = FakeNetwork()

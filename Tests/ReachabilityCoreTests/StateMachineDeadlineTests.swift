@@ -4,14 +4,14 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// When the state machine wants to be woken, to the nanosecond.
+/// The deadlines of the state machine, to the nanosecond.
 struct StateMachineDeadlineTests {
     private let start = MonotonicInstant(nanoseconds: 0)
     private let error = ReachabilityError(.timedOut, context: "no answer", advice: "")
 
     private static func event() throws -> NetworkEvent { .routeAdded(try #require(IPPrefix("0.0.0.0/0"))) }
 
-    /// A machine that has told of a wired path at the beginning.
+    /// A machine that has published a wired path.
     private func machine(
         _ configure: (inout ReachabilityTiming) -> Void = { $0.safetyInterval = nil }
     ) -> ReachabilityStateMachine {
@@ -42,9 +42,9 @@ struct StateMachineDeadlineTests {
             #expect(machine.nextDeadline == now + .milliseconds(pause))
             now = now + .milliseconds(pause)
         }
-        // The grace is long over when the answer comes.
+        // The grace has ended before the answer.
         guard case .publish(let update) = machine.evaluated(Marbles.path("x"), at: now) else {
-            Issue.record("nothing was told")
+            Issue.record("nothing was published")
             return
         }
         #expect(update.status == .unreachable)
@@ -221,7 +221,7 @@ struct StateMachineDeadlineTests {
         #expect(machine.observed(.overrun, at: start + .milliseconds(251)) == .wait)
         #expect(machine.nextDeadline == start + .milliseconds(750))
         #expect(machine.deadlineReached(at: start + .milliseconds(750)) == .evaluate(afresh: true))
-        // Twice the longest pause without a loss: the pauses begin with the first one.
+        // After twice the longest delay without a loss, the delays start again with the first one.
         let later = start + .milliseconds(750) + .seconds(10)
         #expect(machine.observed(.overrun, at: later) == .evaluate)
         #expect(machine.observed(.overrun, at: later) == .wait)
@@ -242,7 +242,7 @@ struct StateMachineDeadlineTests {
     }
 
     @Test func returnsOutsideTheWindowDoNotCount() {
-        var damping = UpDamping(.init())
+        var damping = FlapDamping(.init())
         for i in 0..<10 {
             let now = start + .seconds(11 * i)  // three of them in any 30 seconds
             damping.flapped(at: now)
@@ -259,7 +259,7 @@ struct StateMachineDeadlineTests {
         timing.dampingHold = .seconds(1)
         timing.dampingHoldLimit = .seconds(3)
         timing.dampingReset = .seconds(5)
-        var damping = UpDamping(timing)
+        var damping = FlapDamping(timing)
         damping.flapped(at: start)
         #expect(damping.holdForReturn(at: start) == nil)
         damping.returned(at: start)
@@ -277,7 +277,7 @@ struct StateMachineDeadlineTests {
     @Test("a gap between events that is shorter than the set one makes them a burst")
     func burstGap() throws {
         let event = try Self.event()
-        for (gap, second) in [(1, .evaluate), (5, .wait)] as [(Int, ReachabilityStateMachine.Reaction)] {
+        for (gap, second) in [(1, .evaluate), (5, .wait)] as [(Int, ReachabilityStateMachine.EventAction)] {
             var machine = machine {
                 $0.safetyInterval = nil
                 $0.burstGap = .milliseconds(gap)
@@ -307,7 +307,7 @@ struct StateMachineDeadlineTests {
         #expect(losing.observed(.overrun, at: start) == .wait)
         #expect(losing.nextDeadline == start + .milliseconds(100))
         #expect(losing.deadlineReached(at: start + .milliseconds(100)) == .evaluate(afresh: true))
-        // Twice the longest pause without a loss is a quiet time.
+        // Twice the longest delay without a loss resets the back-off.
         #expect(losing.observed(.overrun, at: start + .milliseconds(700)) == .evaluate)
     }
 }

@@ -4,18 +4,20 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// A network that comes and goes: what of it is told.
+/// The statuses published for a flapping network.
 ///
-/// Time as marbles: one character is 100 ms.
+/// Marbles: one character is 100 ms.
 struct StateMachineFlappingTests {
     @Test func flappingReturnsAreDamped() {
         var marbles = Marbles()
-        // Eight flaps of 800 ms down and 800 ms up: four returns are told, then a return needs two stable seconds.
+        // Eight flaps, 800 ms down and 800 ms up: four returns are published, then a return needs two stable
+        // seconds.
         let flap = "x-------e-------"
-        let told = marbles.run("e-" + String(repeating: flap, count: 8) + String(repeating: "-", count: 40))
-        #expect(told.filter { $0 == "x" }.count == 5)
-        #expect(told.filter { $0 == "e" }.count == 6)  // the first report, four returns, the last one
-        #expect(told.last { $0 != "-" && $0 != "·" } == "e")
+        let reported = marbles.run(
+            "e-" + String(repeating: flap, count: 8) + String(repeating: "-", count: 40))
+        #expect(reported.filter { $0 == "x" }.count == 5)
+        #expect(reported.filter { $0 == "e" }.count == 6)  // the first report, four returns, the last one
+        #expect(reported.last { $0 != "-" && $0 != "·" } == "e")
         #expect(marbles.updates.last?.event == .status)
     }
 
@@ -23,40 +25,40 @@ struct StateMachineFlappingTests {
     func flaps() {
         var machine = ReachabilityStateMachine(timing: .init())
         var now = MonotonicInstant(nanoseconds: 0)
-        var told: [ReachabilityStatus] = []
-        func take(_ verdict: ReachabilityStateMachine.Verdict) {
-            if case .publish(let update) = verdict, update.event == .status { told.append(update.status) }
+        var reported: [ReachabilityStatus] = []
+        func collect(_ action: ReachabilityStateMachine.EvaluationAction) {
+            if case .publish(let update) = action, update.event == .status { reported.append(update.status) }
         }
         func stay(_ letter: Character, for duration: Duration) {
             let path = Marbles.path(letter)
             #expect(machine.observed(.requested, at: now) == .evaluate)
-            take(machine.evaluated(path, at: now))
+            collect(machine.evaluated(path, at: now))
             let end = now + duration
             while let due = machine.nextDeadline, due < end {
                 guard case .evaluate = machine.deadlineReached(at: due) else { break }
-                take(machine.evaluated(path, at: due))
+                collect(machine.evaluated(path, at: due))
             }
             now = end
         }
         machine.started()
-        take(machine.evaluated(Marbles.path("e"), at: now))
+        collect(machine.evaluated(Marbles.path("e"), at: now))
         for _ in 0..<50 {
             stay("x", for: .milliseconds(150))
             stay("e", for: .milliseconds(150))
         }
-        #expect(told == [])
+        #expect(reported == [])
         for _ in 0..<20 {
             stay("x", for: .milliseconds(800))
             stay("e", for: .milliseconds(800))
         }
         stay("e", for: .seconds(60))
-        #expect(told.count <= 10)
-        #expect(told.last == .wired)
-        #expect(zip(told, told.dropFirst()).allSatisfy { $0 != $1 })
+        #expect(reported.count <= 10)
+        #expect(reported.last == .wired)
+        #expect(zip(reported, reported.dropFirst()).allSatisfy { $0 != $1 })
     }
 
     @Test func dampingLastsOnlyUntilItIsQuiet() {
-        var damping = UpDamping(.init())
+        var damping = FlapDamping(.init())
         var now = MonotonicInstant(nanoseconds: 0)
         for _ in 0..<4 {
             damping.flapped(at: now)

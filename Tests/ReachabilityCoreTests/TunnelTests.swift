@@ -4,9 +4,10 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// What carries a tunnel, where that shows as a path to the destination and where it does not.
+/// The underlay of a tunnel, with and without a path to the destination of its own.
 struct TunnelTests {
-    /// eth0 with an address and a route to the tunnel's other end alone; the tunnel has the only default route.
+    /// eth0 with an address and a route to the tunnel's remote address only; the tunnel has the only default
+    /// route.
     private static func replaced(
         kind: String = "tun", _ body: (inout FakeNetwork, _ tunnel: Int32) -> Void = { _, _ in }
     ) -> FakeNetwork {
@@ -23,7 +24,7 @@ struct TunnelTests {
     private static func report(_ network: FakeNetwork, on name: String = "tun0") -> LinkReport? {
         var snapshot = Snapshot()
         for _ in 0..<40 {
-            switch LinkSurvey(evaluator: .general).survey(snapshot) {
+            switch LinkReporter(evaluator: .general).report(snapshot) {
             case .reports(let reports): return reports.first { $0.name == name }
             case .needs(let questions):
                 for question in questions { snapshot.add(question, network.answer(question)) }
@@ -87,7 +88,7 @@ struct TunnelTests {
         #expect(network.evaluate(.general).instantStatus == .wired)
         #expect(network.evaluate(.general).isTunnelUnchecked)
         #expect(Self.report(network, on: "wg0")?.isOnline == true)
-        // What leads to containers on this machine carries nothing either.
+        // A link to containers on this machine carries nothing either.
         let docker = network.addLink("docker0", kind: "bridge")
         network.addLink("veth1", kind: "veth", master: docker)
         #expect(network.evaluate(.general).isTunnelUnchecked)
@@ -119,7 +120,7 @@ struct TunnelTests {
         #expect(path.underlay == "eth0")
         #expect(path.isTunnel && !path.isTunnelUnchecked)
         #expect(Self.report(network())?.isOnline == true)
-        // eth0 has an address and carrier; only the way to the other end is gone.
+        // eth0 has an address and carrier; only the route to the remote address is missing.
         let lost = network { $0.removeRoutes("203.0.113.7/32") }
         #expect(lost.evaluate(.general).reason.code == .tunnelWithoutUnderlay)
         #expect(Self.report(lost)?.isOnline == false)

@@ -4,9 +4,9 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// Which way a tunnel's own packets take, where a kill switch hides it and where other links look like it.
+/// The route of a tunnel's own packets if a kill switch hides it, or other links resemble it.
 struct UnderlayTests {
-    /// eth0 with the default route, and tun0 with one that comes first.
+    /// eth0 with the default route, and tun0 with a preferred one.
     private static func tunnelled(
         table: UInt32 = 254, to prefix: String = "0.0.0.0/0", _ body: (inout FakeNetwork) -> Void = { _ in }
     ) -> FakeNetwork {
@@ -18,7 +18,7 @@ struct UnderlayTests {
         return network
     }
 
-    /// As tunnelled in a table of its own, behind which everything is refused that rules do not set apart.
+    /// A tunnel in a table of its own, with a rule that refuses all other traffic but the exemptions.
     private static func switched(
         _ exemptions: RuleExemptions, _ way: KernelAnswer? = nil,
         _ body: (inout FakeNetwork) -> Void = { _ in }
@@ -28,7 +28,7 @@ struct UnderlayTests {
             for link in network.links where link.name != "tun0" {
                 for destination in ReachabilityConfiguration.defaultSentinels {
                     let bound = RouteLookup(destination: destination, interface: link.index)
-                    network.fixed[.route(bound.entry)] = .failure(KernelRefusal.hostUnreachable)
+                    network.fixed[.route(bound.entry)] = .failure(KernelErrno.hostUnreachable)
                 }
             }
             let answer =
@@ -49,8 +49,8 @@ struct UnderlayTests {
         }
     }
 
-    private static let noRoute = KernelAnswer.failure(KernelRefusal.networkUnreachable)
-    private static let refused = KernelAnswer.failure(KernelRefusal.hostUnreachable)
+    private static let noRoute = KernelAnswer.failure(KernelErrno.networkUnreachable)
+    private static let refused = KernelAnswer.failure(KernelErrno.hostUnreachable)
 
     @Test(
         "FLD-001 behind a kill switch the way of what its rules set apart tells what carries the tunnel",
@@ -65,7 +65,7 @@ struct UnderlayTests {
         #expect(path.interface == "tun0" && path.underlay == "eth0" && !path.isTunnelUnchecked)
         let unplugged = Self.switched(exemptions) { network in
             network.setCarrier(network.index("eth0"), false)
-            // A port to the LAN carries nothing, whatever is plugged in there.
+            // A port to the LAN carries nothing, even with carrier.
             network.addAddress("10.1.0.1/24", to: network.addLink("lan0"))
         }
         #expect(unplugged.evaluate(.general).reason.code == .tunnelWithoutUnderlay)
@@ -128,12 +128,12 @@ struct UnderlayTests {
         #expect(network().evaluate(.general).underlay == "eth0")
         let unplugged = network { network, _ in network.setCarrier(network.index("eth0"), false) }
         #expect(unplugged.evaluate(.general).reason.code == .tunnelWithoutUnderlay)
-        // The kernel goes by the metric and not by the carrier.
+        // The kernel selects by metric, not by carrier.
         for (metric, isCarried) in [(200, false), (10, true)] as [(UInt32, Bool)] {
             let two = network { network, lan in
                 network.setCarrier(network.index("eth0"), false)
                 network.addRoute("0.0.0.0/0", via: "10.1.0.9", on: lan, metric: metric)
-                // The tunnel's own route comes first.
+                // The tunnel's own route has the lowest metric.
                 network.removeRoutes("0.0.0.0/0", metric: 50)
                 network.addRoute("0.0.0.0/0", on: network.index("tun0"), metric: 5)
             }

@@ -3,7 +3,7 @@
 import ReachabilityCore
 import ReachabilityRecording
 
-/// Makes any value that a recording can hold, the same ones for the same seed.
+/// Generates any value of a recording, reproducibly for each seed.
 struct RecordingGenerator {
     private var state: UInt64
 
@@ -21,7 +21,7 @@ struct RecordingGenerator {
     mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
     mutating func flag() -> Bool { next() & 1 == 1 }
 
-    /// Small numbers and the edges of the type as often as anything else.
+    /// Small numbers and the limits of the type as often as other values.
     mutating func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) -> Number {
         switch below(5) {
         case 0: .max
@@ -34,7 +34,7 @@ struct RecordingGenerator {
 
     mutating func maybe<Value>(_ value: (inout Self) -> Value) -> Value? { flag() ? value(&self) : nil }
 
-    /// Text with everything that could confuse a reader.
+    /// Text with everything that can confuse the reader.
     mutating func text() -> String {
         let pieces = [
             "eth0", " ", "\n", "=", "%", "%41", ",", "/", "=>", "\u{1B}[31m", "é", "日本", "\u{202E}", "\0", "",

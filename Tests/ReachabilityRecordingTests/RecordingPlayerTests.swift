@@ -15,7 +15,7 @@ struct RecordingPlayerTests {
         RecordingPlayer(RecordingHeader(start: at(0), wall: WallTime(nanoseconds: 0), host: host))
     }
 
-    /// The answers to what `evaluator` asks.
+    /// The answers to the questions of `evaluator`.
     private static func snapshot(_ network: FakeNetwork, _ evaluator: PathEvaluator = .general) -> Snapshot {
         var snapshot = Snapshot()
         while case .needs(let questions) = evaluator.evaluate(snapshot) {
@@ -50,7 +50,8 @@ struct RecordingPlayerTests {
         #expect(count == 1)
     }
 
-    /// What an older program wrote down: no rules, no lookups of single connections, and no leg but the one that was taken.
+    /// The snapshot of an older program: without rules, without lookups of single connections, and with the
+    /// used leg only.
     private static func old(_ snapshot: Snapshot) -> Snapshot {
         var old = Snapshot()
         for entry in snapshot.entries {

@@ -172,7 +172,7 @@ struct RecordingTextTests {
 
     private func play(_ bytes: [UInt8]) {
         var reader = RecordingReader()
-        // A damaged line is skipped, so that what follows is tried as well.
+        // A damaged line is skipped, so that the following ones are read too.
         for line in bytes.split(separator: UInt8(ascii: "\n")) { _ = try? reader.read(bytes: line) }
         guard let header = reader.header else { return }
         var player = RecordingPlayer(header)

@@ -22,7 +22,7 @@ struct HostManagerTests {
         var configuration = ReachabilityConfiguration()
         configuration.timing.evaluationInterval = .zero
         configuration.timing.lossGrace = .zero
-        return kernel.manager(MonitorSubject(host), configuration)
+        return kernel.manager(MonitorTarget(host), configuration)
     }
 
     private func settled() async { try? await reactor.result(of: {}) }
@@ -49,8 +49,8 @@ struct HostManagerTests {
         kernel.deliver([.requested])
         await settled()
         #expect(log.elements == [])
-        // After the first pause it is asked for again; the answer makes one report.
-        #expect(await kernel.asked.wait(forCount: 2).count == 2)
+        // After the first delay the name is resolved again; the answer leads to one report.
+        #expect(await kernel.requestedNames.wait(forCount: 2).count == 2)
         #expect(log.elements == [])
         kernel.resolve(.success(addresses))
         #expect(await log.wait(forCount: 1) == [.wired])
@@ -87,7 +87,7 @@ struct HostManagerTests {
     @Test(
         "RS-090 other addresses are no other network: a name whose answers rotate is asked for no more often")
     func rotatingAnswers() async {
-        // One on eth0's own subnet, one behind the router: each is another path.
+        // One address on eth0's own subnet and one behind the router: each has another path.
         let far = ["203.0.113.5"].compactMap { ReachabilityDestination($0) }
         let manager = manager("device.example")
         manager.setStatusChangeBlock { [log] in log.append($0) }
@@ -106,7 +106,7 @@ struct HostManagerTests {
         await log.wait(forCount: 1)
         await bounce()
         #expect(await log.wait(forCount: 3) == [.wired, .unreachable, .wired])
-        #expect(kernel.asked.elements.count == 2, "another network")
+        #expect(kernel.requestedNames.elements.count == 2, "another network")
         for answer in [far, addresses, far] {
             let generation = manager.path.generation
             kernel.resolve(.success(answer))
@@ -118,7 +118,7 @@ struct HostManagerTests {
             await bounce()
             #expect(kernel.pendingNames == ["device.example"])
         }
-        #expect(kernel.asked.elements.count == 5)
+        #expect(kernel.requestedNames.elements.count == 5)
     }
 
     @Test func withoutAWayOutAnUnresolvedNameIsUnreachable() async {
@@ -129,7 +129,7 @@ struct HostManagerTests {
         kernel.resolve(.failure(.temporary("device.example: try again")))
         #expect(await log.wait(forCount: 1) == [.unreachable])
         #expect(manager.path.reason.sentence == "cannot resolve device.example: eth0: no carrier")
-        // The way out is there again: the name is asked for at once, not after the back-off.
+        // The general path has returned: the name is resolved at once, not after the back-off.
         kernel.change { $0.setCarrier($0.index("eth0"), true) }
         await settled()
         #expect(kernel.pendingNames == ["device.example"])

@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Starting and stopping the manager, from whatever thread, and where that fails.
+/// Starting and stopping the manager on any thread, and failures of both.
 struct ManagerLifecycleTests {
     private let lab: ManagerLab
     private let log = EventLog<ReachabilityStatus>()
@@ -44,7 +44,7 @@ struct ManagerLifecycleTests {
         manager.setStatusChangeBlock { _ in
             running.withLock { $0 = true }
             gate.append(true)
-            // Long enough for a stop that does not wait to return in between.
+            // Long enough for a stop that does not wait to return meanwhile.
             for _ in 0..<200_000 where !running.withLock({ $0 }) { return }
             running.withLock { $0 = false }
         }
@@ -82,7 +82,7 @@ struct ManagerLifecycleTests {
         let hasStopped = Mutex(false)
         var environment = lab.kernel.environment
         environment.reactor = { [reactor = lab.reactor] in
-            // As if another thread came in between.
+            // Simulates another thread in between.
             if !hasStopped.withLock({ stopped in
                 defer { stopped = true }
                 return stopped
@@ -108,12 +108,39 @@ struct ManagerLifecycleTests {
     @Test("a monitor that was stopped before its start comes up never starts")
     func stopBeforeStart() {
         let monitor = MonitorHandle(
-            subject: .general, configuration: .init(), environment: lab.kernel.environment,
+            target: .general, configuration: .init(), environment: lab.kernel.environment,
             reactor: lab.reactor,
-            outlet: MonitorOutlet(publish: { _ in }, refresh: { _ in }, note: { _, _, _ in }))
+            delegate: MonitorDelegate(publish: { _ in }, refresh: { _ in }, record: { _, _, _ in }))
         monitor.stop()
         monitor.startAndWait()
         #expect(!lab.kernel.isListening)
         monitor.stop()
+    }
+}
+
+/// A manager on a kernel in memory, without grace.
+struct ManagerLab {
+    let reactor: Reactor
+    let kernel: FakeKernel
+
+    init() throws {
+        reactor = try Reactor(name: "manager-test")
+        kernel = FakeKernel(.wired, reactor: reactor)
+    }
+
+    func manager(_ target: MonitorTarget = .general) -> ReachabilityManager {
+        var configuration = ReachabilityConfiguration()
+        configuration.timing.evaluationInterval = .zero
+        configuration.timing.lossGrace = .zero
+        return kernel.manager(target, configuration)
+    }
+
+    func unplug() { kernel.change { $0.setCarrier($0.index("eth0"), false) } }
+    func plug() { kernel.change { $0.setCarrier($0.index("eth0"), true) } }
+
+    /// Returns when the loop has processed everything so far, followed by an evaluation.
+    func settled() async {
+        kernel.deliver([.requested])
+        try? await reactor.result(of: {})
     }
 }

@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The manager on a kernel in memory: who is told what, in which order, on which thread.
+/// The manager on a kernel in memory: its updates, their order and their thread.
 struct ManagerTests {
     private let lab: ManagerLab
     private let log = EventLog<ReachabilityStatus>()
@@ -153,7 +153,7 @@ struct ManagerTests {
         lab.kernel.change { $0.addRoute("0.0.0.0/0", via: "192.0.2.1", on: $0.index("eth0")) }
         await lab.settled()
         for _ in 0..<40 {
-            // Each is looked at by itself, so that each is an update.
+            // Evaluated one at a time, so that each leads to an update.
             lab.unplug()
             await lab.settled()
             lab.plug()
@@ -262,10 +262,10 @@ struct ManagerTests {
 
     @Test("RB-13 what the kernel refuses is told once, and again after a new start") func limitations() async
     {
-        let told = EventLog<MonitorLimitations>()
+        let reported = EventLog<MonitorLimitations>()
         let manager = lab.manager()
         lab.kernel.limit(.unfiltered)
-        manager.setLimitationBlock { told.append($0) }
+        manager.setLimitationBlock { reported.append($0) }
         manager.startMonitoring()
         #expect(manager.limitations == .unfiltered)
         lab.unplug()
@@ -273,7 +273,7 @@ struct ManagerTests {
         lab.kernel.limit([.unfiltered, .partialEvents])
         lab.unplug()
         await lab.settled()
-        #expect(await told.wait(forCount: 2) == [.unfiltered, .partialEvents])
+        #expect(await reported.wait(forCount: 2) == [.unfiltered, .partialEvents])
         #expect(manager.limitations == [.unfiltered, .partialEvents])
         let late = EventLog<MonitorLimitations>()
         manager.setLimitationBlock { late.append($0) }
@@ -282,7 +282,7 @@ struct ManagerTests {
         #expect(manager.limitations == [])
         manager.startMonitoring()
         #expect(await late.wait(forCount: 2).last == [.unfiltered, .partialEvents])
-        #expect(told.elements.count == 2)
+        #expect(reported.elements.count == 2)
     }
 
     @Test("RB-16 where the kernel refuses everything the status is unknown, with the reason") func refused()

@@ -6,7 +6,7 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// What is asked of the kernel for connections, on a kernel in memory.
+/// The kernel's questions about connections, on a kernel in memory.
 struct PathObserverTests {
     private let reactor: Reactor
     private let kernel: FakeKernel

@@ -38,7 +38,7 @@ package final class FakeKernel: Sendable {
 
     /// A manager on this kernel.
     package func manager(
-        _ subject: MonitorSubject = .general, _ configuration: ReachabilityConfiguration = .init(),
+        _ subject: MonitorTarget = .general, _ configuration: ReachabilityConfiguration = .init(),
         queue: DeliveryQueue = .own
     ) -> ReachabilityManager {
         ReachabilityManager(subject, configuration, queue, environment)
@@ -78,7 +78,7 @@ package final class FakeKernel: Sendable {
     }
 
     /// The names requested from the resolver, in order.
-    package let asked = EventLog<String>()
+    package let requestedNames = EventLog<String>()
     /// The names requested from the resolver and not answered yet.
     package var pendingNames: [String] { state.withLock { $0.resolutions.map(\.name) } }
     /// The addresses the filter lets through.
@@ -130,7 +130,7 @@ package final class FakeKernel: Sendable {
         _ name: String, _ answer: @escaping @Sendable (Result<[ReachabilityDestination], NameFailure>) -> Void
     ) {
         state.withLock { $0.resolutions.append((name, answer)) }
-        asked.append(name)
+        requestedNames.append(name)
     }
 }
 
@@ -171,8 +171,8 @@ private final class FakeAnswers: KernelQuerying {
     func answers(to questions: [KernelQuestion]) throws(ReachabilityError) -> [KernelAnswer] {
         try kernel.answers(to: questions)
     }
-    let memory = AnswerMemory()
-    func noticed(_ event: NetworkEvent) {}
+    let cache = KernelCache()
+    func handle(_ event: NetworkEvent) {}
     func forgetRoutes() {}
 }
 

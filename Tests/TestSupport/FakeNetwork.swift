@@ -37,7 +37,7 @@ package struct FakeNetwork: Sendable {
     package var wireless: [Int32: WirelessState] = [:]
     package var devices: [Int32: DeviceFacts] = [:]
     /// Whether the kernel knows RTM_F_FIB_MATCH; IPv4 alone needs it.
-    package var tellsEntries = true
+    package var returnsEntries = true
 
     /// Answers that override the tables.
     package var fixed: [KernelQuestion: KernelAnswer] = [:]
@@ -154,7 +154,7 @@ package struct FakeNetwork: Sendable {
         case .ports(let master): .links(links.filter { $0.master == master })
         case .addresses: .addresses(addresses)
         case .rules: .rules(rules)
-        case .wireless(let index): wireless[index].map { .wireless($0) } ?? .failure(KernelRefusal.noDevice)
+        case .wireless(let index): wireless[index].map { .wireless($0) } ?? .failure(KernelErrno.noDevice)
         case .device(let index, _): .device(devices[index] ?? DeviceFacts())
         }
     }
@@ -173,7 +173,7 @@ package struct FakeNetwork: Sendable {
     }
 
     private func link(_ isMeant: (LinkState) -> Bool) -> KernelAnswer {
-        links.first(where: isMeant).map { .link($0) } ?? .failure(KernelRefusal.noDevice)
+        links.first(where: isMeant).map { .link($0) } ?? .failure(KernelErrno.noDevice)
     }
 
     /// An address of the interface, else of another one, as the kernel accepts any of sufficient scope.
@@ -189,8 +189,8 @@ package struct FakeNetwork: Sendable {
     }
 
     private func route(_ lookup: RouteLookup) -> KernelAnswer {
-        if lookup.wantsEntry, !tellsEntries, lookup.destination.family == .ipv4 {
-            return .failure(KernelRefusal.unsupported)
+        if lookup.wantsEntry, !returnsEntries, lookup.destination.family == .ipv4 {
+            return .failure(KernelErrno.unsupported)
         }
         if addresses.contains(where: { $0.address == lookup.destination }) || lookup.destination.isLoopback {
             return .route(
@@ -206,7 +206,7 @@ package struct FakeNetwork: Sendable {
                     kind: .unicast, interface: lookup.interface,
                     source: source(for: lookup.destination, through: lookup.interface), prefixLength: 32))
         }
-        return .failure(KernelRefusal.networkUnreachable)
+        return .failure(KernelErrno.networkUnreachable)
     }
 
     private func route(_ lookup: RouteLookup, in table: [Route]) -> KernelAnswer? {
@@ -230,9 +230,9 @@ package struct FakeNetwork: Sendable {
             })
         else { return nil }
         switch best.kind {
-        case .prohibit: return .failure(KernelRefusal.accessDenied)
-        case .blackhole: return .failure(KernelRefusal.invalid)
-        case .unreachable: return .failure(KernelRefusal.hostUnreachable)
+        case .prohibit: return .failure(KernelErrno.accessDenied)
+        case .blackhole: return .failure(KernelErrno.invalid)
+        case .unreachable: return .failure(KernelErrno.hostUnreachable)
         default: break
         }
         let leg =

@@ -31,8 +31,8 @@ package struct Marbles {
             let marble = Character(letter.lowercased())
             let isSilent = letter != marble
             var shown: Character = "-"
-            func handle(_ verdict: ReachabilityStateMachine.Verdict) {
-                guard case .publish(let update) = verdict else { return }
+            func collect(_ action: ReachabilityStateMachine.EvaluationAction) {
+                guard case .publish(let update) = action else { return }
                 updates.append(update)
                 switch update.event {
                 case .initial, .status: shown = Self.letter(update.status)
@@ -46,14 +46,14 @@ package struct Marbles {
                 let event = Self.everything.map { NetworkEvent.routeAdded($0) } ?? .requested
                 if position == 0 || !isSilent && machine.observed(event, at: now) == .evaluate {
                     evaluations += 1
-                    handle(machine.evaluated(path, at: now))
+                    collect(machine.evaluated(path, at: now))
                 }
             }
             let end = now + step
             while let deadline = machine.nextDeadline, deadline < end {
                 if case .evaluate = machine.deadlineReached(at: max(deadline, now)) {
                     evaluations += 1
-                    handle(machine.evaluated(path, at: max(deadline, now)))
+                    collect(machine.evaluated(path, at: max(deadline, now)))
                 }
             }
             now = end

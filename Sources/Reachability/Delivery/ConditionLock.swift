@@ -2,10 +2,10 @@
 
 import Glibc
 
-/// A value behind a lock on which a thread can wait for a change (pthread_cond_wait(3)).
+/// A value behind a lock, with waiting for a change (pthread_cond_wait(3)).
 ///
-/// Unchecked because the compiler cannot see the lock: `value` is touched only between lock and unlock of `mutex`,
-/// and both live as long as the object.
+/// Unchecked because the compiler cannot see the lock: `value` is accessed only between lock and unlock of
+/// `mutex`, and both live as long as the object.
 package final class ConditionLock<Value>: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -25,7 +25,7 @@ package final class ConditionLock<Value>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Reads or changes the value; whoever waits looks again afterwards.
+    /// Reads or changes the value; waiting threads then test their conditions again.
     package func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
         pthread_mutex_lock(mutex)
         defer {
@@ -35,7 +35,7 @@ package final class ConditionLock<Value>: @unchecked Sendable {
         return body(&value)
     }
 
-    /// Waits until `condition` holds, however long that takes.
+    /// Waits until `condition` holds, without a limit.
     package func wait(until holds: (Value) -> Bool) {
         pthread_mutex_lock(mutex)
         waiting += 1

@@ -4,31 +4,27 @@ package import EventLoop
 import ReachabilityCore
 import Synchronization
 
-/// Where status blocks and observers are called.
-///
-/// No main queue and no run loop is needed.
+/// The queue that calls status blocks and observers; no main queue or run loop is needed.
 public struct DeliveryQueue: Sendable {
     package let submit: @Sendable (@escaping @Sendable () -> Void) -> Void
 
-    /// A thread of the manager's own, started when the first block is to be called.
-    ///
-    /// The default.
+    /// A thread of the manager, started for the first block; the default.
     public static var own: DeliveryQueue {
         let thread = OwnThread()
         return DeliveryQueue { thread.perform($0) }
     }
 
-    /// Anything that runs closures: `submit` is handed each call and may run it on any thread, later.
+    /// Any executor of closures: `submit` receives each call and may run it on any thread, later.
     ///
-    /// A dispatch queue is one: `.custom { queue.async(execute: $0) }`. A concurrent queue serves as well, since one
-    /// observer is never called twice at a time.
+    /// For a dispatch queue: `.custom { queue.async(execute: $0) }`. A concurrent queue works too, because
+    /// one observer is never called concurrently.
     public static func custom(
         _ submit: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
     ) -> DeliveryQueue {
         DeliveryQueue(submit: submit)
     }
 
-    /// The loop's own thread: no hop, but whoever is called there holds up the netlink socket.
+    /// The loop's own thread: without a hop, but a slow observer delays the netlink socket.
     package static func onLoop(_ reactor: Reactor) -> DeliveryQueue {
         DeliveryQueue { work in
             if reactor.isCurrent { work() } else { reactor.perform(work) }
@@ -50,7 +46,7 @@ private final class OwnThread: Sendable {
             reactor = try? Reactor(name: "reach-blocks")
             return reactor
         }
-        // Without a thread left to start, being called on this one is better than not being called.
+        // If no thread can be started, the call runs on this one.
         if let running { running.perform(work) } else { work() }
     }
 }

@@ -2,24 +2,25 @@
 
 package import ReachabilityCore
 
-/// Where events come from: the kernel, or a recording.
+/// A source of events: the kernel, or a recording.
 ///
-/// Both methods are called on the loop's thread, and so is `deliver`.
+/// The loop's thread calls both methods, and runs `deliver`.
 package protocol EventSource: AnyObject {
-    /// Begins to deliver; events that lie together in the kernel's queue come as one batch.
+    /// Starts to deliver; events from the same read of the kernel's queue come as one batch.
     ///
-    /// When it returns, every later change of the network leads to an event: a snapshot taken now misses nothing.
+    /// After it returns, every change of the network leads to an event, so a snapshot taken then misses
+    /// nothing.
     func start(deliver: @escaping ([NetworkEvent]) -> Void) throws(ReachabilityError)
 
-    /// Ends the delivery and releases the sockets. Calling it twice does nothing.
+    /// Ends the delivery and closes the sockets; repeated calls do nothing.
     func stop()
 
-    /// Tells which hosts are watched, so that routes which concern them alone count as well.
+    /// Sets the monitored hosts, so that events about routes to them alone pass too.
     func watch(_ destinations: [IPAddress])
 
-    /// Messages dropped since the start because they were malformed or not the kernel's.
+    /// Dropped messages since the start: malformed, or not from the kernel.
     var discarded: UInt64 { get }
 
-    /// What its events lack at this moment.
+    /// The limitations of its events at this moment.
     var limitations: MonitorLimitations { get }
 }

@@ -2,55 +2,79 @@
 
 package import ReachabilityCore
 
-/// Asks a kernel until an evaluation has what it needs.
+/// An evaluation with the answers of a kernel.
 package struct KernelEvaluation: Sendable {
-    /// What the kernel said to everything that was asked.
+    /// All answers of the kernel that were used.
     package private(set) var snapshot = Snapshot()
-    /// The path that follows from it.
-    package private(set) var path = ReachabilityPath()
-    /// How long it holds at most.
-    package private(set) var expires: Duration?
+    /// The resulting path.
+    package let path: ReachabilityPath
+    /// How long the path holds at most.
+    package let expires: Duration?
 
     // A path through six stacked devices needs about ten rounds.
     private static let roundLimit = 40
 
-    /// Evaluates with what `kernel` answers.
+    /// Evaluates with the answers of `kernel`.
     package init(_ evaluator: PathEvaluator, _ kernel: any KernelQuerying) throws(ReachabilityError) {
-        // What is remembered, the evaluation recalls by itself.
-        try ask(evaluator.openingQuestions.filter { kernel.memory[$0] == nil }, kernel)
-        for _ in 0..<Self.roundLimit {
-            switch evaluator.evaluate(&snapshot, recalling: kernel.memory) {
-            case .path(let path, let expires):
-                self.path = path
-                self.expires = expires
-                return
-            case .needs(let questions): try ask(questions, kernel)
+        try kernel.answer(evaluator.openingQuestions.filter { kernel.cache[$0] == nil }, in: &snapshot)
+        let result: (ReachabilityPath, Duration?)? = try kernel.askUntilComplete(
+            &snapshot, rounds: Self.roundLimit
+        ) { snapshot, cache in
+            switch evaluator.evaluate(&snapshot, cache: cache) {
+            case .path(let path, let expires): .complete((path, expires))
+            case .needs(let questions): .needs(questions)
             }
         }
-        throw ReachabilityError(
-            .protocolViolation, context: "the evaluation came to no end after \(Self.roundLimit) questions",
-            advice: "please report this with the output of `reach record`")
+        guard let result else {
+            throw ReachabilityError(
+                .protocolViolation,
+                context: "the evaluation came to no end after \(Self.roundLimit) questions",
+                advice: "please report this with the output of `reach record`")
+        }
+        (path, expires) = result
     }
 
-    /// The reports on all links; asks what the path did not need.
-    package mutating func survey(
+    /// The reports on all links; asks for what the path did not need.
+    package mutating func linkReports(
         _ evaluator: PathEvaluator, _ kernel: any KernelQuerying
     ) throws(ReachabilityError) -> [LinkReport] {
-        let survey = LinkSurvey(evaluator: evaluator)
-        for _ in 0..<Self.roundLimit {
-            switch survey.survey(&snapshot, recalling: kernel.memory) {
-            case .reports(let reports): return reports
-            case .needs(let questions): try ask(questions, kernel)
+        let reporter = LinkReporter(evaluator: evaluator)
+        return try kernel.askUntilComplete(&snapshot, rounds: Self.roundLimit) { snapshot, cache in
+            switch reporter.report(&snapshot, cache: cache) {
+            case .reports(let reports): .complete(reports)
+            case .needs(let questions): .needs(questions)
+            }
+        } ?? []
+    }
+}
+
+/// The result of one round of ``KernelQuerying/askUntilComplete(_:rounds:_:)``.
+enum EvaluationRound<Value> {
+    case complete(Value)
+    /// These questions have to be answered first.
+    case needs([KernelQuestion])
+}
+
+extension KernelQuerying {
+    /// Repeats `step` with more answers until it is complete; nil if it is not after so many rounds.
+    func askUntilComplete<Value>(
+        _ snapshot: inout Snapshot, rounds: Int,
+        _ step: (inout Snapshot, KernelCache) -> EvaluationRound<Value>
+    ) throws(ReachabilityError) -> Value? {
+        for _ in 0..<rounds {
+            switch step(&snapshot, cache) {
+            case .complete(let value): return value
+            case .needs(let questions): try answer(questions, in: &snapshot)
             }
         }
-        return []
+        return nil
     }
 
-    private mutating func ask(_ questions: [KernelQuestion], _ kernel: any KernelQuerying)
-        throws(ReachabilityError)
-    {
+    fileprivate func answer(
+        _ questions: [KernelQuestion], in snapshot: inout Snapshot
+    ) throws(ReachabilityError) {
         guard !questions.isEmpty else { return }
-        let answers = try kernel.answers(to: questions)
+        let answers = try answers(to: questions)
         for (question, answer) in zip(questions, answers) { snapshot.add(question, answer) }
     }
 }

@@ -6,18 +6,18 @@ package import ReachabilityCore
 ///
 /// Used by one thread at a time.
 package protocol KernelQuerying: AnyObject {
-    /// The answers, one for each question and in their order.
+    /// The answers to the questions, in their order.
     ///
-    /// What the kernel refuses is an answer (`.failure(errno)`); an error is thrown where it did not answer at all:
-    /// `timedOut`, or `netlinkRefused` where the socket cannot be opened.
+    /// A refusal is an answer (`.failure(errno)`); an error is thrown if there is no answer: `timedOut`, or
+    /// `netlinkRefused` if the socket cannot be opened.
     func answers(to questions: [KernelQuestion]) throws(ReachabilityError) -> [KernelAnswer]
 
-    /// What was said before and still holds; an evaluation takes it without asking.
-    var memory: AnswerMemory { get }
+    /// The earlier answers that are still valid; evaluations use them without asking.
+    var cache: KernelCache { get }
 
-    /// Learns what happened, so that remembered answers about links and addresses are asked again.
-    func noticed(_ event: NetworkEvent)
+    /// Processes an event: cached answers that it may have changed are asked again.
+    func handle(_ event: NetworkEvent)
 
-    /// Time has passed without an event: what was said about routes is asked again.
+    /// Invalidates the answers about routes, because time has passed without an event.
     func forgetRoutes()
 }

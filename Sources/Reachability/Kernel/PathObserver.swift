@@ -3,18 +3,21 @@
 package import EventLoop
 package import ReachabilityCore
 
-/// Watches the ways of open connections: events tell when to look, lookups tell what became of them.
+/// Observes the paths of open connections: events trigger lookups, and the lookups decide which connections
+/// are dead.
 ///
-/// On the loop's thread. Without netlink it watches nothing, and connections live by TCP's time-outs.
+/// Used on the loop's thread. Without netlink it observes nothing, and connections end by TCP's time-outs.
 package final class PathObserver {
     private let reactor: Reactor
     private let environment: MonitorEnvironment
     private let configuration = ReachabilityConfiguration()
-    /// Told of each batch of events that may concern a connection, once the kernel is asked anew.
+    /// Called with each batch of events, after the cache is invalidated.
     private let concerned: ([NetworkEvent]) -> Void
     private var source: (any EventSource)?
     private var kernel: (any KernelQuerying)?
     private var peers: [IPAddress] = []
+    // Link, choice, address; the addresses; the sources; the entry: it rarely takes more rounds.
+    private static let roundLimit = 10
 
     package init(
         reactor: Reactor, environment: MonitorEnvironment = .connections,
@@ -25,15 +28,15 @@ package final class PathObserver {
         self.concerned = concerned
     }
 
-    /// Whether it listens.
+    /// Whether it receives events.
     package var isOpen: Bool { source != nil }
 
-    /// Begins to listen, unless it does; false where the kernel refuses.
+    /// Starts to receive events; false if the kernel refuses.
     package func open() -> Bool {
         if source != nil { return true }
         do throws(ReachabilityError) {
             let source = try environment.makeSource(reactor, configuration)
-            try source.start { [weak self] events in self?.noticed(events) }
+            try source.start { [weak self] events in self?.handle(events) }
             kernel = try environment.makeKernel(configuration)
             self.source = source
             return true
@@ -50,37 +53,37 @@ package final class PathObserver {
         peers = []
     }
 
-    /// Has the routes to this peer let through as well as the default routes.
+    /// Lets events about routes to this peer pass, besides those about default routes.
     package func follow(_ peer: IPAddress) {
         guard !peers.contains(peer) else { return }
-        // Peers that are no longer wanted go when it is closed; so many are simpler asked about than told apart.
+        // Peers are only removed on `close()`; tracking removals is not worth it for so few.
         peers.append(peer)
         source?.watch(peers)
     }
 
-    /// The interface through which the kernel sends to a peer at this instant; nil where that is nowhere, or this machine.
+    /// The egress interface for a peer at this instant; nil for no route and for this machine.
     ///
-    /// Asked afresh: an event may be on its way.
+    /// Never cached, because an event may be on its way.
     package func egress(to peer: IPAddress, port: UInt16 = 0) -> LinkState? {
-        conclusion { inquiry throws(Inquiry.Incomplete) in
-            try inquiry.egress(to: peer, port: port)
+        conclusion { context throws(MissingAnswers) in
+            try context.egress(to: peer, port: port)
         } ?? nil
     }
 
-    /// The address that a socket bound to this interface has to send from to get to a peer; nil where the kernel's own choice
-    /// is right, or nothing leads there.
+    /// The source address for a socket bound to this interface; nil if the kernel's own choice is right or
+    /// there is no route.
     package func source(through link: LinkState, to peer: IPAddress, port: UInt16) -> IPAddress? {
-        conclusion { inquiry throws(Inquiry.Incomplete) in
-            let looksAtPorts = (try? inquiry.selectors(peer.family))?.contains(.transport) == true
+        conclusion { context throws(MissingAnswers) in
+            let looksAtPorts = (try? context.selectors(peer.family))?.contains(.transport) == true
             let bound = RouteLookup(
                 destination: peer, interface: link.index, port: looksAtPorts ? port : 0)
-            let lookup = try inquiry.sending(bound)
-            guard lookup.source != nil, case .success = try inquiry.route(lookup.entry) else { return nil }
+            let lookup = try context.resolvingSource(bound)
+            guard lookup.source != nil, case .success = try context.route(lookup.entry) else { return nil }
             return lookup.source
         } ?? nil
     }
 
-    /// The interface of this name; nil where there is none.
+    /// The interface of this name; nil if it does not exist.
     package func link(named name: String) -> LinkState? {
         guard let kernel, let name = LinkName(exactly: name),
             case .link(let link)? = try? kernel.answers(to: [.linkNamed(name)]).first
@@ -88,42 +91,40 @@ package final class PathObserver {
         return link
     }
 
-    /// What became of these ways; fine where the kernel does not answer.
+    /// The verdicts on these paths; `fine` if the kernel does not answer.
     package func verdicts(_ paths: [ConnectionPath]) -> [ConnectionVerdict] {
-        conclusion { inquiry throws(Inquiry.Incomplete) in
+        conclusion { context throws(MissingAnswers) in
             var verdicts: [ConnectionVerdict] = []
             for path in paths {
-                // All are gone through even where answers are missing: then all can ask at once.
-                guard let verdict = try? ConnectionRules(path).verdict(&inquiry) else { continue }
+                // Visits all paths even if answers are missing, so that all questions are requested together.
+                guard let verdict = try? ConnectionRules(path).verdict(&context) else { continue }
                 verdicts.append(verdict)
             }
             return verdicts
         } ?? paths.map { _ in .fine }
     }
 
-    /// What follows from the kernel's answers, routes asked afresh; nil where it does not answer.
+    /// The conclusion from the kernel's answers, with new lookups of routes; nil if the kernel does not
+    /// answer.
     private func conclusion<Value>(
-        _ conclude: (inout Inquiry) throws(Inquiry.Incomplete) -> Value
+        _ conclude: (inout EvaluationContext) throws(MissingAnswers) -> Value
     ) -> Value? {
         guard let kernel else { return nil }
         kernel.forgetRoutes()
         var snapshot = Snapshot()
-        // Link, choice, address; the addresses; the sources; the entry: hardly more rounds than that.
-        for _ in 0..<10 {
-            var inquiry = Inquiry(snapshot.take(), recalling: kernel.memory)
-            let value = try? conclude(&inquiry)
-            let missing = inquiry.missing
-            snapshot = inquiry.snapshot
-            if missing.isEmpty { return value }
-            guard let answers = try? kernel.answers(to: missing) else { return nil }
-            for (question, answer) in zip(missing, answers) { snapshot.add(question, answer) }
+        let value = try? kernel.askUntilComplete(&snapshot, rounds: Self.roundLimit) { snapshot, cache in
+            var context = EvaluationContext(snapshot.moveOut(), cache: cache)
+            let value = try? conclude(&context)
+            let missing = context.missing
+            snapshot = context.snapshot
+            return missing.isEmpty ? EvaluationRound<Value?>.complete(value) : .needs(missing)
         }
-        return nil
+        return value ?? nil
     }
 
-    /// The path to a peer at this instant, with the interface that could stand in; nil where the kernel does not answer.
+    /// The path to a peer at this instant, with its alternative; nil if the kernel does not answer.
     ///
-    /// - Parameter port: The TCP port there; it counts where rules look at ports.
+    /// - Parameter port: The TCP port there; used if policy rules look at ports.
     package func path(to peers: [IPAddress], port: UInt16 = 0) -> ReachabilityPath? {
         guard let kernel else { return nil }
         var configuration = configuration
@@ -133,18 +134,19 @@ package final class PathObserver {
         return try? KernelEvaluation(evaluator, kernel).path
     }
 
-    private func noticed(_ events: [NetworkEvent]) {
-        for event in events { kernel?.noticed(event) }
+    private func handle(_ events: [NetworkEvent]) {
+        for event in events { kernel?.handle(event) }
         concerned(events)
     }
 }
 
 extension MonitorEnvironment {
-    /// The real kernel for connections: without nl80211, since a radio that loses its network loses its carrier.
+    /// The real kernel for connections: without nl80211, since a radio that loses its network loses its
+    /// carrier.
     package static let connections: MonitorEnvironment = {
         var environment = MonitorEnvironment.kernel
         environment.makeSource = { reactor, configuration throws(ReachabilityError) in
-            NetlinkSource(
+            KernelEventSource(
                 reactor: reactor, receiveBufferSize: configuration.receiveBufferSize, watchesWireless: false)
         }
         return environment

@@ -2,17 +2,17 @@
 
 public import ReachabilityCore
 
-/// How the network is at one instant: the path, and every interface for itself.
+/// The state of the network at one instant: the path, and a report on each interface.
 public struct NetworkReport: Sendable {
     /// The status.
     public let status: ReachabilityStatus
     /// The path.
     public let path: ReachabilityPath
-    /// Every interface but loopback, in the order of the indexes.
+    /// All interfaces but loopback, in the order of their indexes.
     public let links: [LinkReport]
-    /// How the status came about: each question to the kernel, its answer, and what follows.
+    /// The steps of the evaluation: each question to the kernel, its answer, and the conclusion.
     public var steps: [EvaluationStep] { evaluator.explain(snapshot) }
-    /// Everything the kernel said.
+    /// All answers of the kernel.
     package let snapshot: Snapshot
     private let evaluator: PathEvaluator
 
@@ -26,14 +26,14 @@ public struct NetworkReport: Sendable {
 }
 
 extension ReachabilityManager {
-    /// Looks once, without monitoring: asks the kernel, and returns within a few milliseconds.
+    /// Evaluates once, without monitoring; returns within a few milliseconds.
     ///
-    /// Call it from any thread that may wait: a host *name* is resolved, which can take as long as the name servers do.
+    /// It blocks: a host *name* is resolved, which can take as long as the name servers do.
     ///
     /// - Parameters:
-    ///   - host: A name or literal address; nil for anywhere.
-    ///   - configuration: What to ask for.
-    /// - Throws: `netlinkRefused` where the kernel cannot be asked, `timedOut` where it does not answer.
+    ///   - host: A name or literal address; nil for the general path.
+    ///   - configuration: The target and its settings.
+    /// - Throws: `netlinkRefused` if the kernel cannot be asked, `timedOut` if it does not answer.
     public static func check(
         host: String? = nil, configuration: ReachabilityConfiguration = .init()
     ) throws(ReachabilityError) -> NetworkReport {
@@ -48,7 +48,7 @@ extension ReachabilityManager {
         let general = PathEvaluator(
             target: .general(sentinels: configuration.sentinels), configuration: configuration)
         guard let host else { return try report(general, kernel) { $0 } }
-        switch MonitorSubject(host) {
+        switch MonitorTarget(host) {
         case .general: return try report(general, kernel) { $0 }
         case .addresses(let destinations):
             return try report(general.watching(destinations), kernel) { $0 }
@@ -70,7 +70,7 @@ extension ReachabilityManager {
         _ adjust: (ReachabilityPath) -> ReachabilityPath
     ) throws(ReachabilityError) -> NetworkReport {
         var evaluation = try KernelEvaluation(evaluator, kernel)
-        let links = try evaluation.survey(evaluator, kernel)
+        let links = try evaluation.linkReports(evaluator, kernel)
         var path = adjust(evaluation.path)
         path.generation = 1
         return NetworkReport(path: path, links: links, snapshot: evaluation.snapshot, evaluator: evaluator)

@@ -2,7 +2,7 @@
 
 public import ReachabilityCore
 
-// Names that programs bring along from elsewhere: the compiler says what they are called here, and changes them when asked to.
+// The names of other libraries: the compiler says their names here, and offers to replace them.
 
 /// AFNetworking's name of ``ReachabilityManager``.
 @available(*, unavailable, renamed: "ReachabilityManager")
@@ -41,17 +41,17 @@ extension ReachabilityManager {
     @available(*, unavailable, renamed: "localizedStatusString()")
     public func localizedNetworkReachabilityStatusString() -> String { localizedStatusString() }
 
-    /// AFNetworking's only one, written as a call.
+    /// AFNetworking's singleton, written as a call.
     @available(
         *, unavailable, message: "`ReachabilityManager.shared` is a property here: leave out the parentheses"
     )
     public func callAsFunction() -> ReachabilityManager { self }
 
-    /// AFNetworking's way to make a manager.
+    /// AFNetworking's initializer.
     @available(*, unavailable, message: "make one and keep it: `ReachabilityManager()`")
     public static func manager() -> ReachabilityManager? { nil }
 
-    /// The block of Reachability.swift for a network that is there.
+    /// Reachability.swift's block for a reachable network.
     @available(
         *, unavailable, message: "call setStatusChangeBlock(_:), and ask `status.isReachable` in the block"
     )
@@ -60,7 +60,7 @@ extension ReachabilityManager {
         set {}
     }
 
-    /// The block of Reachability.swift for a network that is not there.
+    /// Reachability.swift's block for an unreachable network.
     @available(
         *, unavailable,
         message: "call setStatusChangeBlock(_:), and ask `status == .unreachable` in the block"
@@ -70,7 +70,7 @@ extension ReachabilityManager {
         set {}
     }
 
-    /// Alamofire's way to begin.
+    /// Alamofire's start of monitoring.
     @available(*, unavailable, message: "call setStatusChangeBlock(_:) and startMonitoring()")
     public func startListening(
         onUpdatePerforming block: (@Sendable (ReachabilityStatus) -> Void)?

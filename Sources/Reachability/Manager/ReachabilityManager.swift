@@ -4,10 +4,12 @@ import EventLoop
 public import ReachabilityCore
 import Synchronization
 
-/// Watches whether the network, or one host, can be reached, and says so as soon as the kernel knows.
+/// Monitors whether the network, or one host, is reachable, and reports each change as soon as the kernel
+/// does.
 ///
-/// The counterpart of AFNetworking's `AFNetworkReachabilityManager`. It listens to rtnetlink(7) and asks the routing
-/// table; no packet is sent. Use it to decide when to try again and to explain failures, never to forbid a first try.
+/// The counterpart of AFNetworking's `AFNetworkReachabilityManager`. It listens to rtnetlink(7) and asks the
+/// routing table; it sends no packet. Use it to decide when to try again and to explain failures, never to
+/// prevent a first attempt.
 ///
 /// ```swift
 /// let manager = ReachabilityManager.shared
@@ -15,29 +17,29 @@ import Synchronization
 /// manager.startMonitoring()
 /// ```
 ///
-/// All methods may be called from any thread, inside blocks as well. The sockets stay in the network namespace that
-/// the shared loop's thread was started in, or in `ReachabilityConfiguration.networkNamespace`, for good.
+/// All methods may be called from any thread, also inside blocks. The sockets stay in the network namespace
+/// of the shared loop's thread, or in `ReachabilityConfiguration.networkNamespace`.
 public final class ReachabilityManager: ReachabilityProvider, Sendable {
-    /// The manager that a program's parts share.
+    /// The shared manager of a program.
     ///
-    /// It watches the general path and is not started by itself.
+    /// It monitors the general path; the program starts it.
     public static let shared = ReachabilityManager()
 
-    /// The configuration it was made with.
+    /// The configuration of the initializer.
     public let configuration: ReachabilityConfiguration
 
-    private let subject: MonitorSubject
+    private let target: MonitorTarget
     private let environment: MonitorEnvironment
     private let queue: DeliveryQueue
-    private let hub = ReachabilityHub()
+    private let state = ReachabilityState()
     private let monitor = Mutex<MonitorHandle?>(nil)
     private let statusBlock = Mutex<ReachabilityObservation?>(nil)
 
-    /// A manager for the general path: whether there is a way out to anywhere.
+    /// A manager for the general path: whether any destination is reachable.
     ///
     /// - Parameters:
-    ///   - configuration: What to watch and how.
-    ///   - deliveryQueue: Where blocks and observers are called.
+    ///   - configuration: The target and its settings.
+    ///   - deliveryQueue: The queue that calls blocks and observers.
     public convenience init(
         configuration: ReachabilityConfiguration = .init(), deliveryQueue: DeliveryQueue = .own
     ) {
@@ -46,16 +48,16 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
 
     /// A manager for one host, by name or literal address.
     ///
-    /// A name is resolved in the background, and again when the path has changed. Until it has been resolved for the
-    /// first time there is no report. A literal, with a zone too (`fe80::1%eth0`), never meets the resolver.
+    /// A name is resolved in the background, and again when the path has changed; there is no report before
+    /// its first resolution. A literal, also with a zone (`fe80::1%eth0`), needs no resolver.
     public convenience init(
         hostName: String, configuration: ReachabilityConfiguration = .init(),
         deliveryQueue: DeliveryQueue = .own
     ) {
-        self.init(MonitorSubject(hostName), configuration, deliveryQueue, .kernel)
+        self.init(MonitorTarget(hostName), configuration, deliveryQueue, .kernel)
     }
 
-    /// A manager for one address, for example a device on the same link which no default route leads to.
+    /// A manager for one address, for example of a device on the same link without a default route to it.
     public convenience init(
         address: IPAddress, configuration: ReachabilityConfiguration = .init(),
         deliveryQueue: DeliveryQueue = .own
@@ -64,10 +66,10 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
     }
 
     package init(
-        _ subject: MonitorSubject, _ configuration: ReachabilityConfiguration, _ queue: DeliveryQueue,
+        _ target: MonitorTarget, _ configuration: ReachabilityConfiguration, _ queue: DeliveryQueue,
         _ environment: MonitorEnvironment
     ) {
-        self.subject = subject
+        self.target = target
         self.configuration = configuration
         self.queue = queue
         self.environment = environment
@@ -75,22 +77,22 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
 
     deinit {
         stopMonitoring()
-        hub.close()
+        state.close()
     }
 
     // MARK: - Monitoring
 
-    /// Starts to watch.
+    /// Starts monitoring.
     ///
-    /// When it returns, ``status`` is known, unless a name has still to be resolved.
+    /// When it returns, ``status`` is known, unless a name is still being resolved.
     ///
-    /// Every observer gets a first report, reachable or not, always on the delivery queue and never from inside this
-    /// call. Starting twice does nothing. Where the kernel refuses netlink, the status is `unknown`,
-    /// ``failure`` says why, and it is tried again now and then.
+    /// Every observer gets a first report, reachable or not, always on the delivery queue and never from
+    /// inside this call. Repeated calls do nothing. If the kernel refuses netlink, the status is `unknown`,
+    /// ``failure`` has the reason, and later attempts follow.
     ///
-    /// Only where there is no descriptor or thread left for the loop, nothing is tried again until the next call.
+    /// If no descriptor or thread is left for the loop, only the next call tries again.
     public func startMonitoring() {
-        guard let session = hub.begin() else { return }
+        guard let session = state.begin() else { return }
         let reactor: Reactor
         do {
             reactor = try environment.reactor()
@@ -98,16 +100,17 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
             reportFailure(error, session)
             return
         }
-        let hub = hub
+        let state = state
         let monitor = MonitorHandle(
-            subject: subject, configuration: configuration, environment: environment, reactor: reactor,
-            outlet: MonitorOutlet(
-                publish: { hub.publish($0, session: session) },
-                refresh: { hub.refresh($0, session: session) },
-                note: { hub.note($0, $1, $2, session: session) }))
-        // A stop on another thread may have come first: then nothing is started. One that comes now finds the monitor.
+            target: target, configuration: configuration, environment: environment, reactor: reactor,
+            delegate: MonitorDelegate(
+                publish: { state.publish($0, session: session) },
+                refresh: { state.refresh($0, session: session) },
+                record: { state.record($0, $1, $2, session: session) }))
+        // A stop on another thread may have come first: then nothing starts. A stop from now on finds the
+        // monitor.
         let isCurrent = self.monitor.withLock { current in
-            guard hub.isCurrent(session) else { return false }
+            guard state.isCurrent(session) else { return false }
             current = monitor
             return true
         }
@@ -115,34 +118,34 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
     }
 
     private func reportFailure(_ error: ReachabilityError, _ session: UInt64) {
-        hub.note(MonitorCounters(), error, .noEvents, session: session)
+        state.record(MonitorCounters(), error, .noEvents, session: session)
         var path = ReachabilityPath()
         path.reason = ReachabilityReason(.kernelRefused, sentence: error.description)
-        hub.publish(
+        state.publish(
             ReachabilityUpdate(event: .initial, status: .unknown, previous: nil, path: path), session: session
         )
-        hub.abandon(session)
+        state.abandon(session)
     }
 
-    /// Stops watching.
+    /// Stops monitoring.
     ///
     /// When it returns, no block runs any more and ``status`` is `unknown`.
     ///
-    /// It waits for a block that is running on another thread; so do not call it while holding what that block waits
-    /// for. Inside a block it returns at once. Blocks and observers stay, for the next start.
+    /// It waits for a block that is running on another thread, so do not hold a lock that the block needs.
+    /// Inside a block it returns at once. Blocks and observers stay for the next start.
     public func stopMonitoring() {
         let (running, ending) = monitor.withLock { monitor in
             defer { monitor = nil }
-            return (monitor, hub.end())
+            return (monitor, state.end())
         }
         ending.complete()
         running?.stop()
     }
 
-    /// Has the kernel asked again now, for example because a request failed although the path looked good.
+    /// Requests an evaluation, for example because a request failed although the path looked usable.
     public func reevaluate() { monitor.withLock { $0 }?.request() }
 
-    /// Has the kernel asked, and returns when what follows has been told, grace and damping included.
+    /// Requests an evaluation, and returns when all resulting updates are published, after grace and damping.
     package func settle() async {
         guard let monitor = monitor.withLock({ $0 }) else { return }
         await withCheckedContinuation { continuation in monitor.whenSettled { continuation.resume() } }
@@ -151,27 +154,29 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
     // MARK: - How things are
 
     /// The status; `unknown` before start and after stop.
-    public var status: ReachabilityStatus { hub.status }
+    public var status: ReachabilityStatus { state.status }
     /// Whether the status is `wifi` or `wired`; false while `unknown`.
-    public var isReachable: Bool { hub.status.isReachable }
+    public var isReachable: Bool { state.status.isReachable }
     /// Whether the status is `wifi`.
-    public var isReachableViaWiFi: Bool { hub.status == .wifi }
+    public var isReachableViaWiFi: Bool { state.status == .wifi }
     /// Whether the status is `wired`.
-    public var isReachableViaWired: Bool { hub.status == .wired }
-    /// The path of this instant.
-    public var path: ReachabilityPath { hub.path }
-    /// Whether ``startMonitoring()`` was called and ``stopMonitoring()`` was not; false as well where there was no descriptor or
-    /// thread left to start with.
-    public var isMonitoring: Bool { hub.isMonitoring }
-    /// Why the kernel cannot be watched, or only by asking it now and then; nil where all is well.
-    public var failure: ReachabilityError? { hub.failure }
-    /// What the monitoring has to do without on this machine; empty where it has everything.
-    public var limitations: MonitorLimitations { hub.limitations }
-    /// What happened since the start.
-    public var counters: MonitorCounters { hub.counters }
+    public var isReachableViaWired: Bool { state.status == .wired }
+    /// The path at this instant.
+    public var path: ReachabilityPath { state.path }
+    /// Whether ``startMonitoring()`` was called and ``stopMonitoring()`` was not; false also if no descriptor
+    /// or thread was left to start with.
+    public var isMonitoring: Bool { state.isMonitoring }
+    /// The reason why the kernel cannot be monitored, or only by polling; nil without a failure.
+    public var failure: ReachabilityError? { state.failure }
+    /// The limitations of monitoring on this machine; empty if there are none.
+    public var limitations: MonitorLimitations { state.limitations }
+    /// The counters since the start.
+    public var counters: MonitorCounters { state.counters }
 
-    /// The status and path of one instant.
-    public func currentReachability() -> (status: ReachabilityStatus, path: ReachabilityPath) { hub.current }
+    /// The status and path at one instant.
+    public func currentReachability() -> (status: ReachabilityStatus, path: ReachabilityPath) {
+        state.current
+    }
 
     /// The status as a sentence for people; `table` translates it.
     public func localizedStatusString(_ table: (_ key: String) -> String? = { _ in nil }) -> String {
@@ -180,15 +185,15 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
 
     // MARK: - Observing
 
-    /// Sets the block that is called with each new status; it replaces the one before, nil clears it.
+    /// Sets the block that is called with each new status; replaces the previous one, and nil removes it.
     ///
-    /// The block is called once with the present status (with the first one, where monitoring has not started), and
-    /// then only when the status is another one.
+    /// The block is called once with the present status (or with the first one, if monitoring has not
+    /// started), and then with each different status.
     public func setStatusChangeBlock(_ block: (@Sendable (ReachabilityStatus) -> Void)?) {
         let observation = block.map { block in
-            let told = ToldStatus()
+            let last = LastReportedStatus()
             return observeReachability { update in
-                if told.isNews(update) { block(update.status) }
+                if last.isNews(update) { block(update.status) }
             }
         }
         let previous = statusBlock.withLock { current -> ReachabilityObservation? in
@@ -198,48 +203,48 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
         previous?.cancel()
     }
 
-    /// Sets the block that hears what the monitoring has to do without, for a log; it replaces the one before, nil
-    /// clears it.
+    /// Sets the block that is called with the limitations of monitoring, for a log; replaces the previous
+    /// one, and nil removes it.
     ///
-    /// It is called on the delivery queue once for each limitation that arises between a start and a stop, and a call
-    /// that is under way may end after the stop.
+    /// It is called on the delivery queue once for each limitation between a start and a stop; a running call
+    /// may end after the stop.
     public func setLimitationBlock(_ block: (@Sendable (MonitorLimitations) -> Void)?) {
-        guard let block else { return hub.setLimitationBlock(nil) }
+        guard let block else { return state.setLimitationBlock(nil) }
         let queue = queue
-        hub.setLimitationBlock { limitations in queue.submit { block(limitations) } }
+        state.setLimitationBlock { limitations in queue.submit { block(limitations) } }
     }
 
-    /// Adds an observer of statuses and paths; any number may be there.
+    /// Adds an observer of statuses and paths.
     ///
-    /// It gets the present state first (event `initial`), then every change in order, one at a time. One that is more
-    /// than 64 updates behind loses the oldest of them, those of paths before those of statuses.
+    /// It gets the present state first (event `initial`), then every change in order, one at a time. An
+    /// observer that is more than 64 updates behind loses the oldest, paths before statuses.
     public func observeReachability(
         _ observer: @escaping @Sendable (ReachabilityUpdate) -> Void
     ) -> ReachabilityObservation {
-        let hub = hub
-        let token = hub.add(ObserverMailbox(queue: queue, observer: observer))
-        return ReachabilityObservation { hub.remove(token) }
+        let state = state
+        let token = state.add(ObserverQueue(queue: queue, observer: observer))
+        return ReachabilityObservation { state.remove(token) }
     }
 
-    /// An observer that only passes on and never waits: it is called where the update comes about.
+    /// Adds an observer that never blocks; it is called on the thread of the update.
     ///
-    /// - Parameter onStop: called after each stop of the monitoring, of which observers are not told.
+    /// - Parameter onStop: Called after each stop of monitoring, which observers do not see.
     package func observeInline(
         _ observer: @escaping @Sendable (ReachabilityUpdate) -> Void,
         onStop: @escaping @Sendable () -> Void = {}, onClose: @escaping @Sendable () -> Void
     ) -> ReachabilityObservation {
-        let hub = hub
-        let mailbox = ObserverMailbox(queue: .custom { $0() }, observer: observer)
-        let token = hub.add(mailbox, onStop: onStop, onClose: onClose)
-        return ReachabilityObservation { hub.remove(token) }
+        let state = state
+        let mailbox = ObserverQueue(queue: .custom { $0() }, observer: observer)
+        let token = state.add(mailbox, onStop: onStop, onClose: onClose)
+        return ReachabilityObservation { state.remove(token) }
     }
 }
 
-/// What a status block has been told; only the thread that calls the block at the time asks.
-private final class ToldStatus: Sendable {
+/// The status last reported to a status block; used only by the thread that calls the block.
+private final class LastReportedStatus: Sendable {
     private let last = Mutex<ReachabilityStatus?>(nil)
 
-    /// Whether the block is to be called: with every first report, and then with another status, whatever update brings it.
+    /// Whether to call the block: for every first report, and for every other status.
     func isNews(_ update: ReachabilityUpdate) -> Bool {
         last.withLock { last in
             defer { last = update.status }

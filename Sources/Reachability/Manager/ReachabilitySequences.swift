@@ -5,9 +5,8 @@ public import ReachabilityCore
 extension ReachabilityManager {
     /// The statuses: the present one first, then each different one.
     ///
-    /// A slow reader gets the newest.
-    ///
-    /// The sequence ends when the task is cancelled or the manager is gone; it goes on over stop and start.
+    /// A slow reader gets the newest. The sequence ends with the task's cancellation or with the manager, and
+    /// continues over stop and start.
     public var statuses: StatusSequence { StatusSequence(updates: pathUpdates) }
 
     /// The updates of status and path: the present state first.
@@ -21,24 +20,24 @@ extension ReachabilityManager {
     }
 }
 
-/// The statuses of a manager, each different from the one before.
+/// The statuses of a manager, each different from the previous one.
 public struct StatusSequence: AsyncSequence, Sendable {
-    /// One of the statuses.
+    /// A status.
     public typealias Element = ReachabilityStatus
 
     fileprivate let updates: AsyncStream<ReachabilityUpdate>
 
-    /// Reads the statuses.
+    /// The iterator.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var updates: AsyncStream<ReachabilityUpdate>.Iterator
         private var last: ReachabilityStatus?
 
         fileprivate init(_ updates: AsyncStream<ReachabilityUpdate>.Iterator) { self.updates = updates }
 
-        /// The next status that differs from the last one; nil once the task is cancelled.
+        /// The next different status; nil after cancellation.
         public mutating func next() async -> ReachabilityStatus? {
             while let update = await updates.next() {
-                // After a restart the first report counts even where it says the same.
+                // After a restart the first report counts even with the same status.
                 guard update.status != last || update.event == .initial else { continue }
                 last = update.status
                 return update.status
@@ -47,6 +46,6 @@ public struct StatusSequence: AsyncSequence, Sendable {
         }
     }
 
-    /// A reader of its own.
+    /// A new iterator.
     public func makeAsyncIterator() -> Iterator { Iterator(updates.makeAsyncIterator()) }
 }

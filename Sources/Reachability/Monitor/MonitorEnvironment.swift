@@ -3,19 +3,19 @@
 package import EventLoop
 package import ReachabilityCore
 
-/// What a monitor stands on: the kernel, or something else in a test.
+/// The environment of a monitor: the kernel, or a fake in a test.
 package struct MonitorEnvironment: Sendable {
-    /// The loop to live on.
+    /// The loop of the monitor.
     package var reactor: @Sendable () throws(ReachabilityError) -> Reactor
     /// Makes the source of events; called on the loop's thread.
     package var makeSource:
         @Sendable (Reactor, ReachabilityConfiguration) throws(ReachabilityError) -> any EventSource
-    /// Makes the one who answers; called on the loop's thread.
+    /// Makes the client of the kernel; called on the loop's thread.
     package var makeKernel:
         @Sendable (ReachabilityConfiguration) throws(ReachabilityError) -> any KernelQuerying
-    /// Resolves names, off the loop.
+    /// The resolver for names, which does not use the loop.
     package var resolver: any NameResolving
-    /// Is told everything that goes into the machine, on the loop's thread; for `reach record`.
+    /// Receives every input of the state machine on the loop's thread; for `reach record`.
     package var recorder: (@Sendable (RecordedItem) -> Void)?
 
     package init(
@@ -34,22 +34,54 @@ package struct MonitorEnvironment: Sendable {
     }
 }
 
-/// Where a monitor tells what it finds; all of it is called on the loop's thread.
-package struct MonitorOutlet: Sendable {
-    /// Something for the observers.
+/// The receiver of a monitor's results; called on the loop's thread.
+package struct MonitorDelegate: Sendable {
+    /// An update for the observers.
     package var publish: @Sendable (ReachabilityUpdate) -> Void
-    /// The path is this, but nobody needs to be told.
+    /// A new path without an update.
     package var refresh: @Sendable (ReachabilityPath) -> Void
-    /// The counters, and what is wrong with the monitoring itself.
-    package var note: @Sendable (MonitorCounters, ReachabilityError?, MonitorLimitations) -> Void
+    /// The counters, and the failure and limitations of the monitoring itself.
+    package var record: @Sendable (MonitorCounters, ReachabilityError?, MonitorLimitations) -> Void
 
     package init(
         publish: @escaping @Sendable (ReachabilityUpdate) -> Void,
         refresh: @escaping @Sendable (ReachabilityPath) -> Void,
-        note: @escaping @Sendable (MonitorCounters, ReachabilityError?, MonitorLimitations) -> Void
+        record: @escaping @Sendable (MonitorCounters, ReachabilityError?, MonitorLimitations) -> Void
     ) {
         self.publish = publish
         self.refresh = refresh
-        self.note = note
+        self.record = record
+    }
+}
+
+extension MonitorEnvironment {
+    /// The real kernel on the program's shared loop.
+    package static let kernel = MonitorEnvironment(
+        reactor: { () throws(ReachabilityError) -> Reactor in
+            do throws(ReactorError) {
+                return try Reactor.shared
+            } catch {
+                throw ReachabilityError(
+                    .outOfResources, errno: error.errno, context: "cannot start the event loop: \(error)",
+                    advice: "")
+            }
+        },
+        makeSource: { reactor, configuration throws(ReachabilityError) in
+            KernelEventSource(
+                reactor: reactor, namespace: try configuration.openNamespace(),
+                receiveBufferSize: configuration.receiveBufferSize,
+                resume: ResumeDetector(reactor: reactor, threshold: configuration.timing.resumeThreshold))
+        },
+        makeKernel: { configuration throws(ReachabilityError) in
+            KernelClient(namespace: try configuration.openNamespace())
+        },
+        resolver: SystemResolver())
+}
+
+extension ReachabilityConfiguration {
+    /// The network namespace for new sockets; nil for the process's own.
+    func openNamespace() throws(ReachabilityError) -> NamespaceEntry? {
+        guard let networkNamespace else { return nil }
+        return try NamespaceEntry(path: networkNamespace)
     }
 }

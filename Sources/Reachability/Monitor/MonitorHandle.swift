@@ -3,31 +3,31 @@
 package import EventLoop
 package import ReachabilityCore
 
-/// A monitor as other threads see it.
+/// A monitor for use on other threads.
 package struct MonitorHandle: Sendable {
     private let monitor: LoopBound<ReachabilityMonitor>
 
     package init(
-        subject: MonitorSubject, configuration: ReachabilityConfiguration, environment: MonitorEnvironment,
-        reactor: Reactor, outlet: MonitorOutlet
+        target: MonitorTarget, configuration: ReachabilityConfiguration, environment: MonitorEnvironment,
+        reactor: Reactor, delegate: MonitorDelegate
     ) {
         monitor = LoopBound(
             ReachabilityMonitor(
-                subject: subject, configuration: configuration, environment: environment, reactor: reactor,
-                outlet: outlet),
+                target: target, configuration: configuration, environment: environment, reactor: reactor,
+                delegate: delegate),
             to: reactor)
     }
 
-    /// Starts, and returns when the first evaluation is done.
+    /// Starts, and returns after the first evaluation.
     package func startAndWait() { performAndWait { $0.start() } }
 
     /// Stops, and returns when the sockets are closed.
     package func stop() { performAndWait { $0.end() } }
 
-    /// Has the kernel asked again.
+    /// Requests an evaluation.
     package func request() { monitor.perform { $0.handle([.requested]) } }
 
-    /// Has the kernel asked, and calls back on the loop when everything that follows has been told.
+    /// Requests an evaluation, and calls back on the loop when all resulting updates are published.
     package func whenSettled(_ body: @escaping @Sendable () -> Void) {
         monitor.perform { $0.whenSettled(body) }
     }
@@ -43,5 +43,26 @@ package struct MonitorHandle: Sendable {
             done.withLock { $0 = true }
         }
         done.wait { $0 }
+    }
+}
+
+/// The target of a monitor.
+package enum MonitorTarget: Sendable, Equatable {
+    /// Any destination.
+    case general
+    /// Addresses, which need no resolver.
+    case addresses([ReachabilityDestination])
+    /// A name, which must be resolved.
+    case name(String)
+
+    /// A host as text: a literal with or without brackets and zone, or a name.
+    package init(_ host: String) {
+        var literal = host[...]
+        if literal.hasPrefix("["), literal.hasSuffix("]") { literal = literal.dropFirst().dropLast() }
+        if let destination = ReachabilityDestination(String(literal)) {
+            self = .addresses([destination])
+        } else {
+            self = .name(host)
+        }
     }
 }

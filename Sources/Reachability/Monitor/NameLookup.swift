@@ -3,15 +3,15 @@
 import EventLoop
 import ReachabilityCore
 
-/// What a monitor knows of the name it watches.
+/// The resolution of a monitored name.
 struct NameLookup: ~Copyable {
     let name: String
     var machine = NameResolutionStateMachine()
-    /// Why there is no address; nil before the first answer and once there is one.
+    /// The reason why there is no address; nil before the first answer and once there is one.
     var failure: NameFailure?
-    /// Whether there was a way out when it was last looked for.
-    var hadWayOut = false
-    /// The generation of the path to the present addresses; nil before the first evaluation of the way to them.
+    /// Whether the last evaluation found a general path.
+    var wasOnline = false
+    /// The generation of the path to the present addresses; nil before its first evaluation.
     var generation: UInt64?
 
     init(name: String) { self.name = name }
@@ -23,21 +23,21 @@ extension ReachabilityMonitor {
         perform(lookup?.machine.started())
     }
 
-    /// The deadline of the name may have come.
+    /// Processes a deadline of the name's resolution.
     func resumeLookup() { perform(lookup?.machine.deadlineReached(at: now)) }
 
-    /// A name that could not be resolved is tried again as soon as there is a way out.
-    func noticeWayOut(_ exists: Bool) {
-        let isNew = exists && lookup?.hadWayOut == false
-        lookup?.hadWayOut = exists
+    /// Resolves a failed name again as soon as there is a general path.
+    func handleGeneralPath(exists: Bool) {
+        let isNew = exists && lookup?.wasOnline == false
+        lookup?.wasOnline = exists
         if isNew, lookup?.failure != nil { perform(lookup?.machine.networkChanged()) }
     }
 
-    /// Another path may lead to another name server: the name is resolved again, once.
+    /// Resolves the name again after a change of path, which may lead to another name server.
     ///
-    /// The first path to other addresses is another one without another network: servers that rotate their answers would be
-    /// asked for ever.
-    func noticeGeneration(_ generation: UInt64) {
+    /// The first path to new addresses does not count, because servers that rotate their answers would cause
+    /// endless lookups.
+    func handleGeneration(_ generation: UInt64) {
         guard lookup != nil, evaluator != nil else { return }
         if let known = lookup?.generation, known != generation { perform(lookup?.machine.networkChanged()) }
         lookup?.generation = generation
@@ -45,7 +45,7 @@ extension ReachabilityMonitor {
 
     private func perform(_ action: NameResolutionStateMachine.Action?) {
         guard action == .resolve, let name = lookup?.name else { return }
-        // Kept until the answer is there; a monitor that has ended meanwhile ignores it.
+        // Retained until the answer arrives; a monitor that has ended ignores it.
         let monitor = LoopBound(self, to: reactor)
         environment.resolver.resolve(name, in: configuration.networkNamespace) { result in
             monitor.perform { $0.answered(name, result) }

@@ -3,16 +3,17 @@
 import EventLoop
 import ReachabilityCore
 
-/// The thin shell around the machines: events and deadlines go in, questions to the kernel and updates come out.
+/// The thin shell around the machines: events and deadlines go in, questions to the kernel and updates come
+/// out.
 ///
-/// It lives on the loop's thread; so an event is seen before the next request is started there. Other threads hold a
+/// Used on the loop's thread, so an event is seen before the next request starts there. Other threads use a
 /// ``MonitorHandle``.
 final class ReachabilityMonitor {
     let reactor: Reactor
     let configuration: ReachabilityConfiguration
     let environment: MonitorEnvironment
-    private let subject: MonitorSubject
-    private let outlet: MonitorOutlet
+    private let target: MonitorTarget
+    private let delegate: MonitorDelegate
 
     private var machine: ReachabilityStateMachine
     private var source: (any EventSource)?
@@ -22,38 +23,38 @@ final class ReachabilityMonitor {
     private var failure: ReachabilityError?
     private var limitations: MonitorLimitations = []
     private var isRunning = false
-    /// Whether it was ended: it does not start any more, whichever of the two calls arrived first.
+    /// Whether ``end()`` was called, which prevents a later ``start()``; calls may arrive in either order.
     private var hasEnded = false
-    private var awaitingSettlement: [@Sendable () -> Void] = []
-    /// The other ends of the tunnels on the way.
-    private var tunnelEnds: [IPAddress] = []
+    private var settleWaiters: [@Sendable () -> Void] = []
+    /// The remote addresses of the tunnels on the path.
+    private var tunnelEndpoints: [IPAddress] = []
 
-    /// Evaluates the watched target; nil while its name has no address.
+    /// Evaluates the target; nil while its name has no address.
     var evaluator: PathEvaluator?
-    /// The name to resolve, where the subject is one.
+    /// The name to resolve, if the target is one.
     var lookup: NameLookup?
 
     init(
-        subject: MonitorSubject, configuration: ReachabilityConfiguration, environment: MonitorEnvironment,
-        reactor: Reactor, outlet: MonitorOutlet
+        target: MonitorTarget, configuration: ReachabilityConfiguration, environment: MonitorEnvironment,
+        reactor: Reactor, delegate: MonitorDelegate
     ) {
-        self.subject = subject
+        self.target = target
         self.configuration = configuration
         self.environment = environment
         self.reactor = reactor
-        self.outlet = outlet
+        self.delegate = delegate
         machine = ReachabilityStateMachine(timing: configuration.timing)
     }
 
-    /// Begins to watch; when it returns, the first evaluation is done.
+    /// Starts monitoring; when it returns, the first evaluation is done.
     func start() {
         guard !isRunning, !hasEnded else { return }
         isRunning = true
-        // Listen first, then look: a change in between leads to an event.
+        // Open the event source first: a change during the evaluation leads to an event.
         openSource()
-        noticeLimitations()
+        updateLimitations()
         machine.started()
-        switch subject {
+        switch target {
         case .general: evaluator = evaluator(for: .general(sentinels: configuration.sentinels))
         case .addresses(let destinations): follow(destinations)
         case .name(let name): startLookup(name)
@@ -74,13 +75,14 @@ final class ReachabilityMonitor {
         }
     }
 
-    /// Routes that only one of these takes are let through as well as the default routes.
+    /// Lets events about routes to the destinations and tunnel endpoints pass, besides those about default
+    /// routes.
     private func watch() {
-        source?.watch((evaluator?.destinations.map(\.address) ?? configuration.sentinels) + tunnelEnds)
+        source?.watch((evaluator?.destinations.map(\.address) ?? configuration.sentinels) + tunnelEndpoints)
     }
 
-    /// Lets routes to the other ends of the tunnels through that an evaluation met; true where that is new.
-    private func watchTunnelEnds(_ snapshot: Snapshot) -> Bool {
+    /// Watches the remote addresses of the tunnels in `snapshot`; true if they changed.
+    private func watchTunnelEndpoints(_ snapshot: Snapshot) -> Bool {
         var ends: [IPAddress] = []
         for entry in snapshot.entries {
             guard case .link(let link) = entry.answer, let end = link.remote, !ends.contains(end) else {
@@ -88,14 +90,14 @@ final class ReachabilityMonitor {
             }
             ends.append(end)
         }
-        guard ends != tunnelEnds else { return false }
-        tunnelEnds = ends
+        guard ends != tunnelEndpoints else { return false }
+        tunnelEndpoints = ends
         watch()
         return true
     }
 
-    /// Without events, or with some of them missing, the kernel is asked now and then.
-    private func noticeLimitations() {
+    /// Passes the limitations of the event source on: with fewer events the kernel is asked more often.
+    private func updateLimitations() {
         let limitations = source?.limitations ?? .noEvents
         guard limitations != self.limitations else { return }
         self.limitations = limitations
@@ -119,26 +121,26 @@ final class ReachabilityMonitor {
         release()
     }
 
-    /// Has the kernel asked, and calls back when everything that follows has been told.
+    /// Evaluates, and calls back when everything that follows is published.
     func whenSettled(_ body: @escaping @Sendable () -> Void) {
-        awaitingSettlement.append(body)
+        settleWaiters.append(body)
         if isRunning { handle([.requested]) } else { release() }
     }
 
     private func release() {
-        let waiting = awaitingSettlement
-        awaitingSettlement = []
+        let waiting = settleWaiters
+        settleWaiters = []
         for body in waiting { body() }
     }
 
-    /// Takes what happened into account.
+    /// Processes a batch of events.
     func handle(_ events: [NetworkEvent]) {
         guard isRunning else { return }
         let now = now
         environment.recorder?(.events(events, at: now))
         var evaluates = false
         for event in events {
-            kernel?.noticed(event)
+            kernel?.handle(event)
             count(event)
             if machine.observed(event, at: now) == .evaluate { evaluates = true }
         }
@@ -165,7 +167,7 @@ final class ReachabilityMonitor {
             environment.recorder?(.elapsed(at: now))
             kernel?.forgetRoutes()
             if afresh {
-                kernel?.noticed(.requested)
+                kernel?.handle(.requested)
                 if source == nil { openSource() }
             }
             evaluate()
@@ -183,21 +185,21 @@ final class ReachabilityMonitor {
                 return
             }
             var evaluation = try KernelEvaluation(evaluator, kernel)
-            if watchTunnelEnds(evaluation.snapshot) {
-                // Listen first, then look.
+            if watchTunnelEndpoints(evaluation.snapshot) {
+                // As in `start()`: watch first, then evaluate.
                 kernel.forgetRoutes()
                 evaluation = try KernelEvaluation(evaluator, kernel)
             }
             let now = now
             let took = now.nanoseconds(since: began)
-            let verdict = machine.evaluated(evaluation.path, expires: evaluation.expires, took: took, at: now)
-            tell(verdict) { try? evaluation.survey(evaluator, kernel) }
-            noticeGeneration(in: verdict)
-            // After the telling: then the snapshot holds what the reports on the links rest upon.
+            let action = machine.evaluated(evaluation.path, expires: evaluation.expires, took: took, at: now)
+            publish(action) { try? evaluation.linkReports(evaluator, kernel) }
+            handleGeneration(in: action)
+            // After publishing: the snapshot then includes the answers that the link reports depend on.
             environment.recorder?(.evaluated(evaluation.snapshot, at: now, took: .nanoseconds(took)))
         } catch {
             environment.recorder?(.unanswered(error, at: now))
-            tell(machine.evaluationFailed(error, at: now)) { nil }
+            publish(machine.evaluationFailed(error, at: now)) { nil }
         }
     }
 
@@ -208,14 +210,14 @@ final class ReachabilityMonitor {
         return opened
     }
 
-    /// The name has no address yet: without a way out that is a fact, with one it is only a matter of time.
+    /// Evaluates while the name has no address: offline without a general path, else only pending.
     private func evaluateUnresolved(_ kernel: any KernelQuerying, _ began: MonotonicInstant)
         throws(ReachabilityError)
     {
         let general = evaluator(for: .general(sentinels: configuration.sentinels))
         var evaluation = try KernelEvaluation(general, kernel)
         let took = now.nanoseconds(since: began)
-        noticeWayOut(evaluation.path.isOnline)
+        handleGeneralPath(exists: evaluation.path.isOnline)
         guard let name = lookup?.name, let failure = lookup?.failure,
             let path = ReachabilityPath.unresolved(name, failure, general: evaluation.path)
         else {
@@ -223,34 +225,34 @@ final class ReachabilityMonitor {
             return
         }
         let now = now
-        let verdict = machine.evaluated(path, expires: evaluation.expires, took: took, at: now)
-        tell(verdict) { try? evaluation.survey(general, kernel) }
+        let action = machine.evaluated(path, expires: evaluation.expires, took: took, at: now)
+        publish(action) { try? evaluation.linkReports(general, kernel) }
         environment.recorder?(.evaluated(evaluation.snapshot, at: now, took: .nanoseconds(took)))
     }
 
-    private func tell(_ verdict: ReachabilityStateMachine.Verdict, links: () -> [LinkReport]?) {
-        switch verdict {
+    private func publish(_ action: ReachabilityStateMachine.EvaluationAction, links: () -> [LinkReport]?) {
+        switch action {
         case .ignore: break
-        case .refresh(let path): outlet.refresh(path)
+        case .refresh(let path): delegate.refresh(path)
         case .publish(var update):
             if configuration.reportsLinks { update.links = links() ?? [] }
-            outlet.publish(update)
+            delegate.publish(update)
         }
     }
 
-    /// A path of another generation leads to another network, maybe, and so to another name server.
-    private func noticeGeneration(in verdict: ReachabilityStateMachine.Verdict) {
-        switch verdict {
+    /// A path of another generation may lead to another network with another name server.
+    private func handleGeneration(in action: ReachabilityStateMachine.EvaluationAction) {
+        switch action {
         case .ignore: break
-        case .refresh(let path): noticeGeneration(path.generation)
-        case .publish(let update): noticeGeneration(update.path.generation)
+        case .refresh(let path): handleGeneration(path.generation)
+        case .publish(let update): handleGeneration(update.path.generation)
         }
     }
 
     /// Arms the timer for the next deadline and passes the counters on.
     private func settle() {
         guard isRunning else { return }
-        noticeLimitations()
+        updateLimitations()
         let next = [machine.nextDeadline, lookup?.machine.nextDeadline].compactMap { $0 }.min()
         if let next {
             if let timer, reactor.reschedule(timer, at: next.nanoseconds) {
@@ -267,11 +269,11 @@ final class ReachabilityMonitor {
         }
         counters.discarded = source?.discarded ?? 0
         counters.resyncs = machine.resyncs
-        outlet.note(counters, failure, limitations)
+        delegate.record(counters, failure, limitations)
         if machine.isSettled { release() }
     }
 
-    /// Watches these addresses from now on.
+    /// Evaluates these addresses from now on.
     func follow(_ destinations: [ReachabilityDestination]) {
         environment.recorder?(.resolved(destinations, at: now))
         evaluator = evaluator(for: .host(destinations))

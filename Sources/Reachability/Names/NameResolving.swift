@@ -2,9 +2,9 @@
 
 package import ReachabilityCore
 
-/// Finds the addresses of a name: the system's resolver, or a scripted one in a test.
+/// Resolves names: the system's resolver, or a scripted one in a test.
 package protocol NameResolving: Sendable {
-    /// Resolves `name` somewhere else and calls `completion` once, on any thread.
+    /// Resolves `name` off the loop and calls `completion` once, on any thread.
     ///
     /// - Parameter namespace: The network namespace to ask in; nil for the process's own.
     func resolve(

@@ -4,7 +4,7 @@ import EventLoop
 import Glibc
 package import ReachabilityCore
 
-/// getaddrinfo(3) on a thread of its own for each question: it can take a minute, and nobody waits for it.
+/// Calls getaddrinfo(3) on a new thread for each question, because it can take a minute.
 package struct SystemResolver: NameResolving {
     package init() {}
 
@@ -21,9 +21,7 @@ package struct SystemResolver: NameResolving {
         }
     }
 
-    /// The addresses as seen from a network namespace.
-    ///
-    /// Blocks.
+    /// The addresses as resolved inside a network namespace; blocks.
     package static func addresses(
         of name: String, in namespace: String?
     ) -> Result<[ReachabilityDestination], NameFailure> {
@@ -35,9 +33,7 @@ package struct SystemResolver: NameResolving {
         }
     }
 
-    /// The addresses in the order in which a program should try them (RFC 6724).
-    ///
-    /// Blocks.
+    /// The addresses in the order of preference (RFC 6724); blocks.
     package static func addresses(of name: String) -> Result<[ReachabilityDestination], NameFailure> {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The way of one connection: what has to stay as it is for its packets to go on.
+/// The path of one connection: everything that must stay the same for its packets to arrive.
 ///
-/// Many connections have the same way, and then the kernel is asked once for all of them.
+/// Connections with the same path share one value, so that the kernel is asked once for all of them.
 package struct ConnectionPath: Sendable, Hashable {
-    /// The address it sends from; nil before the kernel has chosen one.
+    /// The source address; nil before the kernel has chosen one.
     package var local: IPAddress?
-    /// The other end: the server, or the proxy before it.
+    /// The remote address: the server, or the proxy before it.
     package var peer: IPAddress
-    /// Its TCP port there; 0 where it is not known.
+    /// The remote TCP port; 0 if unknown.
     package var port: UInt16
-    /// The interface it leaves through.
+    /// The egress interface.
     package var interface: Int32
-    /// That interface's name when the connection was made.
+    /// The interface's name when the connection was made.
     package var name: String
-    /// Whether it is bound to the interface (SO_BINDTODEVICE, socket(7)): what the kernel would choose is no matter then.
+    /// Whether it is bound to the interface (SO_BINDTODEVICE, socket(7)), which overrides the kernel's
+    /// choice.
     package var isBound: Bool
     /// Whether it is bound only because the kernel's own choice was dead.
     package var isStandIn: Bool
@@ -34,13 +35,13 @@ package struct ConnectionPath: Sendable, Hashable {
     }
 }
 
-/// What became of the way of a connection.
+/// The state of a connection's path.
 package enum ConnectionVerdict: Sendable, Equatable {
-    /// It is as it was.
+    /// The path is unchanged.
     case fine
-    /// Nothing comes through any more; the sentence says why, for example "eth0: no carrier".
+    /// No packet arrives any more; the sentence says why, for example "eth0: no carrier".
     case dead(String)
-    /// It works, and the kernel has turned to another interface: packets would leave there, with an address that does not belong
-    /// there.
+    /// The path works, but the kernel now prefers another interface: packets would leave there with a source
+    /// address of this one.
     case moved(to: Int32)
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An address that an interface owns (RTM_NEWADDR, rtnetlink(7)).
+/// An address of an interface (RTM_NEWADDR, rtnetlink(7)).
 package struct InterfaceAddress: Sendable, Equatable {
-    /// Flags of `struct ifaddrmsg` and IFA_FLAGS that count here (linux/if_addr.h).
+    /// The relevant flags of `struct ifaddrmsg` and IFA_FLAGS (linux/if_addr.h).
     package struct Flags: OptionSet, Sendable, Equatable {
         package let rawValue: UInt32
         package init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -10,27 +10,27 @@ package struct InterfaceAddress: Sendable, Equatable {
         ///
         /// For IPv4 the bit means secondary.
         package static let temporary = Flags(rawValue: 0x01)
-        /// IFA_F_OPTIMISTIC: usable while duplicate address detection goes on (RFC 4429).
+        /// IFA_F_OPTIMISTIC: usable during duplicate address detection (RFC 4429).
         package static let optimistic = Flags(rawValue: 0x04)
-        /// IFA_F_DADFAILED: somebody else has the address (RFC 4862 §5.4).
+        /// IFA_F_DADFAILED: another node has the address (RFC 4862 §5.4).
         package static let duplicate = Flags(rawValue: 0x08)
-        /// IFA_F_DEPRECATED: its preferred lifetime is over.
+        /// IFA_F_DEPRECATED: the preferred lifetime is over.
         package static let deprecated = Flags(rawValue: 0x20)
         /// IFA_F_TENTATIVE: duplicate address detection has not finished.
         package static let tentative = Flags(rawValue: 0x40)
     }
 
-    /// The interface that owns it.
+    /// The interface that owns the address.
     package var interface: Int32
     /// The address (IFA_LOCAL, else IFA_ADDRESS).
     package let address: IPAddress
-    /// Leading bits that name the subnet.
+    /// The number of leading bits that name the subnet.
     package let prefixLength: Int
     /// The flags.
     package var flags: Flags
     /// `address/length`, as `ip address` shows it.
     ///
-    /// Written once: what the kernel says of addresses is remembered, and every change of a route is told with them.
+    /// Stored because cached addresses are written again with every change of a route.
     package let text: String
 
     package init(interface: Int32, address: IPAddress, prefixLength: Int, flags: Flags = []) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the kernel said to a ``KernelQuestion``.
+/// The kernel's answer to a ``KernelQuestion``.
 package enum KernelAnswer: Sendable, Equatable {
     indirect case route(RouteAnswer)
     indirect case link(LinkState)
@@ -14,13 +14,12 @@ package enum KernelAnswer: Sendable, Equatable {
     case failure(Int32)
 }
 
-/// What nl80211 says of an 802.11 interface (NL80211_CMD_GET_INTERFACE, NL80211_CMD_GET_STATION).
+/// The state of an 802.11 interface from nl80211 (NL80211_CMD_GET_INTERFACE, NL80211_CMD_GET_STATION).
 package struct WirelessState: Sendable, Equatable {
     /// The mode (enum nl80211_iftype, linux/nl80211.h): 2 is station, 3 access point, 6 monitor.
     package var mode: UInt32
-    /// The network's name as text; bytes that are not UTF-8 are replaced.
-    ///
-    /// Nil where there is none.
+    /// The network's name as text, with replacement characters for bytes that are not UTF-8; nil if there is
+    /// none.
     package var ssid: String?
     /// The access point (BSSID), six bytes.
     package var accessPoint: [UInt8]?
@@ -34,9 +33,9 @@ package struct WirelessState: Sendable, Equatable {
         self.signal = signal
     }
 
-    /// Whether the mode can carry traffic outwards: ad hoc, station, mesh point, P2P client, vehicular (OCB).
+    /// Whether the mode can be an uplink: ad hoc, station, mesh point, P2P client, vehicular (OCB).
     ///
-    /// An access point, a monitor or a P2P device is never the way out.
+    /// An access point, a monitor and a P2P device cannot.
     package var isUplink: Bool { [1, 2, 7, 8, 11].contains(mode) }
 
     /// The mode in words, for sentences.
@@ -56,7 +55,7 @@ package struct WirelessState: Sendable, Equatable {
     }
 }
 
-/// What a device says of itself outside netlink.
+/// The attributes of a device that netlink does not report.
 package struct DeviceFacts: Sendable, Equatable {
     /// DEVTYPE of the uevent file ("wlan", "wwan", "bluetooth", "bridge" …).
     package var type: String?

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something the evaluation wants to know from the kernel.
+/// A question of the evaluation to the kernel.
 ///
-/// Nothing in it is counted (strings, arrays, objects), so that it is copied by its bytes.
+/// Contains no reference-counted storage, so copies are plain memory copies.
 package enum KernelQuestion: Sendable, Hashable {
-    /// How an address would be reached.
+    /// The route to an address.
     case route(RouteLookup)
     /// One interface by its index.
     case link(Int32)
@@ -16,37 +16,39 @@ package enum KernelQuestion: Sendable, Hashable {
     case ports(master: Int32)
     /// All addresses of all interfaces.
     case addresses
-    /// What the policy rules of both families look at, and set apart.
+    /// The selectors and exemptions of the policy rules of both families.
     case rules
-    /// What nl80211 says of an interface.
+    /// The nl80211 state of an interface.
     case wireless(Int32)
-    /// What the device says of itself outside netlink (sysfs, WEXT, rfkill).
+    /// The device's attributes outside netlink (sysfs, WEXT, rfkill).
     case device(Int32, name: LinkName)
 }
 
 /// A route lookup (RTM_GETROUTE without NLM_F_DUMP).
 package struct RouteLookup: Sendable, Hashable {
-    /// Where to.
+    /// The destination.
     package var destination: IPAddress
-    /// Only through this interface (RTA_OIF); 0 for any.
+    /// The output interface (RTA_OIF); 0 for any.
     package var interface: Int32
-    /// Sent from this address (RTA_SRC); nil to leave the choice to the route.
+    /// The source address (RTA_SRC); nil to let the route choose it.
     ///
-    /// Without it no IPv6 route or rule for one prefix of sources alone is found (`from` in ip-route(8) and ip-rule(8)).
+    /// A lookup without a source finds no IPv6 route or rule that is limited to a prefix of sources (`from`
+    /// in ip-route(8) and ip-rule(8)).
     package var source: IPAddress?
-    /// Ask for the FIB entry itself instead of one resolved next hop (RTM_F_FIB_MATCH, Linux 4.13).
+    /// Whether to return the FIB entry instead of one resolved next hop (RTM_F_FIB_MATCH, Linux 4.13).
     ///
-    /// Only then does IPv4 answer truthfully for one interface, and only then are metric, legs and expiry told.
+    /// Without it IPv4 ignores the requested interface, and metric, legs and expiry are missing.
     package var wantsEntry: Bool
     /// The firewall mark of the traffic (RTA_MARK); 0 for none.
     package var mark: UInt32
-    /// The user the traffic belongs to (RTA_UID); nil for the asking process's own.
+    /// The user of the traffic (RTA_UID); nil for the process's own.
     package var user: UInt32?
-    /// The TCP port at the destination (RTA_IP_PROTO, RTA_DPORT; Linux 4.18); 0 to leave out protocol and ports.
+    /// The TCP port at the destination (RTA_IP_PROTO, RTA_DPORT; Linux 4.18); 0 to leave out protocol and
+    /// ports.
     ///
-    /// An older kernel passes over these attributes, and reads no request strictly.
+    /// Older kernels ignore these attributes, as they do not validate requests strictly.
     package var port: UInt16
-    /// The TCP port at the source (RTA_SPORT), beside ``port``; 0 for none.
+    /// The TCP port at the source (RTA_SPORT), used together with ``port``; 0 for none.
     package var sourcePort: UInt16
 
     package init(
@@ -70,7 +72,7 @@ package struct RouteLookup: Sendable, Hashable {
         return lookup
     }
 
-    /// The same lookup for packets from that address.
+    /// The same lookup with this source address.
     package func from(_ source: IPAddress) -> RouteLookup {
         var lookup = self
         lookup.source = source

@@ -6,8 +6,8 @@ extension RouteAnswer {
     /// "via 192.0.2.1 dev eth0 src 192.0.2.2 metric 100".
     ///
     /// - Parameters:
-    ///   - entry: The entry of the table behind this answer, which alone tells metric and legs.
-    ///   - names: The names of interfaces; one without is "#2".
+    ///   - entry: The FIB entry behind this answer, which has metric and legs.
+    ///   - names: The names of interfaces; an interface without one is "#2".
     package func text(entry: RouteAnswer?, names: [Int32: String]) -> String {
         func text(_ index: Int32) -> String { names[index] ?? "#\(index)" }
         let legs = entry?.legs ?? legs
@@ -35,7 +35,7 @@ extension LinkState {
     }
 }
 
-extension KernelRefusal {
+extension KernelErrno {
     /// The errno's name and sentence.
     package var text: String {
         switch errno {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The name of an interface, as a question holds it: sixteen bytes and no reference.
+/// An interface name in sixteen bytes, without a reference.
 ///
-/// So a question is copied by its bytes alone, which happens many times between an event and its line.
+/// Questions contain it and are copied many times for each event; this keeps the copies plain memory copies.
 package struct LinkName: Sendable, Hashable {
     /// The longest name (IFNAMSIZ without its NUL, netdevice(7)).
     package static let limit = 15
@@ -10,19 +10,19 @@ package struct LinkName: Sendable, Hashable {
     private let first: UInt64
     private let second: UInt64
 
-    /// The name; nil for a text that is too long for one, or has a NUL.
+    /// The name; nil for a text that is too long or contains a NUL.
     package init?(exactly text: String) {
         guard text.utf8.count <= Self.limit, !text.utf8.contains(0) else { return nil }
         self.init(text)
     }
 
-    /// As much of the text as a name can be: whole characters, up to the first NUL.
+    /// The longest prefix of the text that is a valid name: whole characters, up to the first NUL.
     package init(_ text: String) {
         var words: (UInt64, UInt64) = (0, 0)
         var text = text
         text.withUTF8 { bytes in
             var count = min(bytes.count, Self.limit)
-            // A byte that goes on with a character begins with 10.
+            // UTF-8 continuation bytes begin with the bits 10.
             if bytes.count > count { while count > 0, bytes[count] & 0xC0 == 0x80 { count -= 1 } }
             withUnsafeMutableBytes(of: &words) { words in
                 for index in 0..<count {
@@ -43,6 +43,6 @@ package struct LinkName: Sendable, Hashable {
 }
 
 extension LinkName: ExpressibleByStringLiteral {
-    /// A name that is written in the program.
+    /// A name from a literal.
     package init(stringLiteral name: String) { self.init(name) }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the policy rules of the machine look at (RTM_GETRULE, ip-rule(8)), as far as a plain lookup leaves it out.
+/// The selectors of the machine's policy rules (RTM_GETRULE, ip-rule(8)) beyond those of a plain lookup.
 ///
-/// A lookup names destination, mark and user. Source, protocol and ports are asked for only where a rule looks at them.
+/// A plain lookup names destination, mark and user. Source, protocol and ports are added only if a rule
+/// selects by them.
 package struct PolicyRules: Sendable, Equatable {
-    /// What the rules of one family look at.
+    /// The selectors of the rules of one family.
     package struct Selectors: OptionSet, Sendable, Equatable {
         package let rawValue: UInt8
         package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -16,7 +17,7 @@ package struct PolicyRules: Sendable, Equatable {
 
     package var ipv4: Selectors
     package var ipv6: Selectors
-    /// What the rules of both families set apart from the rest.
+    /// The exemptions of the rules of both families.
     package var exemptions: RuleExemptions
 
     package init(
@@ -27,11 +28,60 @@ package struct PolicyRules: Sendable, Equatable {
         self.exemptions = exemptions
     }
 
-    /// Whether a lookup has to name more than destination, mark and user.
+    /// Whether a lookup must name more than destination, mark and user.
     package var hasSelectors: Bool { !ipv4.isEmpty || !ipv6.isEmpty }
 
     package subscript(family: IPAddress.Family) -> Selectors {
         get { family == .ipv4 ? ipv4 : ipv6 }
         set { if family == .ipv4 { ipv4 = newValue } else { ipv6 = newValue } }
     }
+}
+
+/// The traffic that the policy rules treat differently (RTM_GETRULE, ip-rule(8)), which reveals the path of a
+/// tunnel's own packets.
+///
+/// A kill switch refuses everything outside the tunnel, and its rules exempt the tunnel's own packets by
+/// their mark or by the remote address.
+package struct RuleExemptions: Sendable, Equatable {
+    /// Firewall marks in rules, with or without `not` (`fwmark`).
+    package private(set) var marks: [UInt32] = []
+    /// Users in rules (`uidrange`), the first of each range.
+    package private(set) var users: [UInt32] = []
+    /// Single addresses in rules (`to`); prefixes are networks reached outside the tunnel.
+    package private(set) var destinations: [IPAddress] = []
+    /// Families with a refusing rule (`unreachable`, `prohibit`, `blackhole`), regardless of its source.
+    package private(set) var refusing: Set<IPAddress.Family> = []
+
+    /// Further marks belong to load balancing and containers.
+    private static let limit = 8
+
+    package init(
+        marks: [UInt32] = [], users: [UInt32] = [], destinations: [IPAddress] = [],
+        refusing: Set<IPAddress.Family> = []
+    ) {
+        for mark in marks { add(mark: mark) }
+        for user in users { add(user: user) }
+        for destination in destinations { add(destination: destination) }
+        self.refusing = refusing
+    }
+
+    /// Adds the mark of a rule.
+    package mutating func add(mark: UInt32) {
+        if mark != 0, marks.count < Self.limit, !marks.contains(mark) { marks.append(mark) }
+    }
+
+    /// Adds the first user of a rule's range.
+    package mutating func add(user: UInt32) {
+        if users.count < Self.limit, !users.contains(user) { users.append(user) }
+    }
+
+    /// Adds the destination of a rule.
+    package mutating func add(destination: IPAddress) {
+        if destinations.count < Self.limit, !destinations.contains(destination) {
+            destinations.append(destination)
+        }
+    }
+
+    /// Adds the family of a refusing rule.
+    package mutating func add(refusing family: IPAddress.Family) { refusing.insert(family) }
 }

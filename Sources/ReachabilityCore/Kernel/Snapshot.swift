@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The kernel's answers that one evaluation rests upon, in the order they were asked.
+/// The kernel's answers that one evaluation used, in the order of the questions.
 ///
-/// It is everything an evaluation depends on: written down, it can be evaluated again anywhere.
+/// It contains everything the evaluation depends on, so a recorded snapshot can be evaluated again on any
+/// machine.
 package struct Snapshot: Sendable, Equatable {
     /// One question with its answer.
     package typealias Entry = AnswerTable.Entry
@@ -14,24 +15,130 @@ package struct Snapshot: Sendable, Equatable {
     /// All entries, oldest first.
     package var entries: [Entry] { table.entries }
 
-    /// The answer to `question`, where it was asked.
+    /// The answer to `question`, if it was asked.
     package subscript(question: KernelQuestion) -> KernelAnswer? { table[question] }
 
-    /// Adds an answer; one that is there already stays.
+    /// Adds an answer; an existing one stays.
     package mutating func add(_ question: KernelQuestion, _ answer: KernelAnswer) {
         if !table.contains(question) { append(question, answer) }
     }
 
-    /// Adds an answer to a question that has none yet.
+    /// Adds the answer to a question that has none yet.
     package mutating func append(_ question: KernelQuestion, _ answer: KernelAnswer) {
         table.append(question, answer)
     }
 
-    /// Hands the answers over and is empty afterwards, so that whoever has them now need not copy them to add some.
-    package mutating func take() -> Snapshot {
+    /// Returns the answers and leaves none behind, so that the receiver can add some without a copy.
+    package mutating func moveOut() -> Snapshot {
         defer { self = Snapshot() }
         return self
     }
 
     package static func == (a: Snapshot, b: Snapshot) -> Bool { a.entries == b.entries }
+}
+
+/// Answers by their questions, in insertion order.
+///
+/// An evaluation has about ten answers. They are found by a linear search over digests, which is cheaper than
+/// comparing or hashing questions and keeps the hashing code out of a small program's memory. A report on
+/// many links has thousands, which are found by hashing.
+package struct AnswerTable: Sendable {
+    /// One question with its answer.
+    package struct Entry: Sendable, Equatable {
+        package let question: KernelQuestion
+        package var answer: KernelAnswer
+    }
+
+    /// All entries, oldest first.
+    package private(set) var entries: [Entry] = []
+    private var digests: [UInt64] = []
+    private var positions: [KernelQuestion: Int]?
+    private static let linearLimit = 32
+
+    package init() {}
+
+    /// The answer to `question`, if there is one.
+    package subscript(question: KernelQuestion) -> KernelAnswer? {
+        position(of: question).map { entries[$0].answer }
+    }
+
+    /// Whether there is an answer.
+    package func contains(_ question: KernelQuestion) -> Bool { position(of: question) != nil }
+
+    /// Stores an answer; replaces the previous one, if any.
+    package mutating func set(_ question: KernelQuestion, _ answer: KernelAnswer) {
+        if let position = position(of: question) {
+            entries[position].answer = answer
+        } else {
+            append(question, answer)
+        }
+    }
+
+    /// Appends the answer to a question that is known to have none, without searching for it.
+    package mutating func append(_ question: KernelQuestion, _ answer: KernelAnswer) {
+        if entries.isEmpty {
+            entries.reserveCapacity(16)
+            digests.reserveCapacity(16)
+        }
+        entries.append(Entry(question: question, answer: answer))
+        digests.append(question.digest)
+        if positions != nil {
+            positions?[question] = entries.count - 1
+        } else if entries.count > Self.linearLimit {
+            index()
+        }
+    }
+
+    /// Removes all answers and keeps the memory of a small table.
+    package mutating func removeAll() {
+        entries.removeAll(keepingCapacity: positions == nil)
+        digests.removeAll(keepingCapacity: positions == nil)
+        positions = nil
+    }
+
+    /// Removes some of the answers.
+    package mutating func removeAll(where isGone: (Entry) -> Bool) {
+        guard entries.contains(where: isGone) else { return }
+        entries.removeAll(where: isGone)
+        digests = entries.map(\.question.digest)
+        if positions != nil { index() }
+    }
+
+    private mutating func index() {
+        positions =
+            entries.count > Self.linearLimit
+            ? Dictionary(uniqueKeysWithValues: entries.enumerated().map { ($0.element.question, $0.offset) })
+            : nil
+    }
+
+    private func position(of question: KernelQuestion) -> Int? {
+        if let positions { return positions[question] }
+        let digest = question.digest
+        return digests.withUnsafeBufferPointer { digests in
+            for position in digests.indices
+            where digests[position] == digest && entries[position].question == question { return position }
+            return nil
+        }
+    }
+}
+
+extension KernelQuestion {
+    /// A number that differs for nearly all different questions.
+    var digest: UInt64 {
+        switch self {
+        case .route(let lookup):
+            (lookup.destination.low ^ lookup.destination.high &* 31) &* 8
+                ^ UInt64(truncatingIfNeeded: lookup.interface) << 40 ^ (lookup.wantsEntry ? 1 : 0)
+                ^ (lookup.source.map { ($0.low ^ $0.high &* 17) << 8 } ?? 0)
+                ^ UInt64(lookup.port) << 24 ^ UInt64(lookup.sourcePort) << 44
+        case .link(let index): UInt64(truncatingIfNeeded: index) &* 8 ^ 2
+        case .linkNamed: 3
+        case .links: 4
+        case .ports(let master): UInt64(truncatingIfNeeded: master) &* 8 ^ 5
+        case .addresses: 6
+        case .rules: 14
+        case .wireless(let index): UInt64(truncatingIfNeeded: index) &* 8 ^ 7
+        case .device(let index, _): UInt64(truncatingIfNeeded: index) &* 8 ^ 15 << 56
+        }
+    }
 }

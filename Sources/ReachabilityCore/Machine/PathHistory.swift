@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Numbers the paths: connections made under an older generation should not be trusted any more.
+/// Numbers the paths: connections made under an older generation should no longer be trusted.
 package struct PathHistory: Sendable {
-    // What a connection depends on: another interface, source, router, access point, or a carrier that was away.
+    // The properties that connections depend on.
     private struct Identity: Equatable {
         let interface: Int32
         let source: IPAddress?
@@ -19,12 +19,12 @@ package struct PathHistory: Sendable {
 
     package init() {}
 
-    /// The machine slept: what was connected before is not any more.
+    /// The machine slept: earlier connections should no longer be trusted.
     package mutating func resumed() { hasResumed = true }
 
-    /// Gives `path` its generation.
+    /// Sets the generation of `path`.
     ///
-    /// Going offline does not count; the next usable path does.
+    /// Going offline does not increment it; the next usable path does.
     package mutating func number(_ path: inout ReachabilityPath) {
         if path.isOnline {
             let identity = Identity(
@@ -38,7 +38,7 @@ package struct PathHistory: Sendable {
         } else {
             wasOffline = generation > 0 || wasOffline
             if generation == 0 {
-                // The first report is generation 1 whatever it says.
+                // The first report is always generation 1.
                 generation = 1
             }
         }
@@ -47,9 +47,10 @@ package struct PathHistory: Sendable {
 }
 
 extension ReachabilityPath {
-    /// Whether observers are told of the difference.
+    /// Whether the difference is worth an update.
     ///
-    /// Wording, signal strength and metric alone are not worth a call; another reason code is, and another thing that has to be changed.
+    /// Changes of wording, signal strength or metric alone are not; another reason code or another obstacle
+    /// is.
     package func differs(from other: ReachabilityPath) -> Bool {
         isOnline != other.isOnline || interface != other.interface || interfaceIndex != other.interfaceIndex
             || medium != other.medium || source != other.source || gateway != other.gateway
@@ -58,5 +59,37 @@ extension ReachabilityPath {
             || isExpensive != other.isExpensive || isPartial != other.isPartial || ssid != other.ssid
             || alternative != other.alternative || generation != other.generation
             || reason.code != other.reason.code || reason.obstacle != other.reason.obstacle
+    }
+}
+
+/// Delays the report of returns on a link that flaps; losses are never delayed.
+package struct FlapDamping: Sendable, Equatable {
+    private let timing: ReachabilityTiming
+    private var returns: [MonotonicInstant] = []
+    private var hold: Duration?
+    private var lastFlap: MonotonicInstant?
+
+    package init(_ timing: ReachabilityTiming) { self.timing = timing }
+
+    /// The time a returning path must be stable before it is reported; nil for no delay.
+    package mutating func holdForReturn(at now: MonotonicInstant) -> Duration? {
+        returns.removeAll { now - $0 > timing.dampingWindow }
+        if hold == nil, returns.count >= timing.dampingThreshold { hold = timing.dampingHold }
+        return hold
+    }
+
+    /// The path was lost or returned; a long quiet time before it resets the damping.
+    package mutating func flapped(at now: MonotonicInstant) {
+        if let lastFlap, now - lastFlap >= timing.dampingReset {
+            returns = []
+            hold = nil
+        }
+        lastFlap = now
+    }
+
+    /// A return was reported; a delayed one doubles the next delay.
+    package mutating func returned(at now: MonotonicInstant) {
+        returns.append(now)
+        if let hold { self.hold = min(hold * 2, timing.dampingHoldLimit) }
     }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a name has no address.
+/// The reason why a name has no address.
 package enum NameFailure: Error, Sendable, Equatable {
-    /// No name server answered, or none can be reached: it may work later (EAI_AGAIN, getaddrinfo(3)).
+    /// No name server answered or is reachable; a later attempt may work (EAI_AGAIN, getaddrinfo(3)).
     case temporary(String)
-    /// The name servers say that there is no such name, or that it has no address.
+    /// The name servers report that the name does not exist or has no address.
     case noSuchName(String)
 
-    /// The sentence underneath.
+    /// The resolver's sentence.
     package var sentence: String {
         switch self {
         case .temporary(let sentence), .noSuchName(let sentence): sentence
@@ -15,23 +15,23 @@ package enum NameFailure: Error, Sendable, Equatable {
     }
 }
 
-/// Decides when to ask for the addresses of a name, and what to do with the answer.
+/// Decides when to resolve a name, and what follows from the answer.
 ///
-/// A name is asked again after a failure, with pauses of 1, 2, 4 … 30 seconds; at once when the network has changed;
-/// and now and then, because addresses expire.
+/// Resolves again after a failure, with pauses of 1, 2, 4 … 30 seconds; at once after a change of the
+/// network; and from time to time, because addresses expire.
 package struct NameResolutionStateMachine: ~Copyable, Sendable {
-    /// What to do next.
+    /// The next step.
     package enum Action: Sendable, Equatable {
         case nothing
-        /// Ask for the addresses now.
+        /// Resolve the name now.
         case resolve
     }
 
-    /// What an answer means.
+    /// The result of an answer.
     package enum Outcome: Sendable, Equatable {
-        /// The same addresses as before, in whatever order, or a failure while earlier addresses are still good.
+        /// The same addresses as before in any order, or a failure while earlier addresses are still valid.
         case unchanged
-        /// These are the addresses now.
+        /// The new addresses.
         case resolved([ReachabilityDestination])
         /// There is no address, and there never was one.
         case failed(NameFailure)
@@ -39,7 +39,7 @@ package struct NameResolutionStateMachine: ~Copyable, Sendable {
 
     private enum State: Sendable {
         case idle
-        /// A question is under way; `again` where the network changed since it was put.
+        /// A lookup is running; `again` if the network changed after its start.
         case asking(again: Bool)
         case waiting(until: MonotonicInstant)
     }
@@ -52,7 +52,7 @@ package struct NameResolutionStateMachine: ~Copyable, Sendable {
 
     package init() {}
 
-    /// When ``deadlineReached(at:)`` wants to be called.
+    /// When to call ``deadlineReached(at:)``; nil for never.
     package var nextDeadline: MonotonicInstant? {
         if case .waiting(let instant) = state { instant } else { nil }
     }
@@ -63,12 +63,12 @@ package struct NameResolutionStateMachine: ~Copyable, Sendable {
         return .resolve
     }
 
-    /// Another path is in use, or a path is there again: names may mean something else there.
+    /// The network changed: the name may have other addresses there.
     package mutating func networkChanged() -> Action {
         switch state {
         case .idle: return .nothing
         case .asking:
-            // The answer under way may come from the old network's name server.
+            // The running lookup may ask the old network's name server.
             state = .asking(again: true)
             return .nothing
         case .waiting:
@@ -78,16 +78,16 @@ package struct NameResolutionStateMachine: ~Copyable, Sendable {
         }
     }
 
-    /// A deadline has come.
+    /// The instant ``nextDeadline`` has come.
     package mutating func deadlineReached(at now: MonotonicInstant) -> Action {
         guard case .waiting(let instant) = state, instant <= now else { return .nothing }
         state = .asking(again: false)
         return .resolve
     }
 
-    /// The answer has come.
+    /// The lookup has ended.
     ///
-    /// Where it may be outdated already, ``nextDeadline`` is now.
+    /// If its answer may be outdated, ``nextDeadline`` is `now`.
     package mutating func answered(
         _ result: Result<[ReachabilityDestination], NameFailure>, at now: MonotonicInstant
     ) -> Outcome {
@@ -97,7 +97,7 @@ package struct NameResolutionStateMachine: ~Copyable, Sendable {
         case .success(let found):
             backoff.reset()
             state = .waiting(until: now + Self.refresh)
-            // Servers rotate their answers to spread the load: the first address seen stays the first.
+            // Servers rotate their answers to spread load: the first address stays the first.
             if let addresses, Self.isSame(addresses, found) {
                 outcome = .unchanged
             } else {
@@ -105,7 +105,7 @@ package struct NameResolutionStateMachine: ~Copyable, Sendable {
                 addresses = found
             }
         case .failure(let failure):
-            state = .waiting(until: now + backoff.pause())
+            state = .waiting(until: now + backoff.nextDelay())
             outcome = addresses == nil ? .failed(failure) : .unchanged
         }
         if again { state = .waiting(until: now) }

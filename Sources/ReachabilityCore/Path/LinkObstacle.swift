@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a person has to change on a link, where more is known than the code of the reason says.
+/// The obstacle to remove on a link, if more is known than the reason's code.
 package enum LinkObstacle: Sendable, Hashable {
-    /// Packets cannot leave through it.
+    /// Packets cannot leave through the link.
     case link(LinkUsability)
-    /// IPv6 is off: its MTU is below 1280 (RFC 8200 §5; addrconf_notify(), net/ipv6/addrconf.c).
+    /// IPv6 is off because the MTU is below 1280 (RFC 8200 §5; addrconf_notify(), net/ipv6/addrconf.c).
     case smallMTU(UInt32)
-    /// IPv6 is off: `disable_ipv6` is set.
+    /// IPv6 is off because `disable_ipv6` is set.
     case ipv6Disabled
-    /// It forwards, and so takes no router advertisements.
+    /// The link forwards, and therefore ignores router advertisements.
     case ignoresAdvertisements
 
     /// The smallest MTU that carries IPv6.
     package static let smallestMTU: UInt32 = 1280
 
-    /// Why a link gets no IPv6 address and no IPv6 router, as far as its settings tell; nil where they are fine.
+    /// The reason why a link gets no IPv6 address and router, according to its settings; nil if they are
+    /// fine.
     package init?(ipv6Of link: LinkState) {
         // Tunnels get no router advertisements.
         if case .tunnel = link.role { return nil }
@@ -29,7 +30,7 @@ package enum LinkObstacle: Sendable, Hashable {
         }
     }
 
-    /// What to add to a sentence that says what the link lacks; empty where the sentence says all.
+    /// An addition to a sentence about the missing requirement; empty if the sentence is complete.
     package var addition: String {
         switch self {
         case .link: ""

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One interface as a field engineer sees it: is it online, and if not, what is missing.
+/// The report on one interface: whether it is online, and if not, what is missing.
 public struct LinkReport: Sendable, Equatable {
     /// The name.
     public var name: String { content.name }
     /// The interface index.
     public var index: Int32 { content.index }
-    /// Its own kind.
+    /// The kind of the interface itself.
     public var medium: Medium { content.medium }
-    /// Whether it has a usable path of its own, preferred by the kernel or not.
+    /// Whether it has a usable path of its own, even if the kernel prefers another one.
     public var isOnline: Bool { content.isOnline }
-    /// What is there, or the first thing that is missing.
+    /// The path, or the first missing requirement.
     public var reason: ReachabilityReason { content.reason }
     /// The addresses with their prefix lengths, as text.
     public var addresses: [String] { content.addresses }
-    /// The next router of its own path.
+    /// The next router of the interface's own path.
     public var gateway: IPAddress? { content.gateway }
-    /// The metric of its own path.
+    /// The metric of the interface's own path.
     public var metric: UInt32? { content.metric }
-    /// Whether Wi-Fi carries it, whatever its own kind; not told of tunnels.
+    /// Whether Wi-Fi carries it, regardless of its own kind; not determined for tunnels.
     package var isWiFi: Bool { content.isWiFi }
 
-    // By reference: a report goes through many hands as it is, and most are those of the update before.
+    // By reference: reports are passed on unchanged, and most equal those of the update before.
     private let content: Content
 
     private final class Content: Sendable {
@@ -59,7 +59,7 @@ public struct LinkReport: Sendable, Equatable {
             name, index, medium, isOnline, reason, addresses, gateway, metric, isWiFi ?? (medium == .wifi))
     }
 
-    /// Whether they say the same.
+    /// Whether the contents are equal.
     public static func == (a: LinkReport, b: LinkReport) -> Bool {
         if a.content === b.content { return true }
         return a.index == b.index && a.isOnline == b.isOnline && a.name == b.name && a.medium == b.medium
@@ -69,7 +69,7 @@ public struct LinkReport: Sendable, Equatable {
 }
 
 extension LinkReport: CustomStringConvertible {
-    /// In one line, for logs.
+    /// One line for logs.
     public var description: String {
         "\(name) (\(medium.rawValue), \(isOnline ? "online" : "offline")): \(reason.sentence)"
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The kind of a network interface itself, whatever carries it underneath.
+/// The kind of a network interface itself, regardless of the medium underneath.
 ///
-/// A tunnel over Wi-Fi is ``tunnel`` here; the status follows what carries it (`wifi`).
+/// A tunnel over Wi-Fi is ``tunnel`` here; the status follows the medium underneath (`wifi`).
 public enum Medium: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
-    /// Ethernet and every physical link that is none of the others.
+    /// Ethernet, and any physical link of no other kind.
     case ethernet
     /// IEEE 802.11, in station mode.
     case wifi

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The way that traffic takes at this instant, or why there is none.
+/// The path of traffic at this instant, or the reason why there is none.
 ///
-/// A value: it does not change behind your back. ``generation`` tells two paths with equal fields apart.
+/// A value that never changes; ``generation`` distinguishes paths with equal fields.
 public struct ReachabilityPath: Sendable, Equatable {
     /// Whether the path is usable at this instant.
     ///
-    /// A loss shows here at once, in the status only when it has lasted for ``ReachabilityTiming/lossGrace``.
+    /// A loss shows here at once, and in the status after ``ReachabilityTiming/lossGrace``.
     public package(set) var isOnline: Bool = false
-    /// What the status would be if this instant lasted.
+    /// The status if this instant lasted.
     public package(set) var instantStatus: ReachabilityStatus = .unknown
-    /// The egress interface; nil where there is no usable path.
+    /// The egress interface; nil if there is no usable path.
     public package(set) var interface: String?
-    /// Its index; 0 where there is no usable path.
+    /// The interface's index; 0 if there is no usable path.
     public package(set) var interfaceIndex: Int32 = 0
-    /// The egress interface's own kind; nil where there is no usable path.
+    /// The egress interface's own kind; nil if there is no usable path.
     public package(set) var medium: Medium?
-    /// The source address that connections get.
+    /// The source address of new connections.
     public package(set) var source: IPAddress?
-    /// The next router; nil where the destination is on the link.
+    /// The next router; nil if the destination is on the link.
     public package(set) var gateway: IPAddress?
-    /// The route's metric; nil where there is no usable path.
+    /// The route's metric; nil if there is no usable path.
     public package(set) var metric: UInt32?
     /// The address families that have a usable path.
     public package(set) var families: Set<IPAddress.Family> {
@@ -32,66 +32,68 @@ public struct ReachabilityPath: Sendable, Equatable {
     }
     /// Whether the egress interface is a tunnel.
     public package(set) var isTunnel: Bool = false
-    /// Whether nobody could say what carries the tunnel, so that it counts without a check.
+    /// Whether the tunnel's underlay is unknown, so that the tunnel counts without a check.
     ///
-    /// It lies in another network namespace; or the tunnel has taken the place of the default route beneath it; or a rule refuses
-    /// every way that is looked up; or the kernel is older than Linux 4.13, which does not tell.
+    /// Causes: the underlay is in another network namespace; the tunnel replaced the default route
+    /// underneath; a rule refuses every lookup outside the tunnel; or the kernel is older than Linux 4.13.
     public package(set) var isTunnelUnchecked: Bool = false
     /// The interface that carries the tunnel.
     public package(set) var underlay: String?
-    /// Whether traffic costs money or quota: cellular, Bluetooth, or named so in the configuration.
+    /// Whether traffic costs money or quota: cellular, Bluetooth, or configured as expensive.
     public package(set) var isExpensive: Bool = false
-    /// Whether a part of the traffic gets nowhere: only a part of the address space has a route (`0.0.0.0/1` without its other half), or
-    /// one of the legs of a multipath route is dead, which ``reason`` names.
+    /// Whether some traffic is lost: only a part of the address space has a route (`0.0.0.0/1` without its
+    /// other half), or a leg of a multipath route is dead, which ``reason`` names.
     public package(set) var isPartial: Bool = false
-    /// Whether the IPv6 source is a unique local address (RFC 4193), good for the site only.
+    /// Whether the IPv6 source is a unique local address (RFC 4193), which is valid within the site only.
     public package(set) var isUniqueLocal: Bool = false
     /// The name of the Wi-Fi network that carries the path.
     public package(set) var ssid: String?
-    /// Its access point, six bytes.
+    /// The access point, six bytes.
     public package(set) var accessPoint: [UInt8]?
-    /// Its signal strength in dBm.
+    /// The signal strength in dBm.
     public package(set) var signal: Int?
-    /// An interface that has a usable path of its own while the kernel's choice is dead.
+    /// An interface with a usable path of its own while the kernel's choice is dead.
     ///
-    /// Other programs get no connection then; a socket bound to this interface (SO_BINDTODEVICE, socket(7)) does.
+    /// Connections of other programs fail then; a socket bound to this interface (SO_BINDTODEVICE, socket(7))
+    /// connects.
     public package(set) var alternative: String?
-    /// The address to send from over the ``alternative``; nil where the kernel's own choice is right.
+    /// The source address for the ``alternative``; nil if the kernel's own choice is right.
     ///
-    /// Where rules go by the source (`ip rule add from ADDRESS`), a socket bound to the interface needs this address too (bind(2)).
+    /// If rules select by source (`ip rule add from ADDRESS`), a socket bound to the interface must be bound
+    /// to this address as well (bind(2)).
     public package(set) var alternativeSource: IPAddress?
-    /// Grows whenever connections made over an earlier path should no longer be trusted.
+    /// Increases whenever connections over an earlier path should no longer be trusted.
     public package(set) var generation: UInt64 = 0
-    /// Why.
+    /// The reason.
     public package(set) var reason = ReachabilityReason(
         .notMonitoring, sentence: "monitoring has not started")
-    /// Whether the kernel did not answer the last question and these are earlier facts.
+    /// Whether the kernel did not answer the last evaluation, so that these are earlier facts.
     public package(set) var isStale: Bool = false
 
     package var hasIPv4 = false
-    // Whether dead legs are what makes it partial.
+    // Whether dead legs make the path partial.
     package var hasDeadLegs = false
     package var hasIPv6 = false
-    // What carries the alternative.
+    // The medium of the alternative.
     package var alternativeMedium: Medium?
     package var isAlternativeExpensive = false
-    // What makes connections made earlier worthless when it changes, besides the fields above.
+    // Further properties whose change makes earlier connections worthless.
     package var carrierDownCount: UInt32 = 0
     package var underlayIndex: Int32 = 0
 
     package init() {}
 
-    /// A path of your own making, for a ``ReachabilityProvider`` in a test or for another source of reachability.
+    /// A path for a ``ReachabilityProvider`` of a test, or for another source of reachability.
     ///
     /// - Parameters:
     ///   - status: `wifi` and `wired` make a usable path, `unreachable` none, `unknown` says nothing.
     ///   - interface: The egress interface.
-    ///   - medium: Its kind.
+    ///   - medium: The interface's kind.
     ///   - source: The source address of connections.
     ///   - gateway: The next router.
     ///   - isExpensive: Whether traffic costs money or quota.
-    ///   - generation: A number that grows whenever earlier connections should no longer be trusted.
-    ///   - reason: Why.
+    ///   - generation: A number that increases whenever earlier connections should no longer be trusted.
+    ///   - reason: The reason.
     public init(
         status: ReachabilityStatus, interface: String? = nil, medium: Medium? = nil, source: IPAddress? = nil,
         gateway: IPAddress? = nil, isExpensive: Bool = false, generation: UInt64 = 1,
@@ -116,4 +118,34 @@ public struct ReachabilityPath: Sendable, Equatable {
 
     /// The path before monitoring starts and after it stops.
     public static let notMonitoring = ReachabilityPath()
+}
+
+extension ReachabilityPath {
+    /// The path to a name without an address; nil while nothing is known.
+    ///
+    /// Without a general path no name server can be asked, so the name is unreachable; with one, a failure
+    /// may be transient.
+    ///
+    /// - Parameter general: The general path.
+    package static func unresolved(
+        _ name: String, _ failure: NameFailure, general: ReachabilityPath
+    ) -> ReachabilityPath? {
+        if general.isOnline, case .temporary = failure { return nil }
+        var path = ReachabilityPath()
+        path.instantStatus = .unreachable
+        path.alternative = general.alternative
+        path.alternativeMedium = general.alternativeMedium
+        path.isAlternativeExpensive = general.isAlternativeExpensive
+        let sentence =
+            general.isOnline ? failure.sentence : "cannot resolve \(name): \(general.reason.sentence)"
+        path.reason = ReachabilityReason(.unresolved, interface: general.reason.interface, sentence: sentence)
+        return path
+    }
+
+    /// A path without facts, for this reason.
+    package static func unknown(_ reason: ReachabilityReason) -> ReachabilityPath {
+        var path = ReachabilityPath()
+        path.reason = reason
+        return path
+    }
 }

@@ -4,7 +4,7 @@
 public struct ReachabilityReason: Sendable, Hashable, CustomStringConvertible {
     /// The reason as a code.
     ///
-    /// More may come: compare, and treat unknown ones as "not usable".
+    /// Later versions may add codes: treat unknown ones as "not usable".
     public struct Code: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
         /// The word used in JSON and by `reach status --explain`.
         public let rawValue: String
@@ -15,14 +15,15 @@ public struct ReachabilityReason: Sendable, Hashable, CustomStringConvertible {
 
         /// A usable default route.
         public static let defaultRoute = Code(rawValue: "defaultRoute")
-        /// A usable route to the watched host that is not a default route.
+        /// A usable route to the monitored host that is not a default route.
         public static let hostRoute = Code(rawValue: "hostRoute")
         /// The host is this machine.
         public static let local = Code(rawValue: "local")
-        /// No route leads there, though nothing else is wrong with the interface that is nearest to being of use.
+        /// There is no route, although the interface nearest to being usable has no other fault.
         ///
-        /// Where that one is switched off or has no address, its code is the reason. Without an interface: there is none but
-        /// loopback and such as drop everything, or the one of the host's zone does not exist.
+        /// If that interface is switched off or has no address, its own code is the reason instead. Without
+        /// an interface: there is none but loopback and those that drop all packets, or the interface of the
+        /// host's zone does not exist.
         public static let noRoute = Code(rawValue: "noRoute")
         /// The route's interface has no address to send from.
         public static let noAddress = Code(rawValue: "noAddress")
@@ -32,19 +33,19 @@ public struct ReachabilityReason: Sendable, Hashable, CustomStringConvertible {
         public static let linkDown = Code(rawValue: "linkDown")
         /// The route's bridge or bond has no usable port.
         public static let noPorts = Code(rawValue: "noPorts")
-        /// The route's interface is a port of a bridge, bond or team: what comes back arrives at that one.
+        /// The route's interface is a port of a bridge, bond or team, which receives the replies instead.
         public static let bridgePort = Code(rawValue: "bridgePort")
-        /// The route's interface drops everything that is sent through it (dummy, ifb).
+        /// The route's interface drops all packets (dummy, ifb).
         public static let dropped = Code(rawValue: "dropped")
-        /// A route of type `prohibit` refuses it.
+        /// A route of type `prohibit` refuses the traffic.
         public static let prohibited = Code(rawValue: "prohibited")
-        /// A route of type `blackhole` swallows it.
+        /// A route of type `blackhole` drops the traffic.
         public static let blackhole = Code(rawValue: "blackhole")
-        /// A route or rule of type `unreachable` refuses it.
+        /// A route or rule of type `unreachable` refuses the traffic.
         public static let unreachableRoute = Code(rawValue: "unreachableRoute")
         /// The route leads into a tunnel, and no other path carries the tunnel.
         public static let tunnelWithoutUnderlay = Code(rawValue: "tunnelWithoutUnderlay")
-        /// The watched host's name has no address yet.
+        /// The monitored host's name has no address yet.
         public static let unresolved = Code(rawValue: "unresolved")
         /// Monitoring has not started, or has been stopped.
         public static let notMonitoring = Code(rawValue: "notMonitoring")
@@ -54,11 +55,11 @@ public struct ReachabilityReason: Sendable, Hashable, CustomStringConvertible {
 
     /// The code.
     public let code: Code
-    /// The interface it is about; nil where it is about none.
+    /// The interface concerned; nil if there is none.
     public let interface: String?
     /// One sentence without a full stop, for example "eth0: no carrier".
     public let sentence: String
-    /// What has to be changed, where the code does not say it; the sentence names it too.
+    /// The obstacle to remove, if the code does not say it; the sentence names it too.
     package let obstacle: LinkObstacle?
 
     /// A reason.
@@ -73,12 +74,12 @@ public struct ReachabilityReason: Sendable, Hashable, CustomStringConvertible {
         self.obstacle = obstacle
     }
 
-    /// Whether they say the same.
+    /// Whether the contents are equal.
     public static func == (a: ReachabilityReason, b: ReachabilityReason) -> Bool {
         a.code == b.code && a.interface == b.interface && a.sentence == b.sentence
     }
 
-    /// Puts in what is compared.
+    /// Hashes the compared fields.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(code)
         hasher.combine(interface)

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an evaluation asks the way to.
+/// The destination of an evaluation.
 package enum ReachabilityTarget: Sendable, Equatable {
-    /// Anywhere: looked up through representative addresses, which are never contacted.
+    /// Any destination: represented by addresses that are looked up and never contacted.
     case general(sentinels: [IPAddress])
-    /// One host; its addresses in the order of preference.
+    /// One host, with its addresses in the order of preference.
     case host([ReachabilityDestination])
 }
 
-/// One address of a watched host.
+/// One address of a monitored host.
 package struct ReachabilityDestination: Sendable, Equatable {
     /// The address.
     package var address: IPAddress
-    /// The interface name behind `%` of an address that means something else on each link (RFC 4007 §11).
+    /// The interface name after `%`, for an address that differs by link (RFC 4007 §11).
     package var zone: String?
 
     package init(_ address: IPAddress, zone: String? = nil) {
@@ -20,7 +20,7 @@ package struct ReachabilityDestination: Sendable, Equatable {
         self.zone = zone
     }
 
-    /// Reads `address` or `address%zone`; nil for anything else, and for a zone on an address that has none.
+    /// Reads `address` or `address%zone`; nil for anything else, and for a zone on an address without one.
     package init?(_ text: String) {
         let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = IPAddress(String(parts[0])) else { return nil }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A line of text that is being put together, as the bytes that will be written.
+/// A line of text under construction, as bytes.
 ///
-/// Its memory is kept from line to line, so that a line of output costs no allocation.
+/// It reuses its memory from line to line, so that a line of output costs no allocation.
 package struct TextLine: ~Copyable {
-    // Memory of its own and not an array: what an array looks at for each part costs more than to put the part in, and a line has
-    // a hundred of them.
+    // Raw memory instead of an array: the checks of an array cost more than appending a part, and a line has
+    // a hundred parts.
     private var base: UnsafeMutablePointer<UInt8>
     private var capacity: Int
     /// The number of bytes so far.
@@ -21,18 +21,18 @@ package struct TextLine: ~Copyable {
     /// The UTF-8 bytes so far.
     package var bytes: [UInt8] { bytes(from: 0) }
 
-    /// The bytes from the `start`th on, which must be there.
+    /// The bytes from index `start`, which must exist.
     package borrowing func bytes(from start: Int) -> [UInt8] { withBytes { Array($0[start...]) } }
 
     /// The bytes as text.
     package var text: String { withBytes { String(decoding: $0, as: UTF8.self) } }
 
-    /// Hands the bytes so far to `body`, without a copy.
+    /// Passes the bytes to `body` without a copy.
     package borrowing func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         body(UnsafeRawBufferPointer(start: base, count: count))
     }
 
-    /// Forgets the text and keeps the memory.
+    /// Removes the text and keeps the memory.
     package mutating func removeAll() { count = 0 }
 
     /// Appends text as it is.
@@ -41,7 +41,7 @@ package struct TextLine: ~Copyable {
         text.withUTF8 { append(bytes: $0) }
     }
 
-    /// Appends text that is written in the program; cheaper than a string.
+    /// Appends a literal; cheaper than a string.
     package mutating func append(literal text: StaticString) {
         append(bytes: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
@@ -53,7 +53,7 @@ package struct TextLine: ~Copyable {
         count += 1
     }
 
-    /// Appends bytes that are known to be UTF-8.
+    /// Appends bytes that are valid UTF-8.
     @inline(__always)
     package mutating func append(bytes more: UnsafeBufferPointer<UInt8>) {
         guard let source = more.baseAddress else { return }
@@ -76,7 +76,7 @@ package struct TextLine: ~Copyable {
         (base, capacity) = (room, larger)
     }
 
-    // One for each kind of number: generic code of another module costs twenty calls for one.
+    // One function for each type of number: generic code of another module costs twenty times as much.
     /// Appends a number in decimal.
     package mutating func append(_ number: Int) { append(isNegative: number < 0, UInt64(number.magnitude)) }
     package mutating func append(_ number: Int64) { append(isNegative: number < 0, number.magnitude) }
@@ -95,7 +95,7 @@ package struct TextLine: ~Copyable {
         append(magnitude, digits: digits)
     }
 
-    /// Appends a number that is not negative in decimal, with leading zeros.
+    /// Appends a non-negative number in decimal with leading zeros.
     package mutating func append(_ number: Int64, digits: Int) { append(number.magnitude, digits: digits) }
 
     private mutating func append(_ magnitude: UInt64, digits: Int) {
@@ -116,5 +116,5 @@ package struct TextLine: ~Copyable {
     }
 }
 
-// One owner, who alone has the memory.
+// Safe: the memory has a single owner, because the type is not copyable.
 extension TextLine: @unchecked Sendable {}

@@ -197,7 +197,7 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
 
     private func tryLater() {
         guard let context, retry == nil else { return }
-        let instant = Reactor.now + pauses.pause().inNanoseconds
+        let instant = Reactor.now + pauses.nextDelay().inNanoseconds
         let timer = context.reactor.schedule(at: instant) { [weak self] in self?.tryToDeliver() }
         retry = (timer, instant)
     }

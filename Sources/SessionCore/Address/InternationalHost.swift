@@ -86,8 +86,12 @@ extension URL {
     /// With the host in ASCII: Foundation percent-encodes the names that are not.
     package var withASCIIHost: URL {
         get throws(SessionError) {
-            guard host(percentEncoded: true)?.utf8.contains(UInt8(ascii: "%")) == true else { return self }
-            let text = try InternationalHost.ascii(url: absoluteString)
+            // Most URLs have no percent sign at all, which is quicker to see than where their host is.
+            var text = absoluteString
+            guard text.withUTF8({ $0.contains(UInt8(ascii: "%")) }),
+                host(percentEncoded: true)?.utf8.contains(UInt8(ascii: "%")) == true
+            else { return self }
+            text = try InternationalHost.ascii(url: text)
             return URL(string: text, encodingInvalidCharacters: false) ?? self
         }
     }

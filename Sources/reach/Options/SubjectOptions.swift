@@ -75,7 +75,7 @@ struct SubjectOptions: ParsableArguments {
         var environment = MonitorEnvironment.kernel
         environment.recorder = recorder
         return ReachabilityManager(
-            host.map { MonitorSubject($0.text) } ?? .general, configuration, .custom { $0() }, environment)
+            host.map { MonitorTarget($0.text) } ?? .general, configuration, .custom { $0() }, environment)
     }
 }
 

@@ -39,14 +39,14 @@ private func readReplies(_ bytes: [UInt8]) {
         .route(RouteLookup(destination: IPAddress(v4: 1), wantsEntry: true)), .link(1), .linkNamed("eth0"),
     ]
     for position in 0..<UInt32(questions.count) {
-        var sheet = ReplySheet(questions, first: (first?.sequence ?? 0) &- position)
-        sheet.read(bytes.span.bytes)
-        precondition(sheet.answers.count { $0 == nil } == sheet.missing)
+        var reply = BatchReply(questions, first: (first?.sequence ?? 0) &- position)
+        reply.read(bytes.span.bytes)
+        precondition(reply.answers.count { $0 == nil } == reply.missing)
     }
     for question: KernelQuestion in [.links, .ports(master: 12), .addresses, .rules] {
-        var sheet = DumpSheet(question, sequence: first?.sequence ?? 0)
-        sheet.read(bytes.span.bytes)
-        _ = sheet.answer
+        var reply = DumpReply(question, sequence: first?.sequence ?? 0)
+        reply.read(bytes.span.bytes)
+        _ = reply.answer
     }
     walk = NetlinkMessages()
     while let message = walk.next(in: bytes.span.bytes) {

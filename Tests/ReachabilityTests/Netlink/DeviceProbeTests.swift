@@ -8,7 +8,7 @@ import Testing
 
 @Suite("What a device says of itself")
 struct DeviceProbeTests {
-    /// A folder that looks like /sys/class/net, gone with the object.
+    /// A folder like /sys/class/net, removed with the object.
     private final class Tree {
         let root: String
         private var made: [String] = []
@@ -19,7 +19,7 @@ struct DeviceProbeTests {
             made.append(root)
         }
 
-        // Newest first, so that folders are empty when it is their turn.
+        // Newest first, so that folders are empty when they are removed.
         deinit { for path in made.reversed() { remove(path) } }
 
         func write(_ path: String, _ text: String) throws {

@@ -2,12 +2,12 @@
 
 import Reachability
 
-/// Runs a classic socket filter as the kernel does (networking/filter.rst), extension for attributes included.
+/// Runs a classic socket filter like the kernel (networking/filter.rst), with the extension for attributes.
 struct FilterInterpreter {
     let program: [FilterInstruction]
 
     enum Failure: Error {
-        /// The kernel's check would refuse the program.
+        /// The kernel would refuse the program.
         case invalid(String)
     }
 

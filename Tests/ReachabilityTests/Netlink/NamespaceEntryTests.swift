@@ -23,8 +23,8 @@ struct NamespaceEntryTests {
     @Test("RB-21 a socket belongs to the namespace it was opened in", .needsNamespace)
     func sockets() throws {
         let namespace = try TestNamespace.withDefaultRoute()
-        let inside = try KernelQuery(namespace: namespace.entry).answers(to: [.linkNamed("v0")])
-        let outside = try KernelQuery().answers(to: [.linkNamed("v0")])
+        let inside = try KernelClient(namespace: namespace.entry).answers(to: [.linkNamed("v0")])
+        let outside = try KernelClient().answers(to: [.linkNamed("v0")])
         #expect(inside != outside)
         #expect(outside == [.failure(ENODEV)])
     }

@@ -4,7 +4,7 @@ import Reachability
 import ReachabilityCore
 import Testing
 
-/// What the kernel really sent, decoded; the recordings name each action.
+/// Recorded bytes of the kernel; the recordings name each action.
 @Suite("Events from recorded bytes")
 struct NetlinkDecoderTests {
     private func links(_ events: [NetworkEvent], index: Int32 = 10) -> [LinkState] {
@@ -142,7 +142,8 @@ struct NetlinkDecoderTests {
         }
         #expect(
             prefixes == [
-                // The second took another's place, and the fifth leads nowhere: then no interface is told.
+                // The second replaced another route, and the fifth has no next hop: neither names an
+                // interface.
                 "+0.0.0.0/0 #10", "+0.0.0.0/0", "+128.0.0.0/1 #10", "+203.0.113.0/24 #10", "+203.0.113.5/32",
                 "+::/0 #10", "-0.0.0.0/0 #10",
             ])
@@ -168,13 +169,13 @@ struct NetlinkDecoderTests {
             if let family = decoder.decode(bytes.span.bytes, into: &events) { families.append(family) }
         }
         #expect(families.map(\.groups) == [["config": 6, "mlme": 9]])
-        // CONNECT before the number is known means nothing; of the rest all but the scan and the replies count.
+        // CONNECT is ignored before the number is known; afterwards all but the scan and the replies count.
         #expect(events == Array(repeating: .wirelessChanged(index: 3), count: 4))
     }
 
     @Test("nl80211's filter lets the controller, errors and the counting commands pass")
     func wirelessFilter() throws {
-        let interpreter = FilterInterpreter(program: WirelessFeed.filter)
+        let interpreter = FilterInterpreter(program: NL80211EventSocket.filter)
         let passed = try NetlinkRecording("synthetic").entries
             .filter { try $0.title.hasPrefix("nl80211") && interpreter.passes($0.bytes) }
             .map { $0.title.split(separator: " ")[1] }

@@ -43,7 +43,7 @@ struct NetlinkMessageTests {
         #expect(decode([]).malformed == 0)
     }
 
-    /// A link message with IFLA_LINKINFO of a kind and one attribute in its data.
+    /// A link message with IFLA_LINKINFO: a kind, and one attribute in its data.
     private func remote(_ kind: String, _ type: Int, _ address: String) -> IPAddress? {
         let bytes = message {
             $0.append(UInt32(0))
@@ -109,9 +109,9 @@ struct NetlinkMessageTests {
             #expect(decode(message(type: type)).events.isEmpty)
             #expect(decode(message(type: type)).malformed == 1, "type \(type)")
         }
-        var sheet = ReplySheet([.link(5)], first: 7)
-        sheet.read(message(type: 2).span.bytes)
-        #expect(sheet.answers == [.failure(74)])
+        var reply = BatchReply([.link(5)], first: 7)
+        reply.read(message(type: 2).span.bytes)
+        #expect(reply.answers == [.failure(74)])
     }
 
     @Test("RB-08 a prefix longer than its family, or without its address, is malformed")

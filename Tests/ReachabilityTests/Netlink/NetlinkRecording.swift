@@ -5,9 +5,9 @@ import Reachability
 import ReachabilityCore
 import Testing
 
-/// Datagrams from a file in Recordings/netlink: hexadecimal, `#`, what it is.
+/// Datagrams from a file in Recordings/netlink: hexadecimal digits, `#`, a title.
 struct NetlinkRecording {
-    /// What each is, with its bytes.
+    /// The titles and bytes.
     let entries: [(title: String, bytes: [UInt8])]
 
     static let all = ["links", "addresses", "routes", "policy", "replies", "synthetic"]
@@ -24,12 +24,12 @@ struct NetlinkRecording {
         }
     }
 
-    /// The datagrams whose title begins so.
+    /// The datagrams whose title has this prefix.
     func datagrams(_ title: String) -> [[UInt8]] {
         entries.filter { $0.title.hasPrefix(title) }.map(\.bytes)
     }
 
-    /// The events in the datagrams whose title begins so; nothing may be malformed.
+    /// The events in the datagrams whose title has this prefix, none of them malformed.
     func events(_ title: String, filter: RouteFilter = RouteFilter()) -> [NetworkEvent] {
         var decoder = NetlinkDecoder(filter: filter)
         var events: [NetworkEvent] = []

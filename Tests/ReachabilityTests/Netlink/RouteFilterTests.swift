@@ -10,7 +10,7 @@ struct RouteFilterTests {
     private static let newRoute: UInt16 = 24
     private static let deleteRoute: UInt16 = 25
 
-    /// A route message as the kernel makes it; `lead` are attributes before RTA_DST.
+    /// A route message like the kernel's; `lead` attributes precede RTA_DST.
     private func message(_ prefix: IPPrefix, type: UInt16 = newRoute, lead: Int = 0) -> [UInt8] {
         var request = NetlinkRequest()
         request.begin(type, sequence: 0)
@@ -32,7 +32,7 @@ struct RouteFilterTests {
         }
     }
 
-    /// The address with one bit turned.
+    /// The address with one bit flipped.
     private func neighbour(_ address: IPAddress, bit: Int) -> IPAddress {
         switch address.family {
         case .ipv4: IPAddress(v4: UInt32(truncatingIfNeeded: address.low) ^ 1 << UInt32(31 - bit))
@@ -55,7 +55,7 @@ struct RouteFilterTests {
             let interpreter = FilterInterpreter(program: filter.program)
             for _ in 0..<40 {
                 var target = address(Bool.random(using: &generator) ? .ipv4 : .ipv6, &generator)
-                // Prefixes around a host, and others that differ from one in a single bit.
+                // Prefixes that cover a host, and others that differ in a single bit.
                 if let host = hosts.randomElement(using: &generator) {
                     target = host
                     if Bool.random(using: &generator) {
@@ -71,7 +71,7 @@ struct RouteFilterTests {
                 passed += verdict ? 1 : 0
             }
         }
-        // Both verdicts are well represented.
+        // Both results are frequent.
         #expect((600...1800).contains(passed))
     }
 
@@ -176,7 +176,7 @@ struct RouteFilterTests {
                 try FilterInterpreter(program: waiting.program).passes(bytes) == passesWaiting,
                 "\(type) \(state)")
         }
-        // One event as it fails, none while it goes on failing, one as it answers, or is forgotten.
+        // One event when the router fails, none while it keeps failing, one when it answers or is removed.
         for (type, state) in [(new, 2), (removed, 0x20)] as [(UInt16, UInt16)] {
             var decoder = NetlinkDecoder()
             var events: [NetworkEvent] = []
@@ -195,7 +195,8 @@ struct RouteFilterTests {
     func settings() throws {
         let interpreter = FilterInterpreter(program: RouteFilter().program)
         let (newSetting, removedSetting): (UInt16, UInt16) = (80, 81)
-        // NETCONFA_IFINDEX is 1, FORWARDING 2, PROXY_NEIGH 5, IGNORE_ROUTES_WITH_LINKDOWN 6 (linux/netconf.h).
+        // NETCONFA_IFINDEX is 1, FORWARDING 2, PROXY_NEIGH 5, IGNORE_ROUTES_WITH_LINKDOWN 6
+        // (linux/netconf.h).
         for (type, attributes, expected) in [
             (newSetting, [1, 2], true), (newSetting, [1, 6], true), (newSetting, [1, 3], false),
             (newSetting, [1, 5], false), (newSetting, [1], false),

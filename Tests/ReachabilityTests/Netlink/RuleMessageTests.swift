@@ -17,7 +17,8 @@ struct RuleMessageTests {
         return request.bytes
     }
 
-    // FRA_SRC is 2, FRA_PRIORITY 6, FRA_FWMARK 10, FRA_IP_PROTO 22, FRA_SPORT_RANGE 23, FRA_DPORT_RANGE 24 (linux/fib_rules.h).
+    // FRA_SRC is 2, FRA_PRIORITY 6, FRA_FWMARK 10, FRA_IP_PROTO 22, FRA_SPORT_RANGE 23, FRA_DPORT_RANGE 24
+    // (linux/fib_rules.h).
     @Test(
         "FLD-007 FLD-011 a dump tells of both families what their rules look at",
         arguments: [
@@ -30,23 +31,23 @@ struct RuleMessageTests {
             (128, 32, [2], PolicyRules()),
         ] as [(UInt8, UInt8, [Int], PolicyRules)])
     func selectors(_ family: UInt8, _ length: UInt8, _ attributes: [Int], _ expected: PolicyRules) {
-        var sheet = DumpSheet(.rules, sequence: 7)
+        var reply = DumpReply(.rules, sequence: 7)
         for bytes in [rule(2), rule(family, sourceLength: length, attributes), rule(10, [6])] {
-            sheet.read(bytes.span.bytes)
+            reply.read(bytes.span.bytes)
         }
-        #expect(sheet.answer == .rules(expected))
-        #expect(sheet.discarded == 0)
+        #expect(reply.answer == .rules(expected))
+        #expect(reply.discarded == 0)
     }
 
     @Test("a rule that is cut off is left out")
     func malformed() {
-        var sheet = DumpSheet(.rules, sequence: 7)
+        var reply = DumpReply(.rules, sequence: 7)
         var request = NetlinkRequest()
         request.begin(32, sequence: 7)
         request.append(UInt32(2))
         request.end()
-        sheet.read(request.bytes.span.bytes)
-        #expect(sheet.answer == .rules(PolicyRules()))
-        #expect(sheet.discarded == 1)
+        reply.read(request.bytes.span.bytes)
+        #expect(reply.answer == .rules(PolicyRules()))
+        #expect(reply.discarded == 1)
     }
 }

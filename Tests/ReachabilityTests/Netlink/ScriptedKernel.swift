@@ -4,23 +4,23 @@ import Glibc
 import Reachability
 import ReachabilityCore
 
-/// A kernel that answers as a test says.
+/// A kernel with scripted answers.
 final class ScriptedKernel: NetlinkTransport {
     enum Reply {
         case bytes([UInt8])
         case reception(NetlinkReception)
     }
 
-    /// The requests, one entry for each datagram.
+    /// The requests, one element for each datagram.
     private(set) var sent: [[UInt8]] = []
-    /// The replies still to be received.
+    /// The pending replies.
     var queue: [Reply] = []
-    /// What follows from a request.
+    /// The reaction to a request.
     private let answer: (ScriptedKernel, [UInt8]) -> Void
 
     init(_ answer: @escaping (ScriptedKernel, [UInt8]) -> Void) { self.answer = answer }
 
-    /// What sending fails with.
+    /// The error of the next send.
     var refusal: NetlinkError?
 
     func send(_ bytes: [UInt8]) throws(NetlinkError) {
@@ -58,7 +58,7 @@ final class ScriptedKernel: NetlinkTransport {
         return reply.bytes
     }
 
-    /// A link of a dump; `padding` bytes make it long.
+    /// A link of a dump, with `padding` bytes.
     static func link(_ index: Int32, sequence: UInt32, flags: Int32 = 0, padding: Int = 0) -> [UInt8] {
         var reply = NetlinkRequest()
         reply.begin(16, flags: flags, sequence: sequence)

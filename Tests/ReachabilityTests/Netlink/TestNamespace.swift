@@ -11,12 +11,12 @@ import Testing
 ///
 /// A thread unshares it and ends; the open descriptor keeps it alive.
 final class TestNamespace: Sendable {
-    /// Whether tests with one are to run: where the kernel lets us make one, as root, and where they are demanded.
+    /// Whether tests with a namespace run: if the kernel permits one, as root, or if they are required.
     static let isAvailable: Bool = NetworkLab.isRequired || (try? TestNamespace()) != nil
 
-    /// A file that names it.
+    /// The file of the namespace.
     var path: String { "/proc/self/fd/\(descriptor)" }
-    /// The way in.
+    /// The entry to the namespace.
     let entry: NamespaceEntry
     private let descriptor: Int32
 
@@ -85,7 +85,7 @@ final class TestNamespace: Sendable {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// Only where a network namespace can be made: as root.
+    /// Runs only if a network namespace can be created, which needs root.
     static var needsNamespace: Self {
         .enabled(if: TestNamespace.isAvailable, "making a network namespace needs root (CAP_SYS_ADMIN)")
     }

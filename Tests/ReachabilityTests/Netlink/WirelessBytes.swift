@@ -2,9 +2,9 @@
 
 import Reachability
 
-/// nl80211's replies, written after linux/nl80211.h.
+/// nl80211's replies according to linux/nl80211.h.
 enum WirelessBytes {
-    /// nl80211's number here.
+    /// nl80211's message type in the tests.
     static let number: UInt16 = 28
 
     /// One reply.
@@ -78,7 +78,7 @@ enum WirelessBytes {
 }
 
 extension NetlinkRequest {
-    /// Appends an attribute of any bytes.
+    /// Appends an attribute of bytes.
     mutating func attribute(_ type: UInt16, _ payload: [UInt8]) {
         append(UInt16(4 + payload.count))
         append(type)

@@ -20,7 +20,7 @@ struct WirelessMessageTests {
     func status() {
         #expect(network(.scan(accessPoint, status: 1, name: "lab"))?.ssid == "lab")
         #expect(network(.scan(accessPoint, status: 1, name: "lab"))?.accessPoint == accessPoint)
-        // Authenticated only, joined ad hoc, not in use.
+        // Authenticated only, ad hoc, not in use.
         for status: UInt32? in [0, 2, nil] {
             #expect(network(.scan(accessPoint, status: status, name: "lab")) == nil)
         }
@@ -33,10 +33,10 @@ struct WirelessMessageTests {
         }
         #expect(name([1, 2, 0x82, 0x84, 0, 3] + "lab".utf8 + [3, 1, 6]) == "lab")
         #expect(name([0, 5] + "Caf".utf8 + [0xC3, 0xA9]) == "Café")
-        // Not UTF-8: replaced; control characters are the printers' affair.
+        // Bytes that are not UTF-8 are replaced; control characters stay, and output escapes them.
         #expect(name([0, 4, 0x61, 0xFF, 0x1B, 0x62]) == "a\u{FFFD}\u{1B}b")
         #expect(name([0, 32] + Array(repeating: 0x61, count: 32)) == String(repeating: "a", count: 32))
-        // Hidden in the beacon or in the answer, told by the other one.
+        // Hidden in the beacon or in the probe response, and present in the other.
         #expect(name([0, 3, 0, 0, 0], beacon: [0, 3] + "lab".utf8) == "lab")
         #expect(name([0, 3] + "lab".utf8, beacon: [0, 0]) == "lab")
         #expect(name([0, 0], beacon: [0, 2, 0, 0]) == nil)
@@ -66,7 +66,7 @@ struct WirelessMessageTests {
             read += 1
         }
         #expect(read == 0)
-        // Every byte of the lengths, wrong in every way.
+        // Every byte of a length, with every kind of wrong value.
         for position in 16..<whole.bytes.count {
             for value: UInt8 in [0, 1, 3, 4, 0x7F, 0xFF] {
                 var bytes = whole.bytes

@@ -13,14 +13,14 @@ struct WirelessQueryTests {
     private static let first: [UInt8] = [2, 0, 0, 0, 1, 0]
     private static let second: [UInt8] = [2, 0, 0, 0, 2, 0]
 
-    /// A Wi-Fi interface as nl80211 shows it; what a test changes is what the next question finds.
+    /// A Wi-Fi interface in nl80211; the next question sees the changes of a test.
     private final class Air {
         var mode: UInt32 = 2
         var ssid: String?
         var stations: [(UInt32) -> Message] = []
-        /// The scan results, one datagram each; taken anew for every dump.
+        /// The scan results, one datagram each; made again for every dump.
         var scan: (_ dump: Int, _ sequence: UInt32) -> [ScriptedKernel.Reply] = { _, _ in [] }
-        /// How many dumps of scan results were asked for.
+        /// The number of dumps of scan results.
         private(set) var scans = 0
         private(set) var opened = 0
         private(set) lazy var kernel = ScriptedKernel { [unowned self] kernel, request in
@@ -44,12 +44,12 @@ struct WirelessQueryTests {
         private(set) lazy var query = WirelessQuery(
             open: { [unowned self] () throws(NetlinkError) in
                 opened += 1
-                // A new socket knows nothing of what the old one was to receive.
+                // A new socket does not receive the old one's replies.
                 kernel.queue.removeAll()
                 return kernel
             }, now: { [unowned self] in clock * 1_000_000 })
 
-        /// Connects to `accessPoint`, which is the only one in the air.
+        /// Connects to `accessPoint`, the only one in range.
         func connect(
             _ accessPoint: [UInt8], _ name: String, associatedAt: UInt64? = 1_000_000_000, age: UInt32? = nil
         ) {
@@ -112,7 +112,7 @@ struct WirelessQueryTests {
             (.overrun, true), (.resumed(after: .seconds(3)), true), (.ruleChanged(.ipv4), false),
         ] as [(NetworkEvent, Bool)] {
             let before = air.scans
-            air.query.noticed(event)
+            air.query.handle(event)
             _ = air.state()
             #expect((air.scans > before) == isNews, "\(event)")
         }
@@ -135,14 +135,14 @@ struct WirelessQueryTests {
         air.clock = 5000
         #expect(air.state()?.ssid == "lab")
         #expect(air.scans == 2)
-        // Another association is asked for at once.
+        // Another association is read at once.
         air.connect(Self.second, "other", associatedAt: 2_000_000_000)
         #expect(air.state()?.ssid == "other")
         #expect(air.scans == 3)
     }
 
     @Test("the scan results are read once for each association, the signal every time")
-    func memory() {
+    func caching() {
         let air = Air()
         air.connect(Self.first, "lab")
         for age: UInt32 in [1, 2, 9] {
@@ -157,7 +157,7 @@ struct WirelessQueryTests {
                     == WirelessState(mode: 2, ssid: "lab", accessPoint: Self.first, signal: Int8(age)))
         }
         #expect(air.scans == 1)
-        // A hidden name is asked for once as well.
+        // A hidden name is read once as well.
         air.connect(Self.second, "")
         #expect(air.state() == WirelessState(mode: 2, accessPoint: Self.second, signal: -42))
         #expect(air.state()?.ssid == nil)
@@ -181,7 +181,7 @@ struct WirelessQueryTests {
         #expect(air.state()?.ssid == "old")
         air.connect(Self.first, "new", associatedAt: 2)
         #expect(air.state()?.ssid == "new")
-        // Drivers which do not tell when: a younger association is another one.
+        // Without a start time from the driver, a younger association is another one.
         air.connect(Self.first, "newer", associatedAt: nil, age: 100)
         #expect(air.state()?.ssid == "newer")
         air.connect(Self.first, "newest", associatedAt: nil, age: 1)
@@ -247,7 +247,7 @@ struct WirelessQueryTests {
         }
         #expect(air.state()?.ssid == "lab")
         #expect(air.scans == 2)
-        // Never whole: the question ends, and comes again with an evaluation a little later.
+        // Always interrupted: the question ends, and a later evaluation repeats it.
         let busy = Air()
         busy.connect(Self.first, "lab")
         busy.scan = { _, sequence in [other(sequence)] }
@@ -314,7 +314,7 @@ struct WirelessQueryTests {
             let scan = air.scan
             air.scan = { _, sequence in reply(sequence) }
             #expect(air.state() == WirelessState(mode: 2, accessPoint: Self.first, signal: -42))
-            // The end of the dump that nobody read any more.
+            // The end of the dump that was not read.
             air.kernel.queue.removeAll()
             air.scan = scan
             air.clock += 100

@@ -5,7 +5,7 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// Addresses that come, go, and change.
+/// Addresses that are added, removed and changed.
 @Suite(.enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
 struct AddressScenarios {
     @Test("RS-029 the last address goes, and the default route with it, silently") func lastAddress()
@@ -109,7 +109,7 @@ struct AddressScenarios {
         try await scenario.near.ip("addr del 2001:db8::2/64 dev v0")
         try await scenario.near.sysctl("net.ipv6.conf.v0.accept_dad", "1")
         await scenario.start(expecting: .unreachable)
-        // In one go: on a busy machine the detection may be over before another program has begun.
+        // In one batch: on a busy machine the detection may end before another program starts.
         let address = try await scenario.near.ip(
             batch: """
                 addr add 2001:db8::2/64 dev v0
@@ -177,7 +177,7 @@ struct AddressScenarios {
         try await scenario.near.sysctl("net.ipv6.conf.v0.accept_dad", "1")
         try await scenario.near.sysctl("net.ipv6.conf.v0.optimistic_dad", "1")
         try await scenario.near.sysctl("net.ipv6.conf.v0.use_optimistic", "1")
-        // So that the detection is not over before the path is told.
+        // The detection must not end before the path is published.
         try await scenario.near.sysctl("net.ipv6.conf.v0.dad_transmits", "3600")
         await scenario.start(expecting: .unreachable)
         try await scenario.near.ip("addr add 2001:db8::2/64 dev v0 optimistic")

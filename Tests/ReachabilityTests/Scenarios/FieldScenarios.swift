@@ -5,7 +5,7 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// Set-ups that people run, on the real kernel.
+/// Configurations from the field, on the real kernel.
 @Suite(.enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
 struct FieldScenarios {
     @Test(
@@ -38,7 +38,7 @@ struct FieldScenarios {
         await scenario.expect([.unreachable], code: .tunnelWithoutUnderlay)
         try await scenario.far.ip("link set p0 up")
         await scenario.expect([.unreachable, .wired], on: "tun0")
-        // What the mark leads to is gone: nothing carries the tunnel, though its link is up.
+        // The mark's route is removed: nothing carries the tunnel, although its link is up.
         try await scenario.near.ip("route del default")
         await scenario.expect([.unreachable, .wired, .unreachable], code: .tunnelWithoutUnderlay)
     }

@@ -5,7 +5,7 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// One host instead of anywhere.
+/// Monitoring of one host.
 @Suite(.enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
 struct HostScenarios {
     @Test("RS-080 a neighbour without any default route") func neighbour() async throws {

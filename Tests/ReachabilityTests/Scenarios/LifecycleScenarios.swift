@@ -40,7 +40,7 @@ struct LifecycleScenarios {
         try await scenario.near.ip("route del default")
         #expect(scenario.manager.status == .unknown)
         #expect(scenario.log.elements.count == 1)
-        // Another manager sees what this one does not look at any more.
+        // Another manager sees the change that the stopped one ignores.
         let witness = try await Scenario(lab: scenario.lab)
         await witness.start(expecting: .unreachable)
         await witness.manager.settle()
@@ -61,7 +61,7 @@ struct LifecycleScenarios {
     @Test("RS-129 a request in flight fails with ENETUNREACH: the kernel is asked at once") func reevaluate()
         async throws
     {
-        // Nothing listens for events here: only the request's failure can tell.
+        // No events arrive here: only the failed request triggers an evaluation.
         let scenario = try await Scenario(.f1) { $0.timing.lossGrace = .zero }
         await scenario.start(expecting: .wired, on: "v0")
         let before = scenario.manager.counters.evaluations

@@ -6,7 +6,7 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// Links that go down, come back, vanish, and change their names.
+/// Links that go down, return, disappear and are renamed.
 @Suite(.enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
 struct LinkScenarios {
     @Test("RS-012 RS-013 the carrier goes although the routes stay, and returns") func carrier() async throws
@@ -140,10 +140,10 @@ struct LinkScenarios {
         async throws
     {
         let scenario = try await Scenario(.f1) {
-            // A tenth of the usual times: the proportions are what counts.
+            // A tenth of the usual times, in the same proportions.
             $0.timing.lossGrace = .milliseconds(50)
             $0.timing.dampingHold = .milliseconds(200)
-            // On a busy machine the flaps take their time; all of them are to count.
+            // On a busy machine the flaps take longer, and all of them must count.
             $0.timing.dampingWindow = .seconds(600)
         }
         await scenario.start(expecting: .wired, on: "v0")
@@ -155,7 +155,7 @@ struct LinkScenarios {
             await scenario.wait { $0.isOnline }
         }
         await scenario.manager.settle()
-        // Four returns are told at once, and then only those that lasted for 200, 400, 800 … ms.
+        // Four returns are published at once, then only those that lasted for 200, 400, 800 … ms.
         var (returns, hold, held) = (4, Duration.milliseconds(200), Duration.milliseconds(200))
         while held <= ContinuousClock.now - began {
             (returns, hold, held) = (returns + 1, hold * 2, held + hold * 2)

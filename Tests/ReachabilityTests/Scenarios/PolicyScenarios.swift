@@ -198,7 +198,7 @@ struct PolicyScenarios {
             refused?.reason.sentence
                 == "b0 has carrier and 2001:db8:2::2/64 but a route or rule of type prohibit refuses it")
 
-        // Asked for IPv6 alone, a link without it is not said to have an address.
+        // With IPv6 alone, a link without IPv6 must not be reported as having an address.
         try await lab.near.ip("-6 addr flush dev b0 scope global")
         let bare = try ReachabilityManager.check(configuration: configuration).links.first { $0.name == "b0" }
         #expect(bare?.reason.sentence == "b0 has carrier but no IPv6 address")

@@ -173,7 +173,7 @@ struct RouteScenarios {
         await scenario.start(expecting: .wired, on: "v0")
         await scenario.manager.settle()
         let routes = (0..<100_000).map { "172.\(16 + $0 / 65536).\($0 / 256 % 256).\($0 % 256)/32" }
-        // The memory of a whole program: that of this process belongs to every other test too.
+        // The memory of a separate program, because this process runs other tests too.
         let program = try await scenario.near.start(BuiltProgram.reach, "watch", "--json")
         #expect(await program.output.wait(forCount: 1).count == 1)
         let memory = try #require(program.residentKiB)

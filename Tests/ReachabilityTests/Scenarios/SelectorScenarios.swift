@@ -5,7 +5,8 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// What a plain route lookup leaves out: the source, ports, the leg of one host, and routers that do not answer.
+/// Inputs beyond a plain route lookup: the source, ports, the leg of one host, and routers that do not
+/// answer.
 @Suite(.enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
 struct SelectorScenarios {
     private func twoUplinks() async throws -> Scenario {
@@ -60,7 +61,7 @@ struct SelectorScenarios {
         var seen: Set<String> = []
         for number in 1...16 {
             let host = "198.51.100.\(number)"
-            // What connect(2) does: the lookup that chooses the source, and the one that names it.
+            // The two lookups of connect(2): one chooses the source, one names it.
             let first = try await scenario.near.ip("-o route get \(host)")
             let source = first.split(separator: " ").drop { $0 != "src" }.dropFirst().first ?? ""
             let leg =

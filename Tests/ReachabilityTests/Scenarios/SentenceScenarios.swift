@@ -5,12 +5,12 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// What the kernel tells of a link beyond its state, in the words of a running manager.
+/// Obstacles beyond a link's state, in the sentences of a running manager.
 @Suite(.enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
 struct SentenceScenarios {
     @Test("FLD-013 FLD-014 FLD-015 why there is no IPv6 follows the settings") func ipv6() async throws {
         let scenario = try await Scenario(.f6)
-        // The link-local address stays: its coming and going tells of disable_ipv6.
+        // The link-local address stays, because its removal and return announce disable_ipv6.
         try await scenario.near.ip("addr flush dev v0 scope global")
         await scenario.start(expecting: .unreachable)
         try await scenario.near.ip("link set v0 mtu 1000")

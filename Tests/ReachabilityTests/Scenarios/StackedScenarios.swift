@@ -5,7 +5,7 @@ import ReachabilityCore
 import TestSupport
 import Testing
 
-/// Links on links: macvlan, bridges, tunnels.
+/// Stacked links: macvlan, bridges, tunnels.
 @Suite(.enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
 struct StackedScenarios {
     @Test("RS-093 a macvlan loses the carrier underneath, and has it back") func macvlan() async throws {

@@ -69,14 +69,14 @@ struct ExplainTests {
         var network = FakeNetwork.wired
         network.removeRoutes("0.0.0.0/0", metric: 100)
         network.addRoute("0.0.0.0/0", metric: 1, kind: kind)
-        let survey = LinkSurvey(evaluator: .general)
+        let reporter = LinkReporter(evaluator: .general)
         let snapshot = answers(network) {
-            switch (survey.survey($0), PathEvaluator.general.evaluate($0)) {
+            switch (reporter.report($0), PathEvaluator.general.evaluate($0)) {
             case (.needs(let questions), _), (_, .needs(let questions)): questions
             default: []
             }
         }
-        guard case .reports(let reports) = survey.survey(snapshot) else { return #expect(Bool(false)) }
+        guard case .reports(let reports) = reporter.report(snapshot) else { return #expect(Bool(false)) }
         let eth0 = try #require(reports.first { $0.name == "eth0" })
         #expect(eth0.reason.sentence == "eth0 has carrier and 192.0.2.2/24 but \(words)")
     }

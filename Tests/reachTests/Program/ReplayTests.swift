@@ -42,7 +42,7 @@ struct ReplayTests {
                 ReportLines(
                     format: format, host: host, lossGrace: configuration.timing.lossGrace, statusOnly: false))
             let manager = ReachabilityManager(
-                host.map(MonitorSubject.init) ?? .general, configuration, .custom { $0() }, environment)
+                host.map(MonitorTarget.init) ?? .general, configuration, .custom { $0() }, environment)
             let observation = manager.observeReachability { update in
                 self.lines.append(
                     printed.withLock {
@@ -102,7 +102,7 @@ struct ReplayTests {
         await bench.lines.wait(forCount: 1)
         bench.kernel.change { $0.setCarrier($0.index("eth0"), false) }
         bench.kernel.change { $0.setCarrier($0.index("eth0"), true) }
-        await bench.kernel.asked.wait(forCount: 2)
+        await bench.kernel.requestedNames.wait(forCount: 2)
         bench.kernel.resolve(.success([ReachabilityDestination(IPAddress(v4: 0x0808_0808))]))
         let lines = await bench.lines.wait(forCount: 2)
         manager.stopMonitoring()

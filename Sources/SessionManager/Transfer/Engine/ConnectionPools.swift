@@ -6,7 +6,7 @@ import SessionCore
 
 /// The connections that transfers of one path share: one multi handle of libcurl, with its DNS cache.
 ///
-/// libcurl cannot be told to stop using one connection. So when the path of a connection dies, or the kernel
+/// libcurl has no call to stop using one connection. So when the path of a connection dies, or the kernel
 /// turns to another path, the whole pool is retired: its transfers may end, and later ones get new
 /// connections and ask the name servers again, which may be others.
 final class ConnectionPool {
@@ -60,13 +60,11 @@ final class ConnectionPool {
 final class ConnectionPools {
     private var pools: [ConnectionPool] = []
     private var count = 0
-    private let reactor: Reactor
     private let turn: EngineTurn
     private let sockets: CurlSockets
     private let maximumIdleConnections: Int
 
-    init(reactor: Reactor, turn: EngineTurn, sockets: CurlSockets, maximumIdleConnections: Int) {
-        self.reactor = reactor
+    init(turn: EngineTurn, sockets: CurlSockets, maximumIdleConnections: Int) {
         self.turn = turn
         self.sockets = sockets
         self.maximumIdleConnections = maximumIdleConnections
@@ -74,6 +72,8 @@ final class ConnectionPools {
 
     /// Calls libcurl where it wants to be called at once; false where that is nowhere.
     func actIfDue() -> Bool {
+        guard turn.isDue else { return false }
+        turn.isDue = false
         var acted = false
         for pool in pools where pool.multi.actIfDue() { acted = true }
         return acted
@@ -81,6 +81,8 @@ final class ConnectionPools {
 
     /// Hands over the transfers that have ended; false where there can be none.
     func collectFinished(_ handle: (EasyHandle, CURLcode) -> Void) -> Bool {
+        guard turn.mayHaveFinished else { return false }
+        turn.mayHaveFinished = false
         var found = false
         for pool in pools where pool.multi.collectFinished(handle) { found = true }
         return found
@@ -103,7 +105,7 @@ final class ConnectionPools {
 
     private func add(_ key: ConnectionPool.Key) throws(SessionError) -> ConnectionPool {
         let multi = try CurlMulti(
-            reactor: reactor, turn: turn, sockets: sockets, maximumIdleConnections: maximumIdleConnections)
+            turn: turn, sockets: sockets, maximumIdleConnections: maximumIdleConnections)
         count += 1
         let pool = ConnectionPool(key, number: count, multi)
         pools.append(pool)

@@ -10,7 +10,6 @@ import SessionCore
 /// libcurl's timer is a deadline of the loop, and what is due at once runs before the loop waits.
 final class CurlMulti {
     private let raw: UnsafeMutableRawPointer
-    private let reactor: Reactor
     private let turn: EngineTurn
     private let sockets: CurlSockets
     /// When libcurl wants to be called.
@@ -23,13 +22,12 @@ final class CurlMulti {
     private var isClosed = false
 
     init(
-        reactor: Reactor, turn: EngineTurn, sockets: CurlSockets, maximumIdleConnections: Int
+        turn: EngineTurn, sockets: CurlSockets, maximumIdleConnections: Int
     ) throws(SessionError) {
         guard let raw = ccurl_multi_init() else {
             throw SessionError(.outOfResources, "libcurl has no memory for a session")
         }
         self.raw = raw
-        self.reactor = reactor
         self.turn = turn
         self.sockets = sockets
         _ = ccurl_multi_set_long(raw, CURLMOPT_PIPELINING, Int(CCURL_PIPELINING_MULTIPLEX))
@@ -55,7 +53,7 @@ final class CurlMulti {
         var left: Int32 = 0
         turn.clock.update()
         turn.callLibcurl { _ = ccurl_multi_action(raw, socket, events, &left) }
-        mayHaveFinished = true
+        expectFinished()
     }
 
     /// Calls libcurl where it wants to be called at once; false where not.
@@ -67,7 +65,10 @@ final class CurlMulti {
     }
 
     /// Has libcurl asked in this turn for what it has finished.
-    func expectFinished() { mayHaveFinished = true }
+    func expectFinished() {
+        mayHaveFinished = true
+        turn.mayHaveFinished = true
+    }
 
     /// Hands over the transfers that have ended; false where there can be none.
     func collectFinished(_ handle: (EasyHandle, CURLcode) -> Void) -> Bool {
@@ -84,7 +85,7 @@ final class CurlMulti {
     func close() {
         guard !isClosed else { return }
         isClosed = true
-        if let timer { _ = reactor.cancel(timer) }
+        if let timer { _ = turn.reactor.cancel(timer) }
         timer = nil
         isDue = false
         mayHaveFinished = false
@@ -94,9 +95,14 @@ final class CurlMulti {
     // MARK: The timer
 
     private func setTimer(_ milliseconds: Int) {
-        isDue = milliseconds == 0
+        setDue(milliseconds == 0)
         deadline = milliseconds > 0 ? turn.clock.now &+ Int64(milliseconds) &* 1_000_000 : .max
         arm()
+    }
+
+    private func setDue(_ new: Bool) {
+        isDue = new
+        if new { turn.isDue = true }
     }
 
     /// Sets the timer, unless it fires early enough: moving it with each request would cost more than a rare
@@ -105,12 +111,12 @@ final class CurlMulti {
         let deadline = deadline
         guard deadline < .max, timer == nil || deadline < timerDeadline else { return }
         timerDeadline = deadline
-        if let timer, reactor.reschedule(timer, at: deadline) { return }
-        timer = reactor.schedule(at: deadline) { [unowned self] in
+        if let timer, turn.reactor.reschedule(timer, at: deadline) { return }
+        timer = turn.reactor.schedule(at: deadline) { [unowned self] in
             timer = nil
             guard self.deadline <= Reactor.now else { return arm() }
             self.deadline = .max
-            isDue = true
+            setDue(true)
         }
     }
 

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ReachabilityCore
+
+/// Asks the kernel, and caches answers until an event may have changed them.
+///
+/// Many lookups go in one datagram: the kernel answers all of them before the send returns, so a batch costs
+/// one system call and one more for each reply.
+package final class KernelClient: KernelQuerying {
+    private let channel: NetlinkRequestChannel
+    private let wireless: WirelessQuery
+    private let probe: DeviceProbe
+    package let cache = KernelCache()
+
+    /// A client for `namespace`, or for the network namespace of the thread that asks first.
+    ///
+    /// Nothing is opened before the first question.
+    package init(namespace: NamespaceEntry? = nil) {
+        channel = NetlinkRequestChannel { () throws(NetlinkError) in
+            try KernelTransport(.route, namespace: namespace)
+        }
+        wireless = WirelessQuery(open: { () throws(NetlinkError) in
+            try KernelTransport(.generic, namespace: namespace)
+        })
+        probe = DeviceProbe(namespace: namespace)
+    }
+
+    /// Replies dropped: late, malformed, or not the kernel's.
+    package var discarded: UInt64 { channel.discarded }
+
+    /// The kernel's message for its last refusal (NETLINK_EXT_ACK), if any.
+    package var refusal: String? { channel.refusal }
+
+    package func answers(to questions: [KernelQuestion]) throws(ReachabilityError) -> [KernelAnswer] {
+        // The common case after a change of a route: only lookups of routes.
+        if questions.allSatisfy({ $0.isSingle && cache[$0] == nil }) {
+            let answers = try channel.answers(to: questions)
+            for index in answers.indices { cache.store(questions[index], answers[index]) }
+            return answers
+        }
+        var answers: [KernelAnswer] = []
+        answers.reserveCapacity(questions.count)
+        // Questions with single answers are sent together; `places` are the positions of their answers.
+        var single: [KernelQuestion] = []
+        var places: [Int] = []
+        var dumps: [Int] = []
+        for question in questions {
+            if let answer = cache[question] {
+                answers.append(answer)
+                continue
+            }
+            if question.isSingle {
+                single.append(question)
+                places.append(answers.count)
+            } else {
+                dumps.append(answers.count)
+            }
+            answers.append(.failure(0))
+        }
+        if !single.isEmpty {
+            let replies = try channel.answers(to: single)
+            for index in replies.indices {
+                answers[places[index]] = replies[index]
+                cache.store(single[index], replies[index])
+            }
+        }
+        for place in dumps {
+            // An earlier question of this call may be the same.
+            let known = cache[questions[place]]
+            answers[place] = if let known { known } else { try ask(questions[place]) }
+        }
+        return answers
+    }
+
+    package func handle(_ event: NetworkEvent) {
+        cache.invalidate(after: event)
+        wireless.handle(event)
+    }
+
+    package func forgetRoutes() { cache.forgetRoutes() }
+
+    private func ask(_ question: KernelQuestion) throws(ReachabilityError) -> KernelAnswer {
+        let answer: KernelAnswer
+        switch question {
+        case .links, .ports, .addresses, .rules:
+            let (dump, isWhole) = try channel.dump(question)
+            // The change that interrupted the dump brings an event, and with it the next evaluation.
+            guard isWhole else { return dump }
+            answer = dump
+        case .wireless(let index): answer = wireless.state(of: index)
+        case .device(let index, let name): answer = .device(probe.facts(of: index, name: name.text))
+        case .route, .link, .linkNamed: answer = try channel.answers(to: [question])[0]
+        }
+        cache.store(question, answer)
+        return answer
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLinux
+package import EventLoop
+internal import Glibc
+package import ReachabilityCore
+
+/// Detects that the machine has slept, without waking it and without polling.
+///
+/// The kernel cancels a timer on the wall clock when the clock is set and when the machine resumes
+/// (TFD_TIMER_CANCEL_ON_SET, timerfd_create(2)); two other clocks then distinguish the two. Used on the
+/// loop's thread alone.
+package final class ResumeDetector {
+    private let reactor: Reactor
+    private let threshold: Duration
+    private var descriptor: Int32?
+    private var gauge: SuspendDetector
+
+    /// A detector of sleeps longer than `threshold`.
+    package init(reactor: Reactor, threshold: Duration) {
+        self.reactor = reactor
+        self.threshold = threshold
+        gauge = SuspendDetector(threshold: threshold, boottime: 0, monotonic: 0)
+    }
+
+    deinit {
+        if let descriptor { close(descriptor) }
+    }
+
+    /// Starts to deliver `.resumed(after:)`; if the kernel refuses the timer, sleeps are not detected.
+    package func start(deliver: @escaping (NetworkEvent) -> Void) throws(ReachabilityError) {
+        stop()
+        gauge = SuspendDetector(
+            threshold: threshold, boottime: Self.nanoseconds(CLOCK_BOOTTIME),
+            monotonic: Self.nanoseconds(CLOCK_MONOTONIC))
+        let descriptor = timerfd_create(CLOCK_REALTIME, Int32(TFD_CLOEXEC) | Int32(TFD_NONBLOCK))
+        guard descriptor >= 0 else { throw Self.refusal(errno) }
+        guard Self.arm(descriptor) else {
+            defer { close(descriptor) }
+            throw Self.refusal(errno)
+        }
+        do throws(ReactorError) {
+            try reactor.watch(descriptor, for: .readable) { [weak self] readiness in
+                guard !readiness.contains(.refused) else {
+                    self?.stop()
+                    return
+                }
+                self?.timerEnded(deliver)
+            }
+            self.descriptor = descriptor
+        } catch {
+            close(descriptor)
+            throw Self.refusal(error.errno)
+        }
+    }
+
+    private static func refusal(_ errno: Int32) -> ReachabilityError {
+        ReachabilityError(
+            .outOfResources, errno: errno,
+            context: "cannot watch for the end of a sleep: \(KernelNames.error(errno))",
+            advice: "raise the limit of open files (ulimit -n, LimitNOFILE=)")
+    }
+
+    /// Ends the delivery; repeated calls do nothing.
+    package func stop() {
+        guard let descriptor else { return }
+        reactor.unwatch(descriptor)
+        close(descriptor)
+        self.descriptor = nil
+    }
+
+    private func timerEnded(_ deliver: (NetworkEvent) -> Void) {
+        guard let descriptor else { return }
+        // The read fails with ECANCELED as expected, and re-arms the descriptor.
+        var count: UInt64 = 0
+        _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
+        guard Self.arm(descriptor) else {
+            stop()
+            return
+        }
+        let slept = gauge.observed(
+            boottime: Self.nanoseconds(CLOCK_BOOTTIME), monotonic: Self.nanoseconds(CLOCK_MONOTONIC))
+        if let slept { deliver(.resumed(after: slept)) }
+    }
+
+    private static func arm(_ descriptor: Int32) -> Bool {
+        // The kernel clamps a time beyond its range.
+        var time = itimerspec()
+        time.it_value.tv_sec = .max
+        let flags = Int32(TFD_TIMER_ABSTIME) | Int32(TFD_TIMER_CANCEL_ON_SET)
+        return timerfd_settime(descriptor, flags, &time, nil) == 0
+    }
+
+    private static func nanoseconds(_ clock: clockid_t) -> Int64 {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+    }
+}
+
+/// Measures sleeps of the machine with two clocks.
+///
+/// CLOCK_BOOTTIME runs while the machine sleeps and CLOCK_MONOTONIC does not (clock_gettime(2)); neither
+/// follows the wall clock. Their difference grows by the length of each sleep and ignores changes of the wall
+/// clock.
+package struct SuspendDetector: Sendable {
+    private let threshold: Duration
+    private var slept: Int64
+
+    /// A detector that starts with these readings, in nanoseconds.
+    package init(threshold: Duration, boottime: Int64, monotonic: Int64) {
+        self.threshold = threshold
+        slept = boottime &- monotonic
+    }
+
+    /// The sleep since the last reported one, if it exceeds the threshold.
+    package mutating func observed(boottime: Int64, monotonic: Int64) -> Duration? {
+        let total = boottime &- monotonic
+        let growth = Duration.nanoseconds(total &- slept)
+        guard growth > threshold else { return nil }
+        slept = total
+        return growth
+    }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReachabilityCore
+import Synchronization
+
+/// The state of a manager and its observers; safe on every thread.
+final class ReachabilityState: Sendable {
+    struct Observer {
+        let token: UInt64
+        let queue: ObserverQueue
+        /// Called when monitoring has stopped.
+        let onStop: @Sendable () -> Void
+        /// Called when no further update can come.
+        let onClose: @Sendable () -> Void
+    }
+
+    private struct Values {
+        var isMonitoring = false
+        var session: UInt64 = 0
+        var status = ReachabilityStatus.unknown
+        var hasReported = false
+        var path = ReachabilityPath.notMonitoring
+        var links: [LinkReport] = []
+        var counters = MonitorCounters()
+        var failure: ReachabilityError?
+        var limitations: MonitorLimitations = []
+        /// The limitations reported to the block since the start.
+        var reportedLimitations: MonitorLimitations = []
+        var limitationBlock: (@Sendable (MonitorLimitations) -> Void)?
+        var observers: [Observer] = []
+        var nextToken: UInt64 = 1
+    }
+
+    private let state = Mutex(Values())
+
+    var status: ReachabilityStatus { state.withLock { $0.status } }
+    var path: ReachabilityPath { state.withLock { $0.path } }
+    var current: (ReachabilityStatus, ReachabilityPath) { state.withLock { ($0.status, $0.path) } }
+    var counters: MonitorCounters { state.withLock { $0.counters } }
+    var failure: ReachabilityError? { state.withLock { $0.failure } }
+    var limitations: MonitorLimitations { state.withLock { $0.limitations } }
+    var isMonitoring: Bool { state.withLock { $0.isMonitoring } }
+
+    /// Begins a session; nil if one is running.
+    func begin() -> UInt64? {
+        state.withLock { state in
+            guard !state.isMonitoring else { return nil }
+            state.isMonitoring = true
+            state.session += 1
+            state.counters = MonitorCounters()
+            state.failure = nil
+            state.limitations = []
+            state.reportedLimitations = []
+            return state.session
+        }
+    }
+
+    /// Whether the session has not ended.
+    func isCurrent(_ session: UInt64) -> Bool {
+        state.withLock { $0.isMonitoring && $0.session == session }
+    }
+
+    /// Ends a session that could not start; its failure stays readable, and the next start tries again.
+    func abandon(_ session: UInt64) {
+        state.withLock { state in
+            guard state.isMonitoring, state.session == session else { return }
+            state.isMonitoring = false
+            state.hasReported = false
+            state.limitations = []
+        }
+    }
+
+    /// The end of a session, which the observers do not know yet.
+    struct Ending {
+        fileprivate let observers: [Observer]
+
+        /// Removes pending updates; no call is running when it returns.
+        func complete() {
+            for observer in observers { observer.queue.removeAll(permanently: false) }
+            for observer in observers { observer.onStop() }
+        }
+    }
+
+    /// Ends the session: its further results are ignored.
+    func end() -> Ending {
+        let observers = state.withLock { state -> [Observer] in
+            guard state.isMonitoring else { return [] }
+            state.isMonitoring = false
+            state.hasReported = false
+            state.status = .unknown
+            state.path = .notMonitoring
+            state.links = []
+            state.limitations = []
+            return state.observers
+        }
+        return Ending(observers: observers)
+    }
+
+    /// Stores an update and passes it to the observers.
+    ///
+    /// Only the loop of session `session` calls it.
+    func publish(_ update: ReachabilityUpdate, session: UInt64) {
+        let queues = state.withLock { state -> [ObserverQueue] in
+            guard state.isMonitoring, state.session == session else { return [] }
+            state.status = update.status
+            state.path = update.path
+            state.links = update.links
+            state.hasReported = true
+            for observer in state.observers { observer.queue.append(update) }
+            return state.observers.map(\.queue)
+        }
+        for queue in queues { queue.deliver() }
+    }
+
+    /// Stores a path without an update.
+    func refresh(_ path: ReachabilityPath, session: UInt64) {
+        state.withLock { state in
+            guard state.isMonitoring, state.session == session else { return }
+            state.path = path
+        }
+    }
+
+    func record(
+        _ counters: MonitorCounters, _ failure: ReachabilityError?, _ limitations: MonitorLimitations,
+        session: UInt64
+    ) {
+        let call = state.withLock { state -> (@Sendable () -> Void)? in
+            guard state.session == session else { return nil }
+            state.counters = counters
+            state.failure = failure
+            guard state.isMonitoring else { return nil }
+            state.limitations = limitations
+            return Self.limitationCall(&state)
+        }
+        call?()
+    }
+
+    /// Replaces the block for limitations, and calls it at once with the present ones.
+    func setLimitationBlock(_ block: (@Sendable (MonitorLimitations) -> Void)?) {
+        let call = state.withLock { state -> (@Sendable () -> Void)? in
+            state.limitationBlock = block
+            state.reportedLimitations = []
+            return Self.limitationCall(&state)
+        }
+        call?()
+    }
+
+    /// The pending call of the block, for after the lock; nil if there is none.
+    private static func limitationCall(_ state: inout Values) -> (@Sendable () -> Void)? {
+        let fresh = state.limitations.subtracting(state.reportedLimitations)
+        guard !fresh.isEmpty, let block = state.limitationBlock else { return nil }
+        state.reportedLimitations.formUnion(fresh)
+        return { block(fresh) }
+    }
+
+    /// Adds an observer, which gets the present state if known, else the first report.
+    func add(
+        _ queue: ObserverQueue, onStop: @escaping @Sendable () -> Void = {},
+        onClose: @escaping @Sendable () -> Void = {}
+    ) -> UInt64 {
+        let token = state.withLock { state in
+            let token = state.nextToken
+            state.nextToken += 1
+            state.observers.append(Observer(token: token, queue: queue, onStop: onStop, onClose: onClose))
+            if state.hasReported {
+                queue.append(
+                    ReachabilityUpdate(
+                        event: .initial, status: state.status, previous: nil, path: state.path,
+                        links: state.links))
+            }
+            return token
+        }
+        queue.deliver()
+        return token
+    }
+
+    /// Removes an observer; no call to it begins afterwards.
+    func remove(_ token: UInt64) {
+        let queue = state.withLock { state -> ObserverQueue? in
+            guard let position = state.observers.firstIndex(where: { $0.token == token }) else { return nil }
+            return state.observers.remove(at: position).queue
+        }
+        queue?.removeAll(permanently: true)
+    }
+
+    /// Ends the sequences, because the manager is released.
+    func close() {
+        let observers = state.withLock { state -> [Observer] in
+            defer { state.observers = [] }
+            return state.observers
+        }
+        for observer in observers { observer.onClose() }
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLinux
+internal import CNetlink
+internal import Glibc
+package import ReachabilityCore
+
+/// Opens sockets in another network namespace (network_namespaces(7)).
+///
+/// It holds the namespace open, so that it can be entered again even after its name is removed. Only
+/// short-lived threads enter it, because a thread cannot leave.
+package final class NamespaceEntry: Sendable {
+    private let descriptor: Int32
+    /// The namespace's file, for messages.
+    private let path: String
+
+    /// Opens the namespace's file: `/run/netns/blue`, `/proc/1234/ns/net`.
+    package init(path: String) throws(ReachabilityError) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw ReachabilityError(
+                .namespaceRefused, errno: errno,
+                context: "cannot open the network namespace \(path): \(KernelNames.error(errno))",
+                advice: errno == ENOENT
+                    ? "`ip netns list` shows the names, whose files lie in /run/netns"
+                    : "reading it may need the rights of whoever made it")
+        }
+        self.descriptor = descriptor
+        self.path = path
+        do {
+            try run {}
+        } catch {
+            // All properties are set, so the deinitializer closes the descriptor.
+            throw ReachabilityError(
+                .namespaceRefused, errno: error.errno, context: error.description,
+                advice: error.errno == EINVAL
+                    ? "the file must name a network namespace, as /run/netns/… and /proc/…/ns/net do"
+                    : "entering a network namespace needs CAP_SYS_ADMIN: run as root or in that namespace")
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Runs `body` on a thread inside the namespace and returns its result.
+    package func run<Result>(_ body: () -> Result) throws(NetlinkError) -> Result {
+        try withoutActuallyEscaping(body) { body throws(NetlinkError) in
+            let visit = Visit(descriptor: descriptor, body: body)
+            let handed = Unmanaged.passRetained(visit)
+            var thread = pthread_t()
+            let failure = pthread_create(
+                &thread, nil,
+                { argument in
+                    // pthread_create(3) passes the given pointer on, which is never null.
+                    guard let argument else { return nil }
+                    Unmanaged<AnyVisit>.fromOpaque(argument).takeRetainedValue().perform()
+                    return nil
+                }, handed.toOpaque())
+            guard failure == 0 else {
+                handed.release()
+                throw NetlinkError("start a thread for the network namespace \(path)", errno: failure)
+            }
+            pthread_join(thread, nil)
+            guard let result = visit.result else {
+                throw NetlinkError("enter the network namespace \(path)", errno: visit.failure)
+            }
+            return result
+        }
+    }
+}
+
+/// The work of the short-lived thread; the class hides the result's type from the C callback.
+private class AnyVisit {
+    func perform() {}
+}
+
+private final class Visit<Result>: AnyVisit {
+    private let descriptor: Int32
+    private let body: () -> Result
+    private(set) var result: Result?
+    private(set) var failure: Int32 = 0
+
+    init(descriptor: Int32, body: @escaping () -> Result) {
+        self.descriptor = descriptor
+        self.body = body
+    }
+
+    override func perform() {
+        guard clinux_setns(descriptor, Int32(CLINUX_CLONE_NEWNET)) == 0 else {
+            failure = errno
+            return
+        }
+        result = body()
+    }
+}

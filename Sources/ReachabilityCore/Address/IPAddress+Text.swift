@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension IPAddress: CustomStringConvertible, LosslessStringConvertible {
+    /// Dotted decimal for IPv4; the canonical text of RFC 5952 for IPv6.
+    public var description: String { text(prefixLength: nil) }
+
+    /// `address/length`, as `ip address` shows it; a short text is stored inside the string, without an
+    /// allocation.
+    func text(prefixLength length: UInt8?) -> String {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.longestText) { room in
+            let count = write(to: room, prefixLength: length)
+            return String(unsafeUninitializedCapacity: count) { text in
+                for index in 0..<count { text[index] = room[index] }
+                return count
+            }
+        }
+    }
+
+    /// Reads dotted decimal (four parts, no leading zeros) or IPv6 text (RFC 4291 §2.2); nil for anything
+    /// else.
+    ///
+    /// Brackets, zones and prefix lengths are not part of an address and are refused.
+    public init?(_ description: String) {
+        if description.utf8.contains(UInt8(ascii: ":")) {
+            self.init(v6Text: description)
+        } else {
+            guard let bits = Self.dottedDecimal(description[...]) else { return nil }
+            self.init(v4: bits)
+        }
+    }
+
+    private static func dottedDecimal(_ text: Substring) -> UInt32? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 4 else { return nil }
+        var bits: UInt32 = 0
+        for part in parts {
+            guard (1...3).contains(part.utf8.count), part.utf8.allSatisfy({ (48...57).contains($0) }),
+                part.utf8.count == 1 || part.utf8.first != 48, let value = UInt32(part), value <= 255
+            else { return nil }
+            bits = bits << 8 | value
+        }
+        return bits
+    }
+
+    private init?(v6Text text: String) {
+        guard text.utf8.count <= 45 else { return nil }
+        var halves: [[UInt64]] = []
+        let pieces = Self.splitOnGap(text)
+        guard pieces.count <= 2 else { return nil }
+        for (index, piece) in pieces.enumerated() {
+            guard let groups = Self.groups(piece, mayEndInIPv4: index == pieces.count - 1) else { return nil }
+            halves.append(groups)
+        }
+        let present = halves.reduce(0) { $0 + $1.count }
+        guard pieces.count == 1 ? present == 8 : present <= 7 else { return nil }
+        let gap = pieces.count == 2 ? [UInt64](repeating: 0, count: 8 - present) : []
+        let all = halves[0] + gap + (halves.count == 2 ? halves[1] : [])
+        self.init(
+            v6High: all[..<4].reduce(0) { $0 << 16 | $1 }, low: all[4...].reduce(0) { $0 << 16 | $1 })
+    }
+
+    /// The text before and after each "::".
+    private static func splitOnGap(_ text: String) -> [Substring] {
+        var pieces: [Substring] = []
+        var rest = text[...]
+        while true {
+            var index = rest.startIndex
+            var found = false
+            while index < rest.endIndex {
+                let next = rest.index(after: index)
+                if rest[index] == ":", next < rest.endIndex, rest[next] == ":" {
+                    pieces.append(rest[..<index])
+                    rest = rest[rest.index(after: next)...]
+                    found = true
+                    break
+                }
+                index = next
+            }
+            if !found {
+                pieces.append(rest)
+                return pieces
+            }
+        }
+    }
+
+    private static func groups(_ text: Substring, mayEndInIPv4: Bool) -> [UInt64]? {
+        guard !text.isEmpty else { return [] }
+        var groups: [UInt64] = []
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        for (index, part) in parts.enumerated() {
+            if mayEndInIPv4, index == parts.count - 1, part.utf8.contains(UInt8(ascii: ".")) {
+                guard let bits = dottedDecimal(part) else { return nil }
+                groups += [UInt64(bits >> 16), UInt64(bits & 0xFFFF)]
+            } else {
+                guard (1...4).contains(part.utf8.count), part.utf8.allSatisfy(isHexDigit),
+                    let value = UInt64(part, radix: 16)
+                else { return nil }
+                groups.append(value)
+            }
+        }
+        return groups
+    }
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool {
+        (48...57).contains(byte) || (65...70).contains(byte) || (97...102).contains(byte)
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension EvaluationContext {
+    /// The lookup that decides for packets of a program that does not choose a source: `lookup`, or the same
+    /// with a source.
+    ///
+    /// For IPv4, connect(2) looks up twice: the first lookup chooses the source, and the second, with that
+    /// source, decides (ip_route_connect(), include/net/route.h). They differ if a rule looks at the source.
+    ///
+    /// An IPv6 lookup without a source finds no route and no rule that is limited to a prefix of sources. If
+    /// it fails, the kernel chooses a source and looks up again (ip6_dst_lookup_tail(),
+    /// net/ipv6/ip6_output.c). The chosen source is not visible without a socket, so the candidates are tried
+    /// in the kernel's order.
+    ///
+    /// - Parameter lookup: A lookup for a next hop, not for an entry.
+    package mutating func resolvingSource(_ lookup: RouteLookup) throws(MissingAnswers) -> RouteLookup {
+        guard lookup.source == nil else { return lookup }
+        if lookup.destination.family == .ipv4 { return try resolvingIPv4Source(lookup) }
+        guard !lookup.destination.staysOnLink, case .failure = try route(lookup) else { return lookup }
+        let candidates = try sources(for: lookup).map { lookup.from($0) }
+        try require(candidates.map { .route($0) })
+        for candidate in candidates {
+            if case .success(let route) = try route(candidate), route.kind == .unicast { return candidate }
+        }
+        return lookup
+    }
+
+    private mutating func resolvingIPv4Source(_ lookup: RouteLookup) throws(MissingAnswers) -> RouteLookup {
+        guard try selectors(.ipv4).contains(.source), case .success(let route) = try route(lookup),
+            route.kind == .unicast, let chosen = route.sender
+        else { return lookup }
+        let second = lookup.from(chosen)
+        guard lookup.interface != 0 else { return second }
+        // A socket bound to an interface can be bound to another of its addresses as well. Only the entry is
+        // conclusive: without it IPv4 assumes that the peer is on the link.
+        var candidates = [second]
+        for own in try addresses() where own.interface == lookup.interface {
+            guard candidates.count < Self.sourceLimit, own.address.family == .ipv4, own.address != chosen,
+                !own.address.isLinkLocal
+            else { continue }
+            candidates.append(lookup.from(own.address))
+        }
+        try require(candidates.map { .route($0.entry) })
+        for candidate in candidates {
+            if case .success(let entry) = try self.route(candidate.entry), entry.kind == .unicast {
+                return candidate
+            }
+        }
+        return second
+    }
+
+    // Hosts have fewer prefixes than this; on a router with thousands of addresses the first ones suffice.
+    private static var sourceLimit: Int { 8 }
+
+    /// The candidates for the source, the best first: the rules of RFC 6724 §5 that need only addresses.
+    private mutating func sources(for lookup: RouteLookup) throws(MissingAnswers) -> [IPAddress] {
+        let destination = lookup.destination
+        var ranked: [(address: IPAddress, isLast: Bool, isElsewhere: Bool, isOther: Bool, common: Int)] = []
+        for own in try addresses() {
+            let address = own.address
+            guard address.family == .ipv6, own.isUsable, !address.isLinkLocal, !address.isLoopback else {
+                continue
+            }
+            ranked.append(
+                (
+                    address, own.flags.contains(.deprecated),
+                    lookup.interface != 0 && own.interface != lookup.interface,
+                    address.isUniqueLocal != destination.isUniqueLocal, address.commonBits(with: destination)
+                ))
+        }
+        ranked.sort { a, b in
+            if a.isLast != b.isLast { return b.isLast }
+            if a.isElsewhere != b.isElsewhere { return b.isElsewhere }
+            if a.isOther != b.isOther { return b.isOther }
+            return a.common > b.common
+        }
+        return ranked.prefix(Self.sourceLimit).map(\.address)
+    }
+}
+
+extension IPAddress {
+    /// The length of the common prefix in bits.
+    fileprivate func commonBits(with other: IPAddress) -> Int {
+        high == other.high
+            ? 64 + (low ^ other.low).leadingZeroBitCount : (high ^ other.high).leadingZeroBitCount
+    }
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Thrown where a conclusion needs an answer that is missing; the context has recorded the question.
+package struct MissingAnswers: Error {}
+
+/// The state of one evaluation: the answers it has, the questions it still needs, and the conclusions it
+/// shares.
+package struct EvaluationContext: ~Copyable {
+    /// The answers so far.
+    package private(set) var snapshot: Snapshot
+    private let cache: KernelCache?
+    /// Requested questions without an answer, each once, in the order of the requests.
+    package private(set) var missing: [KernelQuestion] = []
+    // The same as a set, once there are more than `linearLimit`.
+    private var requested: Set<KernelQuestion>?
+    /// The steps for `--explain`; nil unless they were asked for.
+    package private(set) var steps: [EvaluationStep]?
+    // Conclusions about the ports of a bridge or bond; nil while an answer is missing. They prevent that
+    // bridges which are ports of bridges are walked through again on every path to them.
+    package var portsUsability: [PortsKey: LinkUsability?] = [:]
+    package var portsMedium: [PortsKey: PhysicalMedium?] = [:]
+    // The policy rules, which every lookup depends on.
+    private var policy: PolicyRules?
+    // Ports by their master, once all links are known; for the sentences of link reports.
+    private var portsByMaster: [Int32: [LinkState]]?
+    // Most evaluations request fewer questions than pay for hashing.
+    private static let linearLimit = 32
+
+    /// The ports of `master`, `depth` devices below the link in question.
+    package struct PortsKey: Hashable {
+        package let master: Int32
+        package let depth: Int
+
+        package init(master: Int32, depth: Int) {
+            self.master = master
+            self.depth = depth
+        }
+    }
+
+    package init(_ snapshot: Snapshot, cache: KernelCache? = nil, explains: Bool = false) {
+        self.snapshot = snapshot
+        self.cache = cache
+        steps = explains ? [] : nil
+    }
+
+    /// Throws unless all of `questions` are answered, and requests the missing ones.
+    ///
+    /// Questions requested together cost one system call.
+    package mutating func require(_ questions: [KernelQuestion]) throws(MissingAnswers) {
+        var complete = true
+        for question in questions where known(question) == nil {
+            complete = false
+            request(question)
+        }
+        guard complete else { throw MissingAnswers() }
+    }
+
+    /// The same for one or two questions, without an array.
+    package mutating func require(_ first: KernelQuestion, _ second: KernelQuestion? = nil)
+        throws(MissingAnswers)
+    {
+        let isFirstKnown = known(first) != nil
+        if !isFirstKnown { request(first) }
+        if let second, known(second) == nil {
+            request(second)
+            throw MissingAnswers()
+        }
+        guard isFirstKnown else { throw MissingAnswers() }
+    }
+
+    private mutating func answer(_ question: KernelQuestion) throws(MissingAnswers) -> KernelAnswer {
+        if let answer = known(question) { return answer }
+        request(question)
+        throw MissingAnswers()
+    }
+
+    /// The answer from the snapshot or the cache; requests nothing.
+    mutating func known(_ question: KernelQuestion) -> KernelAnswer? {
+        if let answer = snapshot[question] { return answer }
+        guard let answer = cache?[question] else { return nil }
+        snapshot.append(question, answer)
+        return answer
+    }
+
+    private mutating func request(_ question: KernelQuestion) {
+        if requested == nil, missing.count < Self.linearLimit {
+            if !missing.contains(question) { missing.append(question) }
+            return
+        }
+        if requested == nil { requested = Set(missing) }
+        if requested?.insert(question).inserted == true { missing.append(question) }
+    }
+
+    /// The route, or the errno of the lookup.
+    package mutating func route(_ lookup: RouteLookup) throws(MissingAnswers) -> Result<
+        RouteAnswer, KernelErrno
+    > {
+        switch try answer(.route(lookup)) {
+        case .route(let route): lookup.source == nil ? .success(route) : Self.route(route, from: lookup)
+        case .failure(let errno): .failure(KernelErrno(errno: errno))
+        default: .failure(KernelErrno(errno: KernelErrno.badMessage))
+        }
+    }
+
+    /// Checks a route against the requested source and interface.
+    ///
+    /// With a source in the lookup, IPv6 treats the interface as a hint (RT6_LOOKUP_F_IFACE is not set in
+    /// ip6_route_output_flags(), net/ipv6/route.c) and returns the source of a lookup without one.
+    private static func route(
+        _ route: RouteAnswer, from lookup: RouteLookup
+    ) -> Result<RouteAnswer, KernelErrno> {
+        var route = route
+        if !lookup.wantsEntry { route.source = lookup.source }
+        let wanted = lookup.interface
+        if wanted == 0 || route.interface == wanted || route.legs.contains(where: { $0.interface == wanted })
+        {
+            return .success(route)
+        }
+        return .failure(KernelErrno(errno: KernelErrno.networkUnreachable))
+    }
+
+    /// The egress link for an address with the kernel's choice of source; nil for no route and for this
+    /// machine.
+    ///
+    /// - Parameter port: The TCP port; used if policy rules look at ports.
+    package mutating func egress(
+        to destination: IPAddress, port: UInt16 = 0
+    ) throws(MissingAnswers) -> LinkState? {
+        let looksAtPorts = (try? selectors(destination.family))?.contains(.transport) == true
+        let lookup = RouteLookup(destination: destination, port: looksAtPorts ? port : 0)
+        try require([.rules, .route(lookup), .route(lookup.entry)])
+        var decisive = try resolvingSource(lookup)
+        // The source is in the hash that chooses among the legs of a multipath route.
+        if destination.family == .ipv4, decisive.source == nil, known(lookup.entry)?.legs.isEmpty == false {
+            decisive.port = port
+            if case .success(let first) = try route(decisive), let source = first.sender {
+                decisive = decisive.from(source)
+            }
+        }
+        guard
+            case .success(let route) = try route(decisive),
+            route.kind == .unicast, let index = route.interface, let link = try link(index), !link.isLoopback
+        else { return nil }
+        return link
+    }
+
+    /// The route from the snapshot; requests nothing.
+    package borrowing func known(_ lookup: RouteLookup) -> RouteAnswer? {
+        guard case .route(let route) = snapshot[.route(lookup)] else { return nil }
+        return route
+    }
+
+    /// Whether the kernel returns the FIB entry that `lookup` asks for (RTM_F_FIB_MATCH).
+    package mutating func returnsEntry(_ lookup: RouteLookup) throws(MissingAnswers) -> Bool {
+        guard case .failure(let refusal) = try route(lookup) else { return true }
+        return refusal.errno != KernelErrno.unsupported
+    }
+
+    /// The interface; nil if it does not exist.
+    package mutating func link(_ index: Int32) throws(MissingAnswers) -> LinkState? {
+        guard case .link(let link) = try answer(.link(index)) else { return nil }
+        return link
+    }
+
+    /// The interface of that name; nil if it does not exist.
+    package mutating func link(named name: String) throws(MissingAnswers) -> LinkState? {
+        guard let name = LinkName(exactly: name), case .link(let link) = try answer(.linkNamed(name)) else {
+            return nil
+        }
+        return link
+    }
+
+    /// The names of these interfaces from the snapshot, for people; requests nothing.
+    package borrowing func names(of indexes: [Int32]) -> [Int32: String] {
+        var names: [Int32: String] = [:]
+        for index in indexes {
+            if case .link(let link) = snapshot[.link(index)] { names[index] = link.name }
+        }
+        if case .links(let links) = snapshot[.links] {
+            for link in links where indexes.contains(link.index) { names[link.index] = link.name }
+        }
+        return names
+    }
+
+    /// All interfaces.
+    package mutating func links() throws(MissingAnswers) -> [LinkState] {
+        guard case .links(let links) = try answer(.links) else { return [] }
+        return links
+    }
+
+    /// The ports of a bridge, bond or team.
+    package mutating func ports(of master: Int32) throws(MissingAnswers) -> [LinkState] {
+        guard case .links(let links) = try answer(.ports(master: master)) else { return [] }
+        return links
+    }
+
+    /// The same from the list of all links, if that is known.
+    mutating func knownPorts(of master: Int32) throws(MissingAnswers) -> [LinkState] {
+        if let portsByMaster { return portsByMaster[master] ?? [] }
+        guard case .links(let links) = known(.links) else { return try ports(of: master) }
+        var ports: [Int32: [LinkState]] = [:]
+        for link in links {
+            if let master = link.master { ports[master, default: []].append(link) }
+        }
+        portsByMaster = ports
+        return ports[master] ?? []
+    }
+
+    /// All addresses.
+    package mutating func addresses() throws(MissingAnswers) -> [InterfaceAddress] {
+        guard case .addresses(let addresses) = try answer(.addresses) else { return [] }
+        return addresses
+    }
+
+    /// The selectors of the policy rules; empty if the kernel has none.
+    package mutating func rules() throws(MissingAnswers) -> PolicyRules {
+        if let policy { return policy }
+        guard case .rules(let rules) = try answer(.rules) else { return PolicyRules() }
+        policy = rules
+        return rules
+    }
+
+    /// The selectors of the policy rules of one family.
+    package mutating func selectors(
+        _ family: IPAddress.Family
+    ) throws(MissingAnswers) -> PolicyRules.Selectors {
+        if let selectors = policy?[family] { return selectors }
+        return try rules()[family]
+    }
+
+    /// The state from nl80211; nil if that does not know the interface.
+    package mutating func wireless(_ index: Int32) throws(MissingAnswers) -> WirelessState? {
+        guard case .wireless(let state) = try answer(.wireless(index)) else { return nil }
+        return state
+    }
+
+    /// The device's attributes outside netlink.
+    package mutating func device(_ link: LinkState) throws(MissingAnswers) -> DeviceFacts {
+        guard case .device(let facts) = try answer(.device(link.index, name: LinkName(link.name))) else {
+            return DeviceFacts()
+        }
+        return facts
+    }
+
+    /// Whether steps are recorded.
+    package var isExplaining: Bool { steps != nil }
+
+    /// Records a step for `--explain`.
+    package mutating func record(_ step: @autoclosure () -> EvaluationStep) {
+        guard steps != nil else { return }
+        steps?.append(step())
+    }
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reports on every interface: whether it is online, and if not, the first thing it lacks.
+package struct LinkReporter: Sendable {
+    let evaluator: PathEvaluator
+
+    package init(evaluator: PathEvaluator) { self.evaluator = evaluator }
+
+    /// The result of a step.
+    package enum Outcome: Sendable {
+        case needs([KernelQuestion])
+        case reports([LinkReport])
+    }
+
+    /// The reports on all interfaces but loopback, in the order of their indexes.
+    package func report(_ snapshot: Snapshot) -> Outcome {
+        var context = EvaluationContext(snapshot)
+        return report(&context)
+    }
+
+    /// The same with cached answers; those that were used are in the snapshot afterwards.
+    package func report(_ snapshot: inout Snapshot, cache: KernelCache) -> Outcome {
+        var context = EvaluationContext(snapshot.moveOut(), cache: cache)
+        defer { snapshot = context.snapshot }
+        return report(&context)
+    }
+
+    private func report(_ context: inout EvaluationContext) -> Outcome {
+        let rules = (try? context.rules()) ?? PolicyRules()
+        if !rules.hasSelectors { return reports(&context) }
+        return LinkReporter(evaluator: evaluator.applying(rules)).reports(&context)
+    }
+
+    private func reports(_ context: inout EvaluationContext) -> Outcome {
+        var reports: [LinkReport] = []
+        guard (try? context.require(.links, .addresses)) != nil, let links = try? context.links() else {
+            return .needs(context.missing)
+        }
+        let all = (try? context.addresses()) ?? []
+        // Grouping pays for its hashing only with many addresses.
+        let isLong = all.count > 32
+        let grouped = isLong ? Dictionary(grouping: all, by: \.interface) : [:]
+        func addresses(of index: Int32) -> [InterfaceAddress] {
+            if isLong { return grouped[index] ?? [] }
+            var own: [InterfaceAddress] = []
+            own.reserveCapacity(4)
+            for address in all where address.interface == index { own.append(address) }
+            return own
+        }
+        reports.reserveCapacity(links.count)
+        for link in Self.inOrder(links) where !link.isLoopback {
+            // Visits all links even if answers are missing, so that all questions are requested together.
+            guard let report = try? report(on: link, addresses(of: link.index), &context) else { continue }
+            reports.append(report)
+        }
+        return context.missing.isEmpty ? .reports(reports) : .needs(context.missing)
+    }
+
+    /// By index; the kernel lists a small number of links in that order.
+    private static func inOrder(_ links: [LinkState]) -> [LinkState] {
+        var last = Int32.min
+        for link in links {
+            if link.index < last { return links.sorted { $0.index < $1.index } }
+            last = link.index
+        }
+        return links
+    }
+
+    private func report(
+        on link: LinkState, _ addresses: [InterfaceAddress], _ context: inout EvaluationContext
+    ) throws(MissingAnswers) -> LinkReport {
+        let physical = try context.physicalMedium(of: link, expensive: [])
+        let text = addresses.map { $0.text }
+        var failure: PathFailure?
+        if try context.egressUsability(of: link) == .usable {
+            switch try ownPath(of: link, addresses, &context) {
+            case .success(let own):
+                return LinkReport(
+                    name: link.name, index: link.index, medium: physical.medium, isOnline: true,
+                    reason: ReachabilityReason(own.code, interface: link.name, sentence: own.sentence),
+                    addresses: text, gateway: own.gateway, metric: own.metric, isWiFi: physical.isWiFi)
+            case .failure(let found): failure = found
+            }
+        }
+        let reason =
+            if let failure, failure.code == .tunnelWithoutUnderlay {
+                ReachabilityReason(failure.code, interface: link.name, sentence: failure.conclusion)
+            } else {
+                try missingRequirement(of: link, addresses, &context)
+            }
+        return LinkReport(
+            name: link.name, index: link.index, medium: physical.medium, isOnline: false, reason: reason,
+            addresses: text, isWiFi: physical.isWiFi)
+    }
+
+    /// The link's own path to the first destination that it has one to.
+    private func ownPath(
+        of link: LinkState, _ addresses: [InterfaceAddress], _ context: inout EvaluationContext
+    ) throws(MissingAnswers) -> Result<FamilyPath, PathFailure> {
+        var failure = PathFailure(.noRoute, link: link)
+        for address in evaluator.probedAddresses {
+            guard let source = try source(of: link, to: address, addresses, &context) else { continue }
+            guard let lookup = try lookup(address, link, by: source, &context) else { continue }
+            if try !context.returnsEntry(lookup.entry) {
+                guard let path = try chosenPath(of: link, to: address, &context) else { continue }
+                return .success(path)
+            }
+            // IPv4 has no entry for several destinations at once, and needs none
+            // (ip_route_output_key_hash_rcu()).
+            let entry = try? context.route(lookup.entry).get()
+            guard let plain = try? context.route(lookup).get(),
+                entry?.kind == .unicast || plain.kind.isForSeveral, let source = plain.sender,
+                !source.isLinkOnlySource(for: address, gateway: plain.gateway ?? entry?.gateway)
+            else { continue }
+            if case .tunnel = link.role,
+                case .none = try evaluator.underlay(of: link, to: address, entry: entry, &context)
+            {
+                failure = PathFailure(.tunnelWithoutUnderlay, link: link)
+                continue
+            }
+            let path = FamilyPath(
+                destination: address, link: link, source: source, gateway: plain.gateway ?? entry?.gateway,
+                metric: entry?.metric, prefixLength: entry?.prefixLength, expires: nil)
+            path.code = entry.map { $0.prefixLength <= 1 } == true ? .defaultRoute : .hostRoute
+            return .success(path)
+        }
+        return .failure(failure)
+    }
+
+    /// The path if this link is the kernel's own choice; an old kernel says nothing about other links.
+    private func chosenPath(
+        of link: LinkState, to address: IPAddress, _ context: inout EvaluationContext
+    ) throws(MissingAnswers) -> FamilyPath? {
+        guard let route = try? context.route(evaluator.lookup(address)).get(), route.interface == link.index,
+            let source = route.sender, !source.isLinkOnlySource(for: address, gateway: route.gateway)
+        else {
+            try context.require(.route(evaluator.lookup(address)))
+            return nil
+        }
+        let path = FamilyPath(
+            destination: address, link: link, source: source, gateway: route.gateway, metric: nil,
+            prefixLength: nil, expires: nil)
+        if case .host = evaluator.target { path.code = .hostRoute }
+        return path
+    }
+
+    /// The lookup that decides whether the link has a path to the address; nil if there certainly is none.
+    private func lookup(
+        _ address: IPAddress, _ link: LinkState, by source: Source, _ context: inout EvaluationContext
+    ) throws(MissingAnswers) -> RouteLookup? {
+        // If this link is the kernel's own choice, its answers serve for the link too.
+        var unbound = evaluator.lookup(address)
+        if address.family == .ipv4 { unbound = try context.resolvingSource(unbound) }
+        if context.known(unbound)?.interface == link.index,
+            context.known(unbound.entry)?.interface == link.index
+        {
+            try context.require(.route(unbound.entry), .route(unbound))
+            return unbound
+        }
+        let bound = evaluator.lookup(address, interface: link.index)
+        if source == .own {
+            try context.require(.route(bound.entry), .route(bound))
+        } else {
+            // Hundreds of links may have neither address nor route: without a route for lookups without a
+            // source, only the kernel's own choice with a source counts.
+            if case .failure(let refusal) = try context.route(bound.entry),
+                refusal.errno != KernelErrno.unsupported
+            {
+                let chosen = try context.resolvingSource(evaluator.lookup(address))
+                guard chosen.source != nil, case .success(let route) = try context.route(chosen),
+                    route.interface == link.index
+                else {
+                    return nil
+                }
+                try context.require(.route(chosen.entry))
+                return chosen
+            }
+            try context.require(.route(bound))
+        }
+        let plain = try context.resolvingSource(bound)
+        try context.require(.route(plain.entry), .route(plain))
+        return plain
+    }
+
+    /// The owner of the address that the kernel would send from.
+    private enum Source {
+        case own, another
+    }
+
+    /// The owner of an address that can be the source for this link; nil if there is none.
+    ///
+    /// The link's own addresses come first, then those of any other interface: inet_select_addr()
+    /// (net/ipv4/devinet.c) and ipv6_dev_get_saddr() (net/ipv6/addrconf.c) try all of them.
+    private func source(
+        of link: LinkState, to address: IPAddress, _ addresses: [InterfaceAddress],
+        _ context: inout EvaluationContext
+    ) throws(MissingAnswers) -> Source? {
+        func serves(_ own: InterfaceAddress) -> Bool {
+            own.address.family == address.family && !own.address.isLoopback
+                && (own.address.family == .ipv4 || !own.address.isLinkLocal || address.staysOnLink)
+        }
+        if addresses.contains(where: serves) { return .own }
+        return try context.addresses().contains(where: serves) ? .another : nil
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import ReachabilityCore
+import SessionCore
+
+extension NetworkDemand {
+    /// What a request asks of the network.
+    init(_ request: SessionRequest, of task: SessionTask) {
+        guard !request.url.isOnThisMachine else {
+            self = .nothing
+            return
+        }
+        let options = task.plan.options.queueValues
+        self.init(
+            options.networkCondition, avoidsExpense: !request.options.allowsExpensiveNetwork,
+            needsInternet: options.requiresInternet)
+    }
+
+    /// What a task asks of the network before it starts: nothing where a stored response may do.
+    init(beforeStartOf task: SessionTask) {
+        let request = task.originalRequest
+        if task.plan.cache != nil, task.plan.stream == nil, request.method == .get,
+            request.options.cachePolicy != .reloadIgnoringLocalCacheData
+        {
+            self = .nothing
+            return
+        }
+        self.init(request, of: task)
+    }
+}
+
+extension URL {
+    /// Whether its host is this machine by its name alone: `localhost` and below (RFC 6761 §6.3), 127.0.0.0/8
+    /// or ::1.
+    var isOnThisMachine: Bool {
+        var bytes = originText.utf8[...]
+        guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")) else { return false }
+        bytes = bytes[slash...].dropFirst(2)
+        if let at = bytes.lastIndex(of: UInt8(ascii: "@")) { bytes = bytes[bytes.index(after: at)...] }
+        guard let first = bytes.first else { return false }
+        switch first {
+        case UInt8(ascii: "["):
+            let literal = bytes.dropFirst().prefix { $0 != UInt8(ascii: "]") }
+            return IPAddress(String(Substring(literal)))?.isLoopback == true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"):
+            return IPAddress(String(Substring(bytes.prefix { $0 != UInt8(ascii: ":") })))?.isLoopback == true
+        default:
+            let host = Substring(bytes.prefix { $0 != UInt8(ascii: ":") })
+            return host == "localhost" || host.hasSuffix(".localhost")
+        }
+    }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReachabilityCore
+import TestSupport
+import Testing
+
+/// A kernel in memory with a cache like that of the real client.
+private struct CachedKernel {
+    var network: FakeNetwork
+    let cache: KernelCache
+    let evaluator: PathEvaluator
+
+    init(
+        _ network: FakeNetwork, _ evaluator: PathEvaluator = .general,
+        _ cache: KernelCache = KernelCache()
+    ) {
+        self.network = network
+        self.evaluator = evaluator
+        self.cache = cache
+    }
+
+    /// The reports as a monitor makes them: after the evaluation, from the same snapshot.
+    mutating func reports() -> [LinkReport] {
+        var snapshot = Snapshot()
+        for _ in 0..<40 {
+            guard case .needs(let questions) = evaluator.evaluate(&snapshot, cache: cache) else { break }
+            answer(questions, &snapshot)
+        }
+        for _ in 0..<40 {
+            switch LinkReporter(evaluator: evaluator).report(&snapshot, cache: cache) {
+            case .reports(let reports): return reports
+            case .needs(let questions): answer(questions, &snapshot)
+            }
+        }
+        return []
+    }
+
+    private mutating func answer(_ questions: [KernelQuestion], _ snapshot: inout Snapshot) {
+        for question in questions {
+            let answer = network.answer(question)
+            cache.store(question, answer)
+            snapshot.add(question, answer)
+        }
+    }
+
+    /// The reports without cached answers.
+    func uncachedReports() -> [LinkReport] {
+        var fresh = CachedKernel(network, evaluator)
+        return fresh.reports()
+    }
+}
+
+@Suite("Reports from remembered answers")
+struct ReportsFromCacheTests {
+    private static let anywhere = ["0.0.0.0/0", "::/0"].compactMap { IPPrefix($0) }
+
+    /// Two uplinks, an idle link, one without carrier, a bridge with a port, a Wi-Fi interface, a VLAN.
+    private static var network: FakeNetwork {
+        var network = FakeNetwork()
+        for (name, number) in [("eth0", 1), ("eth1", 2), ("idle", 3)] {
+            let link = network.addLink(name)
+            network.addAddress("10.0.\(number).2/24", to: link)
+            network.addAddress("2001:db8:\(number)::2/64", to: link)
+        }
+        network.addLink("dark", up: false)
+        let bridge = network.addLink("br0", kind: "bridge")
+        network.addLink("port", master: bridge)
+        network.addAddress("10.0.6.2/24", to: bridge)
+        let radio = network.addLink("wlan0")
+        network.wireless[radio] = WirelessState(mode: 2)
+        network.addAddress("10.0.7.2/24", to: radio)
+        network.addAddress("10.0.8.2/24", to: network.addLink("br0.8", kind: "vlan", lower: bridge))
+        return network
+    }
+
+    @Test("a refusal of the kernel reaches the reports on all links, and its end as well")
+    func refusal() throws {
+        var kernel = CachedKernel(Self.network)
+        _ = kernel.reports()
+        let free = try #require(kernel.reports().first { $0.name == "idle" })
+        // The event names one link, as for a route; only unbound lookups reveal its effect.
+        kernel.network.addRoute("0.0.0.0/0", on: 99, kind: .prohibit)
+        kernel.cache.invalidate(after: .routeAdded(Self.anywhere[0], through: 99))
+        let refused = try #require(kernel.reports().first { $0.name == "idle" })
+        #expect(refused != free)
+        #expect(kernel.reports() == kernel.uncachedReports())
+        kernel.network.removeRoutes("0.0.0.0/0")
+        kernel.cache.invalidate(after: .routeRemoved(Self.anywhere[0], through: 99))
+        #expect(kernel.reports().first { $0.name == "idle" } == free)
+    }
+
+    @Test("another target has reports of its own")
+    func target() throws {
+        var network = Self.network
+        network.addRoute("0.0.0.0/0", via: "10.0.1.1", on: network.index("eth0"), metric: 9)
+        network.addRoute("0.0.0.0/0", via: "10.0.2.1", on: network.index("eth1"))
+        var general = CachedKernel(network)
+        let before = general.reports()
+        var host = CachedKernel(
+            network,
+            PathEvaluator(
+                target: .host([ReachabilityDestination(try #require(IPAddress("10.0.3.77")))]),
+                configuration: ReachabilityConfiguration()), general.cache)
+        let reports = host.reports()
+        #expect(
+            reports.first { $0.name == "br0.8" }?.reason.sentence
+                == "br0.8 has carrier and 10.0.8.2/24 but no route to 10.0.3.77")
+        #expect(reports == host.uncachedReports())
+        #expect(general.reports() == before)
+    }
+
+    @Test(
+        "after any changes in any order, reports are those made without remembered answers",
+        arguments: 0..<40)
+    func anyChanges(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var kernel = CachedKernel(Self.network)
+        for _ in 0..<60 {
+            change(&kernel, &random)
+            #expect(kernel.reports() == kernel.uncachedReports())
+        }
+    }
+
+    /// Changes the network at random and passes the kernel's events on.
+    private func change(_ kernel: inout CachedKernel, _ random: inout SeededGenerator) {
+        let links = kernel.network.links.filter { !$0.isLoopback }
+        guard let link = links.randomElement(using: &random) else { return }
+        let isIPv4 = Bool.random(using: &random)
+        let prefix = Self.anywhere[isIPv4 ? 0 : 1]
+        let gateway = isIPv4 ? "10.0.\(link.index - 1).1" : "2001:db8:\(link.index - 1)::1"
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0...2:
+            kernel.network.addRoute(
+                prefix.description, via: gateway, on: link.index, metric: .random(in: 0..<3, using: &random))
+            kernel.cache.invalidate(after: .routeAdded(prefix, through: link.index))
+        case 3...4:
+            let (index, isSame) = (link.index, { (route: FakeNetwork.Route) in route.prefix == prefix })
+            kernel.network.routes.removeAll { isSame($0) && $0.interface == index }
+            kernel.cache.invalidate(after: .routeRemoved(prefix, through: index))
+        case 5:
+            let kind: RouteAnswer.Kind =
+                [.prohibit, .blackhole, .unreachable].randomElement(using: &random) ?? .prohibit
+            kernel.network.addRoute(prefix.description, metric: 5, kind: kind)
+            kernel.cache.invalidate(after: .routeAdded(prefix))
+        case 6:
+            let legs = links.shuffled(using: &random).prefix(2).map { RouteAnswer.Leg(interface: $0.index) }
+            kernel.network.addRoute(prefix.description, metric: 1, legs: legs)
+            kernel.cache.invalidate(after: .routeAdded(prefix))
+        case 7:
+            kernel.network.setCarrier(link.index, Bool.random(using: &random))
+            if let changed = kernel.network.links.first(where: { $0.index == link.index }) {
+                kernel.cache.invalidate(after: .linkChanged(changed, isWirelessNoise: false))
+            }
+        case 8:
+            if let gone = kernel.network.addresses.filter({ $0.interface == link.index }).randomElement(
+                using: &random)
+            {
+                kernel.network.addresses.removeAll { $0 == gone }
+                kernel.cache.invalidate(after: .addressRemoved(gone))
+            }
+        default:
+            kernel.network.wireless[link.index] = WirelessState(mode: Bool.random(using: &random) ? 2 : 3)
+            kernel.cache.invalidate(after: .wirelessChanged(index: link.index))
+        }
+    }
+}
