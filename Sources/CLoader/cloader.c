@@ -9,8 +9,8 @@
 
 cloader_result cloader_explain(const char *message) {
     if (strstr(message, strerror(EMFILE)) || strstr(message, strerror(ENFILE))) return CLOADER_NO_RESOURCES;
-    // glibc's words where mmap(2) or malloc(3) fails (elf/dl-load.c, dl-map-segments.h, dl-minimal.c), mostly
-    // without an errno.
+    // glibc's words where mmap(2) or malloc(3) fails, mostly without an errno (elf/dl-load.c,
+    // dl-map-segments.h, dl-minimal.c).
     static const char *const shortages[] = {
         "failed to map segment", "cannot map zero-fill pages", "cannot change memory protections",
         "cannot allocate", "cannot create shared object descriptor", "cannot create cache",

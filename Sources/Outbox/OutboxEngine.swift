@@ -199,10 +199,10 @@ final class OutboxEngine {
     /// Applies the probe's state; nil if there is no probe any more.
     func follow(_ internet: InternetState?) {
         guard !isClosed, internet != self.internet else { return }
-        let told = PlainHolds.reason(self.internet)
+        let former = PlainHolds.reason(self.internet)
         self.internet = internet
         let reason = PlainHolds.reason(internet)
-        if reason != told { reportPlain(reason) }
+        if reason != former { reportPlain(reason) }
         recall()
         startReady()
     }

@@ -46,7 +46,7 @@ extension OutboxTables {
                 case .same: continue
                 case .other(let owner):
                     return .failure(
-                        InsertFailure(reason: "the key “\(request.key)” is inserted", owner: owner))
+                        InsertFailure(reason: "the key “\(request.key)” is taken", owner: owner))
                 case .none: break
                 }
             }

@@ -30,7 +30,7 @@ import Testing
         #expect(sum == 199 * 100)
     }
 
-    @Test("FLD-062 while a job blocks its thread, others go on")
+    @Test("FLD-062 while a job blocks its thread, others continue")
     func blocks() async throws {
         let executor = Executor()
         let gate = try DescriptorPair()

@@ -19,7 +19,7 @@ import Testing
         #expect(try await curl.origin.count("never") == 0)
     }
 
-    @Test("A held request can be waited for, is active, and goes on when its gate opens") func gate()
+    @Test("A held request can be waited for, is active, and continues when its gate opens") func gate()
         async throws
     {
         let curl = Curl(origin: try await .shared)

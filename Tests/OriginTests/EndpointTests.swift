@@ -155,7 +155,7 @@ private func decoded<Value: Decodable>(_ type: Value.Type, _ transfer: Curl.Tran
         #expect(known.text == "304")
     }
 
-    @Test("An upload is measured, whether it tells its length or not") func upload() async throws {
+    @Test("An upload is measured, with or without a known length") func upload() async throws {
         struct Report: Decodable {
             let count: Int
             let sha256: String

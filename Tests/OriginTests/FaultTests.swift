@@ -41,7 +41,7 @@ import Testing
         #expect(try await outcome(curl, curl.origin.faultURL("/fault/cut-head?kind=rst")) == "56 200 0")
     }
 
-    @Test("A download that was reset goes on by range", arguments: wires) func resume(
+    @Test("A download that was reset is resumed by range", arguments: wires) func resume(
         listener: OriginListener
     ) async throws {
         let curl = Curl(origin: try await .shared)
@@ -197,7 +197,7 @@ import Testing
         #expect(Set(known).isSuperset(of: ["cut", "gzip-bomb", "nul-in-header", "close-on-reuse"]))
     }
 
-    @Test("A redirect to itself never ends, unless it is told when") func loop() async throws {
+    @Test("A redirect to itself never ends without a limit") func loop() async throws {
         let curl = Curl(origin: try await .shared)
         #expect(
             try await outcome(curl, "-L", "--max-redirs", "20", curl.origin.url("/loop?key=loop"))

@@ -22,7 +22,7 @@ import Testing
         #expect(dead.text == "502")
     }
 
-    @Test("Nobody gets through without the right credentials") func credentials() async throws {
+    @Test("Requests with wrong credentials are refused") func credentials() async throws {
         let curl = Curl(origin: try await .shared)
         let port = curl.origin.port(.proxyAuth)
         let format = "%{http_code} %{http_connect}"

@@ -68,7 +68,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("A secret that is refused again and again makes a dead letter with the reply, and the lane goes on")
+    @Test("A secret that is refused repeatedly makes a dead letter with the reply, and the lane continues")
     func bounded() async throws {
         let outbox = try await lab.open {
             // Other failures before do not count as refusals of a secret.

@@ -55,7 +55,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("What its files refuse is told once, and that they can be used again")
+    @Test("A failure of its files is reported once, and so is the recovery")
     func health() async throws {
         let outbox = try await lab.open()
         try await outbox.startDelivery(with: OutboxLab.manager())

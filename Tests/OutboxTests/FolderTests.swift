@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("FLD-051 a folder that everybody may write is refused")
+    @Test("FLD-051 a world-writable folder is refused")
     func open() async throws {
         try #require(mkdir(lab.path, 0o700) == 0 && chmod(lab.path, 0o777) == 0)
         let error = await #expect(throws: OutboxError.self) { _ = try await lab.open() }

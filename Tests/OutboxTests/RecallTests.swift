@@ -53,7 +53,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("FLD-021 A portal takes back what goes without TLS; it leaves again when the probe says otherwise")
+    @Test("FLD-021 A portal recalls what goes without TLS; it leaves again when the probe says otherwise")
     func portal() async throws {
         let outbox = try await lab.open()
         try await outbox.follow(.full)
@@ -67,7 +67,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("Removed, it is taken back, whichever process removes it", arguments: [true, false])
+    @Test("Removed, it is recalled, whichever process removes it", arguments: [true, false])
     func removal(isOwn: Bool) async throws {
         let outbox = try await lab.open()
         let other = try await isOwn ? outbox : lab.open()

@@ -31,7 +31,7 @@ import Testing
         #expect(try await text(Data(repeating: 97, count: 64 << 10)).utf8.count == 64 << 10)
     }
 
-    @Test("A file that is none, or empty, or too long, is told apart, by name")
+    @Test("A file that is missing, empty or too long has an error of its own, with its name")
     func noFile() async throws {
         let source = FileSecrets()
         let missing = folder("missing")

@@ -114,7 +114,7 @@ import Testing
         #expect(try await outbox.counts().waiting == 10)
     }
 
-    @Test("Where it is told to, the oldest gives way, with its content")
+    @Test("With that policy the oldest entry is dropped, with its content")
     func dropping() async throws {
         let outbox = try await lab.open {
             $0.limits.maximumEntries = 3

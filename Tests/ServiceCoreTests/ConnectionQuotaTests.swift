@@ -24,7 +24,7 @@ struct ConnectionQuotaTests {
         #expect(quota.count == 3)
     }
 
-    @Test("who is at work stays; where all are, nobody is let in")
+    @Test("busy connections stay; if all are busy, no further one is admitted")
     func busy() {
         var quota = quota(clients: 2, perUser: 2)
         _ = quota.admit(user: 1, isOwner: false)
@@ -84,7 +84,7 @@ struct ConnectionQuotaTests {
         #expect(quota.admit(user: 0, isOwner: true) == .admitted(8))
     }
 
-    @Test("an owner's program that forgets its connections keeps nobody out either")
+    @Test("an owner's program that leaks connections locks out no other client either")
     func owners() {
         var limits = VarlinkLimits()
         limits.clientsPerUser = 2

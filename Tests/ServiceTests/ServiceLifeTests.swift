@@ -82,7 +82,7 @@ struct ServiceLifeTests {
         }
     }
 
-    @Test("parts are started in order, told in order, and stopped in reverse; then it has ended")
+    @Test("components are started in order, notified in order, and stopped in reverse; then it has ended")
     func life() async throws {
         let service = try await service { _ in [("a", nil, true), ("b", nil, true)] }
         service.perform { try? $0.start() }
@@ -150,7 +150,7 @@ struct ServiceLifeTests {
         service.perform { $0.stop() }
     }
 
-    @Test("what is found behind the path is told, once, and goes with each further change")
+    @Test("the internet's state is reported once, and with each further change")
     func internet() async throws {
         let service = try await service { _ in [("a", nil, true)] }
         service.perform { try? $0.start() }
@@ -168,7 +168,7 @@ struct ServiceLifeTests {
         service.perform { $0.stop() }
     }
 
-    @Test("where a part cannot start, those before it are stopped and the error is told")
+    @Test("if a component cannot start, those before it are stopped and the error is reported")
     func failure() async throws {
         let error = ServiceError("/x: no")
         let service = try await service { _ in [("a", nil, true), ("b", error, true), ("c", nil, true)] }

@@ -29,7 +29,7 @@ struct ServiceManagerTests {
         }
     }
 
-    @Test("a watchdog counts where it is for this process and somebody listens")
+    @Test("a watchdog counts if it is for this process and the service manager listens")
     func watchdog() {
         let socket = "/nowhere"
         #expect(

@@ -55,7 +55,7 @@ struct SetClockTests {
         #expect(!unknown && age.since == wall(20))
     }
 
-    @Test("status.json and what clients are told follow it without a change of the network")
+    @Test("status.json and the clients' replies follow it without a change of the network")
     func service() async throws {
         let folder = try ScratchFolder("reach-clock")
         let (reactor, files) = (try Reactor(name: "clock"), try Reactor(name: "clock-files"))

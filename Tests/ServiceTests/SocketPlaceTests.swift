@@ -36,7 +36,7 @@ struct SocketPlaceTests {
         #expect(access(lab.socket, F_OK) != 0)
     }
 
-    @Test("FLD-019 another's socket at the same path is left alone, and told")
+    @Test("FLD-019 another's socket at the same path is left alone, and reported")
     func another() async throws {
         let lab = try await ServiceLab()
         let run = lab.folder + "/run"

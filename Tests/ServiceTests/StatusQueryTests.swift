@@ -33,7 +33,7 @@ struct StatusQueryTests {
             StatusQuery.since(report(.wired, interface: "eth0", reason: "another"), reply: answer) == nil)
     }
 
-    @Test("what is no answer tells nothing")
+    @Test("an invalid answer has no effect")
     func noAnswer() {
         let report = report(.wired, interface: nil)
         for text in ["", "x", "{}", #"{"error":"a.b","parameters":{"status":"wired"}}"#] {

@@ -194,7 +194,7 @@ struct VarlinkAbuseTests {
         await lab.stop()
     }
 
-    @Test("who has been told what he waited for waits no more")
+    @Test("a client with its answer waits no more")
     func waitsEnd() async throws {
         var limits = VarlinkLimits()
         limits.subscriptions = 1
@@ -216,7 +216,7 @@ struct VarlinkAbuseTests {
         await lab.stop()
     }
 
-    @Test("long answers that nobody reads are bounded for all together, the owners apart")
+    @Test("unread long answers are bounded for all clients together, without the owners")
     func unreadAnswers() async throws {
         var limits = VarlinkLimits()
         limits.publicUnread = 1 << 20

@@ -58,7 +58,7 @@ struct VarlinkServerTests {
         #expect(try monitor.reply() == nil)
     }
 
-    @Test("a wait ends when its interface has a path, which no update of the status tells")
+    @Test("a wait ends when its interface has a path, which causes no update of the status")
     func waitForInterface() async throws {
         var network = FakeNetwork.wired
         let spare = network.addLink("eth1", up: false)
@@ -85,7 +85,7 @@ struct VarlinkServerTests {
         await lab.stop()
     }
 
-    @Test("explain tells the steps, for one address too")
+    @Test("explain returns the steps, for one address too")
     func explain() async throws {
         let lab = try await ServiceLab()
         var client = try lab.client()
@@ -130,7 +130,7 @@ struct VarlinkServerTests {
         await lab.stop()
     }
 
-    @Test("a second service at the same socket says so; a socket that nobody answers at is replaced")
+    @Test("a second service at the same socket says so; a socket without a service is replaced")
     func twice() async throws {
         let lab = try await ServiceLab()
         let path = lab.socket

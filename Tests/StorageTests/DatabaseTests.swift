@@ -101,7 +101,7 @@ let notes = Schema(
         #expect(database.lastRow == 1)
     }
 
-    @Test("The data version tells what another connection has changed, and not one's own changes")
+    @Test("The data version shows changes of other connections, and not one's own")
     func dataVersion() throws {
         let (one, another) = (try open(), try open())
         let before = try one.dataVersion()

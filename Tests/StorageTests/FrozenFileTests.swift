@@ -10,7 +10,7 @@ import Testing
     "Files on a disk that is mounted read-only",
     .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
 struct FrozenFileTests {
-    @Test("SQLite is told that nobody changes them, unless a log of changes was left beside them")
+    @Test("SQLite opens them as immutable, unless a log was left beside them")
     func names() async throws {
         let disk = try await SmallDisk(bytes: 1 << 20)
         // SQLite resolves links of proc(5) by their text, and would not find the files there.

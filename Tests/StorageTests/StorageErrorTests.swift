@@ -61,7 +61,7 @@ import Testing
         #expect(error?.kind == .readOnly)
     }
 
-    @Test("What is no database is told from a damaged one, and neither is changed")
+    @Test("A file that is no database is distinguished from a damaged one, and neither is changed")
     func damage() throws {
         try write(Array("This is a letter, and no database at all. ".utf8), to: path)
         #expect(failure { () throws(StorageError) in _ = try Database(path) }?.kind == .notADatabase)

@@ -19,14 +19,13 @@ typedef enum {
     CLOADER_NO_MEMORY,
 } cloader_result;
 
-// What a caller reports of a failed load.
+// The reason of a failed load.
 typedef struct {
     char text[512];
 } cloader_message;
 
-// Opens a library and finds its functions. `names` holds their names one after the other, each with its
-// terminator, and ends with an empty one; their addresses go into `functions`, in this order. The library is
-// never closed.
+// Opens a library, which is never closed, and finds its functions. `names` holds their names one after the
+// other, each with its terminator, and ends with an empty one; their addresses go into `functions`, in order.
 cloader_result cloader_open(const char *soname, const char *names, void *functions, cloader_message *message);
 
 // Finds functions as cloader_open does; returns the first missing name, or NULL.
@@ -43,19 +42,19 @@ typedef struct {
 #define CLOADER_UNLOADED {PTHREAD_MUTEX_INITIALIZER, 0}
 
 // Calls `load` on one thread at a time until it has returned 0: descriptors may have been short for a moment,
-// or the library be installed meanwhile. Returns what this call of `load` returned, or 0.
+// or the library be installed meanwhile. Returns 0 once loaded, else the result of this call of `load`.
 int cloader_run(cloader_state *state, int (*load)(void));
 
 // Declares a note for packaging tools (`readelf -n`): a package has to depend on the library although the
 // dynamic section does not list it (ELF .note.dlopen, UAPI specifications).
-#define CLOADER_NOTE(variable, feature, description, priority, soname)                                             \
-    CLOADER_NOTE_OF(variable, "[{\"feature\":\"" feature "\",\"description\":\"" description "\",\"priority\":\"" priority \
-                              "\",\"soname\":[\"" soname "\"]}]")
-#define CLOADER_NOTE_OF(variable, content)                                                                         \
-    __attribute__((used, aligned(4), section(".note.dlopen"))) static const struct {                               \
-        struct {                                                                                                   \
-            uint32_t name_size, description_size, type;                                                            \
-        } header;                                                                                                  \
-        char name[4];                                                                                              \
-        __attribute__((aligned(4))) char description[sizeof content];                                              \
+#define CLOADER_NOTE(variable, feature, description, priority, soname)                                       \
+    CLOADER_NOTE_OF(variable, "[{\"feature\":\"" feature "\",\"description\":\"" description                 \
+                              "\",\"priority\":\"" priority "\",\"soname\":[\"" soname "\"]}]")
+#define CLOADER_NOTE_OF(variable, content)                                                                   \
+    __attribute__((used, aligned(4), section(".note.dlopen"))) static const struct {                         \
+        struct {                                                                                             \
+            uint32_t name_size, description_size, type;                                                      \
+        } header;                                                                                            \
+        char name[4];                                                                                        \
+        __attribute__((aligned(4))) char description[sizeof content];                                        \
     } variable = {{4, sizeof content, 0x407c0c0a}, "FDO", content};

@@ -4,10 +4,11 @@ import EventLoop
 import Glibc
 import ServiceCore
 
-/// A look into the hooks directory: which programs may be run.
+/// The programs in the hooks directory that may be run.
 ///
-/// What was judged is what is run: the directory is held open, and programs are started by their name in it.
-/// Only root and the service's own user can change a directory that passes, and the programs in it.
+/// The directory stays open and programs are started by their name in it, so that a checked program is the
+/// one that runs. Only root and the service's own user can change a directory that passes, and the programs
+/// in it.
 final class HookDirectory: Sendable {
     private let descriptor: OwnedDescriptor?
     /// The programs that may be run.

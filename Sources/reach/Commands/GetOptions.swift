@@ -122,7 +122,8 @@ struct GetContentOptions: ParsableArguments {
         request.options.timeouts.total = connection.maximumTime.flatMap { $0 == .zero ? nil : $0 }
         if let silence = connection.longestSilence {
             request.options.timeoutInterval = silence
-            // The connection is the only thing that is waited for here, so it needs a limit.
+            // A missing server is detected by the connection's own limit, however long a silence is
+            // permitted.
             request.options.timeouts.connect = request.options.timeouts.connect ?? .seconds(60)
         }
         return request

@@ -164,8 +164,7 @@ struct GetTransfer: Sendable {
         report.record(response, content.task.metrics)
     }
 
-    /// An answer with content; another answer is tried again where that may help, before the first byte is
-    /// written.
+    /// The first successful answer; a refusal before it is retried if that may help.
     private func accepted(
         _ report: inout GetReport
     ) async throws(SessionError) -> (SessionResponse, ContentStream) {

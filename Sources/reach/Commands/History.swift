@@ -85,7 +85,7 @@ struct History: ParsableCommand {
             throw .noInput
         }
         do throws(StorageError) {
-            // Even for reading SQLite makes an index of the log, so the folder's owner has to be its owner.
+            // Even for reading SQLite makes an index of the log, which has to belong to the folder's owner.
             try FolderRights.needed(in: directory)?.assume()
             let database = try HistoryDatabase(reading: path)
             let isRunning = HistoryLock.isHeld(beside: path)

@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("Secrets go nowhere else, whatever their fields are called, and no request goes on without them")
+    @Test("Secrets stay with their origin, whatever their fields; no request is redirected without them")
     func secrets() throws {
         let name = try #require(HTTPField.Name("X-Device-Token"))
         let fields: HTTPFields = [name: "t"]

@@ -33,7 +33,7 @@ import Testing
         #expect(patient.horizon == 86_400_000)
     }
 
-    @Test("What somebody has to put right is asked for slowly")
+    @Test("Failures that need a correction are retried slowly")
     func slow() {
         for kind in [OutboxFailure.Kind.security, .secret, .local] {
             #expect(schedule.pause(afterFailures: 1, kind: kind, chance: 1) == 60_000)

@@ -5,7 +5,7 @@ import Testing
 @testable import Outbox
 
 @Suite struct StorageHealthTests {
-    @Test("A sentence is told once, whatever fails with it, and the end when everything works")
+    @Test("A sentence is reported once, whatever work fails with it, and the recovery when everything works")
     func once() {
         var health = StorageHealth()
         let told = [

@@ -13,7 +13,7 @@ struct ConfigurationReaderTests {
         return reader
     }
 
-    @Test("FLD-020 a path that is too long is told as that")
+    @Test("FLD-020 a path that is too long is reported as such")
     func tooLong() {
         let long = String(repeating: "x", count: 107)
         for (option, value, allowed) in [
@@ -114,7 +114,7 @@ struct ConfigurationReaderTests {
         #expect(read(text).problems.map(\.description) == [expected])
     }
 
-    @Test("all problems are told at once")
+    @Test("all problems are reported at once")
     func several() {
         #expect(read("a = 1\nsocket = 2\nb = 3").problems.count == 3)
         var reader = ConfigurationReader()

@@ -43,7 +43,7 @@ struct HistoryTests {
         #expect(summary.flaps == 0)
     }
 
-    @Test("what a service tells of its periods is the same line, with the gaps between them")
+    @Test("a service's periods make the same time line, with the gaps between them")
     func periods() throws {
         func period(_ status: String, _ since: Int64, _ until: Int64?) throws -> HistoryPeriod {
             try #require(
@@ -63,7 +63,7 @@ struct HistoryTests {
         #expect(HistoryPeriod(["status": "loud", "since": "2026-01-02T00:00:00Z"]) == nil)
     }
 
-    @Test("a run that goes on lasts until now; one that was killed until its last sign of life")
+    @Test("a current run lasts until now; one that was killed until its last sign of life")
     func running() {
         let records: [HistoryRecord] = [.at(0, .wired, run: 1), .at(60, .unreachable, run: 2)]
         let runs: [HistoryRun] = [

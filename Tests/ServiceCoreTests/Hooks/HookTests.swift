@@ -47,7 +47,7 @@ struct HookTests {
         #expect(machine.ended() == .nothing)
     }
 
-    @Test("a status that came and went is none, and what is newer than the look into the directory is told")
+    @Test("a status that came and went is no change, and one newer than the directory's list is reported")
     func cameAndWent() {
         var machine = HookQueueStateMachine()
         _ = machine.changed(.at(1, .wired, was: .wired, event: .path))

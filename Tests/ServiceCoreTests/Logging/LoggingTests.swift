@@ -10,7 +10,7 @@ struct LoggingTests {
         MonotonicInstant(nanoseconds: second * 1_000_000_000)
     }
 
-    @Test("so many lines in a minute; the first one after it tells how many were left out")
+    @Test("a limit of lines in a minute; the first one after it has the count of the others")
     func throttle() {
         var throttle = LogThrottle(limit: 2)
         #expect(throttle.judge(at: second(100)) == .write(leftOut: 0))

@@ -55,7 +55,7 @@ struct MetricsTests {
             text.contains("reach_path_info{interface=\"w\u{FFFD}[31m\u{FFFD}\\\"\\\\\",medium"), "\(text)")
     }
 
-    @Test("what is not there is not told")
+    @Test("missing components have no metrics")
     func absent() {
         let text = String(decoding: ServiceMetrics().text, as: UTF8.self)
         for name in ["reach_outbox", "reach_transfers", "reach_internet"] { #expect(!text.contains(name)) }

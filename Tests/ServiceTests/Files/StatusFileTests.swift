@@ -40,7 +40,7 @@ struct StatusFileTests {
         #expect(bench.folder.names == [])
     }
 
-    @Test("a folder that is missing is told once, not at each change")
+    @Test("a missing folder is reported once, not at each change")
     func failing() async throws {
         let bench = try await ServiceBench { folder, files, _ in
             StatusFile(directory: folder("later"), files: files)
@@ -85,7 +85,7 @@ struct StatusFileTests {
         #expect(bench.folder.names == [])
     }
 
-    @Test("what an earlier process left half-written is in nobody's way")
+    @Test("an earlier process's unfinished file is no obstacle")
     func leftOver() throws {
         let folder = try ScratchFolder("reach-files")
         #expect(symlink("/dev/full", folder(".a.new")) == 0)

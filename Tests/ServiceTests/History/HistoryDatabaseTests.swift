@@ -144,7 +144,7 @@ struct HistoryDatabaseTests {
         }
     }
 
-    @Test("while many wait for the history, nobody else may ask; afterwards they may")
+    @Test("while many queries wait for the history, further ones are refused; afterwards they are not")
     func patience() async throws {
         let service = try await service()
         let answers = EventLog<VarlinkReply>()
@@ -213,7 +213,7 @@ struct HistoryDatabaseTests {
                 == (3...5).map { "other.sqlite.damaged-\($0)" })
     }
 
-    @Test("a file of the first version loses the index that nobody asks, and nothing else")
+    @Test("a file of the first version loses the unused index, and nothing else")
     func firstVersion() throws {
         try run(at: Self.today)
         let old = folder("old.sqlite")

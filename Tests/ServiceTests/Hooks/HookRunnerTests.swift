@@ -103,7 +103,7 @@ struct HookRunnerTests {
         #expect(bench.log.elements == [])
     }
 
-    @Test("who does not end in time is told to, then killed with everything it has started")
+    @Test("a hook that does not end in time gets a signal, then is killed with its children")
     func timeout() async throws {
         let bench = try await bench(
             timeout: .milliseconds(100),

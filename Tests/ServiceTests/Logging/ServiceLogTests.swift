@@ -86,7 +86,7 @@ struct ServiceLogTests {
         #expect(pipe.take() == "<7>and this\n")
     }
 
-    @Test("nobody reads: lines are lost and counted, and writing never waits")
+    @Test("without a reader lines are lost and counted, and writing never waits")
     func nobodyReads() throws {
         let pipe = try LogPipe()
         let sink = sink(pipe, "journal")
@@ -99,7 +99,7 @@ struct ServiceLogTests {
         #expect(pipe.take() == "<4>\(200 - before.count) lines were lost: nobody read the log\n<6>after\n")
     }
 
-    @Test("ten thousand changes in a minute are sixty lines, and the rest is told at the end")
+    @Test("ten thousand changes in a minute are sixty lines, and the rest is counted at the end")
     func storm() async throws {
         let bench = try await ServiceBench { _, _, counters in
             ChangeLogger(ServiceConfiguration.Log(), counters: counters)

@@ -56,7 +56,7 @@ struct OutboxServiceTests {
         #expect(try await service.ask { $0.delivers } == false)
     }
 
-    @Test("An outbox that cannot be opened is opened as soon as it can be; until then calls are told why")
+    @Test("An outbox that cannot be opened is opened as soon as it can be; until then calls get the reason")
     func cannotOpen() async throws {
         let folder = try ScratchFolder("reach-service")
         // A file in the folder's place is an obstacle even for root.

@@ -157,7 +157,7 @@ struct DiagnosisRulesTests {
         #expect(page("<html><!--<WISPAccessGatewayParam>-->")?.isGateway == true)
     }
 
-    @Test("An answer with status 200 in the server's place is a portal, or at least told")
+    @Test("An answer with status 200 in the server's place is a portal, or at least a remark")
     func answers() throws {
         let http = try #require(URL(string: "http://updates.example.com/x"))
         func finding(

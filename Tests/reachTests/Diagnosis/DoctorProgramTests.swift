@@ -97,7 +97,7 @@ struct DoctorProgramTests {
         #expect(!end.text.contains("IPv4"), "\(end.text)")
     }
 
-    @Test("No address; a route that somebody has forbidden")
+    @Test("No address; a prohibited route")
     func noAddress() async throws {
         let lab = try await NetworkLab(.f1)
         try await lab.near.ip(batch: "addr flush dev v0\nroute add default dev v0")

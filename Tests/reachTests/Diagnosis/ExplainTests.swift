@@ -35,7 +35,7 @@ struct ExplainTests {
         #expect(!steps.contains { $0.answer.contains("#") })
     }
 
-    @Test("the legs of a route are told by name, also those that the lookup did not choose")
+    @Test("the legs of a route are named, also those that the lookup did not choose")
     func legs() throws {
         var network = FakeNetwork()
         let (a0, b0) = (network.addLink("a0"), network.addLink("b0"))

@@ -47,7 +47,7 @@ struct GetCurlSpellingTests {
         #expect(try Value.rate(text) == number)
     }
 
-    @Test("a proxy that nobody can go through is wrong usage; its password is not repeated")
+    @Test("an unusable proxy is wrong usage; its password is not repeated")
     func proxies() async throws {
         let lab = try await GetLab()
         let url = lab.origin.url("/bytes/10")

@@ -133,7 +133,7 @@ struct GetDiskTests {
         #expect(lab.content("real")?.count == 10)
     }
 
-    @Test("a full disk: what can be gone on with is kept, and goes on once there is room")
+    @Test("a full disk: a part that can be resumed is stored, and resumed once there is space")
     func goingOn() async throws {
         let lab = try await GetLab()
         let url = lab.origin.url("/range/1500000")

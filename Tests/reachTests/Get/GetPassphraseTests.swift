@@ -18,7 +18,7 @@ struct GetPassphraseTests {
         ] + more + [origin.url("/bytes/1000", at: .strictMTLS, host: "127.0.0.1")]
     }
 
-    @Test("FLD-027 without its passphrase it says what to give and asks nobody, on a terminal either")
+    @Test("FLD-027 without its passphrase it names the option and does not ask, on a terminal either")
     func asksNobody() async throws {
         let lab = try await GetLab()
         let plain = try await lab.shell("exec \"$@\"", arguments(lab, []))

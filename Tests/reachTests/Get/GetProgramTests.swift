@@ -23,7 +23,7 @@ struct GetProgramTests {
         #expect(quiet.code == 0 && quiet.errors.isEmpty && quiet.output.count == 10)
     }
 
-    @Test("a file comes whole, under a given name or the URL's, and tells so")
+    @Test("a file is saved whole, under a given name or the URL's, and reported")
     func file() async throws {
         let lab = try await GetLab()
         try lab.write(Array("old".utf8), "kept")
@@ -195,7 +195,7 @@ struct GetProgramTests {
         #expect(lab.names.isEmpty)
     }
 
-    @Test("FLD-064 a part that nobody asked for is refused, on standard output too")
+    @Test("FLD-064 an unrequested part is refused, on standard output too")
     func unaskedPart() async throws {
         let lab = try await GetLab()
         let url = lab.origin.faultURL("/fault/range?n=1000&lie=unasked")
@@ -207,7 +207,7 @@ struct GetProgramTests {
         #expect(asked.code == 0 && asked.output.count == 10, "\(asked.errors)")
     }
 
-    @Test("what a server says beside a status is told")
+    @Test("a server's message beside a status is printed")
     func refusal() async throws {
         let lab = try await GetLab()
         let end = try await lab.get(lab.origin.url("/json-status/404"), "-o", "file")

@@ -13,7 +13,7 @@ struct GetResumeTests {
         String(try await lab.origin.run(["sha256sum"], input: bytes).text.prefix(64))
     }
 
-    @Test("what was cut off is kept, and a new process goes on from there")
+    @Test("a download that was cut off is stored, and a new process resumes it")
     func resumed() async throws {
         let lab = try await GetLab()
         let url = lab.origin.faultURL("/fault/cut?n=100000&after=43000&kind=close&times=1&key=get-cut")
@@ -93,7 +93,7 @@ struct GetResumeTests {
         #expect(right.code == 0 && right.output == bytes)
     }
 
-    @Test("what another URL has left is left alone, and not offered to be gone on with")
+    @Test("another URL's part is left alone, and not offered for resuming")
     func foreignPart() async throws {
         let lab = try await GetLab()
         let cut = lab.origin.faultURL("/fault/cut?n=100000&after=43000&kind=close&times=1&key=get-foreign")
@@ -109,7 +109,7 @@ struct GetResumeTests {
             late.errors.hasSuffix("; 43.0 kB of 100.0 kB kept in file.part, --resume goes on from there\n"))
     }
 
-    @Test("FLD-033 get goes on by itself where content was cut whose rest can be asked for, and says so")
+    @Test("FLD-033 get resumes by itself if the rest can be requested, and says so")
     func goesOn() async throws {
         let lab = try await GetLab()
         let whole = OriginContent.bytes(0..<100_000)
@@ -154,7 +154,7 @@ struct GetResumeTests {
         #expect(piped.code == 0 && piped.errors.hasSuffix(", after another try\n"), "\(piped.errors)")
     }
 
-    @Test("FLD-029 where --resume would begin anew nothing promises that it goes on; with --sha256 it does")
+    @Test("FLD-029 if --resume would start again, resuming is not announced; with --sha256 it is")
     func weak() async throws {
         let lab = try await GetLab()
         let whole = OriginContent.bytes(0..<100_000)
@@ -190,7 +190,7 @@ struct GetResumeTests {
         #expect(lab.content("file") == OriginContent.bytes(0..<100_000, version: 3))
     }
 
-    @Test("FLD-029 a URL that was signed anew goes on with --sha256")
+    @Test("FLD-029 a URL that was signed again resumes with --sha256")
     func signedAnew() async throws {
         let lab = try await GetLab()
         let whole = OriginContent.bytes(0..<100_000)
@@ -202,7 +202,7 @@ struct GetResumeTests {
         #expect(lab.content("file") == whole)
     }
 
-    @Test("FLD-056 after the machine was started anew only what was synced is gone on with")
+    @Test("FLD-056 after a restart of the machine only the synced part is resumed")
     func otherStart() async throws {
         let lab = try await GetLab()
         let url = lab.origin.faultURL("/fault/cut?n=100000&after=43000&kind=close&times=1&key=get-boot")
@@ -227,7 +227,7 @@ struct GetResumeTests {
         #expect(lab.names.isEmpty)
     }
 
-    @Test("130 on SIGINT: what has come is kept with its record, and gone on with")
+    @Test("130 on SIGINT: the part is stored with its record, and resumed")
     func interrupted() async throws {
         let lab = try await GetLab()
         let url = lab.origin.faultURL("/fault/stall?n=100000&after=60000&times=1&key=get-int")
@@ -246,7 +246,7 @@ struct GetResumeTests {
         #expect(lab.content("file") == OriginContent.bytes(0..<100_000))
     }
 
-    @Test("a killed process leaves what the next one goes on with")
+    @Test("the next process resumes the part of a killed one")
     func killed() async throws {
         let lab = try await GetLab()
         let url = lab.origin.faultURL("/fault/stall?n=100000&after=60000&times=1&key=get-kill")

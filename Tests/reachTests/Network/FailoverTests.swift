@@ -18,7 +18,7 @@ struct FailoverTests {
         return try await paths.lab.near.start(["/bin/sh", "-c", start, BuiltProgram.reach] + arguments)
     }
 
-    @Test("A download goes on by range over the other path", arguments: TwoPaths.Cut.allCases)
+    @Test("A download continues by range over the other path", arguments: TwoPaths.Cut.allCases)
     func download(_ cut: TwoPaths.Cut) async throws {
         let paths = try await TwoPaths()
         let file = "\(paths.folder)/blob"
@@ -64,7 +64,7 @@ struct FailoverTests {
         #expect(requests.last?.start ?? 0 > 0)
     }
 
-    @Test("Content whose version nobody tells is fetched anew")
+    @Test("Content without a validator is fetched again")
     func withoutValidator() async throws {
         let paths = try await TwoPaths(size: 1 << 20)
         let file = "\(paths.folder)/blob"
@@ -128,7 +128,7 @@ struct FailoverTests {
         #expect(try await paths.requests(1).count == 1)
     }
 
-    @Test("With no path left it waits, says so, and goes on when one is back", arguments: [false, true])
+    @Test("With no path left it waits, says so, and continues when one is back", arguments: [false, true])
     func waits(onTerminal: Bool) async throws {
         let paths = try await TwoPaths()
         let file = "\(paths.folder)/blob"

@@ -55,7 +55,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("wrong usage is told in the width of the terminal, and nothing that was typed steers it")
+    @Test("wrong usage is printed in the terminal's width, without control characters of the arguments")
     func narrowUsage() {
         let arguments = ["wait", "--for", "para\u{1B}[31mdise"]
         #expect(throws: (any Error).self) { try Reach.parseAsRoot(arguments) }

@@ -18,7 +18,7 @@ struct DescriptorLimitTests {
     }
 
     // SQLite needs one for the file, one for its log and one for the log's index.
-    @Test("a history that cannot be opened for that reason says so, and sends nobody to look for the folder")
+    @Test("a history that cannot be opened for that reason says so, without advice about the folder")
     func history() async throws {
         let folder = try ScratchFolder("reach-history")
         _ = try HistoryDatabase(folder(HistoryDatabase.fileName)).beginRun(at: WallTime(seconds: 0), boot: 0)

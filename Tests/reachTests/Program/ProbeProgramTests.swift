@@ -41,7 +41,7 @@ struct ProbeProgramTests {
         #expect(wrong.status == .exited(64))
     }
 
-    @Test("watch tells when it is known, and when it changes")
+    @Test("watch prints the state when it is known, and when it changes")
     func watch() async throws {
         let origin = try await Origin.shared
         let url = origin.url("/retry-after?key=watch-probe&times=1&status=511")

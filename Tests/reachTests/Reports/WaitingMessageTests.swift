@@ -8,7 +8,7 @@ import Testing
 
 @Suite("What is said while something blocks", .timeLimit(.minutes(10)))
 struct WaitingMessageTests {
-    @Test("a person is told after a moment")
+    @Test("a message is printed after a moment")
     func told() throws {
         var ends: [Int32] = [-1, -1]
         try #require(pipe(&ends) == 0)
@@ -22,7 +22,7 @@ struct WaitingMessageTests {
         note.end()
     }
 
-    @Test("who is quick, or seen by nobody, says nothing", arguments: [(60_000, true), (0, false)])
+    @Test("a short wait, or one without a terminal, prints nothing", arguments: [(60_000, true), (0, false)])
     func quiet(delay: Int32, isSeen: Bool) throws {
         var ends: [Int32] = [-1, -1]
         try #require(pipe(&ends) == 0)

@@ -55,7 +55,7 @@ struct HistoryFileTests {
         }
     }
 
-    @Test("FLD-068 a lock of the history that is a pipe is nobody's")
+    @Test("FLD-068 a lock of the history that is a pipe counts as free")
     func lock() async throws {
         try make()
         try #require(mkfifo(path + ".lock", 0o600) == 0)

@@ -28,7 +28,7 @@ struct ServeReloadTests {
         #expect(await lab.notices.comes { $0.count { $0.hasPrefix("RELOADING=1") } > before })
     }
 
-    @Test("SIGHUP: hooks, metrics, limits and the log change; what is wrong changes nothing and is told")
+    @Test("SIGHUP: hooks, metrics, limits and the log change; a mistake changes nothing and is logged")
     func reloading() async throws {
         try write("[outbox]\nentries = 1\n")
         let lab = try await ServeLab(options: ["--config", file])

@@ -59,7 +59,7 @@ struct ServeTests {
         #expect(try await lab.stop() == .exited(0))
     }
 
-    @Test("reach status tells since when, once the service has seen it begin, and only of the same network")
+    @Test("reach status shows since when, once the service has seen it begin, and only for the same network")
     func since() async throws {
         let lab = try await ServeLab()
         let arguments = ["env", "REACH_SOCKET=\(lab.socket)", BuiltProgram.reach, "status", "--json"]
@@ -105,7 +105,7 @@ struct ServeTests {
         try await lab.remove()
     }
 
-    @Test("the socket that systemd opened is taken; what it was told by the environment is not passed on")
+    @Test("the socket that systemd opened is used; its variables of the environment are not passed on")
     func activation() async throws {
         // The process ID is known once the process runs, so a shell that becomes the program sets the
         // variable.

@@ -1,5 +1,4 @@
-// GLib's GNetworkMonitor as a program: "ready up|down", then "up" or "down" at each of its network-changed
-// signals.
+// GLib's GNetworkMonitor as a program: "ready up|down", then "up" or "down" at each network-changed signal.
 #include <gio/gio.h>
 #include <stdio.h>
 

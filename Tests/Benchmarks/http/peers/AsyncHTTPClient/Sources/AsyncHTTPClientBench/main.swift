@@ -17,8 +17,8 @@ guard arguments.count >= 4 else {
 
 func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
-/// What the concurrent workers share: how many requests are left, and how they ended.
-actor RequestCounter {
+/// The counters that the workers share: the requests left, and how the others ended.
+actor RunCounters {
     private var left: Int
     private(set) var good = 0
     private(set) var bad = 0
@@ -26,28 +26,30 @@ actor RequestCounter {
 
     init(_ requests: Int) { left = requests }
 
-    func take() -> Bool {
+    func startNext() -> Bool {
         left -= 1
         return left >= 0
     }
 
-    func note(_ received: Int?) {
+    func record(_ received: Int?) {
         if let received { good += 1; bytes += received } else { bad += 1 }
     }
 }
 
-func small(_ client: HTTPClient, _ url: String, _ requests: Int, _ concurrency: Int, _ counter: RequestCounter) async {
+func small(_ client: HTTPClient, _ url: String, _ requests: Int, _ concurrency: Int, _ counters: RunCounters)
+    async
+{
     await withTaskGroup(of: Void.self) { group in
         for _ in 0..<concurrency {
             group.addTask {
-                while await counter.take() {
+                while await counters.startNext() {
                     do {
                         let response = try await client.execute(
                             HTTPClientRequest(url: url), timeout: .seconds(60))
                         let body = try await response.body.collect(upTo: 1 << 24)
-                        await counter.note(response.status == .ok ? body.readableBytes : nil)
+                        await counters.record(response.status == .ok ? body.readableBytes : nil)
                     } catch {
-                        await counter.note(nil)
+                        await counters.record(nil)
                     }
                 }
             }
@@ -106,18 +108,18 @@ configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = concur
 configuration.decompression = .disabled
 let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 let client = HTTPClient(eventLoopGroupProvider: .shared(loops), configuration: configuration)
-let counter = RequestCounter(arguments[1] == "get" ? Int(arguments[3]) ?? 0 : 1)
+let counters = RunCounters(arguments[1] == "get" ? Int(arguments[3]) ?? 0 : 1)
 do {
     switch arguments[1] {
-    case "get": await small(client, arguments[2], Int(arguments[3]) ?? 0, concurrency, counter)
-    case "download": await counter.note(try await download(client, arguments[2], arguments[3]))
-    case "upload": await counter.note(try await upload(client, arguments[2], arguments[3]))
+    case "get": await small(client, arguments[2], Int(arguments[3]) ?? 0, concurrency, counters)
+    case "download": await counters.record(try await download(client, arguments[2], arguments[3]))
+    case "upload": await counters.record(try await upload(client, arguments[2], arguments[3]))
     default: exit(64)
     }
 } catch {
-    await counter.note(nil)
+    await counters.record(nil)
     print("error: \(error)")
 }
 try await client.shutdown()
-print("ok=\(await counter.good) failed=\(await counter.bad) bytes=\(await counter.bytes)")
-exit(await counter.bad == 0 ? 0 : 1)
+print("ok=\(await counters.good) failed=\(await counters.bad) bytes=\(await counters.bytes)")
+exit(await counters.bad == 0 ? 0 : 1)

@@ -11,8 +11,8 @@ guard arguments.count >= 4, let url = URL(string: arguments[2]) else {
     exit(64)
 }
 
-/// What the concurrent workers share: how many requests are left, and how they ended.
-actor RequestCounter {
+/// The counters that the workers share: the requests left, and how the others ended.
+actor RunCounters {
     private var left: Int
     private(set) var good = 0
     private(set) var bad = 0
@@ -20,12 +20,12 @@ actor RequestCounter {
 
     init(_ requests: Int) { left = requests }
 
-    func take() -> Bool {
+    func startNext() -> Bool {
         left -= 1
         return left >= 0
     }
 
-    func note(_ received: Int?) {
+    func record(_ received: Int?) {
         if let received { good += 1; bytes += received } else { bad += 1 }
     }
 }
@@ -34,13 +34,13 @@ actor RequestCounter {
     (response as? HTTPURLResponse).map { $0.statusCode / 100 == 2 } ?? false
 }
 
-func small(_ session: URLSession, _ requests: Int, _ concurrency: Int, _ counter: RequestCounter) async {
+func small(_ session: URLSession, _ requests: Int, _ concurrency: Int, _ counters: RunCounters) async {
     await withTaskGroup(of: Void.self) { group in
         for _ in 0..<concurrency {
             group.addTask {
-                while await counter.take() {
+                while await counters.startNext() {
                     let answer = try? await session.data(for: URLRequest(url: url))
-                    await counter.note(answer.flatMap { succeeded($0.1) ? $0.0.count : nil })
+                    await counters.record(answer.flatMap { succeeded($0.1) ? $0.0.count : nil })
                 }
             }
         }
@@ -75,16 +75,16 @@ configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
 configuration.timeoutIntervalForRequest = 600
 let session = URLSession(configuration: configuration)
 let requests = arguments[1] == "get" ? Int(arguments[3]) ?? 0 : 1
-let counter = RequestCounter(requests)
+let counters = RunCounters(requests)
 switch arguments[1] {
-case "get": await small(session, requests, concurrency, counter)
-case "download": await counter.note(await download(session, arguments[3]))
+case "get": await small(session, requests, concurrency, counters)
+case "download": await counters.record(await download(session, arguments[3]))
 case "upload":
-    do { await counter.note(try await upload(session, arguments[3])) } catch {
+    do { await counters.record(try await upload(session, arguments[3])) } catch {
         print("error: \(error)")
-        await counter.note(nil)
+        await counters.record(nil)
     }
 default: exit(64)
 }
-print("ok=\(await counter.good) failed=\(await counter.bad) bytes=\(await counter.bytes)")
-exit(await counter.bad == 0 ? 0 : 1)
+print("ok=\(await counters.good) failed=\(await counters.bad) bytes=\(await counters.bytes)")
+exit(await counters.bad == 0 ? 0 : 1)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// What all transfers of a run share: how many are left to start, and how they ended.
-final class RequestCounter: Sendable {
+/// The counters that all transfers of a run share: those left to start, and how the others ended.
+final class RunCounters: Sendable {
     private let left: Atomic<Int>
     private let open: Atomic<Int>
     private let good = Atomic<Int>(0)
@@ -16,13 +16,13 @@ final class RequestCounter: Sendable {
     }
 
     /// Whether one more is to be started.
-    func take() -> Bool { left.subtract(1, ordering: .relaxed).newValue >= 0 }
+    func startNext() -> Bool { left.subtract(1, ordering: .relaxed).newValue >= 0 }
 
-    /// Notes an end: the bytes received, or nil for a failure.
+    /// Records an end: the bytes received, or nil for a failure.
     ///
     /// - Returns: whether it was the last.
     @discardableResult
-    func note(_ received: Int?) -> Bool {
+    func record(_ received: Int?) -> Bool {
         if let received {
             good.add(1, ordering: .relaxed)
             bytes.add(received, ordering: .relaxed)
