@@ -39,8 +39,10 @@ let package = Package(
             name: "CNetlink", pkgConfig: "libnl-route-3.0",
             providers: [.apt(["libnl-route-3-dev", "pkg-config"]), .yum(["libnl3-devel"])]),
         .target(name: "CLinux"),
-        // The program's arguments, and who runs its tasks: what Swift's runtime offers to C alone.
+        // The program's arguments, and the executor of its tasks: what Swift's runtime offers to C alone.
         .target(name: "CRuntime"),
+        // Opens a library at run time and finds its functions, for the five targets below that need one.
+        .target(name: "CLoader", linkerSettings: [.linkedLibrary("dl")]),
 
         // One thread for everything that waits.
         .target(name: "EventLoop", dependencies: ["CLinux", "CRuntime"], swiftSettings: strict),
@@ -76,20 +78,20 @@ let package = Package(
             swiftSettings: strict),
 
         // libidn2, which libcurl has below it, for names of hosts in other letters than ASCII's: opened with the first of them.
-        .target(name: "CIDN", linkerSettings: [.linkedLibrary("dl")]),
+        .target(name: "CIDN", dependencies: ["CLoader"]),
 
         // libcurl's functions, found when the first manager is made: a program that links this starts without
         // libcurl's thirty libraries until it needs them.
-        .target(name: "CCurl", dependencies: ["CLinux"], linkerSettings: [.linkedLibrary("dl")]),
+        .target(name: "CCurl", dependencies: ["CLoader"]),
 
         // The OpenSSL that libcurl uses, for security policies: found below libcurl when one needs it.
-        .target(name: "COpenSSL", linkerSettings: [.linkedLibrary("dl")]),
+        .target(name: "COpenSSL", dependencies: ["CLoader"]),
 
         // zlib's compression for the bodies of requests, opened with the first of them.
-        .target(name: "CZlib", dependencies: ["CLinux"], linkerSettings: [.linkedLibrary("dl")]),
+        .target(name: "CZlib", dependencies: ["CLoader"]),
 
         // SQLite's functions, found when the first database is opened; and what is kept in files by them.
-        .target(name: "CSQLite", dependencies: ["CLinux"], linkerSettings: [.linkedLibrary("dl")]),
+        .target(name: "CSQLite", dependencies: ["CLoader"]),
         .target(name: "Storage", dependencies: ["CLinux", "CSQLite"], swiftSettings: strict),
 
         // libcurl's side: managers, tasks, transfers.
@@ -143,7 +145,10 @@ let package = Package(
         .target(name: "CTestSupport", path: "Tests/CTestSupport"),
         .target(
             name: "TestSupport",
-            dependencies: ["CTestSupport", "CLinux", "EventLoop", "ReachabilityCore", "Reachability"],
+            dependencies: [
+                "CTestSupport", "CLinux", "EventLoop", "ReachabilityCore", "Reachability", "SessionCore",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
             path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(name: "OriginTests", dependencies: ["TestSupport"], swiftSettings: strict),
         .testTarget(
@@ -187,7 +192,7 @@ let package = Package(
         .testTarget(
             name: "SessionManagerExtrasTests",
             dependencies: [
-                "SessionManagerExtras", "SessionCore",
+                "SessionManagerExtras", "SessionCore", "TestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: strict),
@@ -199,7 +204,8 @@ let package = Package(
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "CLinux", "Service", "ServiceCore", "SessionCore", "Storage", "Outbox", "TestSupport",
+                "CLinux", "CLoader", "Service", "ServiceCore", "SessionCore", "Storage", "Outbox",
+                "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),

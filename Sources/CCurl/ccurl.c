@@ -1,28 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #define _GNU_SOURCE
 #include "CCurl.h"
-#include "CLinux.h"
+#include "CLoader.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-// Readable by packaging tools (`readelf -n`): this program opens libcurl when it needs it, so a package has to
-// depend on it although the dynamic section does not say so (ELF .note.dlopen, UAPI specifications).
-#define DLOPEN_NOTE                                                                                                 \
-    "[{\"feature\":\"http\",\"description\":\"HTTP transfers\",\"priority\":\"recommended\",\"soname\":"           \
-    "[\"libcurl.so.4\"]}]"
-__attribute__((used, aligned(4), section(".note.dlopen"))) static const struct {
-    struct {
-        uint32_t name_size, description_size, type;
-    } header;
-    char name[4];
-    __attribute__((aligned(4))) char description[sizeof DLOPEN_NOTE];
-} dlopen_note = {{4, sizeof DLOPEN_NOTE, 0x407c0c0a}, "FDO", DLOPEN_NOTE};
+CLOADER_NOTE(dlopen_note, "http", "HTTP transfers", "recommended", "libcurl.so.4")
 
 #define FUNCTIONS(X)                                                                                               \
     X(curl_global_init_mem) X(curl_version_info) X(curl_easy_init) X(curl_easy_cleanup) X(curl_easy_reset)             \
@@ -32,7 +20,7 @@ __attribute__((used, aligned(4), section(".note.dlopen"))) static const struct {
     X(curl_share_init) X(curl_share_setopt) X(curl_share_cleanup)                                                  \
     X(curl_url) X(curl_url_set) X(curl_url_cleanup)
 
-// curl.h checks and redefines the variadic ones by macros of the same name.
+// curl.h checks the variadic functions by macros of the same names.
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 #undef curl_multi_setopt
@@ -42,12 +30,13 @@ __attribute__((used, aligned(4), section(".note.dlopen"))) static const struct {
 static struct {
     FUNCTIONS(MEMBER)
 } lib;
+#define NAME(name) #name "\0"
 
-static _Thread_local char message[512];
+static _Thread_local cloader_message message;
 
-// Where the address space is limited (RLIMIT_AS), libraries below libcurl end the process while they are loaded: constructors of GnuTLS and
-// others do not expect that memory is refused. libcurl 7.88 with all of them takes 17 MiB on amd64; the rest is for TLS and for the thread
-// that looks names up.
+// Where the address space is limited (RLIMIT_AS), libraries below libcurl end the process while they are
+// loaded: the constructors of GnuTLS and others do not expect refused memory. libcurl 7.88 with all of them
+// takes 17 MiB on amd64; the rest is for TLS and for the thread of name lookups.
 enum { NEEDED_SPACE = 44 << 20 };
 
 static bool has_space(void) {
@@ -57,58 +46,42 @@ static bool has_space(void) {
     return true;
 }
 
-static ccurl_load_result load(void) {
+_Static_assert((int)CCURL_NO_MEMORY == (int)CLOADER_NO_MEMORY, "results of cloader_open are passed on");
+
+static int load(void) {
     if (!has_space()) {
-        snprintf(message, sizeof message, "it needs %d MiB of address space: %s", NEEDED_SPACE >> 20, strerror(ENOMEM));
+        snprintf(message.text, sizeof message.text, "it needs %d MiB of address space: %s", NEEDED_SPACE >> 20,
+                 strerror(ENOMEM));
         return CCURL_NO_SPACE;
     }
     // Never closed: libcurl and the libraries below it leave handlers and threads' data behind.
-    void *handle = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
-    if (!handle) {
-        snprintf(message, sizeof message, "%s", dlerror());
-        switch (clinux_explain_load(message)) {
-        case CLINUX_DESCRIPTORS_SHORT: return CCURL_NO_RESOURCES;
-        case CLINUX_MEMORY_SHORT: return CCURL_NO_MEMORY;
-        case CLINUX_LIBRARY_MISSING: return CCURL_NOT_FOUND;
-        }
-    }
-#define RESOLVE(name)                                                                                              \
-    lib.name = (__typeof__(&name))dlsym(handle, #name);                                                            \
-    if (!lib.name) {                                                                                               \
-        snprintf(message, sizeof message, "libcurl.so.4 has no " #name);                                           \
-        return CCURL_SYMBOL_MISSING;                                                                               \
-    }
-    FUNCTIONS(RESOLVE)
+    cloader_result result = cloader_open("libcurl.so.4", FUNCTIONS(NAME), &lib, &message);
+    if (result != CLOADER_LOADED) return result;
     const curl_version_info_data *version = lib.curl_version_info(CURLVERSION_NOW);
     if (version->version_num < CCURL_MINIMUM_VERSION) {
-        snprintf(message, sizeof message, "libcurl %s is older than 7.88", version->version);
+        snprintf(message.text, sizeof message.text, "libcurl %s is older than 7.88", version->version);
         return CCURL_TOO_OLD;
     }
-    // Where libcurl uses OpenSSL: it has to be asked before anything else is done with it that nothing be torn down at exit(3), while a loop's
-    // thread may still be in it (OPENSSL_INIT_NO_ATEXIT, OPENSSL_init_crypto(3)).
+    // A libcurl with OpenSSL: before its first use OpenSSL has to learn that nothing is torn down at exit(3),
+    // since a loop's thread may still be in it (OPENSSL_INIT_NO_ATEXIT, OPENSSL_init_crypto(3)).
+    void *handle = dlopen("libcurl.so.4", RTLD_NOLOAD | RTLD_NOW | RTLD_LOCAL);
     int (*init_openssl)(uint64_t, const void *) =
-        (int (*)(uint64_t, const void *))dlsym(handle, "OPENSSL_init_crypto");
+        handle ? (int (*)(uint64_t, const void *))dlsym(handle, "OPENSSL_init_crypto") : NULL;
     if (init_openssl) init_openssl(0x00080000, NULL);
     CURLcode code = lib.curl_global_init_mem(CURL_GLOBAL_DEFAULT, ccurl_malloc, ccurl_free, realloc, strdup, ccurl_calloc);
     if (code != CURLE_OK) {
-        snprintf(message, sizeof message, "curl_global_init_mem: %s", lib.curl_easy_strerror(code));
+        snprintf(message.text, sizeof message.text, "curl_global_init_mem: %s", lib.curl_easy_strerror(code));
         return CCURL_INIT_FAILED;
     }
     return CCURL_LOADED;
 }
 
 ccurl_load_result ccurl_load(void) {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static ccurl_load_result result = CCURL_NOT_FOUND;
-    pthread_mutex_lock(&lock);
-    // Descriptors may have been short for a moment, or the library be installed meanwhile.
-    if (result != CCURL_LOADED) result = load();
-    ccurl_load_result outcome = result;
-    pthread_mutex_unlock(&lock);
-    return outcome;
+    static cloader_state state = CLOADER_UNLOADED;
+    return cloader_run(&state, load);
 }
 
-const char *ccurl_load_message(void) { return message; }
+const char *ccurl_load_message(void) { return message.text; }
 const curl_version_info_data *ccurl_version(void) { return lib.curl_version_info(CURLVERSION_NOW); }
 
 CURL *ccurl_easy_init(void) { return lib.curl_easy_init(); }
@@ -200,7 +173,7 @@ CURLcode ccurl_set_tls_function(CURL *easy, ccurl_tls_function function) {
 
 CURLU *ccurl_url_make(const char *text) {
     CURLU *url = lib.curl_url();
-    // As libcurl itself takes CURLOPT_URL apart (url.c).
+    // The flags with which libcurl parses CURLOPT_URL (url.c).
     unsigned flags = CURLU_GUESS_SCHEME | CURLU_NON_SUPPORT_SCHEME;
     if (!url || lib.curl_url_set(url, CURLUPART_URL, text, flags) == CURLUE_OK) return url;
     lib.curl_url_cleanup(url);

@@ -16,7 +16,7 @@ struct ccurl_head {
     bool inside;
 };
 
-// More is seldom needed, and then given back with the next head.
+// A larger buffer is seldom needed, and released with the next head.
 enum { ORDINARY_CAPACITY = 8 << 10 };
 
 ccurl_head *ccurl_head_make(const int64_t *now, size_t limit, ccurl_head_function function) {
@@ -76,9 +76,10 @@ static size_t line_came(char *line, size_t size, size_t number, void *user) {
     size_t count = size * number;
     head->last = *head->now;
     if (!head->first) head->first = head->last;
-    // In either case, as libcurl takes them (checkhttpprefix, lib/http.c): `StatusLine` refuses all but capitals.
+    // Upper or lower case, as libcurl accepts it (checkhttpprefix, lib/http.c); `StatusLine` refuses all but
+    // capitals.
     bool begins = count > 8 && line[4] == '/' && strncasecmp(line, "HTTP/", 5) == 0;
-    // Trailers come after the head, also after content without a byte, and are of no use to anybody here.
+    // Trailers come after the head, also after content without a byte, and are ignored.
     if (!head->inside && !begins) return count;
     if (begins) {
         head->inside = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What glibc declares for _GNU_SOURCE alone, or in headers that belong to Swift's Glibc module; every other function of this
-// target is inline in its header.
+// Functions that glibc declares for _GNU_SOURCE alone, or in headers that belong to Swift's Glibc module; all
+// other functions of this target are inline in its header.
 #define _GNU_SOURCE
 #include "CLinux.h"
 
@@ -24,7 +24,7 @@ int clinux_spawn_in_directory(void *actions, int descriptor) {
     return posix_spawn_file_actions_addfchdir_np(actions, descriptor);
 }
 
-int clinux_keep_icmp_errors(int descriptor, int family) {
+int clinux_queue_icmp_errors(int descriptor, int family) {
     int on = 1;
     return family == AF_INET6 ? setsockopt(descriptor, IPPROTO_IPV6, IPV6_RECVERR, &on, sizeof on)
                               : setsockopt(descriptor, IPPROTO_IP, IP_RECVERR, &on, sizeof on);
@@ -43,12 +43,12 @@ int clinux_next_icmp_error(int descriptor, struct clinux_icmp_error *error) {
         size_t size = sizeof(struct sock_extended_err) +
                       (is_ipv6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in));
         if ((!is_ipv4 && !is_ipv6) || entry->cmsg_len < CMSG_LEN(size)) continue;
-        struct sock_extended_err *told = (struct sock_extended_err *)CMSG_DATA(entry);
-        if (told->ee_origin != SO_EE_ORIGIN_ICMP && told->ee_origin != SO_EE_ORIGIN_ICMP6) continue;
-        struct sockaddr *sender = SO_EE_OFFENDER(told);
+        struct sock_extended_err *reported = (struct sock_extended_err *)CMSG_DATA(entry);
+        if (reported->ee_origin != SO_EE_ORIGIN_ICMP && reported->ee_origin != SO_EE_ORIGIN_ICMP6) continue;
+        struct sockaddr *sender = SO_EE_OFFENDER(reported);
         memset(error, 0, sizeof *error);
-        error->type = told->ee_type;
-        error->code = told->ee_code;
+        error->type = reported->ee_type;
+        error->code = reported->ee_code;
         error->family = (uint8_t)sender->sa_family;
         if (sender->sa_family == AF_INET) {
             memcpy(error->sender, &((struct sockaddr_in *)sender)->sin_addr, 4);
@@ -60,23 +60,4 @@ int clinux_next_icmp_error(int descriptor, struct clinux_icmp_error *error) {
         return 1;
     }
     return 0;
-}
-
-enum clinux_load_failure clinux_explain_load(const char *message) {
-    if (strstr(message, strerror(EMFILE)) || strstr(message, strerror(ENFILE))) return CLINUX_DESCRIPTORS_SHORT;
-    // glibc's words where mmap(2) or malloc(3) fails (elf/dl-load.c, dl-map-segments.h, dl-minimal.c), mostly without an errno.
-    static const char *const shortages[] = {
-        "failed to map segment", "cannot map zero-fill pages", "cannot change memory protections",
-        "cannot allocate", "cannot create shared object descriptor", "cannot create cache",
-        "out of memory", "Out of memory",
-    };
-    if (strstr(message, strerror(ENOMEM))) return CLINUX_MEMORY_SHORT;
-    // A file system that is mounted noexec refuses in the same words, and with an errno in older versions.
-    if (strstr(message, strerror(EPERM)) || strstr(message, strerror(EACCES))) return CLINUX_LIBRARY_MISSING;
-    // Thread-local storage that is used up is no lack of memory.
-    if (strstr(message, "static TLS")) return CLINUX_LIBRARY_MISSING;
-    for (size_t i = 0; i < sizeof shortages / sizeof *shortages; i++) {
-        if (strstr(message, shortages[i])) return CLINUX_MEMORY_SHORT;
-    }
-    return CLINUX_LIBRARY_MISSING;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #define _GNU_SOURCE
+#include "CLoader.h"
 #include "COpenSSL.h"
 
 #include <dlfcn.h>
@@ -9,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// OpenSSL's types stay closed, and its functions are declared here as their manual pages of 3.0 have them, so that
-// building needs no headers of it. Long options and flags are 64 bits wide since 3.0, therefore nothing older.
+// OpenSSL's types stay opaque, and its functions are declared as in the manual pages of 3.0, so that building
+// needs no headers of it. Options and flags have 64 bits since 3.0, so nothing older is supported.
 typedef struct ssl_ctx SSL_CTX;
 typedef struct ssl SSL;
 typedef struct x509 X509;
@@ -38,58 +39,62 @@ enum {
 #define X509_V_FLAG_PARTIAL_CHAIN 0x80000UL
 #define X509_V_FLAG_NO_CHECK_TIME 0x200000UL
 
+#define FUNCTIONS(X)                                                                                           \
+    X(CRYPTO_free, void, (void *, const char *, int))                                                          \
+    X(CRYPTO_get_ex_new_index, int, (int, long, void *, void *, void *, free_ex_data *))                       \
+    X(ERR_clear_error, void, (void))                                                                           \
+    X(OPENSSL_sk_num, int, (const OPENSSL_STACK *))                                                            \
+    X(OPENSSL_sk_value, void *, (const OPENSSL_STACK *, int))                                                  \
+    X(OPENSSL_sk_pop_free, void, (OPENSSL_STACK *, void (*)(void *)))                                          \
+    X(SHA256, unsigned char *, (const unsigned char *, size_t, unsigned char *))                               \
+    X(EVP_MD_CTX_new, EVP_MD_CTX *, (void))                                                                    \
+    X(EVP_MD_CTX_free, void, (EVP_MD_CTX *))                                                                   \
+    X(EVP_sha256, const EVP_MD *, (void))                                                                      \
+    X(EVP_DigestInit_ex, int, (EVP_MD_CTX *, const EVP_MD *, void *))                                          \
+    X(EVP_DigestUpdate, int, (EVP_MD_CTX *, const void *, size_t))                                             \
+    X(EVP_DigestFinal_ex, int, (EVP_MD_CTX *, unsigned char *, unsigned int *))                                \
+    X(SSL_CTX_set_cert_verify_callback, void, (SSL_CTX *, verify_callback *, void *))                          \
+    X(SSL_CTX_set_ex_data, int, (SSL_CTX *, int, void *))                                                      \
+    X(SSL_CTX_get_verify_mode, int, (const SSL_CTX *))                                                         \
+    X(SSL_CTX_get_cert_store, X509_STORE *, (const SSL_CTX *))                                                 \
+    X(SSL_get_ex_data_X509_STORE_CTX_idx, int, (void))                                                         \
+    X(SSL_get_servername, const char *, (const SSL *, int))                                                    \
+    X(SSL_set_msg_callback, void, (SSL *, message_callback *))                                                 \
+    X(SSL_set_ex_data, int, (SSL *, int, void *))                                                              \
+    X(SSL_get_ex_data, void *, (const SSL *, int))                                                             \
+    X(d2i_X509, X509 *, (X509 **, const unsigned char **, long))                                               \
+    X(i2d_X509, int, (const X509 *, unsigned char **))                                                         \
+    X(X509_free, void, (X509 *))                                                                               \
+    X(X509_check_host, int, (X509 *, const char *, size_t, unsigned int, char **))                             \
+    X(X509_check_ip_asc, int, (X509 *, const char *, unsigned int))                                            \
+    X(X509_verify_cert, int, (X509_STORE_CTX *))                                                               \
+    X(X509_verify_cert_error_string, const char *, (long))                                                     \
+    X(X509_STORE_new, X509_STORE *, (void))                                                                    \
+    X(X509_STORE_free, void, (X509_STORE *))                                                                   \
+    X(X509_STORE_add_cert, int, (X509_STORE *, X509 *))                                                        \
+    X(X509_STORE_load_path, int, (X509_STORE *, const char *))                                                 \
+    X(X509_STORE_CTX_new, X509_STORE_CTX *, (void))                                                            \
+    X(X509_STORE_CTX_free, void, (X509_STORE_CTX *))                                                           \
+    X(X509_STORE_CTX_init, int, (X509_STORE_CTX *, X509_STORE *, X509 *, OPENSSL_STACK *))                     \
+    X(X509_STORE_CTX_set_default, int, (X509_STORE_CTX *, const char *))                                       \
+    X(X509_STORE_CTX_get0_param, X509_VERIFY_PARAM *, (const X509_STORE_CTX *))                                \
+    X(X509_VERIFY_PARAM_set_flags, int, (X509_VERIFY_PARAM *, unsigned long))                                  \
+    X(X509_VERIFY_PARAM_get_auth_level, int, (const X509_VERIFY_PARAM *))                                      \
+    X(X509_VERIFY_PARAM_set_auth_level, void, (X509_VERIFY_PARAM *, int))                                      \
+    X(X509_STORE_CTX_get_ex_data, void *, (const X509_STORE_CTX *, int))                                       \
+    X(X509_STORE_CTX_get0_cert, X509 *, (const X509_STORE_CTX *))                                              \
+    X(X509_STORE_CTX_get0_untrusted, OPENSSL_STACK *, (const X509_STORE_CTX *))                                \
+    X(X509_STORE_CTX_get0_chain, OPENSSL_STACK *, (const X509_STORE_CTX *))                                    \
+    X(X509_STORE_CTX_get1_chain, OPENSSL_STACK *, (const X509_STORE_CTX *))                                    \
+    X(X509_STORE_CTX_get_error, int, (const X509_STORE_CTX *))                                                 \
+    X(X509_STORE_CTX_set_error, void, (X509_STORE_CTX *, int))                                                 \
+    X(X509_STORE_CTX_get_error_depth, int, (const X509_STORE_CTX *))
+
+#define MEMBER(name, type, arguments) type(*name) arguments;
 static struct {
-    unsigned int (*OPENSSL_version_major)(void);
-    void (*CRYPTO_free)(void *, const char *, int);
-    int (*CRYPTO_get_ex_new_index)(int, long, void *, void *, void *, free_ex_data *);
-    void (*ERR_clear_error)(void);
-    int (*OPENSSL_sk_num)(const OPENSSL_STACK *);
-    void *(*OPENSSL_sk_value)(const OPENSSL_STACK *, int);
-    void (*OPENSSL_sk_pop_free)(OPENSSL_STACK *, void (*)(void *));
-    unsigned char *(*SHA256)(const unsigned char *, size_t, unsigned char *);
-    EVP_MD_CTX *(*EVP_MD_CTX_new)(void);
-    void (*EVP_MD_CTX_free)(EVP_MD_CTX *);
-    const EVP_MD *(*EVP_sha256)(void);
-    int (*EVP_DigestInit_ex)(EVP_MD_CTX *, const EVP_MD *, void *);
-    int (*EVP_DigestUpdate)(EVP_MD_CTX *, const void *, size_t);
-    int (*EVP_DigestFinal_ex)(EVP_MD_CTX *, unsigned char *, unsigned int *);
-    void (*SSL_CTX_set_cert_verify_callback)(SSL_CTX *, verify_callback *, void *);
-    int (*SSL_CTX_set_ex_data)(SSL_CTX *, int, void *);
-    int (*SSL_CTX_get_verify_mode)(const SSL_CTX *);
-    X509_STORE *(*SSL_CTX_get_cert_store)(const SSL_CTX *);
-    int (*SSL_get_ex_data_X509_STORE_CTX_idx)(void);
-    const char *(*SSL_get_servername)(const SSL *, int);
-    void (*SSL_set_msg_callback)(SSL *, message_callback *);
-    int (*SSL_set_ex_data)(SSL *, int, void *);
-    void *(*SSL_get_ex_data)(const SSL *, int);
-    X509 *(*d2i_X509)(X509 **, const unsigned char **, long);
-    int (*i2d_X509)(const X509 *, unsigned char **);
-    void (*X509_free)(X509 *);
-    int (*X509_check_host)(X509 *, const char *, size_t, unsigned int, char **);
-    int (*X509_check_ip_asc)(X509 *, const char *, unsigned int);
-    int (*X509_verify_cert)(X509_STORE_CTX *);
-    const char *(*X509_verify_cert_error_string)(long);
-    X509_STORE *(*X509_STORE_new)(void);
-    void (*X509_STORE_free)(X509_STORE *);
-    int (*X509_STORE_add_cert)(X509_STORE *, X509 *);
-    int (*X509_STORE_load_path)(X509_STORE *, const char *);
-    X509_STORE_CTX *(*X509_STORE_CTX_new)(void);
-    void (*X509_STORE_CTX_free)(X509_STORE_CTX *);
-    int (*X509_STORE_CTX_init)(X509_STORE_CTX *, X509_STORE *, X509 *, OPENSSL_STACK *);
-    int (*X509_STORE_CTX_set_default)(X509_STORE_CTX *, const char *);
-    X509_VERIFY_PARAM *(*X509_STORE_CTX_get0_param)(const X509_STORE_CTX *);
-    int (*X509_VERIFY_PARAM_set_flags)(X509_VERIFY_PARAM *, unsigned long);
-    int (*X509_VERIFY_PARAM_get_auth_level)(const X509_VERIFY_PARAM *);
-    void (*X509_VERIFY_PARAM_set_auth_level)(X509_VERIFY_PARAM *, int);
-    void *(*X509_STORE_CTX_get_ex_data)(const X509_STORE_CTX *, int);
-    X509 *(*X509_STORE_CTX_get0_cert)(const X509_STORE_CTX *);
-    OPENSSL_STACK *(*X509_STORE_CTX_get0_untrusted)(const X509_STORE_CTX *);
-    OPENSSL_STACK *(*X509_STORE_CTX_get0_chain)(const X509_STORE_CTX *);
-    OPENSSL_STACK *(*X509_STORE_CTX_get1_chain)(const X509_STORE_CTX *);
-    int (*X509_STORE_CTX_get_error)(const X509_STORE_CTX *);
-    void (*X509_STORE_CTX_set_error)(X509_STORE_CTX *, int);
-    int (*X509_STORE_CTX_get_error_depth)(const X509_STORE_CTX *);
+    FUNCTIONS(MEMBER)
 } lib;
+#define NAME(name, type, arguments) #name "\0"
 
 static copenssl_load_result result;
 static char message[256];
@@ -108,7 +113,7 @@ static void free_owner(void *parent, void *pointer, void *data, int index, long 
     free(owner);
 }
 
-// One reference of the SSL, and one of each who asks.
+// One reference belongs to the SSL, and one to each caller of copenssl_watch_ending.
 struct copenssl_ending {
     atomic_int references;
     atomic_bool is_notified;
@@ -123,84 +128,34 @@ static void free_ending(void *parent, void *pointer, void *data, int index, long
     copenssl_ending_release(pointer);
 }
 
-#define RESOLVE(name)                                                                                              \
-    *(void **)&lib.name = dlsym(handle, #name);                                                                    \
-    if (!lib.name) {                                                                                               \
-        snprintf(message, sizeof message, "libcurl's TLS library has no " #name);                                  \
-        result = COPENSSL_NOT_FOUND;                                                                               \
-        return;                                                                                                    \
-    }
-
-static void load(void) {
-    // dlsym searches libcurl and then the libraries that it was linked with: what it finds is what libcurl calls.
+static copenssl_load_result load_functions(void) {
+    // dlsym(3) searches libcurl and then the libraries that it was linked with, and so finds the functions
+    // that libcurl calls.
     void *handle = dlopen("libcurl.so.4", RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL);
     if (!handle) {
         snprintf(message, sizeof message, "libcurl.so.4 is not loaded");
-        result = COPENSSL_NO_LIBCURL;
-        return;
+        return COPENSSL_NO_LIBCURL;
     }
-    *(void **)&lib.OPENSSL_version_major = dlsym(handle, "OPENSSL_version_major");
-    if (!lib.OPENSSL_version_major || lib.OPENSSL_version_major() < 3) {
+    unsigned (*version_major)(void) = (unsigned (*)(void))dlsym(handle, "OPENSSL_version_major");
+    if (!version_major || version_major() < 3) {
         snprintf(message, sizeof message, "libcurl's TLS library is not OpenSSL 3 or newer");
-        result = COPENSSL_TOO_OLD;
-        return;
+        return COPENSSL_TOO_OLD;
     }
-    RESOLVE(CRYPTO_free)
-    RESOLVE(CRYPTO_get_ex_new_index)
-    RESOLVE(ERR_clear_error)
-    RESOLVE(OPENSSL_sk_num)
-    RESOLVE(OPENSSL_sk_value)
-    RESOLVE(OPENSSL_sk_pop_free)
-    RESOLVE(SHA256)
-    RESOLVE(EVP_MD_CTX_new)
-    RESOLVE(EVP_MD_CTX_free)
-    RESOLVE(EVP_sha256)
-    RESOLVE(EVP_DigestInit_ex)
-    RESOLVE(EVP_DigestUpdate)
-    RESOLVE(EVP_DigestFinal_ex)
-    RESOLVE(SSL_CTX_set_cert_verify_callback)
-    RESOLVE(SSL_CTX_set_ex_data)
-    RESOLVE(SSL_CTX_get_verify_mode)
-    RESOLVE(SSL_CTX_get_cert_store)
-    RESOLVE(SSL_get_ex_data_X509_STORE_CTX_idx)
-    RESOLVE(SSL_get_servername)
-    RESOLVE(SSL_set_msg_callback)
-    RESOLVE(SSL_set_ex_data)
-    RESOLVE(SSL_get_ex_data)
-    RESOLVE(d2i_X509)
-    RESOLVE(i2d_X509)
-    RESOLVE(X509_free)
-    RESOLVE(X509_check_host)
-    RESOLVE(X509_check_ip_asc)
-    RESOLVE(X509_verify_cert)
-    RESOLVE(X509_verify_cert_error_string)
-    RESOLVE(X509_STORE_new)
-    RESOLVE(X509_STORE_free)
-    RESOLVE(X509_STORE_add_cert)
-    RESOLVE(X509_STORE_load_path)
-    RESOLVE(X509_STORE_CTX_new)
-    RESOLVE(X509_STORE_CTX_free)
-    RESOLVE(X509_STORE_CTX_init)
-    RESOLVE(X509_STORE_CTX_set_default)
-    RESOLVE(X509_STORE_CTX_get0_param)
-    RESOLVE(X509_VERIFY_PARAM_set_flags)
-    RESOLVE(X509_VERIFY_PARAM_get_auth_level)
-    RESOLVE(X509_VERIFY_PARAM_set_auth_level)
-    RESOLVE(X509_STORE_CTX_get_ex_data)
-    RESOLVE(X509_STORE_CTX_get0_cert)
-    RESOLVE(X509_STORE_CTX_get0_untrusted)
-    RESOLVE(X509_STORE_CTX_get0_chain)
-    RESOLVE(X509_STORE_CTX_get1_chain)
-    RESOLVE(X509_STORE_CTX_get_error)
-    RESOLVE(X509_STORE_CTX_set_error)
-    RESOLVE(X509_STORE_CTX_get_error_depth)
+    const char *missing = cloader_find(handle, FUNCTIONS(NAME), &lib);
+    if (missing) {
+        snprintf(message, sizeof message, "libcurl's TLS library has no %s", missing);
+        return COPENSSL_NOT_FOUND;
+    }
     release_index = lib.CRYPTO_get_ex_new_index(CRYPTO_EX_INDEX_SSL_CTX, 0, 0, 0, 0, free_owner);
     ending_index = lib.CRYPTO_get_ex_new_index(CRYPTO_EX_INDEX_SSL, 0, 0, 0, 0, free_ending);
     if (release_index < 0 || ending_index < 0) {
         snprintf(message, sizeof message, "OpenSSL has no room for another index");
-        result = COPENSSL_NOT_FOUND;
+        return COPENSSL_NOT_FOUND;
     }
+    return COPENSSL_LOADED;
 }
+
+static void load(void) { result = load_functions(); }
 
 copenssl_load_result copenssl_load(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -215,7 +170,7 @@ static OPENSSL_STACK *stack(copenssl_chain *chain) { return (OPENSSL_STACK *)cha
 
 bool copenssl_install(
     void *context, copenssl_verify_function verify, void *user, void (*release)(void *user)) {
-    // Without this bit OpenSSL calls the function and goes on whatever it says.
+    // Without this bit OpenSSL ignores the callback's result.
     if (!(lib.SSL_CTX_get_verify_mode(context) & SSL_VERIFY_PEER)) return false;
     struct owner *owner = malloc(sizeof *owner);
     if (!owner) return false;
@@ -234,7 +189,7 @@ bool copenssl_add_directory(void *context, const char *path) {
     return false;
 }
 
-// SSL_CTX_set_msg_callback(3): called with each alert that comes, as it was sent.
+// SSL_CTX_set_msg_callback(3): called with each alert, as it was sent.
 static void message_came(int is_sent, int version, int type, const void *bytes, size_t count, SSL *ssl, void *argument) {
     (void)version, (void)argument;
     if (is_sent || type != SSL3_RT_ALERT || count != 2 || ((const uint8_t *)bytes)[1] != SSL_AD_CLOSE_NOTIFY) return;
@@ -260,7 +215,8 @@ copenssl_ending *copenssl_watch_ending(void *session) {
 }
 bool copenssl_ending_is_notified(copenssl_ending *ending) { return atomic_load(&ending->is_notified); }
 
-// A failed verification leaves entries in the thread's queue of errors, which SSL_get_error would take for its own.
+// A failed verification leaves entries in the thread's error queue, which SSL_get_error would take for its
+// own.
 static int run(X509_STORE_CTX *context) {
     int ok = lib.X509_verify_cert(context);
     lib.ERR_clear_error();
@@ -335,7 +291,7 @@ int copenssl_verify_against(
         unsigned long flags = X509_V_FLAG_PARTIAL_CHAIN | (strict ? 0 : X509_V_FLAG_NO_CHECK_TIME);
         X509_VERIFY_PARAM *parameters = lib.X509_STORE_CTX_get0_param(context);
         lib.X509_VERIFY_PARAM_set_flags(parameters, flags);
-        // Keys and hashes as strong as the handshake wants them: a signature that can be forged links nothing.
+        // The handshake's security level also holds here: a signature that can be forged proves nothing.
         int level = lib.X509_VERIFY_PARAM_get_auth_level(lib.X509_STORE_CTX_get0_param(outer));
         lib.X509_VERIFY_PARAM_set_auth_level(parameters, level);
         error = run(context);

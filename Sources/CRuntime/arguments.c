@@ -7,8 +7,9 @@
 static int count;
 static char **arguments;
 
-// CommandLine.swift asks the runtime, whose static build searches the stack below `environ` for the arguments. A preloaded library that
-// calls setenv(3) in its constructor has moved `environ` to the heap by then, and the search finds nothing (CommandLine.cpp).
+// CommandLine.swift gets the arguments from the runtime, whose static build searches the stack below
+// `environ` for them. If a preloaded library calls setenv(3) in its constructor, `environ` moves to the heap
+// first, and the search finds nothing (CommandLine.cpp).
 extern void _swift_stdlib_overrideUnsafeArgvArgc(char **arguments, int count) __attribute__((weak));
 
 #ifdef __GLIBC__
@@ -17,7 +18,7 @@ __attribute__((constructor)) static void keep(int argc, char **argv) {
     if (argc < 1 || !argv) return;
     count = argc;
     arguments = argv;
-    // The same words that CommandLine has everywhere else.
+    // The argument words that CommandLine has on other platforms.
     if (_swift_stdlib_overrideUnsafeArgvArgc) _swift_stdlib_overrideUnsafeArgvArgc(argv, argc);
 }
 #endif

@@ -3,7 +3,8 @@
 
 #define SWIFT_CALL __attribute__((swiftcall))
 
-// A hook of libswift_Concurrency (ConcurrencyHooks.h), asked with every job that no executor of the program takes.
+// A hook of libswift_Concurrency (ConcurrencyHooks.h), called with every job that no executor of the program
+// takes.
 extern SWIFT_CALL void (*swift_task_enqueueGlobal_hook)(void *job, void *original);
 
 // Its second parameter is a SerialExecutorRef, two words; zeros are the generic one (Executor.h).
@@ -16,7 +17,7 @@ static SWIFT_CALL void take(void *job, void *original) {
     taker(job);
 }
 
-void cruntime_take_jobs(void (*enqueue)(void *job)) {
+void cruntime_redirect_jobs(void (*enqueue)(void *job)) {
     taker = enqueue;
     swift_task_enqueueGlobal_hook = take;
 }

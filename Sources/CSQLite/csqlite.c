@@ -1,27 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#define _GNU_SOURCE
-#include "CLinux.h"
+#include "CLoader.h"
 #include "CSQLite.h"
 
-#include <dlfcn.h>
-#include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 
-// Readable by packaging tools, as in CCurl (ELF .note.dlopen, UAPI specifications).
-#define DLOPEN_NOTE                                                                                                 \
-    "[{\"feature\":\"storage\",\"description\":\"outbox and history\",\"priority\":\"recommended\",\"soname\":"    \
-    "[\"libsqlite3.so.0\"]}]"
-__attribute__((used, aligned(4), section(".note.dlopen"))) static const struct {
-    struct {
-        uint32_t name_size, description_size, type;
-    } header;
-    char name[4];
-    __attribute__((aligned(4))) char description[sizeof DLOPEN_NOTE];
-} dlopen_note = {{4, sizeof DLOPEN_NOTE, 0x407c0c0a}, "FDO", DLOPEN_NOTE};
+CLOADER_NOTE(dlopen_note, "storage", "outbox and history", "recommended", "libsqlite3.so.0")
 
-// sqlite3.h: what is bound is copied (SQLITE_TRANSIENT), flags of sqlite3_open_v2 and sqlite3_prepare_v3.
+// From sqlite3.h: bound values are copied (SQLITE_TRANSIENT); flags of sqlite3_open_v2 and
+// sqlite3_prepare_v3.
 #define TRANSIENT ((void (*)(void *)) - 1)
 enum { OPEN_READONLY = 1, OPEN_READWRITE = 2, OPEN_URI = 0x40, OPEN_NOMUTEX = 0x8000, PREPARE_PERSISTENT = 1 };
 
@@ -66,45 +52,25 @@ typedef int row_callback(void *, int, char **, char **);
 static struct {
     FUNCTIONS(MEMBER)
 } lib;
+#define NAME(name, type, arguments) "sqlite3_" #name "\0"
 
-static _Thread_local char message[512];
+static _Thread_local cloader_message message;
 
-static csqlite_load_result load(void) {
-    void *handle = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
-    if (!handle) {
-        snprintf(message, sizeof message, "%s", dlerror());
-        switch (clinux_explain_load(message)) {
-        case CLINUX_DESCRIPTORS_SHORT: return CSQLITE_NO_RESOURCES;
-        case CLINUX_MEMORY_SHORT: return CSQLITE_NO_MEMORY;
-        case CLINUX_LIBRARY_MISSING: return CSQLITE_NOT_FOUND;
-        }
-    }
-#define RESOLVE(name, type, arguments)                                                                             \
-    lib.name = (type(*) arguments)dlsym(handle, "sqlite3_" #name);                                                 \
-    if (!lib.name) {                                                                                               \
-        snprintf(message, sizeof message, "libsqlite3.so.0 has no sqlite3_" #name);                                \
-        return CSQLITE_SYMBOL_MISSING;                                                                             \
-    }
-    FUNCTIONS(RESOLVE)
-    if (lib.libversion_number() < CSQLITE_MINIMUM_VERSION) {
-        snprintf(message, sizeof message, "SQLite %s is older than 3.40", lib.libversion());
-        return CSQLITE_TOO_OLD;
-    }
-    return CSQLITE_LOADED;
+_Static_assert((int)CSQLITE_NO_MEMORY == (int)CLOADER_NO_MEMORY, "results of cloader_open are passed on");
+
+static int load(void) {
+    cloader_result result = cloader_open("libsqlite3.so.0", FUNCTIONS(NAME), &lib, &message);
+    if (result != CLOADER_LOADED || lib.libversion_number() >= CSQLITE_MINIMUM_VERSION) return result;
+    snprintf(message.text, sizeof message.text, "SQLite %s is older than 3.40", lib.libversion());
+    return CSQLITE_TOO_OLD;
 }
 
 csqlite_load_result csqlite_load(void) {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static csqlite_load_result result = CSQLITE_NOT_FOUND;
-    pthread_mutex_lock(&lock);
-    // Descriptors may have been short for a moment, or the library be installed meanwhile.
-    if (result != CSQLITE_LOADED) result = load();
-    csqlite_load_result outcome = result;
-    pthread_mutex_unlock(&lock);
-    return outcome;
+    static cloader_state state = CLOADER_UNLOADED;
+    return cloader_run(&state, load);
 }
 
-const char *csqlite_load_message(void) { return message; }
+const char *csqlite_load_message(void) { return message.text; }
 const char *csqlite_version(void) { return lib.libversion(); }
 
 int csqlite_open(const char *name, bool writes, bool is_uri, sqlite3 **database) {
@@ -144,7 +110,7 @@ int csqlite_bind_text(sqlite3_stmt *statement, int index, const char *text, size
     return lib.bind_text64(statement, index, text, count, TRANSIENT, 1 /* SQLITE_UTF8 */);
 }
 int csqlite_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, size_t count) {
-    // A null pointer would bind NULL, and no bytes are bytes.
+    // A null pointer would bind NULL instead of an empty blob.
     return lib.bind_blob64(statement, index, bytes ? bytes : "", count, TRANSIENT);
 }
 int csqlite_column_count(sqlite3_stmt *statement) { return lib.column_count(statement); }

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#define _GNU_SOURCE
-#include "CLinux.h"
+#include "CLoader.h"
 #include "CZlib.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <zlib.h>
 
-// brotli/decode.h, whose ABI is stable since 1.0; its headers are not needed to build this.
+// From brotli/decode.h, whose ABI is stable since 1.0, so that building needs no headers of it.
 enum { BROTLI_ERROR = 0, BROTLI_SUCCESS = 1 };
 typedef struct brotli_state brotli_state;
 
@@ -24,35 +22,25 @@ static struct {
     int (*run)(brotli_state *, size_t *, const uint8_t **, size_t *, uint8_t **, size_t *);
     void (*destroy)(brotli_state *);
 } brotli;
-static bool has_zip, has_brotli;
-// Whether a library is there and cannot be mapped.
-static bool is_zip_short, is_brotli_short;
-
-static bool is_memory_short(void) { return clinux_explain_load(dlerror()) == CLINUX_MEMORY_SHORT; }
+static cloader_result zip_result, brotli_result;
 
 static void load(void) {
-    void *handle = dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);
-    is_zip_short = !handle && is_memory_short();
-    if (handle) {
-        zip.init = (__typeof__(zip.init))dlsym(handle, "inflateInit2_");
-        zip.run = (__typeof__(zip.run))dlsym(handle, "inflate");
-        zip.reset = (__typeof__(zip.reset))dlsym(handle, "inflateReset");
-        zip.end = (__typeof__(zip.end))dlsym(handle, "inflateEnd");
-        has_zip = zip.init && zip.run && zip.reset && zip.end;
-    }
-    handle = dlopen("libbrotlidec.so.1", RTLD_NOW | RTLD_LOCAL);
-    is_brotli_short = !handle && is_memory_short();
-    if (handle) {
-        brotli.create = (__typeof__(brotli.create))dlsym(handle, "BrotliDecoderCreateInstance");
-        brotli.run = (__typeof__(brotli.run))dlsym(handle, "BrotliDecoderDecompressStream");
-        brotli.destroy = (__typeof__(brotli.destroy))dlsym(handle, "BrotliDecoderDestroyInstance");
-        has_brotli = brotli.create && brotli.run && brotli.destroy;
-    }
+    cloader_message message;
+    zip_result = cloader_open("libz.so.1", "inflateInit2_\0inflate\0inflateReset\0inflateEnd\0", &zip, &message);
+    brotli_result = cloader_open(
+        "libbrotlidec.so.1",
+        "BrotliDecoderCreateInstance\0BrotliDecoderDecompressStream\0BrotliDecoderDestroyInstance\0", &brotli, &message);
+}
+
+static cloader_result result_of(czlib_coding coding) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load);
+    return coding == CZLIB_BROTLI ? brotli_result : zip_result;
 }
 
 struct czlib_decoder {
     czlib_coding coding;
-    // Whether zlib's part is set up: for deflate the first two bytes tell its format.
+    // Whether zlib's stream is initialised; with deflate the first two bytes decide its format.
     bool is_ready;
     bool has_begun, is_whole;
     uint8_t first[2];
@@ -61,15 +49,9 @@ struct czlib_decoder {
     brotli_state *brotli;
 };
 
-bool czlib_can_decode(czlib_coding coding) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, load);
-    return coding == CZLIB_BROTLI ? has_brotli : has_zip;
-}
+bool czlib_can_decode(czlib_coding coding) { return result_of(coding) == CLOADER_LOADED; }
 
-bool czlib_is_memory_short(czlib_coding coding) {
-    return !czlib_can_decode(coding) && (coding == CZLIB_BROTLI ? is_brotli_short : is_zip_short);
-}
+bool czlib_is_memory_short(czlib_coding coding) { return result_of(coding) == CLOADER_NO_MEMORY; }
 
 czlib_decoder *czlib_decoder_open(czlib_coding coding) {
     if (!czlib_can_decode(coding)) return NULL;
@@ -95,7 +77,8 @@ bool czlib_decoder_is_whole(const czlib_decoder *decoder) { return decoder->is_w
 static czlib_result set_up(czlib_decoder *decoder) {
     int window = MAX_WBITS + 16;  // gzip (zlib.h, inflateInit2)
     if (decoder->coding == CZLIB_DEFLATE) {
-        // HTTP's deflate is zlib's format (RFC 9110 §8.4.1.2), and some servers send the bare stream: RFC 1950 §2.2 tells them apart.
+        // HTTP's deflate is zlib's format (RFC 9110 §8.4.1.2), and some servers send the bare stream; RFC
+        // 1950 §2.2 distinguishes the two.
         unsigned head = decoder->first[0] << 8 | decoder->first[1];
         window = (head >> 8 & 15) == Z_DEFLATED && head % 31 == 0 ? MAX_WBITS : -MAX_WBITS;
     }
@@ -141,7 +124,8 @@ czlib_result czlib_decode(czlib_decoder *decoder, const uint8_t **bytes, size_t 
         return CZLIB_OK;
     }
     if (decoder->is_whole && *count) {
-        // A file of several members is their concatenation (RFC 1952 §2.2); anything else behind the end is nobody's content.
+        // A file of several members is their concatenation (RFC 1952 §2.2); other bytes after the end are
+        // ignored.
         if (decoder->coding != CZLIB_GZIP || **bytes != 0x1F) {
             *bytes += *count;
             *count = 0;

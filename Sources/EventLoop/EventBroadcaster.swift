@@ -51,8 +51,9 @@ package final class EventBroadcaster<Event: Sendable>: Sendable {
     /// Read without the lock, since mostly there are no subscribers.
     @usableFromInline let isObserved = Atomic<Bool>(false)
 
-    /// - Parameter isOrdered: Whether all subscribers get the events of several threads in the same order. Handlers then run under the
-    ///   broadcaster's lock: they store the event, return, and do not call the broadcaster.
+    /// - Parameter isOrdered: whether all subscribers get the events of several threads in the same order.
+    ///   Handlers then run under the broadcaster's lock: they store the event, return, and do not call the
+    ///   broadcaster.
     package init(isOrdered: Bool) { self.isOrdered = isOrdered }
 
     deinit { close() }
@@ -84,7 +85,7 @@ package final class EventBroadcaster<Event: Sendable>: Sendable {
         }
     }
 
-    /// Ends all subscriptions; later events reach no one.
+    /// Ends all subscriptions; later events are dropped.
     package func close() {
         let subscribers = state.withLock { state in
             state.isClosed = true

@@ -2,23 +2,23 @@
 
 import CLinux
 
-/// What a watcher of a descriptor waits for.
+/// The events of a descriptor that a watcher waits for.
 ///
-/// Errors and hang-ups are always reported, whatever is waited for (epoll_ctl(2)); an empty interest parks the
-/// descriptor: the kernel is not asked about it at all.
+/// Errors and hang-ups are reported in any case (epoll_ctl(2)); an empty interest parks the watch: the
+/// descriptor leaves the epoll instance.
 package struct Interest: OptionSet, Sendable, Equatable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Nothing: the watch is parked.
+    /// Parks the watch.
     ///
-    /// Spelt out, since an empty literal goes through unspecialized code of the standard library, for every request.
+    /// Spelt out because an empty literal runs unspecialized code of the standard library, for every request.
     package static var nothing: Interest { Interest(rawValue: 0) }
-    /// Bytes or a connection can be taken.
+    /// Bytes or a connection can be read.
     package static let readable = Interest(rawValue: 1)
-    /// Bytes can be given.
+    /// Bytes can be written.
     package static let writable = Interest(rawValue: 2)
-    /// Something exceptional: urgent bytes of a socket, a trigger of the kernel's pressure files (poll(2), POLLPRI).
+    /// Urgent bytes of a socket, or a trigger of the kernel's pressure files (poll(2), POLLPRI).
     package static let priority = Interest(rawValue: 4)
 
     /// The bits of epoll_ctl(2).
@@ -29,14 +29,14 @@ package struct Interest: OptionSet, Sendable, Equatable {
     }
 }
 
-/// What happened to a watched descriptor.
+/// The events of a watched descriptor.
 package struct Readiness: OptionSet, Sendable, Equatable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Bytes, a connection, or the end of the stream can be taken.
+    /// Bytes, a connection, or the end of the stream can be read.
     package static let readable = Readiness(rawValue: 1)
-    /// Bytes can be given.
+    /// Bytes can be written.
     package static let writable = Readiness(rawValue: 2)
     /// An error is pending (`SO_ERROR`, socket(7)); on netlink sockets also a lost event.
     package static let error = Readiness(rawValue: 4)
@@ -44,10 +44,10 @@ package struct Readiness: OptionSet, Sendable, Equatable {
     package static let hangUp = Readiness(rawValue: 8)
     /// The kernel refused to watch this descriptor (not pollable, not open, no memory); the watch has ended.
     package static let refused = Readiness(rawValue: 16)
-    /// Something exceptional has happened (POLLPRI).
+    /// Urgent bytes, or a pressure trigger (POLLPRI).
     package static let priority = Readiness(rawValue: 32)
 
-    /// The part of an epoll event that concerns `interest`; errors and hang-ups always do.
+    /// The part of an epoll event that concerns `interest`; errors and hang-ups always concern it.
     init(mask: UInt32, interest: Interest) {
         var all: Readiness = []
         if mask & UInt32(CLINUX_EPOLLIN) != 0, interest.contains(.readable) { all.insert(.readable) }

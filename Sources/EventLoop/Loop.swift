@@ -4,16 +4,16 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// What a reactor's thread runs.
+/// The body of a reactor's thread.
 ///
-/// The thread owns this object and not the reactor, so that a forgotten reactor goes away and ends its thread.
+/// The thread owns this object and not the reactor, so that a released reactor ends its thread.
 final class Loop: Sendable {
-    /// The tag of the descriptor that wakes the loop: no descriptor has this number.
+    /// The tag of the descriptor that wakes the loop; no descriptor has this number.
     private static let wakeTag = UInt64.max
-    /// So many times a turn goes on with new letters before it looks at descriptors and timers again.
+    /// How often a turn continues with new items before it looks at descriptors and timers again.
     private static let rounds = 8
 
-    let mailbox = Mutex(Mailbox())
+    let queue = Mutex(CrossThreadQueue())
     /// Turns so far: one for each return from the wait.
     let turns = Atomic<Int>(0)
     /// How often another thread had to wake the loop.
@@ -28,7 +28,8 @@ final class Loop: Sendable {
         self.name = name
         wakeup = try OwnedDescriptor("eventfd", eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK)))
         let state = try LoopState()
-        // Edge-triggered, so that nobody has to read it: every write is an edge, and 2^64 of them never come.
+        // Edge-triggered, so the counter needs no reading: each write is an edge, and the counter never
+        // overflows.
         let failure = state.poller.control(
             EPOLL_CTL_ADD, wakeup.number, mask: UInt32(CLINUX_EPOLLIN) | CLINUX_EPOLLET, tag: Self.wakeTag)
         guard failure == 0 else { throw ReactorError("epoll_ctl", errno: failure) }
@@ -38,64 +39,66 @@ final class Loop: Sendable {
     /// Whether the calling thread may touch the state.
     var isCurrent: Bool { owner.load(ordering: .relaxed) == clinux_current_thread() }
 
-    /// The state; only for the loop's thread.
+    /// The state; used on the loop's thread only.
     var state: LoopState {
         assert(isCurrent, "only on the reactor's thread")
         return confined.value
     }
 
-    /// The thread's body.
+    /// Runs turns until the loop ends.
     func run() {
         owner.store(clinux_current_thread(), ordering: .relaxed)
         let state = state
-        var letters: [Mailbox.Letter] = []
+        var items: [CrossThreadQueue.Item] = []
         while true {
             turns.add(1, ordering: .relaxed)
-            run(&letters)
+            run(&items)
             state.fireTimers()
-            let rest = finishTurn(state, &letters)
-            let hasRefused = state.tellKernel()
-            switch rest {
+            let next = finishTurn(state, &items)
+            let hasRefused = state.applyChanges()
+            switch next {
             case .sleep: state.wait(forever: !hasRefused)
-            case .goOn: state.wait(forever: false)
+            case .proceed: state.wait(forever: false)
             case .end:
-                // What the handlers held may post letters on its way out.
+                // What the handlers own may post items when it is released.
                 state.close()
-                if mailbox.withLock({ end(&$0) }) { return }
+                if queue.withLock({ end(&$0) }) { return }
             }
         }
     }
 
-    /// Runs the hooks, and what they hand to this very thread: above all the next request of a chain, which mostly takes changes back
-    /// before the kernel hears of them.
+    /// Runs the hooks, and the work that they post to this thread: above all the next request of a chain,
+    /// which mostly undoes changes before the kernel sees them.
     ///
-    /// What letters post is for the next turn.
-    private func finishTurn(_ state: LoopState, _ letters: inout [Mailbox.Letter]) -> Mailbox.Rest {
+    /// Items posted by that work run in the next turn.
+    private func finishTurn(_ state: LoopState, _ items: inout [CrossThreadQueue.Item])
+        -> CrossThreadQueue.NextStep
+    {
         for _ in 0..<Self.rounds {
-            let isFromHooks = mailbox.withLock { $0.isEmpty }
+            let isFromHooks = queue.withLock { $0.isEmpty }
             state.runHooks()
-            let rest = mailbox.withLock { $0.rest() }
-            guard isFromHooks, rest == .goOn else { return rest }
-            run(&letters)
+            let next = queue.withLock { $0.nextStep() }
+            guard isFromHooks, next == .proceed else { return next }
+            run(&items)
         }
         state.runHooks()
-        return mailbox.withLock { $0.rest() }
+        return queue.withLock { $0.nextStep() }
     }
 
-    /// Runs on a thread of its own what came after the end, so that no task waits for ever.
+    /// Runs items posted after the loop's end on a thread of its own, so that no task waits for ever.
     func help() {
         let helper = try? LoopThread.start(name: name) { [self] in
             owner.store(clinux_current_thread(), ordering: .relaxed)
-            var letters: [Mailbox.Letter] = []
-            repeat { run(&letters) } while !mailbox.withLock { end(&$0) }
+            var items: [CrossThreadQueue.Item] = []
+            repeat { run(&items) } while !queue.withLock { end(&$0) }
         }
-        guard let helper else { return mailbox.withLock { $0.helperFailed() } }
+        guard let helper else { return queue.withLock { $0.helperFailed() } }
         helper.detach()
     }
 
-    /// Does what a sender's letter or a stop demands.
-    func fulfil(_ duty: Mailbox.Duty) {
-        switch duty {
+    /// Does what a post or a stop requires of the calling thread.
+    func perform(_ step: CrossThreadQueue.Wakeup) {
+        switch step {
         case .nothing: break
         case .wake:
             wakeUps.add(1, ordering: .relaxed)
@@ -105,28 +108,28 @@ final class Loop: Sendable {
         }
     }
 
-    private func end(_ box: inout Mailbox) -> Bool {
-        guard box.end() else { return false }
+    private func end(_ queue: inout CrossThreadQueue) -> Bool {
+        guard queue.end() else { return false }
         owner.store(0, ordering: .relaxed)
         return true
     }
 
-    /// Runs what is in the mailbox; the storage goes back and forth between the two.
-    private func run(_ letters: inout [Mailbox.Letter]) {
-        guard let reactor = mailbox.withLock({ $0.take(&letters) }) else { return }
+    /// Runs the items of the queue; both sides exchange their storage.
+    private func run(_ items: inout [CrossThreadQueue.Item]) {
+        guard let reactor = queue.withLock({ $0.drain(into: &items) }) else { return }
         let executor = reactor.asUnownedSerialExecutor()
-        for index in letters.indices {
-            // What a letter holds goes with it, not with the last of its batch.
-            switch exchange(&letters[index], with: .read) {
-            case .read: break
+        for index in items.indices {
+            // Releases what an item owns right after it ran, and not with the whole batch.
+            switch exchange(&items[index], with: .done) {
+            case .done: break
             case .job(let job): job.runSynchronously(on: executor)
             case .taskJob(let job, let preference):
                 job.runSynchronously(on: preference.asUnownedTaskExecutor())
             case .work(let work): work()
             }
         }
-        // One by one: they are few, and `removeAll(keepingCapacity:)` is much code for that.
-        while !letters.isEmpty { letters.removeLast() }
+        // One by one: there are few, and `removeAll(keepingCapacity:)` is much code.
+        while !items.isEmpty { items.removeLast() }
         withExtendedLifetime(reactor) {}
     }
 }

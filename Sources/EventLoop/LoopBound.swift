@@ -1,31 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An object that belongs to a reactor's thread, held by those who do not run there.
+/// An object that belongs to a reactor's thread, carried by code that runs elsewhere.
 ///
-/// Unchecked because the compiler cannot see threads. It holds because the object is handed out in one place, and
-/// that place is reached only on the reactor's thread.
+/// Unchecked because the compiler cannot see threads. It holds because `here` alone hands the object out, and
+/// only on the reactor's thread.
 ///
-/// An actor on the reactor does the same at a price: to let a descriptor's handler in (`assumeIsolated`), the runtime
-/// looks for the main actor's executor among all conformances of the program, each time the loop has been idle.
+/// An actor on the reactor does the same at a price: to let a descriptor's handler in (`assumeIsolated`), the
+/// runtime looks for the main actor's executor among all conformances of the program, each time the loop has
+/// been idle.
 package struct LoopBound<Object: AnyObject>: @unchecked Sendable {
     private let object: Object
-    /// Where the object lives.
+    /// The reactor whose thread uses the object.
     package let reactor: Reactor
 
-    /// Binds an object to a reactor: from now on only its thread uses it.
+    /// Binds an object to a reactor; afterwards only the reactor's thread uses it.
     package init(_ object: Object, to reactor: Reactor) {
         self.object = object
         self.reactor = reactor
     }
 
-    /// Runs `body` with the object; to be called on the reactor's thread.
+    /// Runs `body` with the object; called on the reactor's thread.
     package func here<Result>(_ body: (Object) -> Result) -> Result {
         precondition(reactor.isCurrent, "not on the reactor's thread")
         return body(object)
     }
 
-    /// Has the reactor's thread run `body` with the object, in order with other work.
+    /// Runs `body` with the object on the reactor's thread, in order with other work.
     package func perform(_ body: @escaping @Sendable (Object) -> Void) {
         reactor.perform { here(body) }
     }
+}
+
+/// A value that one thread at a time uses, inside an object that threads share.
+///
+/// Unchecked because the compiler cannot see threads. It holds because `Loop.state` alone hands the value
+/// out, and only on the thread that `Loop.owner` names: the one that runs the loop, or after its end the one
+/// that runs late work; the queue's lock orders the two.
+struct Confined<Value>: @unchecked Sendable {
+    let value: Value
 }

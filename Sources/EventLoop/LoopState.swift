@@ -2,28 +2,28 @@
 
 import CLinux
 
-/// Names a hook of one loop.
+/// Identifies a hook of one loop.
 package struct HookID: Sendable, Equatable {
     let number: Int
 }
 
-/// Everything that only the loop's thread touches.
+/// The state that only the loop's thread uses.
 ///
-/// Handlers may call back into it; so none of its properties is in use while one runs.
+/// No property is being accessed while a handler runs, since handlers may call back into it.
 final class LoopState {
     var poller: Poller
     private var watches = WatchTable()
     private var timers = TimerHeap()
     private var hooks: [(id: HookID, run: () -> Void)] = []
     private var nextHook = 0
-    /// The thread has ended: nothing can be waited for any more.
+    /// The thread has ended: new watches and timers are refused.
     private(set) var isClosed = false
 
     init() throws(ReactorError) { poller = try Poller() }
 
-    // MARK: What a turn consists of
+    // MARK: Steps of a turn
 
-    /// Runs the timers that are due; what they set anew waits for the next turn.
+    /// Runs the timers that are due; timers that they set wait for the next turn.
     func fireTimers() {
         guard let first = timers.deadline else { return }
         let now = clinux_monotonic_nanoseconds()
@@ -39,16 +39,17 @@ final class LoopState {
         for hook in current { hook.run() }
     }
 
-    /// Tells the kernel what has been gathered.
+    /// Applies the gathered changes to the epoll instance.
     ///
-    /// - Returns: whether it refused something: what the handlers did about that is for the hooks of another turn.
-    func tellKernel() -> Bool {
+    /// - Returns: whether the kernel refused one; the hooks of another turn then handle what the handlers did
+    ///   about it.
+    func applyChanges() -> Bool {
         let refused = watches.apply(&poller)
         for handler in refused { handler([.error, .refused]) }
         return !refused.isEmpty
     }
 
-    /// Waits until something happens or the next timer is due, and calls the handlers.
+    /// Waits for an event or the next deadline, and calls the handlers.
     func wait(forever: Bool) {
         var limit: Int64 = forever ? -1 : 0
         if forever, let deadline = timers.deadline {
@@ -61,7 +62,7 @@ final class LoopState {
         }
     }
 
-    /// Forgets every handler, on the thread they belong to.
+    /// Releases all handlers, on the loop's thread.
     func close() {
         isClosed = true
         let last = (watches, timers, hooks)
@@ -69,13 +70,13 @@ final class LoopState {
         withExtendedLifetime(last) {}
     }
 
-    // MARK: What handlers ask for
+    // MARK: Requests of handlers
 
     func watch(
         _ descriptor: Int32, for interest: Interest, _ handler: @escaping (Readiness) -> Void
     ) throws(ReactorError) -> WatchID {
         guard !isClosed else { throw .stopped }
-        // What the former handler holds may end other watches on its way out.
+        // Releasing the former handler may end other watches.
         let (watch, former) = try watches.add(descriptor, interest, handler, &poller)
         withExtendedLifetime(former) {}
         return watch

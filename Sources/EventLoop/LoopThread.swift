@@ -3,7 +3,7 @@
 import CLinux
 import Glibc
 
-/// A thread of our own: it takes no signals, has a name, and its stack has the usual size (only touched pages cost).
+/// A named thread with all signals blocked and a stack of the usual size, of which only touched pages cost.
 package struct LoopThread: Sendable {
     private let handle: pthread_t
 
@@ -11,10 +11,10 @@ package struct LoopThread: Sendable {
 
     /// Starts a thread that runs `body` once.
     ///
-    /// Every signal is blocked in it, so that handlers of the program run where the program expects them and no
-    /// system call of the loop is interrupted.
+    /// Signals are blocked in it, so that signal handlers run on the program's own threads and interrupt no
+    /// system call of the loop.
     ///
-    /// - Parameter name: as `ps -L` shows it; Linux keeps 15 bytes (PR_SET_NAME, prctl(2)).
+    /// - Parameter name: shown by `ps -L`; Linux stores 15 bytes (PR_SET_NAME, prctl(2)).
     package static func start(
         name: String, _ body: @escaping @Sendable () -> Void
     ) throws(ReactorError) -> LoopThread {
@@ -29,7 +29,7 @@ package struct LoopThread: Sendable {
         let failure = pthread_create(
             &handle, nil,
             { argument in
-                // pthread_create(3) hands over the very pointer it was given, which is never null.
+                // pthread_create(3) passes on the pointer that it was given, which is never null.
                 guard let argument else { return nil }
                 Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue().run()
                 return nil
@@ -41,16 +41,16 @@ package struct LoopThread: Sendable {
         return LoopThread(handle: handle)
     }
 
-    /// Waits for its end.
+    /// Waits for the thread's end.
     ///
     /// Exactly one of `join` and `detach` is called, once.
     package func join() { pthread_join(handle, nil) }
 
-    /// Lets it end on its own.
+    /// Releases the thread's resources at its end without a `join`.
     package func detach() { pthread_detach(handle) }
 }
 
-/// What a new thread is told.
+/// The argument of a new thread.
 private final class ThreadStart: Sendable {
     private let name: String
     private let body: @Sendable () -> Void

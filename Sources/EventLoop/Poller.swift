@@ -3,16 +3,16 @@
 import CLinux
 import Glibc
 
-/// An epoll(7) instance and the room for one batch of its events.
+/// An epoll(7) instance with space for one batch of its events.
 struct Poller: ~Copyable {
-    /// Up to so many events are fetched by one system call; what is left over comes with the next.
+    /// The most events of one system call; the next call returns the rest.
     static let batch = 256
 
     private let epoll: OwnedDescriptor
     private let events: UnsafeMutablePointer<epoll_event>
-    /// Until the kernel says that it has no epoll_pwait2(2) (before 5.11), or a seccomp filter does.
+    /// False once the kernel (before 5.11) or a seccomp filter refuses epoll_pwait2(2).
     private var isPrecise = true
-    /// The number of epoll_ctl(2) so far.
+    /// The number of epoll_ctl(2) calls so far.
     private(set) var controls = 0
 
     init() throws(ReactorError) {
@@ -22,16 +22,16 @@ struct Poller: ~Copyable {
 
     deinit { events.deallocate() }
 
-    /// Tells the kernel about one descriptor; the errno(3), or 0.
+    /// Calls epoll_ctl(2) for one descriptor; returns errno(3), or 0.
     mutating func control(_ operation: Int32, _ descriptor: Int32, mask: UInt32, tag: UInt64) -> Int32 {
         controls += 1
         return clinux_epoll_ctl(epoll.number, operation, descriptor, mask, tag) == 0 ? 0 : errno
     }
 
-    /// Waits until something happens, at most `limit` nanoseconds (negative: for ever); the number of events.
+    /// Waits for events, at most `limit` nanoseconds (negative: for ever); returns their number.
     ///
-    /// Never returns before the limit without an event, so that a deadline costs one turn and not several; except
-    /// after a signal, which is no event (0).
+    /// Never returns before the limit without an event, so that a deadline costs one turn and not several;
+    /// except after a signal, which is no event (0).
     mutating func wait(limit: Int64) -> Int {
         if limit > 0, isPrecise {
             let count = clinux_epoll_wait_precise(epoll.number, events, Int32(Self.batch), limit)
@@ -43,7 +43,7 @@ struct Poller: ~Copyable {
         return max(0, Int(epoll_wait(epoll.number, events, Int32(Self.batch), Int32(milliseconds))))
     }
 
-    /// One of the events of the last wait: whose, and what.
+    /// The tag and the mask of an event of the last wait.
     func event(_ index: Int) -> (tag: UInt64, mask: UInt32) {
         let event = clinux_event_at(events, Int32(index))
         return (clinux_event_data(event), clinux_event_mask(event))

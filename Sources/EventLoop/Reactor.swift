@@ -3,19 +3,19 @@
 import CLinux
 import Synchronization
 
-/// One thread for everything that waits: descriptors, deadlines, actors and work from other threads.
+/// One thread for all waiting: descriptors, deadlines, actors and work from other threads.
 ///
-/// Actors live on it by returning it as their `unownedExecutor`. Handlers of descriptors and timers run on the same
-/// thread, so an actor reaches its own state in them by `assumeIsolated`, without a hop. All of them have to return
-/// soon: nothing else happens meanwhile.
+/// Actors live on it by returning it as their `unownedExecutor`. Handlers of descriptors and timers run on
+/// the same thread, so an actor reaches its own state in them by `assumeIsolated`, without a hop. All of them
+/// have to return soon, since the thread does nothing else meanwhile.
 ///
 /// The thread inherits the network namespace of the thread that creates the reactor (network_namespaces(7)).
 package final class Reactor: SerialExecutor, Sendable {
     private static let common = Mutex<Reactor?>(nil)
 
-    /// The reactor that everything in a program shares; started by the first who asks for it, never stopped.
+    /// The reactor that the whole program shares; started by the first access, never stopped.
     ///
-    /// - Throws: where no descriptor or thread is left; asking again tries again.
+    /// - Throws: if no descriptor or thread is left; the next access tries again.
     package static var shared: Reactor {
         get throws(ReactorError) {
             try common.withLock { reactor throws(ReactorError) in
@@ -28,12 +28,13 @@ package final class Reactor: SerialExecutor, Sendable {
     }
 
     let loop: Loop
-    /// The thread, until someone has waited for its end.
+    /// The thread, until `stop` has joined it.
     private let thread: Mutex<LoopThread?>
 
     /// Starts a loop on a thread of this name, of which Linux shows the first 15 bytes.
     ///
-    /// It ends with `stop`, or when the last reference goes away. Handlers that refer to the reactor keep it alive.
+    /// The loop ends with `stop`, or with the last reference. Handlers that refer to the reactor keep it
+    /// alive.
     package init(name: String) throws(ReactorError) {
         let loop = try Loop(name: name)
         self.loop = loop
@@ -42,7 +43,7 @@ package final class Reactor: SerialExecutor, Sendable {
 
     deinit {
         stop()
-        // Only left to do where the last reference went away on the thread itself, which nobody can join then.
+        // Still set if the last reference was released on the thread itself, where no join is possible.
         thread.withLock { $0?.detach() }
     }
 
@@ -52,15 +53,16 @@ package final class Reactor: SerialExecutor, Sendable {
     /// Nanoseconds of CLOCK_MONOTONIC (clock_gettime(2)), the clock of `schedule`.
     package static var now: Int64 { clinux_monotonic_nanoseconds() }
 
-    /// Ends the loop: what is queued is run, with all that it queues; watches and timers are forgotten.
+    /// Ends the loop: queued items run, with all that they queue; watches and timers are removed.
     ///
-    /// Returns when the thread has ended, or at once on the thread itself, which then ends with this turn. From any
-    /// thread, any number of times. Whoever calls it must not hold what a queued job waits for.
+    /// Returns when the thread has ended, or at once on the thread itself, which then ends with this turn.
+    /// Called from any thread, any number of times. The caller must not hold a lock that a queued item waits
+    /// for.
     ///
-    /// What is enqueued later still runs in order and isolated, on a passing thread, so that no task waits for ever;
-    /// but nothing can be watched any more and timers do not fire.
+    /// Items posted later still run, in order and isolated, on a temporary thread, so that no task waits for
+    /// ever; but watches are refused and timers do not fire.
     package func stop() {
-        loop.fulfil(loop.mailbox.withLock { $0.stop() })
+        loop.perform(loop.queue.withLock { $0.stop() })
         if isCurrent { return }
         thread.withLock {
             $0?.join()
@@ -68,9 +70,19 @@ package final class Reactor: SerialExecutor, Sendable {
         }
     }
 
-    /// What the loop has done so far.
+    /// The loop's counters.
     package var counters: ReactorCounters {
         ReactorCounters(
             turns: loop.turns.load(ordering: .relaxed), wakeUps: loop.wakeUps.load(ordering: .relaxed))
     }
+}
+
+/// Counts a loop's work since its start.
+package struct ReactorCounters: Sendable, Equatable {
+    /// Turns: one at the start and one for each return from the wait.
+    ///
+    /// An idle loop makes none.
+    package var turns: Int
+    /// How often another thread woke the loop by a system call.
+    package var wakeUps: Int
 }

@@ -17,12 +17,12 @@ package struct ReactorError: Error, Sendable, Equatable, CustomStringConvertible
     /// The loop has been stopped.
     package static let stopped = ReactorError("the event loop has been stopped", errno: ECANCELED)
 
-    /// What failed, why, and what to try.
+    /// The operation, the reason, and advice.
     package var description: String {
         let reason = "\(operation): \(String(cString: strerror(errno)))"
         return switch errno {
         case EMFILE: "\(reason); raise the limit of open files (ulimit -n, LimitNOFILE=)"
-        // pthread_create(3) says the same where there is no memory for a stack.
+        // pthread_create(3) returns the same where memory for a stack is missing.
         case EAGAIN: "\(reason); raise the limit of threads (ulimit -u, TasksMax=) or of memory (ulimit -v)"
         default: reason
         }

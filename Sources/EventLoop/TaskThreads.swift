@@ -6,14 +6,15 @@ import Synchronization
 
 /// Runs Swift's tasks on threads of its own, in place of libdispatch's pool.
 ///
-/// libdispatch waits for ever where it cannot start a thread (RLIMIT_NPROC, pids.max, RLIMIT_AS), and ends the process
-/// where it cannot open its epoll(7) instance (RLIMIT_NOFILE). These threads need no descriptor, and ``reserve()`` says
-/// why there is none. Only for a program: a library must not decide this for the process.
+/// libdispatch hangs where it cannot start a thread (RLIMIT_NPROC, pids.max, RLIMIT_AS), and ends the process
+/// where it cannot open its epoll(7) instance (RLIMIT_NOFILE). These threads need no descriptor, and
+/// ``reserve()`` throws the reason if none can be started. For programs only: a library must not decide this
+/// for the process.
 ///
 /// Jobs run in the order in which they come; priorities are ignored.
 package final class TaskThreads: Sendable {
     private struct State {
-        /// Jobs from `first` on wait.
+        /// Jobs before `first` have run.
         var jobs: [UnownedJob] = []
         var first = 0
         var threads = 0
@@ -33,7 +34,7 @@ package final class TaskThreads: Sendable {
         }
     }
 
-    private enum Duty {
+    private enum Wakeup {
         case nothing, wake, start
     }
 
@@ -43,34 +44,34 @@ package final class TaskThreads: Sendable {
     private let state = Mutex(State())
     /// Counts wake-ups.
     ///
-    /// Unsafe because the compiler does not know that sem_post(3) and sem_wait(3) may be called by any thread.
+    /// Unsafe because the compiler does not know that any thread may call sem_post(3) and sem_wait(3).
     private nonisolated(unsafe) let bell: UnsafeMutablePointer<sem_t>
 
-    /// - Parameter limit: the number of threads; more than one, for a job may block.
+    /// - Parameter limit: the number of threads; more than one, since a job may block.
     package init(limit: Int) {
         self.limit = max(2, limit)
         bell = .allocate(capacity: 1)
         sem_init(bell, 0, 0)
     }
 
-    /// Takes all tasks of the process; to be called before the first one.
+    /// Replaces the executor of all tasks of the process; called before the first task.
     package static func install() {
         let cores = sysconf(Int32(_SC_NPROCESSORS_ONLN))
         let threads = TaskThreads(limit: min(cores, 4))
         installed.withLock { $0 = threads }
         // Never released: tasks may run until the process ends.
         common = Unmanaged.passRetained(threads)
-        cruntime_take_jobs { job in
+        cruntime_redirect_jobs { job in
             guard let job, let common = TaskThreads.common else { return }
-            // UnownedJob is this very pointer (Executor.swift).
+            // UnownedJob is this pointer (Executor.swift).
             common.takeUnretainedValue().add(unsafeBitCast(job, to: UnownedJob.self))
         }
     }
 
-    /// The one that has taken them; read without a lock, for it is written once, before the first task.
+    /// The installed instance; read without a lock, since it is written once, before the first task.
     private nonisolated(unsafe) static var common: Unmanaged<TaskThreads>?
 
-    /// Makes sure that there is a thread for tasks, where this has taken them.
+    /// Makes sure that one thread runs, if an instance is installed.
     ///
     /// - Throws: why none can be started.
     package static func reserve() throws(ReactorError) {
@@ -87,9 +88,9 @@ package final class TaskThreads: Sendable {
         if isFirst { try start() }
     }
 
-    /// Runs a job, on a thread of these.
+    /// Queues a job for one of the threads.
     package func add(_ job: UnownedJob) {
-        let duty = state.withLock { state -> Duty in
+        let wakeup = state.withLock { state -> Wakeup in
             state.jobs.append(job)
             if state.idle > 0 {
                 state.idle -= 1
@@ -99,14 +100,14 @@ package final class TaskThreads: Sendable {
             state.threads += 1
             return .start
         }
-        switch duty {
+        switch wakeup {
         case .nothing: break
         case .wake: sem_post(bell)
         case .start: if (try? start()) == nil { lend() }
         }
     }
 
-    /// Starts a thread that has been counted.
+    /// Starts a thread that has been counted already.
     private func start() throws(ReactorError) {
         do throws(ReactorError) {
             try LoopThread.start(name: "reach-tasks") { [self] in work() }.detach()
@@ -116,7 +117,7 @@ package final class TaskThreads: Sendable {
         }
     }
 
-    /// Has the shared loop's thread run what waits, where there is no thread for it.
+    /// Runs waiting jobs on the shared loop's thread if no thread can be started.
     private func lend() {
         guard state.withLock({ $0.threads == 0 }), let reactor = try? Reactor.shared else { return }
         reactor.perform { [self] in
@@ -141,7 +142,7 @@ package final class TaskThreads: Sendable {
         }
     }
 
-    // As the default executor does: a job that was run on a task executor would be queued again at its next switch.
+    // As the default executor does: a job run on a task executor would be queued again at its next switch.
     private func run(_ job: UnownedJob) {
         cruntime_run_job(unsafeBitCast(job, to: UnsafeMutableRawPointer.self))
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Names a timer of one loop; of no use once the timer has fired or been cancelled.
+/// Identifies a timer of one loop; invalid once the timer has fired or been cancelled.
 package struct TimerID: Sendable, Equatable {
     let slot: Int32
     let generation: UInt32
@@ -8,8 +8,8 @@ package struct TimerID: Sendable, Equatable {
 
 /// Timers in the order of their deadlines; equal deadlines in the order they were set.
 ///
-/// A binary heap whose entries know their place, so that cancelling and moving a timer costs a few swaps and leaves
-/// nothing behind: request time-outs are nearly always cancelled, and pile up otherwise.
+/// A binary heap whose entries know their index, so that cancelling and moving cost a few swaps and leave
+/// nothing behind: request time-outs are nearly always cancelled, and would pile up.
 struct TimerHeap {
     typealias Work = () -> Void
 
@@ -25,7 +25,7 @@ struct TimerHeap {
 
     private struct Slot {
         var generation: UInt32 = 0
-        /// The place in the heap while set; the next free slot otherwise (-1: none).
+        /// The index in the heap while set; else the next free slot (-1: none).
         var place: Int32 = -1
         var work: Work?
     }
@@ -33,15 +33,13 @@ struct TimerHeap {
     private var heap: ContiguousArray<Entry> = []
     private var slots: ContiguousArray<Slot> = []
     private var free: Int32 = -1
-    /// Grows by one with every timer set or moved.
+    /// Incremented with every timer set or moved.
     private(set) var order: UInt64 = 0
 
     /// The next deadline.
     var deadline: Int64? { heap.first?.deadline }
-    /// The number of timers set.
     var count: Int { heap.count }
 
-    /// Sets a timer.
     mutating func add(at deadline: Int64, _ work: @escaping Work) -> TimerID {
         if free < 0 {
             free = Int32(slots.count)
@@ -56,28 +54,28 @@ struct TimerHeap {
         return TimerID(slot: slot, generation: slots[Int(slot)].generation)
     }
 
-    /// Moves a timer; false when it has fired or been cancelled.
+    /// Moves a timer; false if it has fired or been cancelled.
     mutating func move(_ timer: TimerID, to deadline: Int64) -> Bool {
         guard let place = place(of: timer) else { return false }
         heap[place].deadline = deadline
         heap[place].order = order
         order += 1
-        settle(place)
+        sift(place)
         return true
     }
 
-    /// Takes a timer out; nil when it has fired or been cancelled.
+    /// Removes a timer; nil if it has fired or been cancelled.
     ///
-    /// Its work is returned and not released in here, since what it holds may cancel others on its way out.
+    /// Returns its work instead of releasing it here, since that may cancel other timers.
     mutating func remove(_ timer: TimerID) -> Work? {
         guard let place = place(of: timer) else { return nil }
-        return take(place)
+        return removeEntry(place)
     }
 
-    /// Takes out the next timer that is due, if it was set before the `limit`th.
+    /// Removes the next timer that is due, if it was set before the `limit`th.
     mutating func next(due now: Int64, before limit: UInt64) -> Work? {
         guard let first = heap.first, first.deadline <= now, first.order < limit else { return nil }
-        return take(0)
+        return removeEntry(0)
     }
 
     private func place(of timer: TimerID) -> Int? {
@@ -88,12 +86,12 @@ struct TimerHeap {
         return Int(slots[slot].place)
     }
 
-    private mutating func take(_ place: Int) -> Work? {
+    private mutating func removeEntry(_ place: Int) -> Work? {
         let slot = heap[place].slot
         let last = heap.removeLast()
         if place < heap.count {
             heap[place] = last
-            settle(place)
+            sift(place)
         }
         let work = slots[Int(slot)].work
         slots[Int(slot)].work = nil
@@ -103,7 +101,7 @@ struct TimerHeap {
         return work
     }
 
-    private mutating func settle(_ place: Int) {
+    private mutating func sift(_ place: Int) {
         rise(from: place)
         sink(from: place)
     }

@@ -5,7 +5,7 @@ import FoundationEssentials
 import Glibc
 import Storage
 
-/// A content on the disk under a passing name, locked by this process until its entry is stored.
+/// A content on the disk under a temporary name, locked by this process until its entry is stored.
 final class StagedBody: Sendable {
     let name: String
     let size: Int64
@@ -17,15 +17,15 @@ final class StagedBody: Sendable {
         self.descriptor = descriptor
     }
 
-    /// A path that leads to it whatever its name is (proc_pid_fd(5)).
+    /// A path to the content that is independent of its name (proc_pid_fd(5)).
     var link: String { "/proc/self/fd/\(descriptor.number)" }
 }
 
 /// The folder of the contents that are too large for the database.
 ///
-/// A content is written under a passing name, synced, and given its name inside the transaction that stores
-/// its entry; the folder is synced before the commit, so an entry on the disk has its content on the disk.
-/// The delivering process removes leftovers of interrupted ones: names without an entry, and unlocked passing
+/// A content is written under a temporary name, synced, and renamed inside the transaction that stores its
+/// entry; the folder is synced before the commit, so an entry on the disk has its content on the disk. The
+/// delivering process removes leftovers of interrupted ones: names without an entry, and unlocked temporary
 /// names.
 struct BodyFolder: Sendable {
     let paths: OutboxPaths
@@ -83,17 +83,17 @@ struct BodyFolder: Sendable {
             guard fsync(number) == 0 else {
                 throw OutboxError(DatabaseFile.failure("cannot sync a content", paths.bodies))
             }
-            return StagedBody(name: name, size: size, descriptor: passing.take())
+            return StagedBody(name: name, size: size, descriptor: passing.release())
         } catch {
             remove([name + Self.passing])
             throw error
         }
     }
 
-    /// A locked file of its own under a passing name.
+    /// Makes a new locked file under a temporary name.
     private func makeFile() throws(OutboxError) -> PassingFile {
         while true {
-            // So many random bits that no two are equal.
+            // Enough random bits to make equal names impossible.
             let name =
                 String(UInt64.random(in: 0...UInt64.max), radix: 36)
                 + String(UInt64.random(in: 0...UInt64.max), radix: 36)
@@ -137,11 +137,11 @@ struct BodyFolder: Sendable {
             && name.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7A).contains($0) }
     }
 
-    /// Gives a content its name, in the transaction that stores its entry.
+    /// Renames a content to its final name, in the transaction that stores its entry.
     func commit(_ body: StagedBody) throws(StorageError) {
         let folder = try open()
         guard folder.rename(body.name + Self.passing, to: body.name) != 0 else { return }
-        // A transaction that is tried again finds it done.
+        // A repeated transaction finds it renamed already.
         guard errno == ENOENT, folder.contains(body.name) else {
             throw DatabaseFile.failure("cannot keep a content", paths.body(body.name))
         }
@@ -161,10 +161,10 @@ struct BodyFolder: Sendable {
         return folder
     }
 
-    /// Removes it, whether it has its name or not.
+    /// Removes a content, under its temporary or final name.
     func discard(_ body: StagedBody) { remove([body.name + Self.passing, body.name]) }
 
-    /// Removes contents; a name that no outbox has given is no file of its.
+    /// Removes contents; names that no outbox gives are ignored.
     func remove(_ names: [String]) {
         guard !names.isEmpty else { return }
         _ = try? paths.rights.perform {
@@ -173,7 +173,7 @@ struct BodyFolder: Sendable {
         }
     }
 
-    /// How many contents of entries there are; nil where the folder cannot be read.
+    /// The number of contents with their final names; nil if the folder cannot be read.
     var count: Int? { FolderHandle(paths.bodies)?.names.count { !$0.hasSuffix(Self.passing) } }
 
     /// Contents without an entry that no process is about to store; called with the gate held exclusively.
@@ -192,7 +192,7 @@ struct BodyFolder: Sendable {
         }
         let folder = try open()
         for name in names where linkat(folder.number, name, target.number, name, 0) != 0 && errno != EEXIST {
-            // Not every file system knows second names.
+            // Not every file system supports second names.
             guard renameat(folder.number, name, target.number, name) == 0 || errno == ENOENT else {
                 throw DatabaseFile.failure("cannot keep a content", path)
             }
@@ -233,5 +233,5 @@ private struct PassingFile: ~Copyable {
     let name: String
     let descriptor: OwnedDescriptor
 
-    consuming func take() -> OwnedDescriptor { descriptor }
+    consuming func release() -> OwnedDescriptor { descriptor }
 }

@@ -4,12 +4,12 @@ import CLinux
 import EventLoop
 import Glibc
 
-/// A content as it is compared with another one: bytes, or a file.
+/// A content for comparison: bytes, or a file.
 enum ComparedContent {
     case bytes([UInt8])
     case file(String)
 
-    /// Whether both are the same; what cannot be read is not.
+    /// Whether both contents are equal; unreadable ones are not.
     func isSame(as other: ComparedContent) -> Bool {
         if case .bytes(let mine) = self, case .bytes(let others) = other { return mine == others }
         var left = ContentReader(self)
@@ -21,7 +21,7 @@ enum ComparedContent {
     }
 }
 
-/// Reads a content piece by piece, all pieces but the last of one size.
+/// Reads a content in pieces of one size, the last of which may be shorter.
 private struct ContentReader: ~Copyable {
     private static let piece = 64 << 10
     private var rest: ArraySlice<UInt8> = []
@@ -38,7 +38,7 @@ private struct ContentReader: ~Copyable {
         }
     }
 
-    /// The next piece, empty at the end; nil where it cannot be read.
+    /// The next piece, empty at the end; nil on failure.
     mutating func next() -> [UInt8]? {
         if failed { return nil }
         guard let number = file?.number else {

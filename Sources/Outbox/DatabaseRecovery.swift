@@ -3,16 +3,16 @@
 import Glibc
 import Storage
 
-/// Carries over what can be read of a damaged database into a new one, and puts that into its place.
+/// Copies the readable entries of a damaged database into a new one, and replaces the damaged one by it.
 ///
-/// The new one is complete and on the disk before anything of the damaged one is moved: then its name says
-/// so, and from there on the exchange is always finished, by the next process that opens the outbox where
-/// this one is killed. Before that, the damaged one and its log of changes lie where they were. Contents of
-/// entries that could not be read are kept beside the damaged one: it may still say what they were.
+/// The new database is complete and on the disk before the damaged one is moved; its name then marks the
+/// exchange as begun, and the next process that opens the outbox finishes it if this one is killed. Until
+/// then the damaged database and its log stay in place. Contents of unreadable entries are stored beside the
+/// damaged database, which may still name them.
 struct DatabaseRecovery {
     private let paths: OutboxPaths
-    /// Called before each step that changes what a process that is killed there leaves behind; for tests,
-    /// which end it by an error.
+    /// Called before each step that changes the state an interruption leaves behind; tests end it by an
+    /// error.
     private let willStep: () throws(StorageError) -> Void
 
     init(_ paths: OutboxPaths, willStep: @escaping () throws(StorageError) -> Void = {}) {
@@ -20,10 +20,10 @@ struct DatabaseRecovery {
         self.willStep = willStep
     }
 
-    /// - Returns: where the damaged one lies now, and how many entries were carried over.
+    /// - Returns: the new path of the damaged database, and how many entries were copied.
     func run() throws(StorageError) -> (aside: String, salvaged: Int) {
         try removeDraft()
-        // What was deleted has a place among the damaged ones too: contents may lie beside it.
+        // A deleted database gets a placeholder: contents may lie beside it.
         if DatabaseFile.size(paths.database) == nil { close(PrivateFile.make(paths.database)) }
         let (salvaged, known) = try carryOver()
         try sync(paths.draft)
@@ -45,11 +45,11 @@ struct DatabaseRecovery {
         return (aside, Int(count))
     }
 
-    /// Puts the complete one into the place of the damaged one; what was done before is not done again.
+    /// Replaces the damaged database by the complete one; completed steps are not repeated.
     private func exchange() throws(StorageError) -> String {
         let aside = paths.damaged.next
-        // The log first: the file is what tells which number is free, so after an interruption both get the
-        // same one. No log may be left beside the new database, of which SQLite would make it a part.
+        // The log first: the number of the damaged copy follows from the database file, so a repetition finds
+        // the same number. No log may stay beside the new database, since SQLite would apply it.
         for suffix in DatabaseFile.companions {
             try move(paths.database + suffix, to: aside + suffix, mayBeMissing: true)
         }
@@ -72,10 +72,10 @@ struct DatabaseRecovery {
         for path in [paths.draft] + DatabaseFile.companions.map({ paths.draft + $0 }) { unlink(path) }
     }
 
-    /// Has a closed database on the disk.
+    /// Syncs a closed database to the disk.
     private func sync(_ path: String) throws(StorageError) {
-        // SQLite removes the log with the last connection, once it is a part of the file; an empty one says
-        // the same.
+        // SQLite removes the log with the last connection, once its content is in the file; an empty log
+        // means the same.
         guard DatabaseFile.size(path + DatabaseFile.companions[0]) ?? 0 == 0 else {
             throw StorageError(.inputOutput, "its log of changes is still needed", path: path)
         }
@@ -91,7 +91,7 @@ struct DatabaseRecovery {
         let new = try Database(paths.draft)
         try new.migrate(to: .outbox)
         var count = 0
-        // Where not even that works, there is nothing to be carried over.
+        // If the old database cannot be opened, nothing is copied.
         if hasContent(), let old = try? Database(paths.database) {
             count = try new.transaction { () throws(StorageError) in try copy(from: old, to: new) }
         }
@@ -100,10 +100,10 @@ struct DatabaseRecovery {
         return (count, Set(files))
     }
 
-    /// Whether there is something to read.
+    /// Whether there is content to read.
     ///
-    /// Beside an empty file SQLite deletes the log of changes; where the file has room for a first page
-    /// SQLite reads the log, and that of a small outbox may have all of it.
+    /// SQLite deletes the log beside an empty file. If the file has a first page, SQLite reads the log, which
+    /// may hold all of a small outbox.
     private func hasContent() -> Bool {
         guard DatabaseFile.size(paths.database) ?? 0 == 0 else { return true }
         let log = PrivateFile.openFile(paths.database + DatabaseFile.companions[0], O_RDONLY)
@@ -146,8 +146,7 @@ struct DatabaseRecovery {
         return count
     }
 
-    /// The numbers of the entries, from both ends of the table towards the damage, and singly where it lies
-    /// between.
+    /// The IDs of the entries, from both ends of the table towards the damage, and one by one between.
     private func identifiers(_ old: Database) -> [Int64] {
         let (lower, isWhole) = scan(
             old, "SELECT id FROM entries NOT INDEXED WHERE id > ? ORDER BY id LIMIT 1", 0)
@@ -156,7 +155,7 @@ struct DatabaseRecovery {
             old, "SELECT id FROM entries NOT INDEXED WHERE id < ? ORDER BY id DESC LIMIT 1", .max)
         let first = lower.last ?? 0
         guard let last = upper.last, last > first + 1 else { return Array(Set(lower + upper)).sorted() }
-        // As many as a database has at most by default.
+        // The default limit of entries in a database.
         let between = (first + 1..<last).prefix(100_000)
         return lower + between + upper.reversed()
     }
@@ -169,7 +168,7 @@ struct DatabaseRecovery {
                 next = try old.first(sql, [.integer(found.last ?? start)]) { $0.int64(0) }
             } catch { return (found, false) }
             guard let next else { return (found, true) }
-            // A damaged table may lead in a circle.
+            // A damaged table may contain a cycle.
             guard found.last.map({ start == 0 ? next > $0 : next < $0 }) ?? true else {
                 return (found, false)
             }

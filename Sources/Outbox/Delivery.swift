@@ -6,15 +6,15 @@ import SessionCore
 import SessionManager
 import Synchronization
 
-/// One try to deliver an entry.
+/// One attempt to deliver an entry.
 struct Delivery: Sendable {
     let pending: PendingDelivery
     let manager: URLSessionManager
     let configuration: OutboxConfiguration
     let paths: OutboxPaths
-    /// Whether the server may have got the request before.
+    /// Whether the server may have received the request before.
     let isRepeated: Bool
-    /// Gets the manager's task.
+    /// Receives the manager's task.
     let transfer: InFlightDelivery.Transfer
 
     /// Sends the request; nil if the manager was invalidated.
@@ -27,7 +27,7 @@ struct Delivery: Sendable {
         }
         var options = TaskOptions()
         options.networkCondition = pending.condition
-        // The key makes it so.
+        // The idempotency key makes it so.
         options.isIdempotent = true
         options.redirectHandler = DeliveryRedirects(secrets: pending.secrets)
         let exchange: TaskOutcome
@@ -62,7 +62,7 @@ struct Delivery: Sendable {
         return outcome
     }
 
-    /// Whether the request was sent whole, and the time was over before its answer was.
+    /// Whether the request was sent completely and the time limit ended before its answer did.
     private func isUnanswered(_ exchange: TaskOutcome) -> Bool {
         guard exchange.error?.code == .timedOut else { return false }
         return exchange.metrics.last.map { $0.requestStart > .zero && $0.bytesSent >= pending.size } ?? false
@@ -83,7 +83,7 @@ struct Delivery: Sendable {
             location: response?.values(forField: "location").first)
     }
 
-    /// So much of an answer is taken at least: beyond what is taken its connection is closed.
+    /// Answers are read up to this size at least, since an answer that is cut off closes its connection.
     private static let smallAnswer = 64 << 10
 
     private func request() async throws(OutboxFailureError) -> SessionRequest {
@@ -108,8 +108,8 @@ struct Delivery: Sendable {
                 unanswered: pending.unanswered)
             request.options.timeouts.connect = AnswerPatience.connecting(request.options.timeoutInterval)
             request.options.cachePolicy = .reloadIgnoringLocalCacheData
-            // The status says it all; of the content only the beginning is kept, and no more is held or
-            // waited for.
+            // The status decides; of the content only the beginning is stored, and the rest is not waited
+            // for.
             request.options.maximumContentLength = Int64(
                 max(configuration.limits.maximumReplySize, Self.smallAnswer))
             return request
@@ -131,13 +131,13 @@ struct Delivery: Sendable {
     }
 }
 
-/// A failure on its way up.
+/// A failure as an error.
 private struct OutboxFailureError: Error {
     let failure: OutboxFailure
     init(_ kind: OutboxFailure.Kind, _ message: String) { failure = OutboxFailure(kind, message) }
 }
 
-/// A try under way: in transfer, or held by the manager until there is a network.
+/// An attempt under way: in transfer, or held by the manager until there is a network.
 struct InFlightDelivery: Sendable {
     /// The manager's task, once there is one.
     final class Transfer: Sendable {

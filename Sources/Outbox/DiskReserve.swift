@@ -4,19 +4,19 @@ import EventLoop
 import Glibc
 import Storage
 
-/// Space that is kept free for removing entries: SQLite writes before it frees, so an outbox on a full disk
-/// could never be emptied.
+/// Disk space reserved for removing entries: SQLite writes before it frees, so an outbox on a full disk could
+/// never be emptied.
 ///
-/// A file that is emptied where a removal finds the disk full. While it is empty nothing is taken, so that
-/// new entries do not use up what removals need. A caller that fills or empties it holds its lock: a process
-/// that meets the full disk at the same time as another waits until the space is really free, which takes
-/// longer than for a name to go (unlink(2)).
+/// The reserve is a file that is truncated when a removal finds the disk full. While it is empty no request
+/// is stored, so that new entries do not use up the space that removals need. Filling and emptying hold the
+/// file's lock: a second process that meets the full disk waits until the space is really free, which takes
+/// longer than unlink(2) does.
 struct DiskReserve: Sendable {
     let path: String
-    /// The log of changes up to its next check point, the growth of the database by that, and some.
+    /// Holds the log up to its next checkpoint, the growth of the database by it, and a margin.
     static let size = 2 << 20
 
-    /// Makes sure that it is there.
+    /// Makes and fills the file if necessary.
     func ensure() throws(OutboxError) {
         if isFull { return }
         // An attempt that does not fit would use up all free space for an instant and fail other processes.
@@ -32,9 +32,9 @@ struct DiskReserve: Sendable {
         }
     }
 
-    /// Gives it up.
+    /// Frees the reserved space.
     ///
-    /// Where it was empty already, another process has just released it, and there may be space.
+    /// If it was empty already, another process has just freed it, and there may be space.
     func release() {
         // Not made here: that would use up some of the missing space.
         guard access(path, F_OK) == 0, let file = try? LockFile(path) else { return }

@@ -4,8 +4,7 @@ import EventLoop
 import Glibc
 import Storage
 
-/// A file whose lock says who may do what (flock(2)); the kernel takes the lock back when the process ends,
-/// however it does.
+/// A file with a lock (flock(2)); the kernel releases the lock when the process ends, by whatever cause.
 struct LockFile: ~Copyable {
     let descriptor: OwnedDescriptor
 
@@ -15,8 +14,8 @@ struct LockFile: ~Copyable {
         descriptor = OwnedDescriptor(adopting: number)
     }
 
-    /// A child that was forked and has not begun another program yet has the descriptor too, and closing
-    /// alone would leave it the lock.
+    /// Unlocks explicitly: a forked child that has not called exec yet has the descriptor too, and the lock
+    /// would stay with it.
     deinit { unlock() }
 
     /// Waits until it is free of others' exclusive locks.
@@ -38,7 +37,7 @@ struct LockFile: ~Copyable {
         return true
     }
 
-    /// The process that has it, as it wrote itself down.
+    /// The process that holds the lock, from the file's content.
     var holder: Int32? {
         var bytes = [UInt8](repeating: 0, count: 16)
         let count = pread(descriptor.number, &bytes, bytes.count, 0)

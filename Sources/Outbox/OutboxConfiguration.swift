@@ -4,27 +4,27 @@
 public struct OutboxConfiguration: Sendable {
     /// How much it holds, and what gives way.
     public var limits = OutboxLimits()
-    /// When what failed is sent again.
+    /// When failed requests are sent again.
     public var retries = RetrySchedule()
-    /// How many requests are on their way at once, for each network condition; 16.
+    /// The most requests in flight, for each network condition; 16.
     public var maximumDeliveries = 16
-    /// How many of them go to one host; 4.
+    /// The most of them to one host; 4.
     public var maximumDeliveriesPerHost = 4
     /// How long a transfer may be silent; 60 s.
     public var timeout: Duration = .seconds(60)
-    /// Whether the database is checked from end to end when it is opened; true.
+    /// Whether the database is checked completely when it is opened; true.
     ///
-    /// What is damaged is noticed without it too, but only when it is read.
+    /// Damage is detected without the check too, but only when it is read.
     public var checksIntegrity = true
-    /// Where secrets come from, by the names that ``SecretField/source`` uses; `env` and `file`.
+    /// The sources of secrets, by the names that ``SecretField/source`` uses; `env` and `file`.
     public var secretSources: [String: any SecretSource] = [
         "env": EnvironmentSecrets(), "file": FileSecrets(),
     ]
 
-    /// Whether the limits that another process has kept in the outbox count more than ``limits``.
+    /// Whether limits that another process has stored in the outbox override ``limits``.
     package var usesStoredLimits = false
 
-    /// So many bytes of the database may be free before it is made smaller.
+    /// The most unused bytes of the database before it is compacted.
     package var spareSpace: Int64 = 4 << 20
 
     /// The defaults.

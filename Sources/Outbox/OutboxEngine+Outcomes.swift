@@ -64,7 +64,7 @@ extension OutboxEngine {
             _ = reactor.schedule(at: Reactor.now + 1_000_000_000) { bound.perform { $0.settle() } }
             return
         }
-        worked([.settling, .noticing])
+        worked([.settling, .reading])
         for outcome in outcomes { machine.settled(lane: outcome.lane) }
         outcomes = []
         bodies.remove(files)
@@ -72,7 +72,7 @@ extension OutboxEngine {
         if file.hasMoved { startWatching() }
         answerWaiters()
         if inFlight.isEmpty { endStopping() }
-        pump()
+        startReady()
         if inFlight.isEmpty { compact() }
     }
 
@@ -209,7 +209,7 @@ extension OutboxEngine {
             broadcaster.publish(
                 .held(record.origin, reason: record.reason, until: WallClock.date(record.until)))
         }
-        pump()
+        startReady()
         if inFlight.isEmpty { compact() }
     }
 
@@ -240,9 +240,9 @@ extension OutboxEngine {
     func networkIsBack() {
         guard machine.isRunning, !isClosed else { return }
         do throws(OutboxError) {
-            try file.write { (database) throws(StorageError) in try OutboxTables(database).hurry(.network) }
-        } catch { report(error, .noticing) }
-        pump()
+            try file.write { (database) throws(StorageError) in try OutboxTables(database).makeDue(.network) }
+        } catch { report(error, .reading) }
+        startReady()
     }
 
     // MARK: Waiters

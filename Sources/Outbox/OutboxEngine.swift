@@ -27,7 +27,7 @@ final class OutboxEngine {
     var refusals: OriginRefusals
     /// The probe's result; nil without a probe.
     private(set) var internet: InternetState?
-    /// The newest entry when the delivery began: another process may have sent that and older ones before.
+    /// The newest entry when the delivery began; another process may have sent it and older ones before.
     var lastOfOthers = OutboxID(rawValue: 0)
     private var health = StorageHealth()
     /// False after compacting has failed.
@@ -74,17 +74,17 @@ final class OutboxEngine {
     private func fileChanged() {
         guard !isClosed else { return }
         do throws(OutboxError) {
-            // The right to write is there only when the writer has finished.
+            // The write lock is available only after the writer has finished.
             let now = try file.write { (database) throws(StorageError) in try database.dataVersion() }
-            guard now != version || file.hasMoved else { return worked([.noticing]) }
+            guard now != version || file.hasMoved else { return worked([.reading]) }
             version = now
             if file.hasMoved { startWatching() }
             try readPause()
-            worked([.noticing])
-        } catch { report(error, .noticing) }
+            worked([.reading])
+        } catch { report(error, .reading) }
         recall()
         answerWaiters()
-        pump()
+        startReady()
     }
 
     func readPause() throws(OutboxError) {
@@ -106,7 +106,7 @@ final class OutboxEngine {
                 let stays = waits ? false : try isWaiting(id)
                 if !stays { delivery.work.cancel() }
             }
-        } catch { report(error, .noticing) }
+        } catch { report(error, .reading) }
     }
 
     private func isWaiting(_ id: OutboxID) throws(OutboxError) -> Bool {
@@ -127,11 +127,11 @@ final class OutboxEngine {
 
     // MARK: Sending
 
-    /// Sends what may be sent.
+    /// Starts all deliveries that may start.
     ///
-    /// - Parameter now: one instant for all of it: what became due between two looks at the clock would
+    /// - Parameter now: one instant for all steps; an entry due between two readings of the clock would
     ///   neither be sent nor waited for.
-    func pump(now: Int64 = WallClock.now) {
+    func startReady(now: Int64 = WallClock.now) {
         guard machine.isRunning, !isClosed else { return }
         do throws(OutboxError) {
             try followClock()
@@ -143,7 +143,7 @@ final class OutboxEngine {
                 try OutboxTables(database).nextDeadline(after: now)
             }
             let next = [deadline, refusals.nextTrial(after: now)].compactMap { $0 }.min()
-            // A clock that is set is noticed after five minutes at the latest.
+            // Detects a clock that was set after five minutes at the latest.
             wake(after: mayExpireMore ? 0 : next.map { min($0 - now, 300_000) })
             worked([.choosing])
         } catch {
@@ -152,7 +152,7 @@ final class OutboxEngine {
         }
     }
 
-    /// Has the times in the file follow a clock that was set.
+    /// Adjusts the times in the file after the clock was set.
     private func followClock() throws(OutboxError) {
         let clock = ClockReading.now
         guard start.map({ abs(clock.start - $0) >= ClockReading.slack }) ?? true else { return }
@@ -196,7 +196,7 @@ final class OutboxEngine {
             work: work, transfer: transfer, isPlain: PlainHolds.isPlain(pending.origin))
     }
 
-    /// What a probe says of the network now; nil where none is asked any more.
+    /// Applies the probe's state; nil if there is no probe any more.
     func follow(_ internet: InternetState?) {
         guard !isClosed, internet != self.internet else { return }
         let told = PlainHolds.reason(self.internet)
@@ -204,14 +204,14 @@ final class OutboxEngine {
         let reason = PlainHolds.reason(internet)
         if reason != told { reportPlain(reason) }
         recall()
-        pump()
+        startReady()
     }
 
-    /// Says, and writes down for lists, why requests without TLS wait; nil where they do not.
+    /// Publishes and stores why requests without TLS wait; nil if they do not.
     private func reportPlain(_ reason: String?) {
         do throws(OutboxError) {
             try file.write { (database) throws(StorageError) in try OutboxTables(database).holdPlain(reason) }
-        } catch { report(error, .noticing) }
+        } catch { report(error, .reading) }
         let plain = OutboxTables.plain
         broadcaster.publish(reason.map { .held(plain, reason: $0, until: nil) } ?? .released(plain))
     }
@@ -241,7 +241,7 @@ final class OutboxEngine {
         return found.count == Self.expiryLimit
     }
 
-    /// So many are dropped in one transaction.
+    /// The most entries that are dropped in one transaction.
     private static let expiryLimit = 1_000
 
     func wake(after milliseconds: Int64?) {
@@ -249,7 +249,7 @@ final class OutboxEngine {
         timer = milliseconds.map { pause in
             reactor.schedule(at: Reactor.now + max(pause, 1) * 1_000_000) { [weak self] in
                 self?.timer = nil
-                self?.pump()
+                self?.startReady()
             }
         }
     }

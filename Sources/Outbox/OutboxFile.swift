@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 import EventLoop
 import Glibc
 import Storage
 
 /// The outbox on the disk, for one thread; several processes may have it open.
 ///
-/// A damaged database is replaced under everybody's feet, so each access first looks whether the file is
-/// still the one that is open, and each writing one keeps it from being replaced meanwhile: else it would go
-/// to a file that is not read any more.
+/// Another process may replace a damaged database at any time. So each access first checks that the open file
+/// is still the current one, and each write prevents a replacement meanwhile: its changes would go to a file
+/// that is not read any more.
 final class OutboxFile {
     let paths: OutboxPaths
     private let gate: LockFile
     private(set) var database: Database
     /// Whether the file at the path is still this one.
     private var identity: FileIdentity
-    /// That of the last access, whether it went well or not.
+    /// The identity at the last access, successful or not.
     private var accessed: FileIdentity
-    /// When this process has replaced it, by the monotonic clock in nanoseconds.
+    /// When this process replaced it, by the monotonic clock in nanoseconds.
     private var replaced: Int64?
     /// Called when a damaged database was replaced.
     var onDamage: (_ aside: String, _ reason: String, _ salvaged: Int) -> Void = { _, _, _ in }
@@ -28,7 +29,7 @@ final class OutboxFile {
         _ folder: String, checks: Bool, onDamage: @escaping (String, String, Int) -> Void
     ) throws(OutboxError) {
         let paths = OutboxPaths(folder: folder)
-        // This thread is the outbox's own, so the rights need not be given back.
+        // This thread belongs to the outbox, so the rights are never given back.
         do throws(StorageError) { try paths.rights?.assume() } catch { throw OutboxError(error) }
         try paths.make()
         let gate = try LockFile(paths.gate)
@@ -68,8 +69,8 @@ final class OutboxFile {
         }
     }
 
-    /// Takes the gate with others, when no exchange is half done: what was written into the damaged database
-    /// then would be lost with it.
+    /// Locks the gate shared, unless an exchange is unfinished: changes to the damaged database would be lost
+    /// with it.
     private static func enter(
         _ paths: OutboxPaths, _ gate: borrowing LockFile, _ report: (String, String, Int) -> Void
     ) throws(StorageError) {
@@ -86,7 +87,7 @@ final class OutboxFile {
         }
     }
 
-    /// Finishes an exchange that a process began which was killed; the caller holds the gate alone.
+    /// Finishes an exchange of a process that was killed; the caller holds the gate exclusively.
     private static func finishExchange(
         _ paths: OutboxPaths, _ report: (String, String, Int) -> Void
     ) throws(StorageError) {
@@ -95,24 +96,23 @@ final class OutboxFile {
         report(aside, "a process was ended while it replaced a damaged file", count)
     }
 
-    /// Opens what is there, or makes a new one; the caller holds the gate.
+    /// Opens the database, or makes a new one; the caller holds the gate.
     ///
-    /// - Throws: ``StorageError/Kind/corrupt`` where what was there has gone.
+    /// - Throws: ``StorageError/Kind/corrupt`` if an existing database has disappeared.
     private static func open(_ paths: OutboxPaths) throws(StorageError) -> Database {
         if let traces = paths.traces { throw StorageError(.corrupt, traces, path: paths.database) }
         return try givingWay(paths) { () throws(StorageError) in
             let database = try Database(paths.database)
-            // A short log: it is overwritten in place sooner, which costs less to sync than growing, and fits
-            // into the reserve.
+            // A short log is overwritten sooner, which costs less to sync than growing, and fits into the
+            // reserve.
             try database.execute("PRAGMA wal_autocheckpoint = 250")
             try database.migrate(to: .outbox)
             return database
         }
     }
 
-    /// Does the work, and once more on a full disk, in the room kept back: what waits has to be able to leave
-    /// there as well, and even to open it or to read takes some, for the log's index and the tables of a
-    /// newer version.
+    /// Runs the work, and again with the reserve released if the disk is full: entries have to leave there
+    /// too, and even opening or reading needs space, for the log's index and the tables of a newer version.
     private static func givingWay<Value>(
         _ paths: OutboxPaths, _ work: () throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
@@ -127,9 +127,8 @@ final class OutboxFile {
 
     /// Replaces a damaged database, unless another process has done so.
     ///
-    /// - Parameter damaged: the file that has reported damage. No check is asked whether it is right: the one
-    ///   that is quick does not compare indices with their tables, so it may find nothing, for ever, in a
-    ///   file that nothing can be removed from.
+    /// - Parameter damaged: the file that has reported damage. The report is not verified: the quick check
+    ///   does not compare indices with their tables, so it may never find the damage that prevents removals.
     private static func replace(
         _ damaged: FileIdentity, _ paths: OutboxPaths, _ gate: borrowing LockFile, _ reason: String,
         _ report: (String, String, Int) -> Void
@@ -154,14 +153,14 @@ final class OutboxFile {
         }
     }
 
-    /// Runs what reads.
+    /// Runs a body that reads.
     func read<Value>(_ body: (Database) throws(StorageError) -> Value) throws(OutboxError) -> Value {
         try access { (database) throws(StorageError) in
             try Self.givingWay(paths) { () throws(StorageError) in try body(database) }
         }
     }
 
-    /// Runs what takes something in, in one transaction: it is on the disk when this returns.
+    /// Runs a body that adds entries, in one transaction; they are on the disk when this returns.
     func add<Value>(_ body: (Database) throws(StorageError) -> Value) throws(OutboxError) -> Value {
         try paths.reserve.ensure()
         return try access { (database) throws(StorageError) in
@@ -169,7 +168,7 @@ final class OutboxFile {
         }
     }
 
-    /// Runs what changes or removes, in one transaction, also on a full disk.
+    /// Runs a body that changes or removes entries, in one transaction, also on a full disk.
     func write<Value>(_ body: (Database) throws(StorageError) -> Value) throws(OutboxError) -> Value {
         try access { (database) throws(StorageError) in
             do throws(StorageError) {
@@ -177,24 +176,24 @@ final class OutboxFile {
             } catch {
                 guard error.kind.mayWantRoom else { throw error }
                 paths.reserve.release()
-                // What the log holds goes into the file, so that the log begins anew.
+                // Moves the log's content into the file, so that the log starts again.
                 try database.checkpoint()
                 return try database.transaction { () throws(StorageError) in try body(database) }
             }
         }
     }
 
-    /// Makes the file smaller where more than `spare` bytes and three quarters of it are free.
+    /// Compacts the file if more than `spare` bytes and three quarters of it are unused.
     ///
-    /// SQLite writes what is left anew, in one transaction (`VACUUM`), and keeps it in memory meanwhile: so
-    /// only where that is little.
+    /// SQLite rewrites the content in one transaction (`VACUUM`) and holds it in memory meanwhile, so this is
+    /// done only if there is little of it.
     func compact(spare: Int64) throws(OutboxError) {
         try access { (database) throws(StorageError) in
             let page = try database.integer("PRAGMA page_size")
             let size = page * (try database.integer("PRAGMA page_count"))
             let free = page * (try database.integer("PRAGMA freelist_count"))
             guard free > spare, free / 3 > size - free, size - free <= Self.compactible else { return }
-            // Whether that worked or not, the log has grown.
+            // The log has grown even if that failed.
             defer { try? database.checkpoint() }
             try database.execute("VACUUM")
         }
@@ -202,7 +201,7 @@ final class OutboxFile {
 
     private static let compactible: Int64 = 8 << 20
 
-    /// So long a replaced file is not replaced again, in nanoseconds.
+    /// The shortest interval between two replacements, in nanoseconds.
     private static let pause: Int64 = 60_000_000_000
 
     private func access<Value>(_ body: (Database) throws(StorageError) -> Value) throws(OutboxError) -> Value
@@ -210,7 +209,7 @@ final class OutboxFile {
         do throws(StorageError) {
             return try attempt(body)
         } catch {
-            // A disk on which new files are damaged at once is not to be worn out by that.
+            // Bounds the wear of a disk that damages each new file at once.
             guard error.kind.isDamage, replaced.map({ Reactor.now - $0 >= Self.pause }) ?? true
             else { throw OutboxError(error) }
             (database, identity) = try Self.replace(accessed, paths, gate, error.message, onDamage)
@@ -234,4 +233,33 @@ final class OutboxFile {
         }
         return try body(database)
     }
+}
+
+/// Reports writes to a database by any process of this machine: inotify(7) on its write-ahead log.
+///
+/// The event comes with the write and so before the commit is visible; the handler acquires the writer's lock
+/// first, which waits for it.
+final class DatabaseWatcher {
+    private let descriptor: OwnedDescriptor
+    private let reactor: Reactor
+
+    /// - Parameter changed: called on the reactor's thread.
+    init?(_ path: String, on reactor: Reactor, changed: @escaping () -> Void) {
+        let number = inotify_init1(Int32(O_CLOEXEC | O_NONBLOCK))
+        guard number >= 0 else { return nil }
+        descriptor = OwnedDescriptor(adopting: number)
+        self.reactor = reactor
+        guard inotify_add_watch(number, path, UInt32(IN_MODIFY | IN_MOVE_SELF | IN_DELETE_SELF)) >= 0 else {
+            return nil
+        }
+        let watch = try? reactor.watch(number, for: .readable) { _ in
+            withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
+                while read(number, buffer.baseAddress, buffer.count) > 0 {}
+            }
+            changed()
+        }
+        guard watch != nil else { return nil }
+    }
+
+    func end() { reactor.unwatch(descriptor.number) }
 }

@@ -3,11 +3,10 @@
 import Glibc
 import Storage
 
-/// Where an outbox keeps what.
+/// The paths of an outbox's files.
 struct OutboxPaths: Sendable {
     let folder: String
-    /// Whose rights are taken for all that is done in the folder; nil where this process' own are the right
-    /// ones.
+    /// The rights used for the folder; nil if this process's own are right.
     let rights: FolderRights?
 
     init(folder: String) {
@@ -17,25 +16,24 @@ struct OutboxPaths: Sendable {
 
     /// Entries, lanes, replies.
     var database: String { folder + "/outbox.sqlite" }
-    /// A new database that is being made out of a damaged one; worthless until it is complete.
+    /// A new database under construction; worthless until it is complete.
     var draft: String { folder + "/outbox.sqlite.new" }
-    /// The new database, complete and on the disk: while it is there, it is to take the place of the damaged
-    /// one.
+    /// The complete new database; while it exists, it has to replace the damaged one.
     var successor: String { folder + "/outbox.sqlite.next" }
-    /// Held, in whole, by the process that delivers (flock(2)).
+    /// Locked exclusively by the delivering process (flock(2)).
     var deliveryLock: String { folder + "/outbox.lock" }
-    /// Held, with others, while something is written; alone, while a damaged database is replaced.
+    /// Locked shared during writes, and exclusively while a damaged database is replaced.
     var gate: String { folder + "/outbox.gate" }
-    /// Space for removals.
+    /// Disk space for removals.
     var reserve: DiskReserve { DiskReserve(path: folder + "/outbox.reserve") }
     /// The contents that are too large for the database.
     var bodies: String { folder + "/outbox.bodies" }
-    /// A content; a name that no outbox has given leads to no file, wherever it points.
+    /// The path of a content; a name that no outbox gives leads to a path without a file.
     func body(_ name: String) -> String { bodies + "/" + (BodyFolder.isName(name) ? name : "unnamed") }
-    /// What was damaged.
+    /// The damaged databases.
     var damaged: DamagedCopies { DamagedCopies(of: folder + "/outbox") }
 
-    /// Whether there is no database, nor one that was to take its place, nor anything that was in one.
+    /// Whether there is no database, no successor, and no traces of one.
     var isMissing: Bool {
         [database, successor].allSatisfy { path in
             var status = stat()
@@ -43,14 +41,14 @@ struct OutboxPaths: Sendable {
         } && traces == nil
     }
 
-    /// Whether a damaged database was about to be replaced by one that is complete.
+    /// Whether a complete database is ready to replace a damaged one.
     var isExchangeBegun: Bool { DatabaseFile.size(successor) != nil }
 
-    /// What tells that requests were in a database that is empty or missing; nil where it is sound as far as
-    /// that goes, or new.
+    /// Evidence that an empty or missing database had requests; nil if the database is sound in this respect,
+    /// or new.
     ///
-    /// A new one is empty for a moment, while another process makes it, but has neither log nor contents
-    /// before it has tables, and the reserve is made when the first request is taken.
+    /// A new one is empty for a moment while another process makes it, but has neither log nor contents
+    /// before it has tables, and the reserve is made with the first request.
     var traces: String? {
         let size = DatabaseFile.size(database)
         guard size ?? 0 == 0 else { return nil }
@@ -65,11 +63,11 @@ struct OutboxPaths: Sendable {
             } else {
                 nil
             }
-        // It may have been made meanwhile.
+        // Another process may have made it meanwhile.
         return DatabaseFile.size(database) == size ? found : nil
     }
 
-    /// Makes the folder, with those above it, and that of the contents: for their owner alone.
+    /// Makes the folder, its parents, and the folder of the contents, for their owner alone.
     func make() throws(OutboxError) {
         try make(folder)
         try checkOwner()
@@ -82,12 +80,11 @@ struct OutboxPaths: Sendable {
             }
             throw OutboxError(DatabaseFile.failure("cannot open the folder", bodies))
         }
-        // One that was there may have been open to others.
+        // An existing folder may have been open to others.
         _ = fchmod(contents.number, 0o700)
     }
 
-    /// What lies in a folder of another user is that user's word: which file a name leads to, and what is
-    /// sent.
+    /// Refuses a folder of another user, who could decide what is sent by placing links and files in it.
     private func checkOwner() throws(OutboxError) {
         var status = stat()
         guard stat(folder, &status) == 0 else {
@@ -104,7 +101,7 @@ struct OutboxPaths: Sendable {
         }
     }
 
-    /// Why what waits here is not sent by this process; nil where it may be.
+    /// The reason why this process must not send from this folder; nil if it may.
     func checkDelivery() throws(OutboxError) {
         guard let rights else { return }
         throw OutboxError(
@@ -124,7 +121,7 @@ struct OutboxPaths: Sendable {
 }
 
 extension Optional where Wrapped == FolderRights {
-    /// Runs `body` with these rights, or as it is where there are none.
+    /// Runs `body` with these rights; without any, unchanged.
     func perform<Value>(_ body: () -> Value) throws(StorageError) -> Value {
         guard let self else { return body() }
         return try self.perform(body)

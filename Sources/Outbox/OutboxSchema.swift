@@ -5,9 +5,9 @@ import Storage
 extension Schema {
     /// The tables of an outbox.
     ///
-    /// What is sent lies apart from what lists show, so that a list of 100,000 entries reads no contents. A
-    /// lane has a row while something waits in it, with what has to be known of its oldest entry to choose
-    /// the next. Times are milliseconds since 1970. States: 0 waiting, 1 dead.
+    /// Contents are in a table apart from the attributes that lists show, so a list of 100,000 entries reads
+    /// no contents. A lane has a row while an entry waits in it, with the attributes of its oldest entry by
+    /// which the next is chosen. Times are milliseconds since 1970. States: 0 waiting, 1 dead.
     static let outbox = Schema(
         applicationID: 0x5EAC_0B01,
         steps: [
@@ -42,22 +42,22 @@ extension Schema {
             """,
             // How often a server has refused the secrets of an entry.
             "ALTER TABLE entries ADD COLUMN refusals INTEGER NOT NULL DEFAULT 0",
-            // The limits of who delivers, for those who add without a configuration of their own.
+            // The delivering process's limits, for processes without a configuration of their own.
             """
             CREATE TABLE limits (
                 one INTEGER PRIMARY KEY CHECK (one = 1), entries INTEGER NOT NULL, bytes INTEGER NOT NULL,
                 body INTEGER NOT NULL, policy TEXT NOT NULL) STRICT
             """,
-            // Which start of the machine the entries from `first` on were taken after, and when that was by
-            // the clock that has dated them.
+            // The boot during which the entries from `first` on were stored, and its time by the clock that
+            // dated them.
             """
             CREATE TABLE clock (
                 one INTEGER PRIMARY KEY CHECK (one = 1), boot TEXT NOT NULL, start INTEGER NOT NULL,
                 first INTEGER NOT NULL) STRICT
             """,
-            // Where an entry goes, as scheme, host and port (filled in by who delivers); limits of its own;
-            // how many tries were sent whole and got no answer in time. What is known of origins that refuse,
-            // and of requests without TLS (`http`).
+            // An entry's origin as scheme, host and port (filled in by the delivering process), its own
+            // limits, and the number of attempts that were sent completely and not answered in time. The
+            // state of origins that refuse, and of requests without TLS (`http`).
             """
             ALTER TABLE entries ADD COLUMN origin TEXT NOT NULL DEFAULT '';
             ALTER TABLE entries ADD COLUMN timeout INTEGER;

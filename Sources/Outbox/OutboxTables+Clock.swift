@@ -14,10 +14,10 @@ extension OutboxTables {
     /// more than a year after they were stored: that is a date and no length of time.
     func follow(_ clock: ClockReading) throws(StorageError) {
         guard !clock.boot.isEmpty else { return }
-        let kept = try database.first("SELECT boot, start, first FROM clock") {
+        let stored = try database.first("SELECT boot, start, first FROM clock") {
             (boot: $0.text(0), start: $0.int64(1), first: $0.int64(2))
         }
-        guard let kept, kept.boot == clock.boot else {
+        guard let stored, stored.boot == clock.boot else {
             return try database.query(
                 """
                 INSERT OR REPLACE INTO clock VALUES
@@ -25,9 +25,9 @@ extension OutboxTables {
                 """, [.text(clock.boot), .integer(clock.start)]
             ) { _ in true }
         }
-        let step = clock.start - kept.start
+        let step = clock.start - stored.start
         guard abs(step) >= ClockReading.slack else { return }
-        let values: [SQLValue] = [.integer(step), .integer(kept.first)]
+        let values: [SQLValue] = [.integer(step), .integer(stored.first)]
         try database.run(
             """
             UPDATE entries SET created = created + ?1, next = CASE next WHEN 0 THEN 0 ELSE max(next + ?1, 1) END,
@@ -46,7 +46,7 @@ extension OutboxTables {
 struct ClockReading: Sendable, Equatable {
     /// The device's clock, in milliseconds since 1970.
     var wall: Int64
-    /// How long the machine has been running, its sleep included (CLOCK_BOOTTIME), in milliseconds.
+    /// The time since boot including suspension (CLOCK_BOOTTIME), in milliseconds.
     var elapsed: Int64
     /// The boot that `elapsed` counts from.
     var boot: String
@@ -57,8 +57,7 @@ struct ClockReading: Sendable, Equatable {
             boot: BootIdentifier.current)
     }
 
-    /// When the machine was started, by the device's clock: it changes where that is set, and at no other
-    /// time.
+    /// The boot time by the device's clock; it changes only when the clock is set.
     var start: Int64 { wall - elapsed }
 
     /// Differences below this, in milliseconds, come from reading one clock after the other.

@@ -29,8 +29,8 @@ extension OutboxTables {
     func insert(
         _ requests: [PreparedEntry], limits: OutboxLimits, bodies: BodyFolder, now: Int64
     ) throws(StorageError) -> Result<Insertion, InsertFailure> {
-        var taken = Insertion()
-        taken.receipts.reserveCapacity(requests.count)
+        var inserted = Insertion()
+        inserted.receipts.reserveCapacity(requests.count)
         var counts = try counts()
         var lanes: Set<String> = []
         var hasFiles = false
@@ -42,10 +42,11 @@ extension OutboxTables {
         }
         for request in requests {
             if request.hasOwnKey {
-                switch try repeats(request, bodies, &taken) {
+                switch try repeats(request, bodies, &inserted) {
                 case .same: continue
                 case .other(let owner):
-                    return .failure(InsertFailure(reason: "the key “\(request.key)” is taken", owner: owner))
+                    return .failure(
+                        InsertFailure(reason: "the key “\(request.key)” is inserted", owner: owner))
                 case .none: break
                 }
             }
@@ -54,7 +55,7 @@ extension OutboxTables {
             case .refuse(let reason): return .failure(InsertFailure(reason: reason))
             case .drop(let order, let entries, let bytes):
                 try recordAdded()
-                let isEnough = try makeRoom(order, entries: entries, bytes: bytes, now: now, &taken)
+                let isEnough = try makeRoom(order, entries: entries, bytes: bytes, now: now, &inserted)
                 guard isEnough else {
                     return .failure(InsertFailure(reason: "what could give way is not enough"))
                 }
@@ -62,7 +63,7 @@ extension OutboxTables {
                 lanes = []
             }
             guard let id = try store(request, isFirst: !lanes.contains(request.lane), now: now) else {
-                _ = try repeats(request, bodies, &taken)
+                _ = try repeats(request, bodies, &inserted)
                 continue
             }
             lanes.insert(request.lane)
@@ -73,15 +74,15 @@ extension OutboxTables {
             added = (added.entries + 1, added.bytes + request.size)
             counts.waiting += 1
             counts.bytes += request.size
-            taken.receipts.append(OutboxReceipt(id: id, idempotencyKey: request.key))
+            inserted.receipts.append(OutboxReceipt(id: id, idempotencyKey: request.key))
         }
         try recordAdded()
         if hasFiles { try bodies.sync() }
-        return .success(taken)
+        return .success(inserted)
     }
 
-    /// Whether an entry with the request's key is there, whose receipt it gets where it is the same request.
-    private func repeats(_ request: PreparedEntry, _ bodies: BodyFolder, _ taken: inout Insertion)
+    /// Finds an entry with the request's key; the same request gets its receipt.
+    private func repeats(_ request: PreparedEntry, _ bodies: BodyFolder, _ inserted: inout Insertion)
         throws(StorageError) -> Repetition
     {
         let old = try database.first(
@@ -101,12 +102,12 @@ extension OutboxTables {
             request.content.isSame(
                 as: old.file.map { .file(bodies.paths.body($0)) } ?? .bytes(old.body ?? []))
         else { return .other(old.id) }
-        taken.receipts.append(
+        inserted.receipts.append(
             OutboxReceipt(id: old.id, idempotencyKey: request.key, isRepeated: true))
         return .same
     }
 
-    /// Nil where an entry with its key is there.
+    /// Inserts an entry; nil if one with its key exists.
     private func store(_ request: PreparedEntry, isFirst: Bool, now: Int64) throws(StorageError) -> OutboxID?
     {
         let count = try database.run(
@@ -129,7 +130,7 @@ extension OutboxTables {
                 .integer(id), .text(request.header), .text(request.secrets), SQLValue(request.body),
                 SQLValue(request.file?.name),
             ])
-        // A lane that waits already has an older entry at its head.
+        // A lane with waiting entries has an older one at its head.
         if isFirst {
             try database.run(
                 "INSERT INTO lanes VALUES (?, ?, ?, ?, ?, 0) ON CONFLICT (name) DO NOTHING",
@@ -142,9 +143,9 @@ extension OutboxTables {
         return OutboxID(rawValue: id)
     }
 
-    /// Drops what may give way, the least useful first; false where that is not enough.
+    /// Drops entries by the limits' policy, the least useful first; false if that is not enough.
     private func makeRoom(
-        _ order: OutboxLimits.DropOrder, entries: Int, bytes: Int64, now: Int64, _ taken: inout Insertion
+        _ order: OutboxLimits.DropOrder, entries: Int, bytes: Int64, now: Int64, _ inserted: inout Insertion
     ) throws(StorageError) -> Bool {
         var (entries, bytes) = (entries, bytes)
         var sources = [
@@ -159,8 +160,8 @@ extension OutboxTables {
                 let victim = try database.first(sql, [.integer(now)]) { (id: $0.int64(0), size: $0.int64(1)) }
                 guard let victim else { break }
                 let id = OutboxID(rawValue: victim.id)
-                _ = try remove(id, as: .dropped, now: now, files: &taken.files)
-                taken.dropped.append(id)
+                _ = try remove(id, as: .dropped, now: now, files: &inserted.files)
+                inserted.dropped.append(id)
                 entries -= 1
                 bytes -= victim.size
             }

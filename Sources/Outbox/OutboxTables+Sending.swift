@@ -21,9 +21,9 @@ struct PendingDelivery: Sendable {
     let origin: String
     /// Of the content, in bytes.
     let size: Int64
-    /// How long the server may be silent, in milliseconds; nil for what holds for all.
+    /// How long the server may be silent, in milliseconds; nil for the outbox's timeout.
     let timeout: Int64?
-    /// How many tries were sent whole and got no answer in time.
+    /// The number of attempts that were sent completely and not answered in time.
     let unanswered: Int
 }
 
@@ -34,7 +34,7 @@ struct DeliveryOutcome: Sendable {
     var verdict: DeliveryVerdict
     var reply: OutboxReply?
     var retryAfter: Duration?
-    /// Whether the request was sent whole, and no answer came in time.
+    /// Whether the request was sent completely and not answered in time.
     var isUnanswered = false
 }
 
@@ -98,7 +98,7 @@ extension OutboxTables {
         return [due, expiry].compactMap { $0 }.min()
     }
 
-    /// Waiting entries that have expired, but for those on their way.
+    /// Waiting entries that have expired, without those in flight.
     func expired(now: Int64, limit: Int) throws(StorageError) -> [OutboxID] {
         try database.all(
             "SELECT id FROM entries WHERE state = 0 AND expires <= ? ORDER BY expires LIMIT ?",
@@ -106,9 +106,9 @@ extension OutboxTables {
         ) { OutboxID(rawValue: $0.int64(0)) }
     }
 
-    /// It is to be sent again at `next`.
+    /// Sets the time of the next attempt.
     ///
-    /// - Parameter isUnanswered: whether it was sent whole and got no answer in time.
+    /// - Parameter isUnanswered: whether the request was sent completely and not answered in time.
     func postpone(
         _ id: OutboxID, lane: String, _ failure: OutboxFailure, next: Int64, isUnanswered: Bool = false
     ) throws(StorageError) {
@@ -125,12 +125,12 @@ extension OutboxTables {
         try refresh(lane: lane)
     }
 
-    /// How often its secrets were refused, or the server answered 409.
+    /// The number of refused secrets, or of 409 responses.
     func refusals(_ id: OutboxID) throws(StorageError) -> Int {
         Int(try database.integer("SELECT refusals FROM entries WHERE id = ?", [.integer(id.rawValue)]))
     }
 
-    /// It becomes a dead letter; false where it is not waiting any more.
+    /// Makes it a dead letter; false if it is not waiting any more.
     func markDead(_ id: OutboxID, lane: String, _ failure: OutboxFailure, _ reply: OutboxReply?)
         throws(StorageError) -> Bool
     {
@@ -157,7 +157,7 @@ extension OutboxTables {
         return true
     }
 
-    /// Dead letters wait again, as if they had never been tried; all where no numbers are given.
+    /// Makes dead letters wait again, as if they had never been tried; all without IDs.
     func revive(_ ids: [OutboxID]?) throws(StorageError) -> [OutboxID] {
         var revived: [OutboxID] = []
         let dead: [OutboxID]
@@ -185,8 +185,8 @@ extension OutboxTables {
         return revived
     }
 
-    /// Everything that waits for its next try may leave at once; with a kind of failure, only what failed so.
-    func hurry(_ kind: OutboxFailure.Kind? = nil) throws(StorageError) {
+    /// Makes waiting entries due at once; with a kind of failure, only those that failed so.
+    func makeDue(_ kind: OutboxFailure.Kind? = nil) throws(StorageError) {
         let term = kind.map { " AND failure = '\($0.rawValue)'" } ?? ""
         try database.run(
             "UPDATE entries SET next = 0 WHERE id IN (SELECT head FROM lanes WHERE next > 0) AND state = 0\(term)"

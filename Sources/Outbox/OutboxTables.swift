@@ -4,14 +4,14 @@ import FoundationEssentials
 import SessionCore
 import Storage
 
-/// What is done with the tables of an outbox; those that write are called in a transaction.
+/// The operations on an outbox's tables; those that write are called in a transaction.
 struct OutboxTables {
     let database: Database
     init(_ database: Database) { self.database = database }
 
     // MARK: Lanes
 
-    /// Writes down the oldest waiting entry of a lane, or that there is none.
+    /// Updates a lane's row to its oldest waiting entry, or removes it.
     func refresh(lane: String) throws(StorageError) {
         try database.run(
             """
@@ -28,7 +28,7 @@ struct OutboxTables {
             """, [.text(lane)])
     }
 
-    /// Makes everything that follows from the entries.
+    /// Rebuilds all tables that follow from the entries.
     func rebuild() throws(StorageError) {
         try database.execute(
             """
@@ -42,10 +42,10 @@ struct OutboxTables {
             """)
     }
 
-    /// Looks whether the lanes know all that waits: an index that is damaged hides entries without a word,
-    /// and such ones would never leave.
+    /// Checks that the lanes cover all waiting entries: a damaged index hides entries silently, and those
+    /// would never be sent.
     ///
-    /// - Throws: ``StorageError/Kind/corrupt`` where not.
+    /// - Throws: ``StorageError/Kind/corrupt`` if not.
     func checkLanes() throws(StorageError) {
         let hidden = try database.integer(
             """
@@ -63,7 +63,7 @@ struct OutboxTables {
             [SQLValue(waiting), SQLValue(dead), .integer(bytes)])
     }
 
-    // MARK: What is there
+    // MARK: Reading
 
     private static let columns =
         "id, state, lane, priority, method, url, condition, key, size, created, expires, attempts, next, failure, reason, status, tries, "
@@ -145,9 +145,9 @@ struct OutboxTables {
 
     // MARK: Leaving
 
-    /// Takes an entry out for good; false where it is not there any more.
+    /// Removes an entry; false if it does not exist any more.
     ///
-    /// - Parameter files: gets the content's file, to be removed after the transaction.
+    /// - Parameter files: receives the content's file, to be removed after the transaction.
     func remove(
         _ id: OutboxID, as outcome: OutboxResult.Outcome, statusCode: Int? = nil, now: Int64,
         files: inout [String], refreshing: Bool = true
@@ -169,7 +169,7 @@ struct OutboxTables {
         return true
     }
 
-    /// Forgets all results but the last thousand, by number.
+    /// Removes all results but the last thousand, by number.
     func trimResults() throws(StorageError) {
         try database.run(
             "DELETE FROM results WHERE id < (SELECT id FROM results ORDER BY id DESC LIMIT 1 OFFSET 999)")

@@ -4,7 +4,7 @@ import FoundationEssentials
 import HTTPTypes
 import SessionCore
 
-/// A request as it is stored: checked, and its large content staged in a file.
+/// A validated request in the form in which it is stored, with its large content staged in a file.
 struct PreparedEntry: Sendable {
     var lane: String
     var priority: Int
@@ -15,7 +15,7 @@ struct PreparedEntry: Sendable {
     var origin: String
     var condition: Int
     var key: String
-    /// Whether the caller has chosen the key: a random one is no other entry's.
+    /// Whether the caller has chosen the key; a random key is unique.
     var hasOwnKey: Bool
     var size: Int64
     var expires: Int64?
@@ -24,12 +24,12 @@ struct PreparedEntry: Sendable {
     var tries: Int?
     var header: String
     var secrets: String
-    /// The content, where it is small.
+    /// A small content.
     var body: [UInt8]?
-    /// The file in the folder of contents, where it is large.
+    /// The file of a large content.
     var file: StagedBody?
 
-    /// Larger contents are files: SQLite writes each byte twice, and reads a row as a whole.
+    /// The size above which contents become files: SQLite writes each byte twice, and reads a row as a whole.
     static let largestInline = 64 << 10
 
     init(_ request: OutboxRequest, bodies: BodyFolder, largest: Int64) throws(OutboxError) {
@@ -61,7 +61,7 @@ struct PreparedEntry: Sendable {
         key = request.idempotencyKey ?? fields[keyField] ?? Self.randomKey()
         hasOwnKey = request.idempotencyKey ?? fields[keyField] != nil
         fields[keyField] = nil
-        // RFC 9110 §5.5, and no blanks, so that it comes back as it went in.
+        // RFC 9110 §5.5, and no blanks, so that the key survives header parsing unchanged.
         guard !key.isEmpty, key.utf8.count <= 255, key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw OutboxError(
                 .badRequest, "an idempotency key has 1 to 255 visible ASCII characters and no blanks")
@@ -85,7 +85,7 @@ struct PreparedEntry: Sendable {
         }
     }
 
-    /// The content as it is compared with another one's.
+    /// The content for comparison.
     var content: ComparedContent { file.map { .file($0.link) } ?? .bytes(body ?? []) }
 
     private static func check(_ size: Int64, _ largest: Int64) throws(OutboxError) {
@@ -129,8 +129,8 @@ struct PreparedEntry: Sendable {
 
     /// The time and 80 random bits, as in a UUID of version 7 (RFC 9562 §5.7).
     ///
-    /// Keys of the same time lie side by side in the index: random ones would have each request write a page
-    /// of its own.
+    /// Keys of the same time are adjacent in the index; with random ones each request would write a page of
+    /// its own.
     private static func randomKey() -> String {
         let time = UInt64(bitPattern: WallClock.now) & 0xFFFF_FFFF_FFFF
         let (high, low) = (UInt64.random(in: 0...0xFFFF), UInt64.random(in: 0...UInt64.max))

@@ -5,7 +5,7 @@ import Storage
 
 /// How an entry ended.
 public enum OutboxSettlement: Sendable, Equatable {
-    /// It is out of the outbox.
+    /// It was removed from the outbox.
     case left(OutboxResult)
     /// It is a dead letter.
     case dead(OutboxEntry)
@@ -13,15 +13,15 @@ public enum OutboxSettlement: Sendable, Equatable {
     case unknown
 }
 
-// What is in an outbox, also while another process delivers.
+// The entries of an outbox, also while another process delivers.
 extension RequestOutbox {
     /// Entries, the oldest first.
     ///
     /// - Parameters:
-    ///   - state: only those; nil for all.
+    ///   - state: only those in this state; nil for all.
     ///   - lane: only those of this lane; nil for all.
-    ///   - after: only later ones than this: the last of a list begins the next.
-    ///   - limit: at most so many.
+    ///   - after: only those after this ID; the last of a page begins the next.
+    ///   - limit: the most entries.
     public func entries(
         state: OutboxEntry.State? = nil, lane: String? = nil, after: OutboxID? = nil, limit: Int = 1_000
     ) async throws -> [OutboxEntry] {
@@ -30,30 +30,29 @@ extension RequestOutbox {
         }
     }
 
-    /// An entry; nil where there is none with this number.
+    /// An entry; nil if there is none with this ID.
     public func entry(_ id: OutboxID) async throws -> OutboxEntry? {
         try await read { (tables) throws(StorageError) in try tables.entry(id) }
     }
 
-    /// What the server said to a dead letter; nil where it said nothing.
+    /// The server's answer to a dead letter; nil if there was none.
     public func reply(to id: OutboxID) async throws -> OutboxReply? {
         try await read { (tables) throws(StorageError) in try tables.reply(id) }
     }
 
-    /// How an entry left; nil where it is still there, or unknown.
+    /// How an entry left; nil if it is still stored, or unknown.
     public func result(of id: OutboxID) async throws -> OutboxResult? {
         try await read { (tables) throws(StorageError) in try tables.result(id) }
     }
 
-    /// How many entries there are, how large, and how old.
+    /// The number of entries, their size and age.
     public func counts() async throws -> OutboxCounts {
         try await read { (tables) throws(StorageError) in try tables.counts() }
     }
 
-    /// Waits until an entry was delivered, dropped or removed, or has become a dead letter; whichever process
-    /// does it.
+    /// Waits until an entry was delivered, dropped or removed, or has become a dead letter, by any process.
     ///
-    /// - Throws: `CancellationError` where the task is cancelled meanwhile.
+    /// - Throws: `CancellationError` if the task is cancelled meanwhile.
     public func settlement(of id: OutboxID) async throws -> OutboxSettlement {
         let waiter = SettlementWaiter(id)
         return try await withTaskCancellationHandler {
@@ -63,7 +62,7 @@ extension RequestOutbox {
         }
     }
 
-    /// Lets dead letters wait again, at their old places in their lanes; all where no numbers are given.
+    /// Makes dead letters wait again, in their old order in their lanes; all without IDs.
     ///
     /// - Returns: those that were dead letters.
     @discardableResult
@@ -73,14 +72,14 @@ extension RequestOutbox {
                 try OutboxTables(database).revive(ids)
             }
             engine.broadcaster.publish(.retried(revived))
-            engine.pump()
+            engine.startReady()
             return revived
         }
     }
 
     /// Removes entries; one in flight may still arrive.
     ///
-    /// - Returns: those that were there.
+    /// - Returns: those that existed.
     @discardableResult
     public func remove(_ ids: [OutboxID]) async throws -> [OutboxID] {
         try await on { (engine) throws(OutboxError) in
@@ -99,13 +98,12 @@ extension RequestOutbox {
             engine.broadcaster.publish(.removed(removed))
             engine.recall()
             engine.answerWaiters()
-            engine.pump()
+            engine.startReady()
             return removed
         }
     }
 
-    /// Lets nothing more leave, whichever process delivers, until ``resume()``; stored, so it outlives
-    /// restarts.
+    /// Pauses delivery in every process until ``resume()``; stored, so it survives restarts.
     public func pause() async throws { try await setPaused(true) }
 
     /// Ends the pause.
@@ -118,20 +116,20 @@ extension RequestOutbox {
             }
             try engine.readPause()
             engine.recall()
-            engine.pump()
+            engine.startReady()
         }
     }
 
-    /// Has everything that waits for its next try sent as soon as its turn comes.
+    /// Makes all waiting entries due at once.
     public func flush() async throws {
         try await on { (engine) throws(OutboxError) in
-            let asked = engine.refusals.hurry(at: WallClock.now)
+            let asked = engine.refusals.makeDue(at: WallClock.now)
             try engine.file.write { (database) throws(StorageError) in
                 let tables = OutboxTables(database)
-                try tables.hurry()
+                try tables.makeDue()
                 for record in asked { try tables.store(record) }
             }
-            engine.pump()
+            engine.startReady()
         }
     }
 
@@ -145,10 +143,10 @@ extension RequestOutbox {
     package func storeLimits() async throws {
         let limits = limits
         try await on { (engine) throws(OutboxError) in
-            let kept = try engine.file.read { (database) throws(StorageError) in
+            let stored = try engine.file.read { (database) throws(StorageError) in
                 try OutboxTables(database).limits(base: limits)
             }
-            guard kept != limits else { return }
+            guard stored != limits else { return }
             try engine.file.write { (database) throws(StorageError) in
                 try OutboxTables(database).store(limits)
             }
@@ -171,7 +169,7 @@ extension RequestOutbox {
 final class SettlementWaiter: @unchecked Sendable {
     let id: OutboxID
     var continuation: CheckedContinuation<OutboxSettlement, any Error>?
-    /// The wait was given up, perhaps before it began.
+    /// Whether the wait was given up, perhaps before it began.
     var isForgotten = false
 
     init(_ id: OutboxID) { self.id = id }

@@ -2,18 +2,19 @@
 
 import EventLoop
 import Reachability
-public import SessionManager
+// Exported, since users of an outbox need the managers that deliver.
+@_exported public import SessionManager
 import Storage
 import Synchronization
 
-/// Keeps HTTP requests on the disk until a server has them: what it has taken survives crashes, `kill -9` and
+/// Stores HTTP requests on the disk until a server has them; stored requests survive crashes, `kill -9` and
 /// loss of power.
 ///
 /// ``enqueue(_:)-(OutboxRequest)`` returns when the request is on the disk. One process at a time delivers
-/// (``startDelivery(with:probe:)``), any number of processes may enqueue, list, retry and remove; the one
-/// that delivers notices. Requests of one lane arrive in order, lanes do not wait for each other. A request
-/// is delivered at least once: where its answer got lost, or the process was killed before the answer was
-/// written down, it is sent again with the same `Idempotency-Key`.
+/// (``startDelivery(with:probe:)``); any number of processes may enqueue, list, retry and remove, which the
+/// delivering one detects. Requests of one lane arrive in order; lanes do not wait for each other. A request
+/// is delivered at least once: if its answer is lost, or the process is killed before the answer is stored,
+/// it is sent again with the same `Idempotency-Key`.
 ///
 ///     let outbox = try await RequestOutbox(at: "/var/lib/meter/outbox")
 ///     try await outbox.startDelivery(with: manager)
@@ -21,7 +22,7 @@ import Synchronization
 ///
 /// Every member may be used from any thread; SQLite works on a thread of the outbox's own.
 public final class RequestOutbox: Sendable {
-    /// Requests that came together and are stored together.
+    /// Requests of one call, which are stored together.
     private struct Group: Sendable {
         var requests: [PreparedEntry]
         var continuation: CheckedContinuation<[OutboxReceipt], any Error>
@@ -35,26 +36,24 @@ public final class RequestOutbox: Sendable {
     private let engine: LoopBound<OutboxEngine>
     private let broadcaster = EventBroadcaster<OutboxEvent>(isOrdered: false)
     private let bodies: BodyFolder
-    /// What has come since the last transaction.
+    /// Requests since the last transaction.
     private let pendingInserts = Mutex<[Group]>([])
     private let network = Mutex<ReachabilityObservation?>(nil)
     private let internet = Mutex<ReachabilityObservation?>(nil)
     private let bounds: Mutex<OutboxLimits>
 
-    /// How much it holds, and what gives way: at first as in ``configuration``; a change holds for what comes
-    /// from now on.
+    /// The limits: at first those of ``configuration``; a change applies to later requests.
     public var limits: OutboxLimits {
         get { bounds.withLock { $0 } }
         set { bounds.withLock { $0 = newValue } }
     }
 
-    /// Opens the outbox of a folder, or makes it: readable and writable for this user alone.
+    /// Opens or makes the outbox of a folder, readable and writable for this user alone.
     ///
-    /// A damaged database is moved aside and what can be read of it carried over; see
+    /// A damaged database is moved aside and its readable entries copied; see
     /// ``OutboxEvent/damaged(movedTo:reason:salvaged:)``, which `onEvent` gets.
     ///
-    /// - Parameter onEvent: called with everything that happens, in order, on the outbox's thread; it has to
-    ///   return soon.
+    /// - Parameter onEvent: called with each event, in order, on the outbox's thread; has to return soon.
     /// - Throws: ``OutboxError``.
     public init(
         at folder: String, configuration: OutboxConfiguration = OutboxConfiguration(),
@@ -80,7 +79,7 @@ public final class RequestOutbox: Sendable {
         if configuration.usesStoredLimits, let kept = try await storedLimits() { limits = kept }
     }
 
-    /// Whether a folder has no outbox; false also where that cannot be seen.
+    /// Whether a folder has no outbox; also false if that cannot be determined.
     package static func isMissing(at folder: String) -> Bool { OutboxPaths(folder: folder).isMissing }
 
     deinit {
@@ -89,8 +88,7 @@ public final class RequestOutbox: Sendable {
         engine.perform { $0.close() }
     }
 
-    /// Ends the delivery and lets go of the files; everything else fails from now on with
-    /// ``OutboxError/Code/closed``.
+    /// Ends the delivery and closes the files; later calls fail with ``OutboxError/Code/closed``.
     public func close() async {
         await stopDelivery()
         await withCheckedContinuation { continuation in
@@ -101,21 +99,21 @@ public final class RequestOutbox: Sendable {
         }
     }
 
-    // MARK: Taking requests
+    // MARK: Storing requests
 
-    /// Takes a request; it is on the disk when this returns.
+    /// Stores a request; it is on the disk when this returns.
     ///
     /// Requests that are enqueued at the same time share a transaction.
     ///
-    /// - Throws: ``OutboxError``: nothing was taken then.
+    /// - Throws: ``OutboxError`` if nothing was stored.
     @discardableResult
     public func enqueue(_ request: OutboxRequest) async throws -> OutboxReceipt {
         try await enqueue([request])[0]
     }
 
-    /// Takes requests, all or none, in one transaction; they are on the disk when this returns.
+    /// Stores requests, all or none, in one transaction; they are on the disk when this returns.
     ///
-    /// - Throws: ``OutboxError``: nothing was taken then.
+    /// - Throws: ``OutboxError`` if nothing was stored.
     @discardableResult
     public func enqueue(_ requests: [OutboxRequest]) async throws -> [OutboxReceipt] {
         guard !requests.isEmpty else { return [] }
@@ -140,7 +138,7 @@ public final class RequestOutbox: Sendable {
         }
     }
 
-    /// Stores what has arrived, in one transaction.
+    /// Stores the pending requests in one transaction.
     private func insertPending(_ engine: OutboxEngine) {
         let groups = pendingInserts.withLock { pendingInserts in
             defer { pendingInserts = [] }
@@ -192,7 +190,7 @@ public final class RequestOutbox: Sendable {
                         advice: "raise the limits, or choose what gives way"))
             }
         }
-        engine.pump()
+        engine.startReady()
     }
 
     private func refuse(_ group: Group, _ error: OutboxError) {
@@ -202,20 +200,20 @@ public final class RequestOutbox: Sendable {
 
     // MARK: Delivering
 
-    /// Delivers from now on, with a manager's connections, policy and request queue.
+    /// Starts the delivery, with a manager's connections, policy and request queue.
     ///
-    /// What the network cannot carry waits in the manager's queue; when it is back, what failed for its sake
-    /// is tried at once.
+    /// Requests wait in the manager's queue while there is no suitable network; when it is back, requests
+    /// that failed because of it are tried at once.
     ///
-    /// - Parameter probe: what it says of the network is followed: requests without TLS wait while that wants
-    ///   a sign-in, or is not known yet. It has to be started, and is kept until the delivery ends.
-    /// - Throws: ``OutboxError/Code/deliveredElsewhere`` where another process does.
+    /// - Parameter probe: its state is followed: requests without TLS wait while it reports a sign-in page,
+    ///   or has no result yet. It has to be started, and is retained until the delivery ends.
+    /// - Throws: ``OutboxError/Code/deliveredElsewhere`` if another process delivers.
     public func startDelivery(with manager: URLSessionManager, probe: InternetProbe? = nil) async throws {
         if let probe { try await follow(probe.state) }
         try await on { (engine) throws(OutboxError) in try engine.start(manager) }
         if let probe {
             let engine = engine
-            // The observation keeps what it observes.
+            // The observation retains the probe.
             let observation = probe.observe { [probe] state in
                 withExtendedLifetime(probe) { engine.perform { $0.follow(state) } }
             }
@@ -250,12 +248,12 @@ public final class RequestOutbox: Sendable {
         former?.cancel()
     }
 
-    /// Takes over what a probe says of the network; nil where none is asked any more.
+    /// Applies the state of a probe; nil if there is no probe any more.
     package func follow(_ internet: InternetState?) async throws {
         try await on { (engine) throws(OutboxError) in engine.follow(internet) }
     }
 
-    /// Ends the delivery; returns when nothing is on its way any more and another process may take over.
+    /// Ends the delivery; returns when nothing is in flight any more and another process may take over.
     public func stopDelivery() async {
         for observed in [network.withLock { $0.take() }, internet.withLock { $0.take() }] {
             observed?.cancel()
@@ -279,8 +277,7 @@ public final class RequestOutbox: Sendable {
         }
     }
 
-    /// Has `handler` called with everything that happens, in order, on the outbox's thread; it has to return
-    /// soon.
+    /// Calls `handler` with each event, in order, on the outbox's thread; has to return soon.
     public func observe(_ handler: @escaping @Sendable (OutboxEvent) -> Void) -> OutboxObservation {
         OutboxObservation(number: broadcaster.subscribe(handler), broadcaster: broadcaster)
     }

@@ -3,28 +3,27 @@
 import FoundationEssentials
 import Glibc
 
-/// Looks up what must not be stored: tokens and passwords for header fields, when a request is sent.
+/// Looks up values that must not be stored, tokens and passwords of header fields, when a request is sent.
 ///
-/// It is asked on the outbox's thread. What waits does so by `await`; what blocks belongs elsewhere.
+/// Called on the outbox's thread, so it has to wait by `await` and must not block.
 public protocol SecretSource: Sendable {
-    /// The secret of this name; asked anew for each try, so that a renewed token is found.
+    /// The secret of this name; looked up for each attempt, so that a renewed token is found.
     ///
-    /// - Throws: where there is none at the moment: the request is tried again later.
+    /// - Throws: if there is none at the moment; the request is tried again later.
     func secret(named key: String) async throws -> String
 
-    /// A server has refused the secret with 401 or 403: a source that keeps what it has looked up lets go of
-    /// it.
+    /// Called when a server has refused the secret with 401 or 403; a source with a cache drops the secret.
     ///
-    /// The request is sent again with what ``secret(named:)`` gives then, a few times with growing pauses.
+    /// The request is sent again with the next result of ``secret(named:)``, a few times with growing pauses.
     func refused(named key: String) async
 }
 
 extension SecretSource {
-    /// Does nothing: for sources that keep nothing.
+    /// Does nothing, for sources without a cache.
     public func refused(named key: String) async {}
 }
 
-/// Takes secrets from environment variables; the source `env`.
+/// Reads secrets from environment variables; the source `env`.
 public struct EnvironmentSecrets: SecretSource {
     /// The source.
     public init() {}
@@ -40,14 +39,14 @@ public struct EnvironmentSecrets: SecretSource {
     }
 }
 
-/// Takes secrets from files, without the line break at their end; the source `file`.
+/// Reads secrets from files, without the line break at their end; the source `file`.
 public struct FileSecrets: SecretSource {
     /// The source.
     public init() {}
 
     /// The file's content; at most 64 KiB.
     public func secret(named key: String) async throws -> String {
-        // A pipe that nobody writes to must not hold up the outbox's thread.
+        // A pipe without a writer must not block the outbox's thread.
         let descriptor = open(key, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw unreadable(key) }
         defer { close(descriptor) }

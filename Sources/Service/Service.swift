@@ -6,7 +6,7 @@ import ReachabilityCore
 package import ServiceCore
 import SessionCore
 
-/// The service: a monitor, and the parts that pass on what it says; all of it on the loop's thread.
+/// The service: a monitor, and the components that handle its changes; on the loop's thread.
 package final class Service {
     private enum Phase { case idle, running, stopping, ended }
 
@@ -21,15 +21,15 @@ package final class Service {
     private var configuration: ServiceConfiguration
     private let reread: (() -> ConfigurationReader)?
 
-    /// How long the parts together may take to write what they have: systemd and `docker stop` ask for more
-    /// patience, people do not.
+    /// The time limit for all components to write their data at the end: systemd and `docker stop` would wait
+    /// longer, people do not.
     package static let stopLimit: Duration = .milliseconds(1500)
 
     /// - Parameters:
-    ///   - components: in the order in which they are started and get changes; those that readiness waits for
-    ///     last.
-    ///   - configuration: what they were made from.
-    ///   - reread: reads it again; nil where it comes from nowhere.
+    ///   - components: in the order in which they are started and get changes; those that readiness depends
+    /// on last.
+    ///   - configuration: the configuration that they were made from.
+    ///   - reread: reads the configuration again; nil without a source.
     package init(
         context: ServiceContext, components: [any ServiceComponent],
         configuration: ServiceConfiguration = ServiceConfiguration(),
@@ -41,9 +41,10 @@ package final class Service {
         self.reread = reread
     }
 
-    /// Starts the parts in order, and then the monitor; the first report reaches them before this returns.
+    /// Starts the components in order, and then the monitor; the first report reaches them before this
+    /// returns.
     ///
-    /// - Throws: what the first part that cannot start says; those before it have been stopped then.
+    /// - Throws: the error of the first component that cannot start, after the ones before it were stopped.
     package func start() throws(ServiceError) {
         guard phase == .idle else { return }
         phase = .running
@@ -63,7 +64,7 @@ package final class Service {
                 for sentence in limitations.sentences { service.context.log(.notice, sentence) }
             }
         }
-        observation = context.manager.observeReachability { update in service.here { $0.take(update) } }
+        observation = context.manager.observeReachability { update in service.here { $0.handle(update) } }
         context.manager.startMonitoring()
         if context.manager.status == .unknown, context.manager.path.reason.code == .kernelRefused {
             let reason = context.manager.failure?.description ?? context.manager.path.reason.sentence
@@ -72,7 +73,7 @@ package final class Service {
         }
     }
 
-    private func take(_ update: ReachabilityUpdate) {
+    private func handle(_ update: ReachabilityUpdate) {
         guard phase == .running else { return }
         let wall = context.wallClock()
         context.age.observe(update, at: wall, boot: context.bootClock())
@@ -110,17 +111,17 @@ package final class Service {
             return context.log(.warning, "configuration: what was in force before stays so")
         }
         let change = ConfigurationChange(from: configuration, to: reader.configuration)
-        if !change.taken.isEmpty {
-            context.log(.notice, "configuration: changed: \(change.taken.joined(separator: ", "))")
+        if !change.applied.isEmpty {
+            context.log(.notice, "configuration: changed: \(change.applied.joined(separator: ", "))")
         }
-        if !change.held.isEmpty {
-            let keys = change.held.joined(separator: ", ")
+        if !change.deferred.isEmpty {
+            let keys = change.deferred.joined(separator: ", ")
             context.log(.warning, "configuration: changed, but in force only after a restart: \(keys)")
         }
         configuration = change.inForce
     }
 
-    /// SIGUSR1: writes the state to the log, a line for each part that has one.
+    /// SIGUSR1: logs the state, with a line for each component that has one.
     package func logState() {
         guard phase == .running else { return }
         if let change = context.current { context.log(.notice, "state: \(StatusSentence(change))") }
@@ -139,7 +140,8 @@ package final class Service {
         if phase == .ended { body() } else { ends.append(body) }
     }
 
-    /// Stops the monitor, then all parts at once; it has ended when each has said so, or after ``stopLimit``.
+    /// Stops the monitor, then all components at once; the service has ended when each has called back, or
+    /// after ``stopLimit``.
     package func stop() {
         guard phase == .idle || phase == .running else { return }
         phase = .stopping
@@ -152,7 +154,7 @@ package final class Service {
             context.log(.warning, "stopped without waiting any longer for: \(names)")
             finish()
         }
-        // The last to start is the first to stop: a part may need those before it.
+        // In reverse order, since a component may need those before it.
         for component in begun.reversed() {
             component.stop { [self] in
                 begun.removeAll { $0 === component }

@@ -8,23 +8,23 @@ package import ReachabilityCore
 package import ServiceCore
 package import SessionCore
 
-/// What the parts of the service share; on the loop's thread only.
+/// The objects that the service's components share; on the loop's thread only.
 package final class ServiceContext {
-    /// The one loop.
+    /// The service's loop.
     package let reactor: Reactor
-    /// The monitor whose changes are passed on: its counters and limitations are for metrics.
+    /// The service's monitor: its counters and limitations are for metrics.
     package let manager: ReachabilityManager
-    /// Where what has to last is kept.
+    /// The directory of lasting files.
     package let stateDirectory: StateDirectory
-    /// Writes a line of the log.
+    /// Logs a line.
     package let log: (LogPriority, String) -> Void
     /// Reads the wall clock.
     package let wallClock: () -> WallTime
-    /// Reads the clock that is never set (CLOCK_BOOTTIME), in nanoseconds.
+    /// Reads the boot clock (CLOCK_BOOTTIME), in nanoseconds.
     package let bootClock: () -> Int64
     /// The newest change; nil before the first report.
     ///
-    /// Since when the status is so follows a wall clock that was set meanwhile.
+    /// Its `since` is adjusted when the wall clock is set.
     package internal(set) var current: CommittedChange? {
         get {
             guard var change = newest else { return nil }
@@ -35,16 +35,16 @@ package final class ServiceContext {
         set { newest = newValue }
     }
     private var newest: CommittedChange?
-    /// Since when the status is what it is.
+    /// Tracks since when the status holds.
     var age = StatusAge()
     /// How often the status has changed since the start.
     package internal(set) var statusChanges: UInt64 = 0
     /// The state of the internet; nil without a probe.
     package var internet: InternetState?
-    /// Gets what was found behind the path; set by the service.
+    /// Called with the probe's result; set by the service.
     var internetFound: ((InternetState?) -> Void)?
 
-    /// Has since when the status is so follow a wall clock that was set.
+    /// Adjusts since when the status holds, if the wall clock was set.
     func correctAge() {
         guard age.since != nil else { return }
         age.correct(at: wallClock(), boot: bootClock())
@@ -67,7 +67,7 @@ package final class ServiceContext {
     }
 }
 
-/// What the parts of the service count for the metrics; on the loop's thread only.
+/// The components' counters for the metrics; on the loop's thread only.
 package final class ServiceCounters {
     package var hookRuns: UInt64 = 0
     package var hookFailures: UInt64 = 0
@@ -79,7 +79,7 @@ package final class ServiceCounters {
 }
 
 extension WallTime {
-    /// What the wall clock of this machine shows (CLOCK_REALTIME).
+    /// This machine's wall clock (CLOCK_REALTIME).
     package static func now() -> WallTime {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)

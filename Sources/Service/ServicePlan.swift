@@ -6,7 +6,7 @@ package import Reachability
 package import ReachabilityCore
 package import ServiceCore
 
-/// What a service is to be: made from the options, run once.
+/// The configuration of a service: made from the options, run once.
 package struct ServicePlan: Sendable {
     package var socket: String
     package var stateDirectory: String
@@ -20,12 +20,12 @@ package struct ServicePlan: Sendable {
     }
     /// The monitor's target and settings.
     package var configuration = ReachabilityConfiguration()
-    /// Whether it keeps requests and delivers them.
+    /// Whether the service has an outbox and delivers it.
     package var hasOutbox = false
-    /// What the parts are made from, and what reads it again; nil where that comes from nowhere.
+    /// The configuration of the components, and its reader; nil without a source.
     package var settings = ServiceConfiguration()
     package var reread: (@Sendable () -> ConfigurationReader)?
-    /// The parts that get changes first; called on the loop's thread.
+    /// Makes the components that get changes first; called on the loop's thread.
     package var parts: @Sendable () throws(ServiceError) -> [any ServiceComponent] = {
         () throws(ServiceError) in []
     }
@@ -37,7 +37,7 @@ package struct ServicePlan: Sendable {
         self.version = version
     }
 
-    /// Runs it until SIGTERM or SIGINT.
+    /// Runs the service until SIGTERM or SIGINT.
     package func run(
         _ manager: ServiceManager, log: @escaping @Sendable (LogPriority, String) -> Void
     ) throws(ServiceError) {
@@ -76,7 +76,7 @@ package struct ServicePlan: Sendable {
         }
         let (user, group) = (geteuid(), outboxGroup)
         var limits = limits
-        // Where there is no group, no member needs a place.
+        // Without a group no connections are reserved for members.
         if group != nil { limits.memberClients = 32 }
         let server = VarlinkServer(limits: limits, statusService: statusService) {
             $0.mayUseOutbox(serviceUser: user, group: group)
@@ -89,7 +89,7 @@ package struct ServicePlan: Sendable {
                 } else {
                     try UnixListener(path: socket)
                 }
-            // Only now: the socket may have been another service's.
+            // Only after listening: the socket may have been another service's.
             if hasOutbox, let problem = StateDirectoryRecord.leave(stateDirectory, socket: socket) {
                 log(
                     .warning,
@@ -114,7 +114,7 @@ package struct ServicePlan: Sendable {
     }
 }
 
-/// The configured parts of the service that handle changes.
+/// The configured components that handle changes.
 package enum ServiceParts {
     /// Makes them in the order in which they get a change: the log first, hooks last.
     package static func make(
@@ -136,7 +136,7 @@ package enum ServiceParts {
         }
         parts.append(
             MetricsReporter(configuration.metrics, version: version, files: files, counters: counters))
-        // Without a directory too: a configuration that is read again may name one, and a server to ask.
+        // Even without a directory: a configuration that is read again may name one, and a probe.
         parts.append(HookRunner(configuration.hooks, files: files, counters: counters))
         parts.append(InternetWatcher(configuration.probe))
         return parts

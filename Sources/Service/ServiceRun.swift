@@ -6,7 +6,7 @@ import Glibc
 package import ServiceCore
 import Synchronization
 
-/// The main thread's part: it makes the service on the loop's thread and sleeps until that has ended.
+/// The main thread's part: makes the service on the loop's thread and sleeps until its end.
 package enum ServiceRun {
     /// Runs a service until SIGTERM or SIGINT.
     ///
@@ -40,7 +40,7 @@ package enum ServiceRun {
         if let error = end.wait() { throw error }
     }
 
-    /// Why it ended, handed from the loop's thread to the main thread.
+    /// The reason for the end, passed from the loop's thread to the main thread.
     private final class End: Sendable {
         private let bell = eventfd(0, Int32(EFD_CLOEXEC))
         private let error = Mutex<ServiceError?>(nil)

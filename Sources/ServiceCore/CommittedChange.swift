@@ -3,21 +3,21 @@
 package import ReachabilityCore
 package import SessionCore
 
-/// What has changed, as the parts of the service get it: the first report, a status, or a path below the same
-/// status.
+/// A change in the form that the service's components get: the first report, a status, or a path below the
+/// same status.
 package struct CommittedChange: Sendable, Equatable {
-    /// What the monitor said: kind of change, status, status before, path with its reason and generation, and
+    /// The monitor's update: kind of change, status, former status, path with its reason and generation, and
     /// the links.
     package let update: ReachabilityUpdate
-    /// Since when the status is what it is; nil where the service did not see it begin.
+    /// Since when the status holds; nil if the service did not see it begin.
     package var since: WallTime?
-    /// When the change was committed, on the wall clock.
+    /// When the change was committed, by the wall clock.
     package let wall: WallTime
-    /// The same on the clock that never jumps.
+    /// The same by the monotonic clock.
     package let instant: MonotonicInstant
     /// The state of the internet; nil without a probe.
     package var internet: InternetState?
-    /// The state of the internet has changed, and neither status nor path.
+    /// Whether only the state of the internet has changed, and neither status nor path.
     package var isInternet = false
 
     package init(
@@ -38,7 +38,7 @@ package struct CommittedChange: Sendable, Equatable {
     package var reason: ReachabilityReason { update.path.reason }
     package var generation: UInt64 { update.path.generation }
 
-    /// The report with the event and the status before, as `reach watch --json` prints it.
+    /// The report with the event and the former status, as `reach watch --json` prints it.
     package var report: Report {
         var report = Report(update, since: since, host: nil)
         report.internet = internet
@@ -46,7 +46,7 @@ package struct CommittedChange: Sendable, Equatable {
         return report
     }
 
-    /// The same without them: as `reach status --json` prints it.
+    /// The report without them, as `reach status --json` prints it.
     package var state: Report {
         var report = report
         report.change = nil

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why the service cannot start or go on: a sentence that says what, where, and what to try.
+/// Why the service cannot start or continue: a sentence with the place, the fault, and advice.
 package struct ServiceError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// Whose fault it is, for the exit code.
+    /// The kind of fault, for the exit code.
     package enum Kind: Sendable, Equatable {
-        /// What was asked for is wrong: an option, the configuration.
+        /// An option or the configuration is wrong.
         case usage
-        /// Another service runs there.
+        /// Another service runs at this socket.
         case alreadyRunning
-        /// Nothing listens where a service was asked for.
+        /// No service listens at this socket.
         case absent
-        /// A service listens, and has not let the caller in by the end of its patience: too many others wait.
+        /// A service listens, but did not accept the connection in time, because of too many others.
         case busy
         /// The system refused something.
         case system

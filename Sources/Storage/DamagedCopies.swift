@@ -3,14 +3,16 @@
 import FoundationEssentials
 import Glibc
 
-/// The damaged databases that lie beside one that has taken their place, numbered as they came, each with the contents that nobody else has.
+/// The damaged databases beside the one that replaced them, numbered in order, each with the contents that
+/// only it refers to.
 package struct DamagedCopies: Sendable {
-    /// So many are kept: a disk that fails makes one after the other, and each may be as large as what it was.
+    /// The most that are stored: a failing disk makes one after the other, and each may be as large as the
+    /// original.
     package static let limit = 3
     private let folder: String
     private let prefix: String
 
-    /// - Parameter path: how the paths of all begin, before `.damaged-` and their number.
+    /// - Parameter path: the common start of all paths, before `.damaged-` and the number.
     package init(of path: String) {
         folder = PrivateFile.folder(of: path)
         prefix = path.split(separator: "/").last.map { $0 + ".damaged-" } ?? ".damaged-"
@@ -24,23 +26,23 @@ package struct DamagedCopies: Sendable {
 
     private func path(_ number: Int) -> String { "\(folder)/\(prefix)\(number)" }
 
-    /// Where the next one is moved; the same until the database itself is there.
+    /// The path for the next one; unchanged until a database is there.
     package var next: String { path((numbers.last ?? 0) + 1) }
 
-    /// The folder of the contents of one.
+    /// The folder of one's contents.
     package static func bodies(_ path: String) -> String { path + ".bodies" }
 
     /// Removes all but the newest.
     package func trim() {
         for number in numbers.dropLast(Self.limit) {
             let path = path(number)
-            // A link in its place is no folder of this outbox's, and stays.
+            // A link at this path is not the outbox's folder, and stays.
             if let bodies = FolderHandle(Self.bodies(path)) {
                 for name in bodies.names { bodies.remove(name) }
                 rmdir(Self.bodies(path))
             }
             for suffix in DatabaseFile.companions { unlink(path + suffix) }
-            // The last: by it the others are found.
+            // Removed last, since the other files are found by its name.
             unlink(path)
         }
     }

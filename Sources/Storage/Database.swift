@@ -5,19 +5,19 @@ import Glibc
 
 /// A database in a file, for one thread: not `Sendable`, so that it stays with the object that made it.
 ///
-/// What a transaction has changed is on the disk when it returns (write-ahead log, `synchronous=FULL`), and several processes may use the
-/// file. Its calls wait for the disk, so they do not belong on the loop of the network.
+/// A transaction's changes are on the disk when it returns (write-ahead log, `synchronous=FULL`), and several
+/// processes may use the file. Calls wait for the disk, so they do not belong on the network's loop.
 package final class Database {
     package let path: String
     private let handle: DatabaseHandle
     /// Compiled statements by their text.
     private var statements: [String: Statement] = [:]
-    /// Those that are at work: a statement that is asked for again meanwhile is compiled again.
+    /// Statements in use; one that is requested again meanwhile is compiled again.
     private var inUse: Set<String> = []
-    /// How changes are kept: `wal`; another word where the file system has no shared memory.
+    /// SQLite's journal mode: `wal`, or another word where the file system has no shared memory.
     package let journalMode: String
 
-    /// Opens or makes it; the file is for its owner alone (0600), its folder has to exist.
+    /// Opens or makes the file, for its owner alone (0600); its folder has to exist.
     ///
     /// - Parameter busyTimeout: how long a call waits for other processes, in milliseconds.
     package init(_ path: String, busyTimeout: Int32 = 10_000) throws(StorageError) {
@@ -27,8 +27,8 @@ package final class Database {
         csqlite_busy_timeout(handle.pointer, busyTimeout)
         let mode = try Self.setWriteAhead(handle, busyTimeout)
         journalMode = mode
-        // Without a log of changes, EXTRA also syncs the folder after the journal is deleted (sqlite.org/pragma.html#pragma_synchronous).
-        // What is deleted is overwritten only by chance otherwise, and the page cache is bounded to 2 MiB.
+        // Without a write-ahead log, EXTRA also syncs the folder after the journal is deleted
+        // (sqlite.org/pragma.html#pragma_synchronous). The page cache is bounded to 2 MiB.
         try execute(
             """
             PRAGMA synchronous = \(mode == "wal" ? "FULL" : "EXTRA"); PRAGMA foreign_keys = ON;
@@ -36,7 +36,7 @@ package final class Database {
             """)
     }
 
-    /// Opens it for reading alone, for instance to save what can be saved of a damaged one.
+    /// Opens a database for reading only, for instance to recover the content of a damaged one.
     package init(reading path: String) throws(StorageError) {
         try DatabaseFile.check(path)
         self.path = path
@@ -45,7 +45,8 @@ package final class Database {
         csqlite_busy_timeout(handle.pointer, 1_000)
     }
 
-    /// Two processes that make the same file at once find it locked, whatever the busy time-out: neither may wait for the other.
+    /// Two processes that create the same file at once get SQLITE_BUSY regardless of the busy time-out, since
+    /// each would wait for the other.
     private static func setWriteAhead(_ handle: DatabaseHandle, _ patience: Int32) throws(StorageError)
         -> String
     {
@@ -56,33 +57,34 @@ package final class Database {
                 return try statement.step() ? statement.text(0) : ""
             } catch {
                 guard error.kind == .locked, waited < patience else { throw error }
-                // SQLite tells nobody when a lock is free; this is a thread of the database's own, once in the life of a file.
+                // SQLite signals no freed lock, so this polls; on the database's own thread, once in the life
+                // of a file.
                 usleep(10_000)
                 waited += 10
             }
         }
     }
 
-    /// Runs statements that need no values and whose rows nobody wants.
+    /// Runs statements without values and ignores their rows.
     package func execute(_ sql: String) throws(StorageError) {
         let code = csqlite_exec(handle.pointer, sql)
         guard code == CSQLITE_OK else { throw handle.error(code) }
     }
 
-    /// Runs one statement with values and has `row` called for each row, until it returns false.
+    /// Runs one statement with values and calls `row` for each row, until it returns false.
     ///
-    /// Compiled once and kept, so the text should not vary.
+    /// The compiled statement is cached by its text, so the text should not vary.
     package func query(
         _ sql: String, _ values: [SQLValue] = [], row: (Statement) throws(StorageError) -> Bool
     ) throws(StorageError) {
         let statement: Statement
-        let isKept = inUse.insert(sql).inserted
-        defer { if isKept { inUse.remove(sql) } }
-        if isKept, let kept = statements[sql] {
-            statement = kept
+        let isUnused = inUse.insert(sql).inserted
+        defer { if isUnused { inUse.remove(sql) } }
+        if isUnused, let compiled = statements[sql] {
+            statement = compiled
         } else {
-            statement = try Statement(sql, of: handle, keeps: isKept)
-            if isKept { statements[sql] = statement }
+            statement = try Statement(sql, of: handle, keeps: isUnused)
+            if isUnused { statements[sql] = statement }
         }
         defer { statement.reset() }
         try statement.bind(values)
@@ -91,7 +93,7 @@ package final class Database {
         }
     }
 
-    /// Runs one statement with values, whose rows nobody wants.
+    /// Runs one statement with values and ignores its rows.
     ///
     /// - Returns: how many rows it changed.
     @discardableResult
@@ -100,7 +102,7 @@ package final class Database {
         return Int(csqlite_changes(handle.pointer))
     }
 
-    /// The first row's values as `read` takes them, or nil where there is no row.
+    /// The first row as `read` returns it; nil without a row.
     package func first<Value>(
         _ sql: String, _ values: [SQLValue] = [], _ read: (Statement) throws(StorageError) -> Value
     ) throws(StorageError) -> Value? {
@@ -112,7 +114,7 @@ package final class Database {
         return value
     }
 
-    /// Each row's values as `read` takes them.
+    /// Each row as `read` returns it.
     package func all<Value>(
         _ sql: String, _ values: [SQLValue] = [], _ read: (Statement) throws(StorageError) -> Value
     ) throws(StorageError) -> [Value] {
@@ -124,21 +126,22 @@ package final class Database {
         return found
     }
 
-    /// The whole number in the first row; 0 where there is none.
+    /// The integer in the first row; 0 without a row.
     package func integer(_ sql: String, _ values: [SQLValue] = []) throws(StorageError) -> Int64 {
         try first(sql, values) { $0.int64(0) } ?? 0
     }
 
-    /// The row that the last INSERT made.
+    /// The row ID of the last INSERT.
     package var lastRow: Int64 { csqlite_last_row(handle.pointer) }
 
-    /// A number that differs from before where another connection has changed something (`PRAGMA data_version`).
+    /// A number that changes when another connection has changed the database (`PRAGMA data_version`).
     package func dataVersion() throws(StorageError) -> Int64 { try integer("PRAGMA data_version") }
 
     /// Runs `body` with all its changes on disk, or none.
     ///
-    /// It takes the right to write at once (`BEGIN IMMEDIATE`), waiting for others as long as the busy time-out allows: a transaction that
-    /// reads first and writes later could be refused in its midst. One inside another is a part of it.
+    /// Acquires the write lock at once (`BEGIN IMMEDIATE`), waiting for others as long as the busy time-out
+    /// allows: a transaction that reads first and writes later could be refused half-way. A nested call is
+    /// part of the outer transaction.
     package func transaction<Value>(_ body: () throws(StorageError) -> Value) throws(StorageError) -> Value {
         if csqlite_is_in_transaction(handle.pointer) { return try body() }
         try run("BEGIN IMMEDIATE")
@@ -153,7 +156,7 @@ package final class Database {
         }
     }
 
-    /// What SQLite finds wrong with the file; empty where it is sound.
+    /// The faults that SQLite finds in the file; empty if it is sound.
     ///
     /// - Parameter isQuick: whether indices are not compared with their tables (`PRAGMA quick_check`).
     package func faults(isQuick: Bool = true) throws(StorageError) -> [String] {
@@ -161,13 +164,13 @@ package final class Database {
             let found = try all("PRAGMA \(isQuick ? "quick_check" : "integrity_check")(20)") { $0.text(0) }
             return found == ["ok"] ? [] : found
         } catch {
-            // What keeps the check itself from going on.
+            // Damage that stops the check itself is a finding.
             guard error.kind.isDamage else { throw error }
             return [error.message]
         }
     }
 
-    /// Moves the log's content into the file and makes the log empty, where nobody else reads it.
+    /// Moves the log's content into the file and truncates the log, if no other connection reads it.
     package func checkpoint() throws(StorageError) {
         try query("PRAGMA wal_checkpoint(TRUNCATE)") { _ in true }
     }

@@ -3,19 +3,19 @@
 import CLinux
 import Glibc
 
-/// The file of a database in the file system, without SQLite.
+/// A database's file in the file system, without SQLite.
 ///
-/// POSIX locks, which SQLite uses, go with the first descriptor of a file that a process closes (sqlite.org/howtocorrupt.html §2.2). So
-/// nothing here opens a file that is there.
+/// SQLite's POSIX locks are lost with the first descriptor of the file that the process closes
+/// (sqlite.org/howtocorrupt.html §2.2), so nothing here opens an existing file.
 package enum DatabaseFile {
-    /// What SQLite keeps beside the file: its log of changes and the index of it.
+    /// The files beside a database: its write-ahead log and the log's index.
     package static let companions = ["-wal", "-shm"]
 
-    /// What SQLite keeps beside the file where it cannot keep a log of changes.
+    /// The file beside a database that has no write-ahead log.
     private static let journal = "-journal"
 
-    /// Looks whether the file, and those that SQLite opens beside it, are ordinary ones where they are there: a link leads elsewhere, and
-    /// open(2) waits for the other end of a pipe.
+    /// Checks that the file and its companions are regular files if they exist: a link leads elsewhere, and
+    /// open(2) of a pipe waits for its other end.
     static func check(_ path: String) throws(StorageError) {
         for name in [path] + (companions + [journal]).map({ path + $0 }) {
             var status = stat()
@@ -26,14 +26,14 @@ package enum DatabaseFile {
         }
     }
 
-    /// How many bytes it has; nil where there is none, and of what is no ordinary file.
+    /// The size in bytes; nil if there is no regular file.
     package static func size(_ path: String) -> Int64? {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         return Int64(status.st_size)
     }
 
-    /// Makes the file where it is missing, for its owner alone, so that it is there after a loss of power too.
+    /// Makes the file if it is missing, for its owner alone, so that it survives a loss of power.
     static func create(_ path: String) throws(StorageError) {
         try check(path)
         var status = stat()
@@ -50,17 +50,17 @@ package enum DatabaseFile {
         try syncFolder(of: path)
     }
 
-    /// What SQLite opens a file by that nobody can change at this time, since its file system is mounted read-only (statvfs(3)); nil for
-    /// every other one.
+    /// SQLite's URI for a file on a read-only file system (statvfs(3)), which cannot change; nil for every
+    /// other file.
     ///
-    /// SQLite wants to make an index of the log of changes even for reading, which it cannot there. A log that was left behind has to be
-    /// read, and then its index is there as well.
+    /// Even for reading, SQLite makes an index of the write-ahead log, which fails there. A log that was left
+    /// behind has to be read, and then its index is there as well.
     static func frozen(_ path: String) -> String? {
         var system = statvfs()
         guard statvfs(path, &system) == 0, Int(system.f_flag) & Int(ST_RDONLY) != 0 else { return nil }
         var log = stat()
         guard stat(path + companions[0], &log) != 0 || log.st_size == 0 else { return nil }
-        // What means something in a URI (RFC 3986 §2.2) is escaped.
+        // Escapes the reserved characters of a URI (RFC 3986 §2.2).
         var uri = Array("file:".utf8)
         for byte in path.utf8 {
             switch byte {
@@ -73,19 +73,19 @@ package enum DatabaseFile {
         return String(decoding: uri, as: UTF8.self) + "?immutable=1"
     }
 
-    /// Has the names in the folder of a file on the disk (fsync(2)).
+    /// Syncs the names in the folder of a file (fsync(2)).
     package static func syncFolder(of path: String) throws(StorageError) {
         let folder = PrivateFile.folder(of: path)
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("cannot open the folder", folder) }
         defer { close(descriptor) }
-        // EINVAL: a file system that knows no fsync of folders.
+        // EINVAL: the file system does not support fsync of folders.
         guard fsync(descriptor) == 0 || errno == EINVAL else {
             throw failure("cannot sync the folder", folder)
         }
     }
 
-    /// An error of the system, with `errno` as it is.
+    /// A system error, from the current `errno`.
     package static func failure(_ what: String, _ path: String) -> StorageError {
         let number = errno
         let kind: StorageError.Kind =
@@ -99,4 +99,30 @@ package enum DatabaseFile {
             }
         return StorageError(kind, "\(what): \(String(cString: strerror(number)))", path: path)
     }
+}
+
+/// Identifies a file independently of its name.
+package struct FileIdentity: Equatable {
+    private var device: UInt64 = 0
+    private var number: UInt64 = 0
+
+    /// The file that has this name now; missing if there is none.
+    package init(_ path: String) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return }
+        (device, number) = (UInt64(status.st_dev), UInt64(status.st_ino))
+    }
+
+    /// The open file.
+    package init(descriptor: Int32) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return }
+        (device, number) = (UInt64(status.st_dev), UInt64(status.st_ino))
+    }
+
+    /// Whether the file of this name exists and is the same.
+    package func isSame(as path: String) -> Bool { !isMissing && self == FileIdentity(path) }
+
+    /// Whether there was no file of the name.
+    package var isMissing: Bool { number == 0 }
 }

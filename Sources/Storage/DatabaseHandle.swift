@@ -3,7 +3,7 @@
 import CSQLite
 import Glibc
 
-/// SQLite's connection, closed when the last statement of it has gone.
+/// SQLite's connection, closed when its last statement has been released.
 final class DatabaseHandle {
     let pointer: OpaquePointer
     let path: String
@@ -32,10 +32,10 @@ final class DatabaseHandle {
 
     deinit { csqlite_close(pointer) }
 
-    /// What the last call's failure means.
+    /// The meaning of the last call's failure.
     func error(_ code: Int32) -> StorageError {
         let extended = csqlite_extended_code(pointer)
-        // The connection's code belongs to the call only where both say the same.
+        // The extended code belongs to this call only if its low byte is the call's code.
         guard extended & 0xFF == code & 0xFF else {
             return StorageError(code: code, String(cString: csqlite_code_text(code)), path: path)
         }

@@ -3,11 +3,12 @@
 import CLinux
 import Glibc
 
-/// An open folder: what is done to the files in it goes by its descriptor, so that no link put into its place leads elsewhere.
+/// An open folder: its files are reached through its descriptor, so that a link put in its place has no
+/// effect.
 package struct FolderHandle: ~Copyable {
     package let number: Int32
 
-    /// Opens it; nil with `errno` where it is missing, no folder, or a link.
+    /// Opens a folder; nil with `errno` if it is missing, no folder, or a link.
     package init?(_ path: String) {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -16,7 +17,7 @@ package struct FolderHandle: ~Copyable {
 
     deinit { close(number) }
 
-    /// The names of everything in it.
+    /// The names of all its entries.
     package var names: [String] {
         // A descriptor of its own: reading moves a position that duplicates share.
         let copy = openat(number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -38,7 +39,7 @@ package struct FolderHandle: ~Copyable {
         unlinkat(number, name, 0)
     }
 
-    /// Gives a file another name; as rename(2).
+    /// Renames a file, as rename(2).
     package func rename(_ name: String, to other: String) -> Int32 { renameat(number, name, number, other) }
 
     /// Whether a file is there.
@@ -47,9 +48,9 @@ package struct FolderHandle: ~Copyable {
         return fstatat(number, name, &status, AT_SYMLINK_NOFOLLOW) == 0
     }
 
-    /// Has its names on the disk (fsync(2)); false with `errno` where that fails.
+    /// Syncs its names to the disk (fsync(2)); false with `errno` on failure.
     package func sync() -> Bool {
-        // EINVAL: a file system that knows no fsync of folders.
+        // EINVAL: the file system does not support fsync of folders.
         fsync(number) == 0 || errno == EINVAL
     }
 }

@@ -4,10 +4,11 @@ import CLinux
 import FoundationEssentials
 import Glibc
 
-/// The rights to files of the user that a folder belongs to, for a thread of root's.
+/// The file system rights of a folder's owner, for a thread of root.
 ///
-/// What a user has put into a folder of its own (a link, a name with ".." in a database) leads root no further than that user gets alone:
-/// the kernel checks each access against the thread's file system identity (setfsuid(2), credentials(7)), SQLite's own included.
+/// A link that the user has put into the folder, or a name with ".." in a database, then leads root no
+/// further than the user alone gets: the kernel checks each access, SQLite's included, against the thread's
+/// file system identity (setfsuid(2), credentials(7)).
 package struct FolderRights: Sendable, Equatable {
     private let folder: String
     package let user: UInt32
@@ -19,20 +20,21 @@ package struct FolderRights: Sendable, Equatable {
         self.group = group
     }
 
-    /// Those that this process takes to work in a folder; nil where its own are the right ones.
+    /// The rights that this process assumes to work in a folder; nil if its own are right.
     ///
-    /// The folder may be missing: the one that it is to be made in counts then.
+    /// If the folder is missing, the one that it is made in counts.
     package static func needed(in folder: String) -> FolderRights? {
         guard geteuid() == 0 else { return nil }
         return stranger(among: owners(of: folder))
     }
 
-    /// The nearest owner other than root: that user decides what the path leads to.
+    /// The nearest owner other than root: that user decides where the path leads.
     static func stranger(among owners: [FolderRights]) -> FolderRights? { owners.first { $0.user != 0 } }
 
-    /// Who owns the folder and the one that it lies in, or the nearest one above it that is there; and the links in its path.
+    /// The owners of the folder and of its parent, or of the nearest existing ancestor; and of the links in
+    /// the path.
     ///
-    /// Folders further up are believed, as those of a home directory in which root keeps a folder of its own.
+    /// Folders further up are trusted, such as a home directory in which root has a folder of its own.
     private static func owners(of folder: String) -> [FolderRights] {
         var (owners, links): ([FolderRights], [FolderRights]) = ([], [])
         var path = folder
@@ -54,7 +56,7 @@ package struct FolderRights: Sendable, Equatable {
 
     /// Whether a user has a number in this user namespace (user_namespaces(7)).
     ///
-    /// All others look like one there, whose rights cannot be taken; root has no power over their files either.
+    /// All others appear as one user, whose rights cannot be assumed; root cannot access their files either.
     private static func isKnown(_ user: UInt32) -> Bool {
         guard user != 0, let map = try? String(contentsOfFile: "/proc/self/uid_map", encoding: .utf8) else {
             return true
@@ -65,17 +67,17 @@ package struct FolderRights: Sendable, Equatable {
         }
     }
 
-    /// Gives them to the calling thread for good.
-    package func assume() throws(StorageError) { _ = try take() }
+    /// Assumes them for the rest of the calling thread's life.
+    package func assume() throws(StorageError) { _ = try apply() }
 
-    /// Has the calling thread do something with them.
+    /// Runs `body` on the calling thread with these rights.
     package func perform<Value>(_ body: () -> Value) throws(StorageError) -> Value {
-        let former = try take()
+        let former = try apply()
         defer { former?.restore() }
         return body()
     }
 
-    /// What a thread had before.
+    /// The rights of a thread before.
     private struct Former {
         var user: UInt32
         var group: UInt32
@@ -88,14 +90,14 @@ package struct FolderRights: Sendable, Equatable {
         }
     }
 
-    /// Nil where the thread has them already.
-    private func take() throws(StorageError) -> Former? {
-        // An impossible number only asks (setfsuid(2)).
+    /// Returns nil if the thread has them already.
+    private func apply() throws(StorageError) -> Former? {
+        // An invalid number only queries the current user (setfsuid(2)).
         guard clinux_set_file_user(.max) != user else { return nil }
         var groups = [UInt32](repeating: 0, count: Int(max(getgroups(0, nil), 0)))
         groups.removeLast(groups.count - Int(max(getgroups(Int32(groups.count), &groups), 0)))
         let own = Self.primaryGroup(of: user) ?? group
-        // Groups first: root's right to change them does not go with the user (capabilities(7), CAP_SETGID).
+        // Groups first: root's right to change them is lost with the user (capabilities(7), CAP_SETGID).
         guard clinux_set_thread_groups(0, nil) == 0 || groups.isEmpty else { throw refusal }
         let former = Former(
             user: clinux_set_file_user(.max), group: clinux_set_file_group(own), groups: groups)
@@ -113,7 +115,7 @@ package struct FolderRights: Sendable, Equatable {
             advice: "do it as user \(user)")
     }
 
-    /// A user's own group; nil where the system does not know the user.
+    /// A user's primary group; nil for a user unknown to the system.
     private static func primaryGroup(of user: UInt32) -> UInt32? {
         var entry = passwd()
         var found: UnsafeMutablePointer<passwd>?

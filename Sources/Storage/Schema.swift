@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the tables of a kind of database look, and how older ones become so.
+/// The tables of a kind of database, and the steps that upgrade older ones.
 package struct Schema: Sendable {
-    /// What tells this kind of database from others (`PRAGMA application_id`); any number but 0.
+    /// Identifies this kind of database (`PRAGMA application_id`); any number but 0.
     package let applicationID: Int32
     /// The steps from nothing to the newest version, each a list of SQL statements.
     ///
-    /// `PRAGMA user_version` counts those that were taken, so steps are added at the end and never changed.
+    /// `PRAGMA user_version` counts the completed steps, so steps are appended and never changed.
     package let steps: [String]
 
     package init(applicationID: Int32, steps: [String]) {
@@ -16,20 +16,22 @@ package struct Schema: Sendable {
 }
 
 extension Database {
-    /// Takes the steps that are missing, each in a transaction of its own with its number.
+    /// Runs the missing steps, each in a transaction with its number.
     ///
-    /// - Throws: ``StorageError/Kind/unknownSchema`` where the file belongs to something else, or to a newer version.
+    /// - Throws: ``StorageError/Kind/unknownSchema`` if the file belongs to another program or a newer
+    ///   version.
     package func migrate(to schema: Schema) throws(StorageError) {
         while try step(towards: schema) {}
     }
 
-    /// Looks whether this program knows the file's version, without changing anything: an older one may lack what is asked for, and says so.
+    /// Checks, without changing anything, that this program knows the file's version; statements fail later
+    /// on an older version that lacks their columns.
     ///
-    /// - Throws: ``StorageError/Kind/unknownSchema`` where not.
+    /// - Throws: ``StorageError/Kind/unknownSchema`` if not.
     package func check(_ schema: Schema) throws(StorageError) { _ = try isAt(schema) }
 
     private func step(towards schema: Schema) throws(StorageError) -> Bool {
-        // Without the lock first: mostly nothing is to be done.
+        // Without the lock first: mostly there is nothing to do.
         if try isAt(schema) { return false }
         return try transaction { () throws(StorageError) in
             // Another process may have been faster.

@@ -2,12 +2,12 @@
 
 import CSQLite
 
-/// One compiled SQL statement of a database; lives as long as it at most.
+/// A compiled SQL statement of a database.
 ///
 /// Belongs to the thread of its database. Columns are counted from 0, parameters from 1, as SQLite does.
 package final class Statement {
     private let handle: OpaquePointer
-    /// Keeps the connection open while there are statements of it.
+    /// Retains the connection, which stays open while it has statements.
     private let database: DatabaseHandle
 
     init(_ sql: String, of database: DatabaseHandle, keeps: Bool) throws(StorageError) {
@@ -25,7 +25,7 @@ package final class Statement {
 
     deinit { csqlite_finalize(handle) }
 
-    /// Gives the parameters their values, in order; forgets those of before.
+    /// Binds the parameters in order, and clears the former values.
     package func bind(_ values: [SQLValue]) throws(StorageError) {
         csqlite_reset(handle)
         csqlite_clear(handle)
@@ -60,9 +60,9 @@ package final class Statement {
         }
     }
 
-    /// Goes to the next row.
+    /// Advances to the next row.
     ///
-    /// - Returns: false where there is none; the statement is ready to be bound again then.
+    /// - Returns: false after the last row; the statement can be bound again then.
     package func step() throws(StorageError) -> Bool {
         let code = csqlite_step(handle)
         switch Int(code) {
@@ -78,7 +78,7 @@ package final class Statement {
         }
     }
 
-    /// Lets go of the rows that were not read: a statement that stands on a row holds the state of the database it began with.
+    /// Drops the unread rows: a statement on a row holds the database state that it began with.
     package func reset() { csqlite_reset(handle) }
 
     // MARK: The row
@@ -86,14 +86,14 @@ package final class Statement {
     package func isNull(_ column: Int) -> Bool {
         csqlite_column_type(handle, Int32(column)) == CSQLITE_NULL
     }
-    /// The whole number there; 0 for NULL.
+    /// The integer of a column; 0 for NULL.
     package func int64(_ column: Int) -> Int64 { csqlite_column_int(handle, Int32(column)) }
     package func int(_ column: Int) -> Int { Int(int64(column)) }
     package func bool(_ column: Int) -> Bool { int64(column) != 0 }
     package func double(_ column: Int) -> Double { csqlite_column_double(handle, Int32(column)) }
     package func optionalInt64(_ column: Int) -> Int64? { isNull(column) ? nil : int64(column) }
 
-    /// The text there, repaired where it is no UTF-8; empty for NULL.
+    /// The text of a column, repaired if it is not UTF-8; empty for NULL.
     package func text(_ column: Int) -> String {
         guard let start = csqlite_column_text(handle, Int32(column)) else { return "" }
         let count = Int(csqlite_column_bytes(handle, Int32(column)))
@@ -101,7 +101,7 @@ package final class Statement {
     }
     package func optionalText(_ column: Int) -> String? { isNull(column) ? nil : text(column) }
 
-    /// The bytes there; empty for NULL.
+    /// The bytes of a column; empty for NULL.
     package func bytes(_ column: Int) -> [UInt8] {
         guard let start = csqlite_column_blob(handle, Int32(column)) else { return [] }
         return Array(
@@ -111,7 +111,7 @@ package final class Statement {
 }
 
 extension Statement {
-    /// All of the row, by the names of its columns.
+    /// The values of the row with their columns' names.
     package var row: [(name: String, value: SQLValue)] {
         (0..<Int(csqlite_column_count(handle))).map { column in
             let value: SQLValue =
@@ -125,4 +125,26 @@ extension Statement {
             return (String(cString: csqlite_column_name(handle, Int32(column))), value)
         }
     }
+}
+
+/// A value of a statement's parameter or column.
+package enum SQLValue: Sendable, Equatable {
+    case null
+    case integer(Int64)
+    case real(Double)
+    case text(String)
+    case bytes([UInt8])
+
+    package init(_ value: Int64?) { self = value.map { .integer($0) } ?? .null }
+    package init(_ value: Int?) { self = value.map { .integer(Int64($0)) } ?? .null }
+    package init(_ value: Double?) { self = value.map { .real($0) } ?? .null }
+    package init(_ value: String?) { self = value.map { .text($0) } ?? .null }
+    package init(_ value: [UInt8]?) { self = value.map { .bytes($0) } ?? .null }
+    package init(_ value: Bool) { self = .integer(value ? 1 : 0) }
+}
+
+extension SQLValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral, ExpressibleByNilLiteral {
+    package init(integerLiteral value: Int64) { self = .integer(value) }
+    package init(stringLiteral value: String) { self = .text(value) }
+    package init(nilLiteral: ()) { self = .null }
 }

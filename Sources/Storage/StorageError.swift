@@ -2,19 +2,19 @@
 
 import CSQLite
 
-/// Why a database could not be used: what happened, with which file, and what to try.
+/// Why a database could not be used: the event, the file, and advice.
 package struct StorageError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What kind of failure it is.
+    /// The kind of failure.
     package enum Kind: String, Sendable {
-        /// SQLite is not installed, or too old.
+        /// SQLite is missing or too old.
         case missingLibrary
         case diskFull
         case readOnly
-        /// Somebody else held the file for longer than the busy time-out.
+        /// Another process held the file for longer than the busy time-out.
         case locked
         /// The file is damaged.
         case corrupt
-        /// The file is something else than a database, or its first page is damaged.
+        /// The file is no database, or its first page is damaged.
         case notADatabase
         case cannotOpen
         /// Reading or writing failed (EIO and its like).
@@ -22,26 +22,27 @@ package struct StorageError: Error, Sendable, Equatable, CustomStringConvertible
         case outOfMemory
         /// No descriptor was left.
         case outOfResources
-        /// A rule of the schema forbids it.
+        /// A constraint of the schema forbids the change.
         case constraint
-        /// A newer version of the program has written it, or another program.
+        /// A newer version of the program has written the file, or another program.
         case unknownSchema
         case other
 
         /// Whether the content cannot be trusted any more.
         package var isDamage: Bool { self == .corrupt || self == .notADatabase }
 
-        /// Whether a full disk may be behind it: SQLite calls it an I/O error where the log's index cannot be made or grow.
+        /// Whether a full disk may be the cause: SQLite reports an I/O error where the log's index cannot be
+        /// made or grow.
         package var mayWantRoom: Bool { self == .diskFull || self == .inputOutput }
     }
 
     package let kind: Kind
-    /// SQLite's extended result code (sqlite.org/rescode.html); 0 where it was not SQLite that failed.
+    /// SQLite's extended result code (sqlite.org/rescode.html); 0 if the failure was not SQLite's.
     package let code: Int32
-    /// What happened, in SQLite's words or ours.
+    /// What happened, in SQLite's words or the program's.
     package let message: String
     package let path: String
-    /// What to try; may be empty.
+    /// Advice; may be empty.
     package let advice: String
 
     package init(_ kind: Kind, code: Int32 = 0, _ message: String, path: String, advice: String? = nil) {
@@ -80,7 +81,8 @@ package struct StorageError: Error, Sendable, Equatable, CustomStringConvertible
 
 extension StorageError.Kind {
     init(code: Int32) {
-        // The log's index could not grow (SQLITE_IOERR_SHMSIZE): an I/O error by its number, a full disk by its cause.
+        // The log's index could not grow (SQLITE_IOERR_SHMSIZE): an I/O error by its number, a full disk by
+        // its cause.
         if Int(code) == CSQLITE_IOERR_SHMSIZE {
             self = .diskFull
             return

@@ -53,21 +53,39 @@ struct Reach: ParsableCommand {
         }
     }
 
-    /// The help for the program itself, which has to say where the options of the standard subcommand are
-    /// found.
+    /// The program's help, which says where the options of the default subcommand are documented.
     static func help(columns: Int? = nil) -> String {
         helpMessage(columns: columns)
             + "\n  Without a subcommand it is 'reach status'.\n  See 'reach help status' for its options."
     }
 
-    /// The first argument where it is the place of a subcommand and there is none of that name.
+    /// The first argument if it is in the place of a subcommand and names none.
     ///
-    /// The parser would take it for an argument of `reach status`, and help for all of them for help for that
-    /// one.
+    /// The parser would take it for an argument of `reach status`, and its help for the program's help.
     static func unknownSubcommand(_ arguments: [String]) -> String? {
         let isHelp = arguments.first == "help"
         guard let word = arguments.dropFirst(isHelp ? 1 : 0).first, !word.hasPrefix("-") else { return nil }
         let known = configuration.subcommands.map { $0._commandName } + ["help"]
         return known.contains(word) ? nil : word
+    }
+}
+
+/// Wraps the argument parser's messages to the terminal's width.
+///
+/// The parser wraps its help only, and the arguments in a message may contain control characters.
+enum UsageText {
+    /// The message, ending with a line feed; further lines are indented to its start.
+    static func text(_ message: String, _ style: Style) -> String {
+        message.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            style.line([(String(line), .plain)], indent: head(of: line)) + "\n"
+        }.joined()
+    }
+
+    /// "Error: ", "Usage: ", or the spaces in front.
+    private static func head(of line: Substring) -> Int {
+        for word in ["Error:", "Usage:", "Help:"] where line.hasPrefix(word) {
+            return word.count + line.dropFirst(word.count).prefix { $0 == " " }.count
+        }
+        return line.prefix { $0 == " " }.count
     }
 }

@@ -11,7 +11,7 @@ actor Diary {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.asUnownedSerialExecutor() }
 
-    func note(_ entry: String) {
+    func record(_ entry: String) {
         precondition(reactor.isCurrent)
         entries.append(entry)
     }

@@ -8,8 +8,8 @@ import Testing
 @Suite struct ReactorActorTests {
     @Test func actor_RunsOnTheThread() async throws {
         let diary = Diary(reactor: try Reactor(name: "test"))
-        await diary.note("one")
-        await diary.note("two")
+        await diary.record("one")
+        await diary.record("two")
         #expect(await diary.entries == ["one", "two"])
     }
 
@@ -18,8 +18,8 @@ import Testing
         let (first, second) = (Diary(reactor: reactor), Diary(reactor: reactor))
         await withTaskGroup { group in
             for _ in 0..<500 {
-                group.addTask { await first.note("a") }
-                group.addTask { await second.note("b") }
+                group.addTask { await first.record("a") }
+                group.addTask { await second.record("b") }
             }
         }
         #expect(await first.entries.count == 500)
@@ -35,18 +35,18 @@ import Testing
         try await reactor.result {
             try reactor.watch(near, for: .readable) { _ in
                 DescriptorPair.drain(near)
-                diary.assumeIsolated { $0.note("readable") }
+                diary.assumeIsolated { $0.record("readable") }
                 log.append("readable")
             }
             _ = reactor.schedule(at: Reactor.now) {
-                diary.assumeIsolated { $0.note("timer") }
+                diary.assumeIsolated { $0.record("timer") }
                 log.append("timer")
             }
         }
         await log.wait(forCount: 1)
         pair.signal()
         await log.wait(forCount: 2)
-        reactor.perform { diary.assumeIsolated { $0.note("work") } }
+        reactor.perform { diary.assumeIsolated { $0.record("work") } }
         #expect(await diary.entries == ["timer", "readable", "work"])
         reactor.stop()
     }
@@ -72,10 +72,10 @@ import Testing
         let reactor = try Reactor(name: "test")
         let diary = Diary(reactor: reactor)
         reactor.stop()
-        for number in 0..<100 { await diary.note("\(number)") }
+        for number in 0..<100 { await diary.record("\(number)") }
         #expect(await diary.entries == (0..<100).map { "\($0)" })
         await withTaskGroup { group in
-            for _ in 0..<500 { group.addTask { await diary.note("more") } }
+            for _ in 0..<500 { group.addTask { await diary.record("more") } }
         }
         #expect(await diary.entries.count == 600)
     }
@@ -83,7 +83,7 @@ import Testing
 
 /// Claims to run on the actor's loop, wherever it is called.
 private func pretendIsolation(_ diary: Diary) {
-    diary.assumeIsolated { $0.note("never") }
+    diary.assumeIsolated { $0.record("never") }
 }
 
 /// An actor whose handler is a closure over itself.

@@ -112,7 +112,7 @@ import Testing
 
     @Test func forgottenReactors_LeaveNoThreadAndNoDescriptor() async {
         await #expect(processExitsWith: .success) {
-            // The first round starts what the runtime keeps: its pool of threads, its timers.
+            // The first round starts the runtime's own pool of threads and timers, which remain.
             try await useAndForget()
             _ = await EventLog<Int>().wait(within: .milliseconds(1)) { _ in false }
             let before = ProcessInventory()
@@ -123,7 +123,7 @@ import Testing
 
     @Test func reactorWhoseLastReferenceDiesOnItsOwnThread_EndsToo() async {
         await #expect(processExitsWith: .success) {
-            // The first round starts what the runtime keeps: its pool of threads, its timers.
+            // The first round starts the runtime's own pool of threads and timers, which remain.
             try await diesOnItsOwnThread(times: 2)
             let before = ProcessInventory()
             try await diesOnItsOwnThread(times: 20)
@@ -132,7 +132,7 @@ import Testing
     }
 }
 
-/// Reactors whose last reference is the one that their queued work holds.
+/// Reactors whose last reference belongs to their queued work.
 private func diesOnItsOwnThread(times: Int) async throws {
     let log = EventLog<Void>()
     for _ in 0..<times {
@@ -143,7 +143,7 @@ private func diesOnItsOwnThread(times: Int) async throws {
     await log.wait(forCount: times)
 }
 
-/// A reactor with an actor, a watch and a timer, all left to themselves.
+/// A reactor with an actor, a watch and a timer, all released without being stopped.
 private func useAndForget() async throws {
     let reactor = try Reactor(name: "forgotten")
     let diary = Diary(reactor: reactor)
@@ -153,10 +153,10 @@ private func useAndForget() async throws {
         try reactor?.watch(near, for: .readable) { _ in }
         _ = reactor?.schedule(at: .max) {}
     }
-    await diary.note("once")
+    await diary.record("once")
 }
 
-/// Notes on which thread it dies.
+/// Records the thread on which it is released.
 private final class Witness {
     private let reactor: Reactor
     private let log: EventLog<Bool>

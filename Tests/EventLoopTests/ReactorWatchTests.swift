@@ -118,7 +118,7 @@ import Testing
                 try reactor.watch(near, for: .readable) { _ in
                     log.append("old")
                     reactor.unwatch(near)
-                    // Closes the other number, whose event has been fetched too, and opens it anew, at one stroke.
+                    // Closes the other number, whose event was fetched too, and reopens it at once.
                     for (other, _) in ends where other != near {
                         reactor.unwatch(other)
                         dup2(fresh, other)
@@ -134,7 +134,7 @@ import Testing
             }
         }
         await log.wait(forCount: 1)
-        // Once round the loop: an event of the former owner would have come by now.
+        // After a full turn an event of the former owner would have arrived.
         try await reactor.result {}
         #expect(log.elements == ["old"])
         third.signal()
@@ -196,7 +196,7 @@ import Testing
         let log = EventLog<String>()
         try await reactor.result {
             let former = try reactor.watch(near, for: .readable) { _ in log.append("former") }
-            // As if the number had been closed and given away without a word to the former watcher.
+            // As if other code had closed the number and reused it without a notice to the watcher.
             let present = try reactor.watch(near, for: .readable) { _ in
                 log.append("present")
                 reactor.unwatch(near)
@@ -247,7 +247,7 @@ import Testing
         pair.signal()
         let near = pair.near.number
         let copies = try await reactor.result {
-            let copies = try (0..<300).map { _ in try OwnedDescriptor("dup", dup(near)).take() }
+            let copies = try (0..<300).map { _ in try OwnedDescriptor("dup", dup(near)).release() }
             for copy in copies {
                 try reactor.watch(copy, for: .readable) { _ in
                     reactor.unwatch(copy)
@@ -285,7 +285,7 @@ import Testing
         let log = EventLog<Int>()
         try await reactor.result { try reactor.watch(near, for: .readable) { _ in } }
         try await reactor.result {
-            // Nobody else posts while the timer's turn lasts.
+            // No other thread posts while the timer's turn lasts.
             _ = reactor.schedule(at: Reactor.now + 1_000_000) {
                 var isFirst = true
                 _ = reactor.beforeWait {
@@ -301,7 +301,7 @@ import Testing
     }
 }
 
-/// Tells when it goes away.
+/// Reports its release.
 private final class Token {
     let isAlive = true
     private let farewell: () -> Void

@@ -38,11 +38,11 @@ import Testing
         let reactor = try Reactor(name: "test")
         let diary = Diary(reactor: reactor)
         let log = EventLog<String>()
-        // One turn holds them all: the loop is busy with the first.
+        // All posts fall into one turn, since the loop is busy with the first.
         reactor.perform {
             reactor.perform { log.append("work") }
             Task {
-                await diary.note("job")
+                await diary.record("job")
                 log.append("job")
                 reactor.perform { log.append("last") }
             }
@@ -103,7 +103,7 @@ import Testing
 
 private final class Canary: Sendable {}
 
-/// Looks after an object without keeping it.
+/// Observes an object without retaining it.
 private final class Look: @unchecked Sendable {
     private weak var object: Canary?
     init(_ object: Canary?) { self.object = object }

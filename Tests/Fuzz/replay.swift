@@ -5,8 +5,8 @@ import ReachabilityRecording
 
 /// One input of the fuzzer: the bytes of a recording, read and played.
 ///
-/// Whatever they are, the reader refuses them or the machine lives through them. A damaged line is skipped, so that what
-/// follows it is tried as well.
+/// Any input is refused by the reader or played by the state machine. A damaged line is skipped, so that the
+/// lines after it are tried as well.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzReplay(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     let bytes = UnsafeBufferPointer(start: start, count: count)
@@ -24,7 +24,7 @@ public func fuzzReplay(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     for item in items { _ = player.play(item) }
     _ = player.explained()
 
-    // What was read can be written, and then it is read as the same.
+    // A recording that was read survives being written and read again.
     var text = TextLine()
     RecordingWriter.write(header, to: &text)
     var writer = RecordingWriter(header)
@@ -46,7 +46,8 @@ public func fuzzReplay(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
 @_silgen_name("LLVMFuzzerMutate")
 private func mutateBytes(_ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ room: Int) -> Int
 
-/// Changes fields and the order of lines of a recording: most changes of bytes are refused with the first line that they damage.
+/// Changes fields and the order of lines of a recording, since most changed bytes would make the reader
+/// refuse the first damaged line.
 @_cdecl("LLVMFuzzerCustomMutator")
 public func mutateRecording(_ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ room: Int, _ seed: UInt32)
     -> Int
@@ -81,7 +82,7 @@ private struct Random {
 }
 
 private func change(_ lines: inout [String], _ random: inout Random) {
-    // The head now and then, but never the version.
+    // Sometimes the head, but never the version.
     let first = random.below(16) == 0 ? 1 : headCount
     let line = first + random.below(lines.count - first)
     switch random.below(8) {
@@ -90,11 +91,11 @@ private func change(_ lines: inout [String], _ random: inout Random) {
     case 2: lines.swapAt(line, first + random.below(lines.count - first))
     default: lines[line] = changed(lines[line], among: lines, &random)
     }
-    // One is left to be changed.
+    // At least one line remains to be changed.
     if lines.count <= headCount { lines.append("") }
 }
 
-/// The line with one word less, twice, from elsewhere, or with another value.
+/// The line with a word less, doubled, from another place, or with another value.
 private func changed(_ line: String, among lines: [String], _ random: inout Random) -> String {
     var words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
     let place = random.below(words.count)
@@ -119,7 +120,7 @@ private let values = [
     "::ffff:192.0.2.1", "UP", "UP,RUNNING,LOWER_UP", "%20", "%ff", "%00",
 ]
 
-/// A field with another value: of the same field elsewhere, or one that is likely to matter.
+/// A field with another value: one of the same field elsewhere, or a typical edge case.
 private func value(_ word: String, _ others: [String], _ random: inout Random) -> String {
     guard let equals = word.firstIndex(of: "=") else { return random.pick(values) }
     let key = word[...equals]

@@ -2,16 +2,16 @@
 
 import TestSupport
 
-/// Debian's curl as the client: what the origin promises is tested by somebody else's code.
+/// Debian's curl as the client, so that the origin is tested by code outside this project.
 struct Curl {
     let origin: Origin
 
-    /// What came of a transfer.
+    /// The result of a transfer.
     struct Transfer {
         /// curl's exit code; 0 is success (curl(1)).
         let code: Int32
         let body: [UInt8]
-        /// Its words where it failed.
+        /// curl's messages of a failure.
         let errors: String
 
         var text: String { String(decoding: body, as: UTF8.self) }

@@ -28,7 +28,7 @@ import Testing
             switch kind {
             // In the clear, garbage is a part of the body.
             case "garbage": break
-            // On a busy machine not everything has come within the second.
+            // On a busy machine not all bytes arrive within the second.
             case "stall": #expect(OriginContent.bytes(0..<30000).starts(with: got.body))
             default: #expect(got.body == OriginContent.bytes(0..<30000))
             }
@@ -77,7 +77,7 @@ import Testing
         let curl = Curl(origin: try await .shared)
         let key = "reuse-\(listener.rawValue)"
         let next = curl.origin.url("/status/200?key=\(key)", at: listener)
-        // curl tries such a request again on a new connection: the first try is counted as well.
+        // curl repeats such a request on a new connection; the first attempt is counted as well.
         let got = try await curl(curl.origin.url("/fault/close-on-reuse", at: listener), next)
         #expect(got.code == 0 && got.text == "hello")
         let known = try await curl.origin.statistics(key)
@@ -138,7 +138,7 @@ import Testing
     @Test("Endless bodies and packed zeroes come as long as they are read") func bodies() async throws {
         let curl = Curl(origin: try await .shared)
         for path in ["/fault/endless", "/fault/endless?chunked=0"] {
-            // --max-filesize ends a transfer whose length is known beforehand alone; so the reader does here.
+            // --max-filesize ends only a transfer whose length is known in advance, so the reader ends it.
             let command = #"curl -q -sSf --max-time 120 "$0" | head -c 2000000 | wc -c"#
             let got = try await curl.origin.run(["sh", "-c", command, curl.origin.faultURL(path)])
             #expect(String(decoding: got.output, as: UTF8.self) == "2000000\n", "\(got.errors)")

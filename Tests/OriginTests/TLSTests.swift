@@ -102,7 +102,7 @@ import Testing
 
     @Test(
         "Ports where nothing works",
-        // The reset may be noticed while connecting, sending or receiving.
+        // The reset may appear while connecting, sending or receiving.
         arguments: [.silent: [28], .reset: [7, 55, 56], .refused: [7], .blackhole: [28]]
             as [OriginListener: [Int32]])
     func dead(listener: OriginListener, codes: [Int32]) async throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Outbox
 
-/// A device's clock that is set while requests wait: it starts in 1970, and the network tells it the time.
+/// A device's clock that is set while requests wait: it starts in 1970, and is corrected over the network.
 @Suite struct ClockTests {
     private static let hour: Int64 = 3_600_000
     /// From 1970 to 2026.
@@ -47,13 +47,13 @@ import Testing
         try tables.follow(clock)
         try take("hour", expires: 9_000 + Self.hour, at: 9_000)
         try take("ever", expires: nil, at: 9_000)
-        // A date that somebody knew without a clock.
+        // A date that was known without a clock.
         try take("date", expires: Self.jump + Self.hour, at: 9_000)
         let id = OutboxID(rawValue: 2)
         try tables.postpone(id, lane: "hour", OutboxFailure(.server, "x"), next: 10_000)
         let before = try times(database)
 
-        // Two clocks are not read at once.
+        // The two clocks are not read at the same instant.
         clock = ClockReading(wall: 9_999, elapsed: 8_000, boot: "b")
         try tables.follow(clock)
         #expect(try times(database) == before)
@@ -74,7 +74,7 @@ import Testing
 
         try tables.follow(ClockReading(wall: 11_000, elapsed: 10_000, boot: "b"))
         #expect(try times(database)[1] == before[1])
-        // Where the kernel does not tell which start of the machine it is, nothing is moved.
+        // Without a boot ID from the kernel nothing is moved.
         try tables.follow(ClockReading(wall: shift, elapsed: 10_000, boot: ""))
         #expect(try times(database)[1] == before[1])
     }
@@ -86,7 +86,7 @@ import Testing
         var request = try lab.request(0)
         request.expires = Date(timeIntervalSinceNow: 3_600)
         let receipt = try await outbox.enqueue(request)
-        // As if it had been taken in 1970.
+        // As if it had been stored in 1970.
         try await outbox.on { (engine) throws(OutboxError) in
             try engine.file.write { (database) throws(StorageError) in
                 let jump = SQLValue.integer(Self.jump)

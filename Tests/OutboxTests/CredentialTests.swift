@@ -13,14 +13,14 @@ import Testing
 
     init() async throws { lab = try await DeliveryLab() }
 
-    /// Keeps a token until it is told that a server has refused it, as one does whose look-up is dear.
-    private final class Keeper: SecretSource {
+    /// Caches a token until a server refuses it, as a source with an expensive lookup does.
+    private final class CachedTokens: SecretSource {
         private let tokens: [String]
         private let used = Mutex(0)
         private let missing: Mutex<Int>
         let refusals = EventLog<String>()
 
-        /// - Parameter missing: how often it knows nothing at first.
+        /// - Parameter missing: the number of failed lookups at first.
         init(_ tokens: [String], missing: Int = 0) {
             self.tokens = tokens
             self.missing = Mutex(missing)
@@ -47,19 +47,19 @@ import Testing
         var request = try OutboxRequest(
             lab.origin.url("/basic-auth/user/p?key=\(lab.account)"), method: .get, body: nil)
         request.secretFields = [
-            SecretField(name: "Authorization", prefix: "Basic ", source: "keeper", key: "token")
+            SecretField(name: "Authorization", prefix: "Basic ", source: "cache", key: "token")
         ]
         return request
     }
 
     @Test("A refused secret is looked up anew and the request sent again, with the same key in its place")
     func renewed() async throws {
-        let keeper = Keeper(["old", "older", "user"].map(Self.basic))
-        let outbox = try await lab.open { $0.secretSources["keeper"] = keeper }
+        let source = CachedTokens(["old", "older", "user"].map(Self.basic))
+        let outbox = try await lab.open { $0.secretSources["cache"] = source }
         let receipt = try await outbox.enqueue(request())
         try await outbox.startDelivery(with: OutboxLab.manager())
         try await lab.delivered(receipt.id)
-        #expect(keeper.refusals.elements == ["token", "token"])
+        #expect(source.refusals.elements == ["token", "token"])
         let failures = lab.outbox.events.elements.compactMap { event -> OutboxFailure.Kind? in
             if case .failed(_, let failure, _) = event { failure.kind } else { nil }
         }
@@ -71,8 +71,8 @@ import Testing
     @Test("A secret that is refused again and again makes a dead letter with the reply, and the lane goes on")
     func bounded() async throws {
         let outbox = try await lab.open {
-            // Other failures before do not use up the tries of a refused secret.
-            $0.secretSources["keeper"] = Keeper([Self.basic("nobody")], missing: 4)
+            // Other failures before do not count as refusals of a secret.
+            $0.secretSources["cache"] = CachedTokens([Self.basic("nobody")], missing: 4)
             $0.retries.maximumRefusals = 3
         }
         let receipt = try await outbox.enqueue(request())
@@ -83,7 +83,7 @@ import Testing
         let entry = try #require(try await outbox.entry(receipt.id))
         #expect(entry.state == .dead && entry.attempts == 7 && entry.failure?.kind == .credentials)
         #expect(try await outbox.reply(to: receipt.id)?.statusCode == 401)
-        // Whoever revives it has put something right: it gets as many tries again.
+        // Reviving means that the fault was corrected, so all attempts are available again.
         try await outbox.retry([receipt.id])
         try await lab.origin.wait(for: lab.account, [.count: 6])
         await outbox.close()

@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    /// Moves the log into the file, so that there is something to damage.
+    /// Moves the log into the file, so that there is content to damage.
     private func settle() throws {
         let database = try Database(database)
         try database.checkpoint()
@@ -52,7 +52,7 @@ import Testing
         let receipts = try await fill(500)
         try settle()
         let size = try Database(database).integer("PRAGMA page_count") * 4096
-        // Somewhere in the midst of the tables.
+        // In the middle of the tables.
         try overwrite(Int(size / 2 / 4096) * 4096..<Int(size / 2 / 4096) * 4096 + 4096)
         let outbox = try await lab.open()
         let (path, salvaged) = try await damage()
@@ -78,7 +78,7 @@ import Testing
         #expect(try await outbox.counts() == OutboxCounts())
         try await outbox.enqueue(OutboxRequest(to: url))
         await outbox.close()
-        // A second one does not take the place of the first.
+        // A second damaged copy does not replace the first.
         try settle()
         try overwrite(0..<100)
         await (try lab.open()).close()
@@ -87,8 +87,8 @@ import Testing
                 && access(lab.path + "/outbox.damaged-2", F_OK) == 0)
     }
 
-    /// Changes text in the first page of an index, which stays well formed: only a comparison with the table
-    /// shows it.
+    /// Changes text in the first page of an index, which stays well-formed: only a comparison with the table
+    /// detects it.
     private func alter(index: String, _ text: String, to other: String) throws {
         let page = try Database(database).integer(
             "SELECT rootpage FROM sqlite_master WHERE name = ?", [.text(index)])
@@ -124,7 +124,7 @@ import Testing
         for receipt in receipts { try await lab.delivered(receipt.id) }
         #expect(try await damage().path.hasSuffix("outbox.damaged-1"))
         #expect(try await outbox.counts() == OutboxCounts())
-        // Nothing was sent again for it.
+        // Nothing was sent again because of it.
         #expect(
             OutboxLab.numbers(try await origin.statistics(String(lab.folder.path.suffix(6)))).sorted() == [
                 0, 1, 2,
@@ -144,11 +144,11 @@ import Testing
             })
         await first.close()
         try settle()
-        // The newest lies first in the page.
+        // The newest entry is first in the page.
         try alter(index: "waiting", "lane-1", to: "lanx-1")
         #expect(try Database(database).faults().isEmpty)
         let second = try await lab.open()
-        // The others leave, and with them the lane, in which nothing seems to wait any more.
+        // The others leave, and with them the lane, in which no entry seems to wait any more.
         try await second.remove(receipts[..<2].map(\.id))
         #expect(try Database(database).integer("SELECT count(*) FROM lanes") == 0)
         try await second.startDelivery(with: OutboxLab.manager())
@@ -201,7 +201,7 @@ import Testing
     func others() async throws {
         let other = try await lab.open { $0.checksIntegrity = false }
         try await other.enqueue(OutboxRequest(to: url))
-        // The file is replaced, as after damage that somebody else has found.
+        // Replaces the file, as another process does after it has found damage.
         let paths = OutboxPaths(folder: lab.path)
         let gate = try LockFile(paths.gate)
         gate.lockExclusive()
@@ -219,16 +219,16 @@ import Testing
         for kill in 0... {
             let lab = try OutboxLab()
             let outbox = try await lab.open()
-            // One has a content in a file; all are in the log of changes alone.
+            // One entry has its content in a file; all are in the log only.
             for number in 0..<4 {
                 let body = Data(repeating: 1, count: number == 0 ? 100_000 : 10)
                 try await outbox.enqueue(OutboxRequest(to: url, body: .data(body)))
             }
-            // Without closing it: the log of changes stays. Nothing is done with it any more.
+            // Not closed, so that the log remains. It is not used any more.
             let paths = OutboxPaths(folder: lab.path)
             let steps = Mutex(0)
             let wasKilled: Bool
-            // Held as by the outbox itself: the other one looks at the files meanwhile.
+            // Locked as by the outbox itself, while the other process reads the files.
             let gate = try LockFile(paths.gate)
             gate.lockExclusive()
             do throws(StorageError) {
@@ -244,7 +244,7 @@ import Testing
             gate.unlock()
             let next = try await lab.open()
             #expect(try await next.counts().waiting == 4, "killed before step \(kill)")
-            // What had been begun was finished, and told.
+            // The begun exchange was finished and reported.
             #expect(paths.isExchangeBegun == false)
             let isTold = lab.events.elements.contains {
                 if case .damaged(_, _, 4) = $0 { true } else { false }
@@ -270,7 +270,7 @@ import Testing
         try await other.enqueue(OutboxRequest(to: url))
         let paths = OutboxPaths(folder: lab.path)
         let steps = Mutex(0)
-        // The first two are the contents and the name that says that the new one is complete.
+        // The first two are the contents and the name that marks the new database as complete.
         #expect(throws: StorageError.self) {
             try DatabaseRecovery(paths) { () throws(StorageError) in
                 let step = steps.withLock { steps in
@@ -299,7 +299,7 @@ import Testing
         let log = try Data(contentsOf: URL(filePath: database + "-wal"))
         await outbox.close()
         if kind == "log" {
-            // As a process that is killed leaves it.
+            // The log that a killed process leaves.
             try log.write(to: URL(filePath: database + "-wal"))
         } else {
             try settle()
@@ -315,7 +315,7 @@ import Testing
         #expect(kept?.count == (size > 10 ? 3 : nil))
         try await next.enqueue(OutboxRequest(to: url))
         await next.close()
-        // Once.
+        // Only once.
         await (try lab.open()).close()
         #expect(lab.events.elements.count { if case .damaged = $0 { true } else { false } } == 1)
     }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Outbox
 
-/// What the server gets to see of a request.
+/// The form in which a server receives a request.
 @Suite struct DeliveredContentTests {
     private let lab: DeliveryLab
 
@@ -20,7 +20,7 @@ import Testing
         let secret = lab.outbox.folder("token")
         try Data("s3cr3t-\(lab.account)\n".utf8).write(to: URL(filePath: secret))
         let large = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-        // An answer that becomes a dead letter shows what was sent.
+        // The answer of a dead letter shows the request.
         var request = try OutboxRequest(
             to: lab.origin.url("/post?key=\(lab.account)"), body: .data(Data("small".utf8)))
         request.headerFields[HTTPField.Name("X-Test") ?? .accept] = "a, b"
@@ -75,7 +75,7 @@ import Testing
         await outbox.close()
     }
 
-    /// What the server saw, by a manager that writes the answer down.
+    /// The request as the server received it, by a manager that records the answer.
     private func echo(_ request: OutboxRequest, _ outbox: RequestOutbox) async throws -> String? {
         let manager = OutboxLab.manager()
         let answers = EventLog<String>()

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Outbox
 
-/// Who delivers, where several have the outbox open.
+/// Which process delivers, if several have the outbox open.
 @Suite struct DelivererTests {
     private let lab: DeliveryLab
 
@@ -39,7 +39,7 @@ import Testing
     @Test("A start that fails leaves the delivery to the next who tries")
     func failedStart() async throws {
         let (outbox, other) = (try await lab.open(), try await lab.open())
-        // The look for contents that belong to nobody finds one, and no table to ask.
+        // The sweep for contents without an entry finds one, and no table to compare with.
         try Data("x".utf8).write(to: URL(filePath: lab.outbox.path + "/outbox.bodies/stray"))
         let database = try Database(lab.outbox.path + "/outbox.sqlite")
         try database.execute("ALTER TABLE contents RENAME TO elsewhere")
@@ -61,10 +61,10 @@ import Testing
         try await outbox.startDelivery(with: OutboxLab.manager())
         let database = try Database(lab.outbox.path + "/outbox.sqlite")
         try database.execute("ALTER TABLE lanes RENAME TO elsewhere")
-        for _ in 0..<3 { try await outbox.on { (engine) throws(OutboxError) in engine.pump() } }
+        for _ in 0..<3 { try await outbox.on { (engine) throws(OutboxError) in engine.startReady() } }
         try database.execute("ALTER TABLE elsewhere RENAME TO lanes")
-        try await outbox.on { (engine) throws(OutboxError) in engine.pump() }
-        try await outbox.on { (engine) throws(OutboxError) in engine.pump() }
+        try await outbox.on { (engine) throws(OutboxError) in engine.startReady() }
+        try await outbox.on { (engine) throws(OutboxError) in engine.startReady() }
         let told = lab.outbox.events.elements.compactMap { event -> String? in
             switch event {
             case .storageFailed(let sentence): sentence.contains("no such table") ? "failed" : sentence

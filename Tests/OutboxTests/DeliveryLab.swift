@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import Outbox
 
-/// An outbox, the origin that it delivers to, and an account there of its own.
+/// An outbox, its origin, and an account of its own there.
 struct DeliveryLab: Sendable {
     let outbox: OutboxLab
     let origin: TestSupport.Origin
@@ -16,7 +16,7 @@ struct DeliveryLab: Sendable {
         origin = try await Origin.shared
     }
 
-    /// One whose number is seen at the origin.
+    /// A request whose number the origin counts.
     func request(_ number: Int, lane: String = "default", priority: Int = 0, path: String = "/post?") throws
         -> OutboxRequest
     {

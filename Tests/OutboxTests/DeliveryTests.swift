@@ -7,7 +7,7 @@ import Testing
 
 @testable import Outbox
 
-/// The order of what is sent, and what becomes of it.
+/// The order of deliveries and their outcomes.
 @Suite struct DeliveryTests {
     private let lab: DeliveryLab
 
@@ -104,7 +104,7 @@ import Testing
         try await outbox.startDelivery(with: OutboxLab.manager())
         try await lab.wait { event -> Bool? in if case .failed(stuck.id, _, _) = event { true } else { nil } }
         try await lab.origin.wait(for: "\(lab.account)-held", [.count: 1])
-        // One place is left for these.
+        // One slot is left for these.
         let receipts = try await outbox.enqueue([
             try lab.request(1, lane: "a", priority: 1), try lab.request(2, lane: "b", priority: 3),
             try lab.request(3, lane: "c", priority: 2), try lab.request(4, lane: "stuck", priority: 8),
@@ -134,7 +134,7 @@ import Testing
             }
             _ = engine.machine.pauseChanged(false)
             while WallClock.now <= now + 1 {}
-            engine.pump(now: now)
+            engine.startReady(now: now)
         }
         try await lab.delivered(receipt.id)
         await outbox.close()
@@ -182,7 +182,7 @@ import Testing
         let receipt = try await first.enqueue(
             lab.request(0, path: "/retry-after?times=2&status=409&after=&"))
         await first.close()
-        // An earlier process may have sent it: nobody has written down that it has not.
+        // An earlier process may have sent it without storing the outcome.
         let outbox = try await lab.open()
         try await outbox.startDelivery(with: OutboxLab.manager())
         try await lab.delivered(receipt.id)
@@ -211,6 +211,6 @@ import Testing
 }
 
 extension OutboxLab {
-    /// How many dead letters were told.
+    /// The number of published dead letters.
     var died: Int { events.elements.count { if case .died = $0 { true } else { false } } }
 }

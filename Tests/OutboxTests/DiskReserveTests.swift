@@ -51,7 +51,7 @@ import Testing
             reserve.release()
             returned.append(true)
         }
-        // The kernel shows who waits for a lock, and tells nobody.
+        // The kernel shows the threads that wait for a lock, without an event, so this polls.
         while returned.elements.isEmpty, !isWaitedFor() { await Task.yield() }
         #expect(returned.elements.isEmpty)
         other.unlock()
@@ -59,7 +59,7 @@ import Testing
         #expect(size() == 0)
     }
 
-    /// Whether somebody waits for the lock of it (proc_locks(5): a line with an arrow).
+    /// Whether a thread waits for its lock (proc_locks(5): a line with an arrow).
     private func isWaitedFor() -> Bool {
         var status = stat()
         guard stat(reserve.path, &status) == 0 else { return false }

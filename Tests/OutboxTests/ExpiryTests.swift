@@ -8,7 +8,7 @@ import Testing
 
 @testable import Outbox
 
-/// Requests of which nobody wants to know any more.
+/// Requests that have expired.
 @Suite struct ExpiryTests {
     private let lab: DeliveryLab
 
@@ -34,7 +34,7 @@ import Testing
         let manager = OutboxLab.manager(following: .provider(NoPath()))
         let (reasons, reader) = OutboxLab.holdReasons(of: manager)
         defer { reader.cancel() }
-        // This machine itself is no network, so another one is asked for.
+        // Loopback is never held, so a request goes to another network.
         let held = try await outbox.enqueue(OutboxRequest(to: "http://192.0.2.1/", lane: "held"))
         try await outbox.startDelivery(with: manager)
         #expect(await reasons.wait(forCount: 1).count == 1)

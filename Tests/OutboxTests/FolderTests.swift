@@ -8,7 +8,7 @@ import Testing
 
 @testable import Outbox
 
-/// What lies in the folder of an outbox and was not put there by one.
+/// Foreign files in the folder of an outbox.
 @Suite struct FolderTests {
     let lab: OutboxLab
     init() throws { lab = try OutboxLab() }
@@ -86,7 +86,7 @@ import Testing
             var status = stat()
             #expect(lstat(lab.path + name, &status) == 0 && status.st_uid == 65534, "\(name)")
         }
-        // A file of root's cannot be read from that thread, nor changed.
+        // That thread can neither read nor change a file of root.
         let secret = lab.folder("secret")
         try Data("x".utf8).write(to: URL(filePath: secret))
         try #require(chmod(secret, 0o600) == 0)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Outbox
 
-/// What keeps requests from leaving though there is a server for them.
+/// Reasons for which requests wait although their server is reachable.
 @Suite struct HoldingTests {
     private let lab: DeliveryLab
 
@@ -21,7 +21,7 @@ import Testing
         let manager = OutboxLab.manager(following: .provider(ExpensivePath()))
         let (reasons, reader) = OutboxLab.holdReasons(of: manager)
         defer { reader.cancel() }
-        // This machine itself is no network, so another one is asked for, and nothing is sent.
+        // Loopback is never held, so a request goes to another network, and nothing is sent.
         var cheap = try OutboxRequest(to: "http://192.0.2.1/", lane: "cheap")
         cheap.networkCondition = .notExpensive
         let waiting = try await outbox.enqueue(cheap)
@@ -62,7 +62,7 @@ import Testing
         try await outbox.startDelivery(with: OutboxLab.manager())
         let receipt = try await outbox.enqueue(lab.request(0))
         #expect(try await outbox.entry(receipt.id)?.hold?.contains("portal") == true)
-        // What is sent after another state was taken over and back has been held by this one.
+        // A request sent after the states changed and returned was held by this one.
         for state in [InternetState.unknown, .none, .portal] { try await outbox.follow(state) }
         #expect(try await lab.origin.count(lab.account) == 0)
         try await outbox.follow(.full)
@@ -110,7 +110,7 @@ import Testing
             $0.retries.refusalsInARow = 3
             $0.retries.longest = .milliseconds(20)
         }
-        // Refused until the origin has seen this many of the account.
+        // Refused until the origin has counted this many requests of the account.
         let receipts = try await outbox.enqueue(
             (0..<20).map { try lab.request($0, path: "/retry-after?times=6&status=403&after=&") })
         try await outbox.startDelivery(with: OutboxLab.manager())
@@ -139,7 +139,7 @@ import Testing
     }
 }
 
-/// A network over which not everything may go.
+/// A network that is not permitted for all requests.
 private struct ExpensivePath: ReachabilityProvider {
     func currentReachability() -> (status: ReachabilityStatus, path: ReachabilityPath) {
         (.wired, ReachabilityPath(status: .wired, interface: "wwan0", medium: .cellular, isExpensive: true))

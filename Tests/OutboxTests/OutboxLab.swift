@@ -8,7 +8,7 @@ import Testing
 
 @testable import Outbox
 
-/// A folder for an outbox, and what it tells.
+/// A folder for an outbox, and the outbox's events.
 final class OutboxLab: Sendable {
     let folder: ScratchFolder
     let events = EventLog<OutboxEvent>()
@@ -26,8 +26,8 @@ final class OutboxLab: Sendable {
         return try await RequestOutbox(at: path, configuration: configuration) { events.append($0) }
     }
 
-    /// One whose connections lead to the test origin.
-    /// - Parameter network: what its queue follows.
+    /// A manager whose connections lead to the test origin.
+    /// - Parameter network: the network that its queue follows.
     static func manager(following network: NetworkSource = .nobody) -> URLSessionManager {
         var configuration = SessionConfiguration()
         configuration.proxy = ""
@@ -37,7 +37,7 @@ final class OutboxLab: Sendable {
             configuration: configuration, responseSerializer: HTTPResponseSerializer(), queue: queue)
     }
 
-    /// Why the tasks of a manager are held, until the reader is cancelled.
+    /// The reasons for which a manager holds tasks, until the reader is cancelled.
     static func holdReasons(of manager: URLSessionManager) -> (
         EventLog<HoldReason>, reader: Task<Void, Never>
     ) {
@@ -77,7 +77,7 @@ final class OutboxLab: Sendable {
     }
 
     static let key = Atomic<Int>(0)
-    /// An account at the origin that nobody else uses.
+    /// An account at the origin that no other test uses.
     static func account() -> String { "outbox-\(getpid())-\(key.add(1, ordering: .relaxed).newValue)" }
 }
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Outbox
 
-/// Requests that wait in the manager's queue for a network, and are not to leave any more.
+/// Requests that wait in the manager's queue for a network and must not be sent any more.
 @Suite struct RecallTests {
     private let lab: OutboxLab
     private let manager: URLSessionManager
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    /// One that waits in the queue; this machine itself is no network, so another one is asked for.
+    /// A request that waits in the queue; loopback is never held, so it goes to another network.
     private func held(_ outbox: RequestOutbox) async throws -> OutboxID {
         let receipt = try await outbox.enqueue(OutboxRequest(to: "http://192.0.2.1/"))
         try await outbox.startDelivery(with: manager)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Outbox
 
-/// What an outbox does where a server, or a network that wants a sign-in, sends its requests elsewhere.
+/// The outbox and redirects by a server or a captive portal.
 @Suite struct RedirectTests {
     private let lab: DeliveryLab
     /// Counts what arrives at the target of a redirect.
@@ -25,11 +25,11 @@ import Testing
             "/redirect-to?key=\(lab.account)&code=\(status)&read=1&url=\(String(decoding: text, as: UTF8.self))"
     }
 
-    /// The first that is told of a request: that it was delivered (nil), or why not.
+    /// The first outcome of a request: delivered (nil), or its failure.
     private func outcome(
         _ request: OutboxRequest, _ manager: URLSessionManager = OutboxLab.manager()
     ) async throws -> OutboxFailure? {
-        // What fails is not tried again within the test.
+        // A failed attempt is not repeated within the test.
         let outbox = try await lab.open {
             $0.retries.first = .seconds(3_600)
             $0.retries.longest = .seconds(3_600)

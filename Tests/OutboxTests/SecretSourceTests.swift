@@ -7,7 +7,7 @@ import Testing
 
 @testable import Outbox
 
-/// Where secrets come from.
+/// The sources of secrets.
 @Suite struct SecretSourceTests {
     private let folder: ScratchFolder
 
@@ -19,7 +19,7 @@ import Testing
         return try await FileSecrets().secret(named: path)
     }
 
-    /// What an attempt to read says.
+    /// The error of reading a secret.
     private func complaint(_ source: some SecretSource, _ key: String) async -> String {
         do { return "none: \(try await source.secret(named: key))" } catch { return "\(error)" }
     }
@@ -43,7 +43,7 @@ import Testing
         let long = folder("long")
         try Data(repeating: 97, count: 64 << 10 + 1).write(to: URL(filePath: long))
         #expect(await complaint(source, long).contains("\(long) has more than 64 KiB"))
-        // Nobody writes to it.
+        // The pipe has no writer.
         let pipe = folder("pipe")
         #expect(mkfifo(pipe, 0o600) == 0)
         #expect(await complaint(source, pipe).contains("\(pipe) is empty"))
@@ -51,7 +51,7 @@ import Testing
 
     @Test("A variable's secret is its value; none and an empty one are no secret")
     func environment() async throws {
-        // Set by whoever starts a program, and so for these tests.
+        // PATH is set for these tests too.
         #expect(try await EnvironmentSecrets().secret(named: "PATH") == String(cString: getenv("PATH")))
         let missing = "REACH_TEST_NO_SUCH_VARIABLE"
         #expect(await complaint(EnvironmentSecrets(), missing).contains("no variable \(missing)"))

@@ -24,7 +24,7 @@ import Testing
         request.expires = Date(timeIntervalSince1970: 4e9)
         let receipt = try await first.enqueue(request)
         #expect(receipt.idempotencyKey.utf8.count == 32 && !receipt.isRepeated)
-        // Nobody has closed the first one: this is what a killed process leaves.
+        // The first outbox was not closed, as after a kill.
         let entry = try #require(try await lab.open().entry(receipt.id) as OutboxEntry?)
         #expect(entry.lane == "a" && entry.priority == 7 && entry.method == "POST" && entry.url == url)
         #expect(entry.networkCondition == .wiredOnly && entry.bodySize == 7 && entry.state == .waiting)

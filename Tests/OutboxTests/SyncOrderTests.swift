@@ -5,8 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What the kernel is asked for, in which order: a snapshot of files cannot tell what a loss of power would
-/// have kept.
+/// The order of system calls: a snapshot of the files cannot show what a loss of power would preserve.
 @Suite struct SyncOrderTests {
     private let folder: ScratchFolder
 
@@ -23,7 +22,7 @@ import Testing
         let result = try await origin.run([
             "strace", "-f", "-y", "-qq", "-o", trace, "-e",
             "trace=fsync,fdatasync,rename,renameat,renameat2,write",
-            // The leak detector cannot look at a program that somebody else looks at.
+            // The leak detector does not work in a traced program.
             "-E", "ASAN_OPTIONS=detect_leaks=0",
             "-e", "signal=none", BuiltProgram.path("outbox-drill"), "enqueue", folder("outbox"),
             "http://127.0.0.1:1",

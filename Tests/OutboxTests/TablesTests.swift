@@ -9,7 +9,7 @@ import Testing
 
 @testable import Outbox
 
-/// What is chosen and when, at instants that the test says.
+/// The choice of entries at given instants.
 @Suite struct TablesTests {
     private let folder: ScratchFolder
     private let database: Database
@@ -101,14 +101,14 @@ import Testing
     }
 
     @Test("With the network, what failed for its sake leaves at once, and nothing else")
-    func hurry() throws {
+    func makeDue() throws {
         for (lane, kind) in [("a", OutboxFailure.Kind.network), ("b", .server), ("c", .security)] {
             let receipt = try #require(try take(lane).receipts.first)
             try tables.postpone(receipt.id, lane: lane, OutboxFailure(kind, "x"), next: now + 1000)
         }
-        try tables.hurry(.network)
+        try tables.makeDue(.network)
         #expect(try ready(at: now) == [1])
-        try tables.hurry()
+        try tables.makeDue()
         #expect(try ready(at: now) == [1, 2, 3])
     }
 

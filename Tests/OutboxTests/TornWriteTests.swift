@@ -12,10 +12,10 @@ import Testing
     private let lab: OutboxLab
     init() throws { lab = try OutboxLab() }
 
-    /// The files as a loss of power leaves them, at best.
+    /// The files after a loss of power, in the best case.
     private struct Snapshot {
         var files: [String: Data]
-        /// What had been acknowledged by then.
+        /// The entries acknowledged by then.
         var receipts: [OutboxReceipt]
     }
 
@@ -31,7 +31,7 @@ import Testing
         return Snapshot(files: files, receipts: receipts)
     }
 
-    /// Takes requests one by one, every fifth of them large, and keeps the files after each.
+    /// Stores requests one by one, every fifth of them large, and copies the files after each.
     private func record(_ count: Int) async throws -> [Snapshot] {
         let outbox = try await lab.open()
         var receipts: [OutboxReceipt] = []
@@ -48,7 +48,7 @@ import Testing
         return snapshots
     }
 
-    /// Opens the files at another place and compares with what had been acknowledged.
+    /// Opens the files at another path and compares them with the acknowledged entries.
     private func check(_ snapshot: Snapshot, _ note: String) async throws {
         let place = try OutboxLab()
         for folder in [place.path, place.path + "/outbox.bodies"] { mkdir(folder, 0o700) }
@@ -60,7 +60,7 @@ import Testing
         for receipt in snapshot.receipts {
             #expect(known.contains("\(receipt.id) \(receipt.idempotencyKey)"), "\(note) lost \(receipt.id)")
         }
-        // At most the one that was being written is there without having been acknowledged.
+        // Only the entry that was being written may exist without having been acknowledged.
         #expect(entries.count <= snapshot.receipts.count + 1, "\(note)")
         #expect(try await outbox.counts().waiting == entries.count, "\(note)")
         for entry in entries where entry.bodySize > PreparedEntry.largestInline {
@@ -90,7 +90,7 @@ import Testing
         for (before, after) in zip(snapshots, snapshots.dropFirst()) {
             let log = "outbox.sqlite-wal"
             let (old, new) = (before.files[log]?.count ?? 0, after.files[log]?.count ?? 0)
-            // As long as the log only grows, what was there before is as it was.
+            // While the log only grows, the former content stays unchanged.
             guard new > old, before.files["outbox.sqlite"] == after.files["outbox.sqlite"] else { continue }
             for _ in 0..<4 {
                 let cut = Int.random(in: old..<new, using: &generator)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Outbox
 
-/// What an outbox does with its own files: older ones, and ones that have become too large.
+/// The outbox and its own files: of older versions, and too large ones.
 @Suite struct UpkeepTests {
     let lab: OutboxLab
     private let url = "http://127.0.0.1:1/x"
@@ -79,7 +79,7 @@ import Testing
         let large = try size()
         let outbox = try await lab.open()
         try await outbox.remove(receipts.dropLast(3).map(\.id))
-        // As much as before: SQLite keeps what is free.
+        // Unchanged: SQLite does not return unused space by itself.
         #expect(try size() >= large)
         try await outbox.pause()
         try await outbox.startDelivery(with: OutboxLab.manager())
@@ -103,7 +103,7 @@ import Testing
         await outbox.close()
     }
 
-    /// Of the database, with what its log has not given it yet.
+    /// The database's size, with the content of its log.
     private func size() throws -> Int64 {
         let database = try Database(database)
         return try database.integer("PRAGMA page_count") * database.integer("PRAGMA page_size")

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tells the thread sanitizer what a contended Synchronization.Mutex does.
+// Describes the synchronisation of a contended Synchronization.Mutex to the thread sanitizer.
 //
-// The compiler inlines the fast path of the mutex, one compare-and-exchange, into instrumented code, which the sanitizer
-// sees. Where a thread has to wait or to wake another, the toolchain's libswiftSynchronization does that, and it is not
-// instrumented: the sanitizer does not learn that the thread which waited comes after the one which unlocked, and calls
-// what the mutex guards a data race. So these two functions stand in front of the library's slow paths (LD_PRELOAD),
-// call them, and say in which order they bring the threads. Only the slow paths: on the fast path a report counts.
+// The compiler inlines the mutex's fast path, a compare-and-exchange, into instrumented code, which the
+// sanitizer sees. A thread that has to wait or to wake another calls the toolchain's libswiftSynchronization,
+// which is not instrumented: the sanitizer does not learn that the waiting thread comes after the unlocking
+// one, and reports the guarded value as a data race. So these two functions replace the library's slow paths
+// (LD_PRELOAD), call them, and declare the order of the threads. Only the slow paths: on the fast path a
+// report counts.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -20,7 +21,7 @@
 #define LOCK "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
 #define UNLOCK "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
 
-// The sanitizer's run-time library is in the test program; in others that inherit the preload it is not.
+// The test program contains the sanitizer's run-time library; other programs that inherit the preload do not.
 extern void __tsan_acquire(void *) __attribute__((weak));
 extern void __tsan_release(void *) __attribute__((weak));
 

@@ -47,12 +47,12 @@ struct ConnectionQuotaTests {
         #expect(quota.admit(user: 3, isOwner: false) == .refused)
         #expect(quota.admit(user: 0, isOwner: true) == .admitted(3))
         #expect(quota.admit(user: 0, isOwner: true) == .admitted(4))
-        // Idle owners are no reason to let others in.
+        // Idle owners are not closed for others.
         quota.update(1, isIdle: true)
         #expect(quota.admit(user: 3, isOwner: false) == .replacing(1, by: 5))
         quota.update(5, isIdle: false)
         #expect(quota.admit(user: 3, isOwner: false) == .refused)
-        // Others go first, then what an owner has left idle.
+        // Others are closed first, then an owner's idle connections.
         quota.update(2, isIdle: true)
         #expect(quota.admit(user: 0, isOwner: true) == .replacing(2, by: 6))
         #expect(quota.admit(user: 0, isOwner: true) == .replacing(3, by: 7))
@@ -66,7 +66,7 @@ struct ConnectionQuotaTests {
         (limits.clients, limits.publicClientsPerUser) = (6, 2)
         (limits.reservedClients, limits.memberClients) = (1, 2)
         var quota = ConnectionQuota(limits: limits)
-        // Strangers take what they get.
+        // Other users get the remaining connections.
         for id in 1...3 as ClosedRange<UInt64> {
             #expect(quota.admit(user: UInt32(id), isOwner: false) == .admitted(id))
             quota.update(id, isIdle: false)
@@ -74,12 +74,12 @@ struct ConnectionQuotaTests {
         #expect(quota.admit(user: 4, isOwner: false) == .refused)
         #expect(quota.admit(user: 5, isOwner: false, isMember: true) == .admitted(4))
         #expect(quota.admit(user: 6, isOwner: false, isMember: true) == .admitted(5))
-        // Idle members stay for strangers, and strangers go for members.
+        // Idle members are not closed for strangers, but strangers are for members.
         #expect(quota.admit(user: 4, isOwner: false) == .refused)
         quota.update(2, isIdle: true)
         #expect(quota.admit(user: 5, isOwner: false, isMember: true) == .replacing(2, by: 6))
         quota.update(6, isIdle: false)
-        // Members do not take the owners' places.
+        // Members do not get the owners' connections.
         #expect(quota.admit(user: 7, isOwner: false, isMember: true) == .replacing(4, by: 7))
         #expect(quota.admit(user: 0, isOwner: true) == .admitted(8))
     }

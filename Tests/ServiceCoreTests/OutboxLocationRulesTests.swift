@@ -6,11 +6,11 @@ import Testing
 @Suite("Where the outbox is looked for")
 struct OutboxLocationRulesTests {
     private func place(
-        _ answer: SocketAnswer?, isNamed: Bool = false, noted: String? = nil,
+        _ answer: SocketAnswer?, isNamed: Bool = false, recorded: String? = nil,
         configured: Result<String, OutboxLocationRules.Problem> = .success("/configured")
     ) -> OutboxLocationRules.Place {
         OutboxLocationRules.place(
-            socket: "/run/s", isNamed: isNamed, answer: answer, noted: noted, configured: configured)
+            socket: "/run/s", isNamed: isNamed, answer: answer, recorded: recorded, configured: configured)
     }
 
     private func isNowhere(_ place: OutboxLocationRules.Place) -> Bool {
@@ -20,8 +20,8 @@ struct OutboxLocationRulesTests {
     @Test("FLD-050 a service that listens is asked, a busy one too: it is waited for")
     func service() {
         for isNamed in [false, true] {
-            #expect(place(.listening, isNamed: isNamed, noted: "/noted") == .service)
-            #expect(place(.busy, isNamed: isNamed, noted: "/noted") == .service)
+            #expect(place(.listening, isNamed: isNamed, recorded: "/noted") == .service)
+            #expect(place(.busy, isNamed: isNamed, recorded: "/noted") == .service)
         }
     }
 
@@ -29,12 +29,12 @@ struct OutboxLocationRulesTests {
         "FLD-050 absent: the directory of the last service, or else the configured one; refused: the noted one alone"
     )
     func files() {
-        #expect(place(.absent, noted: "/noted") == .files(directory: "/noted"))
+        #expect(place(.absent, recorded: "/noted") == .files(directory: "/noted"))
         #expect(place(.absent) == .files(directory: "/configured"))
         #expect(place(nil) == .files(directory: "/configured"))
-        #expect(place(.refused, noted: "/noted") == .files(directory: "/noted"))
+        #expect(place(.refused, recorded: "/noted") == .files(directory: "/noted"))
         #expect(isNowhere(place(.refused)))
-        #expect(isNowhere(place(.denied("Permission denied"), noted: "/noted")))
+        #expect(isNowhere(place(.denied("Permission denied"), recorded: "/noted")))
         #expect(isNowhere(place(.absent, configured: .failure(.init(reason: "reach.toml:1: wrong")))))
     }
 
@@ -42,21 +42,24 @@ struct OutboxLocationRulesTests {
         "FLD-050 a socket that was named is never replaced by files",
         arguments: [SocketAnswer.absent, .refused])
     func named(answer: SocketAnswer) {
-        #expect(isNowhere(place(answer, isNamed: true, noted: "/noted")))
+        #expect(isNowhere(place(answer, isNamed: true, recorded: "/noted")))
     }
 
     @Test("FLD-050 a note is whole or none; another user's is believed about that user's own directory alone")
     func notes() {
-        #expect(StateNoteRules.directory(in: StateNoteRules.content(directory: "/a b")) == "/a b")
+        #expect(
+            StateDirectoryRecordRules.directory(in: StateDirectoryRecordRules.content(directory: "/a b"))
+                == "/a b")
         for bytes in ["", "\n", "/a", "a\n", "/a\n/b\n", "/a\u{1B}\n"] {
-            #expect(StateNoteRules.directory(in: Array(bytes.utf8)) == nil)
+            #expect(StateDirectoryRecordRules.directory(in: Array(bytes.utf8)) == nil)
         }
-        #expect(StateNoteRules.directory(in: [47, 0xFF, 10]) == nil)
-        #expect(StateNoteRules.path(socket: "@reach") == nil)
+        #expect(StateDirectoryRecordRules.directory(in: [47, 0xFF, 10]) == nil)
+        #expect(StateDirectoryRecordRules.path(socket: "@reach") == nil)
         func isBelieved(_ owner: UInt32, _ mode: UInt32 = 0o644, of directory: UInt32?, by user: UInt32)
             -> Bool
         {
-            StateNoteRules.isBelieved(owner: owner, mode: mode, directoryOwner: directory, user: user)
+            StateDirectoryRecordRules.isBelieved(
+                owner: owner, mode: mode, directoryOwner: directory, user: user)
         }
         #expect(isBelieved(0, of: 7, by: 5) && isBelieved(5, of: nil, by: 5) && isBelieved(7, of: 7, by: 0))
         #expect(

@@ -11,7 +11,7 @@ extension WallTime {
 }
 
 extension CommittedChange {
-    /// A change at a second, as the monitor would tell it.
+    /// A change at a second, as the monitor publishes it.
     static func at(
         _ second: Int64, _ status: ReachabilityStatus, was previous: ReachabilityStatus? = nil,
         event: ReachabilityUpdate.Event = .status, interface: String? = "eth0", reason: String = "a reason"
@@ -28,7 +28,7 @@ extension CommittedChange {
 }
 
 extension HistoryRecord {
-    /// A record at a second of the clock that is never set; the wall clock agrees unless `wall` says otherwise.
+    /// A record at a second of the boot clock; the wall clock agrees unless `wall` differs.
     static func at(
         _ second: Int64, _ status: ReachabilityStatus, run: Int64 = 1, wall: Int64? = nil,
         reason: String = "a reason"

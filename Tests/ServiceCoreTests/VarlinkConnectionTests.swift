@@ -6,7 +6,7 @@ import ServiceCore
 import SessionCore
 import Testing
 
-/// One connection without a socket: what is answered, in which order, and what happens to readers that stand still.
+/// One connection without a socket: the answers, their order, and clients that do not read.
 @Suite("Varlink connection")
 struct VarlinkConnectionTests {
     private static func change(
@@ -184,7 +184,7 @@ struct VarlinkConnectionTests {
         #expect(newest["parameters"]?["status"] == "wifi" && newest["parameters"]?["previous"] == "wired")
         #expect(newest["parameters"]?["event"] == "status" && newest["parameters"]?["interface"] == "wlan0")
         #expect(machine.drained() == nil)
-        // There and back again: no other status than the last one told.
+        // The status changed and returned, so it equals the last one reported.
         #expect(machine.changed(Self.change(.unreachable), unread: 1 << 20) == nil)
         #expect(machine.changed(Self.change(.wifi), unread: 1 << 20) == nil)
         #expect(try Self.json(machine.drained())["parameters"]?["event"] == "path")
@@ -205,7 +205,7 @@ struct VarlinkConnectionTests {
         #expect(told?["event"] == "internet" && told?["internet"] == "portal" && told?["previous"] == "wired")
         #expect(machine.changed(found(.limited), unread: 1 << 20) == nil)
         #expect(try Self.json(machine.drained())["parameters"]?["event"] == "internet")
-        // A path was left out as well.
+        // A path was skipped as well.
         #expect(machine.changed(Self.change(.wired, .path), unread: 1 << 20) == nil)
         #expect(machine.changed(found(.full), unread: 1 << 20) == nil)
         let both = try Self.json(machine.drained())["parameters"]

@@ -7,10 +7,10 @@ import ServiceCore
 import TestSupport
 import Testing
 
-/// A socket whose queue others fill (unix(7)).
+/// A socket whose queue other clients fill (unix(7)).
 @Suite("A crowded socket")
 struct CrowdedSocketTests {
-    /// A socket with room for very few, which nobody lets in unless said.
+    /// A socket with a tiny queue, which accepts no client until the test says so.
     private final class Listener: Sendable {
         let path: String
         private let number: Int32
@@ -36,7 +36,7 @@ struct CrowdedSocketTests {
     private let folder: ScratchFolder
     init() throws { folder = try ScratchFolder("reach-crowd") }
 
-    /// The kind of failure of a caller with no patience; nil where it was let in.
+    /// The failure of a caller that does not wait; nil if it was accepted.
     private func kind(_ path: String, until limit: Int64) -> ServiceError.Kind? {
         do throws(ServiceError) {
             _ = try VarlinkClient(path: path, until: limit)
@@ -53,7 +53,7 @@ struct CrowdedSocketTests {
         #expect(kind(listener.path, until: 0) == .busy)
         let (path, patience) = (listener.path, Reactor.now + 60_000_000_000)
         let caller = Task.detached { kind(path, until: patience) }
-        // The first leaves the queue; there is room for the one who waits.
+        // The first leaves the queue, so there is room for the waiting one.
         let accepted = listener.accept()
         #expect(accepted >= 0)
         #expect(await caller.value == nil)

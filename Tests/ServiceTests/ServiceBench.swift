@@ -8,7 +8,7 @@ import ServiceCore
 import SessionCore
 import TestSupport
 
-/// One part of the service on a loop of its own, told what the test wants; with a folder, and a log to wait
+/// One component of the service on a loop of its own, notified by the test; with a folder, and a log to wait
 /// for.
 final class ServiceBench<Part: ServiceComponent & SendableMetatype>: Sendable {
     let folder: ScratchFolder
@@ -35,7 +35,7 @@ final class ServiceBench<Part: ServiceComponent & SendableMetatype>: Sendable {
             let context = ServiceContext(
                 reactor: loop, manager: kernel.manager(), stateDirectory: folder.path,
                 log: { log.append("\($0.name): \($1)") },
-                // A day after the changes that are told.
+                // A day after the changes.
                 wallClock: { WallTime(nanoseconds: (1_767_312_000 + 86_400) * 1_000_000_000) })
             context.internet = internet
             try part.start(context)
@@ -43,7 +43,7 @@ final class ServiceBench<Part: ServiceComponent & SendableMetatype>: Sendable {
         }
     }
 
-    /// Tells the part of changes, all in one turn of the loop.
+    /// Notifies the component of changes, all in one turn of the loop.
     func notify(_ changes: CommittedChange...) async throws { try await notify(changes) }
 
     func notify(_ changes: [CommittedChange]) async throws {
@@ -51,7 +51,7 @@ final class ServiceBench<Part: ServiceComponent & SendableMetatype>: Sendable {
         try await loop.result { part.here { part in for change in changes { part.statusChanged(change) } } }
     }
 
-    /// Asks the part something.
+    /// Runs `body` with the component on the loop's thread.
     func ask<Value: Sendable>(_ body: @escaping @Sendable (Part) -> Value) async throws -> Value {
         let part = part
         return try await loop.result { part.here(body) }
@@ -73,7 +73,7 @@ final class ServiceBench<Part: ServiceComponent & SendableMetatype>: Sendable {
 }
 
 extension CommittedChange {
-    /// A change at a second, as the monitor would tell it.
+    /// A change at a second, as the monitor publishes it.
     static func at(
         _ second: Int64, _ status: ReachabilityStatus, was previous: ReachabilityStatus? = nil,
         event: ReachabilityUpdate.Event = .status, reason: String = "a reason"
@@ -89,7 +89,7 @@ extension CommittedChange {
             instant: MonotonicInstant(nanoseconds: second * 1_000_000_000))
     }
 
-    /// So many changes of the status, one after the other, the last of them to `wired`.
+    /// A number of status changes, the last of them to `wired`.
     static func storm(_ count: Int) -> [CommittedChange] {
         (1...count).map { index in
             let isUp = (count - index) % 2 == 0

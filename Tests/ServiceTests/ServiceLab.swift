@@ -50,13 +50,13 @@ final class ServiceLab: Sendable {
         }
     }
 
-    /// Returns when it has begun to stop.
+    /// Returns when the service has begun to stop.
     func beginToStop() async throws {
         service.perform { $0.stop() }
         try await settle()
     }
 
-    /// Stops it and takes the folder away.
+    /// Stops the service and removes the folder.
     func stop() async {
         service.perform { [ended] in
             $0.whenEnded { ended.append(true) }
@@ -66,7 +66,7 @@ final class ServiceLab: Sendable {
         _ = try? await reactor.run(["rm", "-rf", folder])
     }
 
-    /// Returns when what the loop was given before is done.
+    /// Returns when all earlier work of the loop is done.
     func settle() async throws { try await reactor.result {} }
 
     func reload() { service.perform { $0.reload() } }
@@ -83,11 +83,11 @@ final class ServiceLab: Sendable {
     func client() throws -> Caller { try Caller(path: socket) }
 }
 
-/// A connection that is asked one call at a time.
+/// A connection with one call at a time.
 struct Caller: ~Copyable {
     private var client: VarlinkClient
 
-    /// So long a test waits before it fails; a hang is the only reason for that.
+    /// The time limit of a wait; only a hang reaches it.
     static var limit: Int64 { Reactor.now + 60_000_000_000 }
 
     init(path: String) throws { client = try VarlinkClient(path: path) }
@@ -99,13 +99,13 @@ struct Caller: ~Copyable {
 
     func send(bytes: [UInt8]) throws { try client.send(bytes, until: Self.limit) }
 
-    /// Sends what the socket takes at once; throws where that is nothing.
+    /// Sends as much as the socket accepts at once; throws if that is nothing.
     func sendNow(_ bytes: [UInt8]) throws { try client.send(bytes, until: 0) }
 
-    /// The next reply as it came; nil where the service has closed the connection.
+    /// The next reply unchanged; nil if the service has closed the connection.
     mutating func message() throws -> [UInt8]? { try client.receive(until: Self.limit) }
 
-    /// The next reply; nil where the service has closed the connection.
+    /// The next reply; nil if the service has closed the connection.
     mutating func reply() throws -> JSONValue? {
         try client.receive(until: Self.limit).map { try JSONValue(parsing: Data($0)) }
     }

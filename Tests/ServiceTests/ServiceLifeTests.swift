@@ -12,10 +12,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// How the service tells its parts of changes, and how it ends.
+/// How the service notifies its components, and how it ends.
 @Suite("The service", .timeLimit(.minutes(10)))
 struct ServiceLifeTests {
-    /// A part that writes down what it is told; all on the loop's thread.
+    /// A component that records its notifications; on the loop's thread.
     private final class Part: ServiceComponent {
         let name: String
         let diary: EventLog<String>
@@ -141,7 +141,7 @@ struct ServiceLifeTests {
                 "log: configuration: what was in force before stays so",
                 "a reload debug \(ServicePaths.socket)",
             ])
-        // What is not in force is told each time.
+        // Changes that are not in force are reported each time.
         #expect(
             await reload(file) == [
                 "log: configuration: changed, but in force only after a restart: socket",

@@ -12,10 +12,10 @@ import Testing
 
 @testable import Service
 
-/// Ten thousand changes of the status, told to the parts that do something with each, together.
+/// Ten thousand changes of the status for all components that handle each of them.
 @Suite("A storm", .timeLimit(.minutes(10)))
 struct ServiceStormTests {
-    /// The parts as one, told as the service tells them.
+    /// All components as one, notified as by the service.
     private final class Everything: ServiceComponent {
         let name = "everything"
         let parts: [any ServiceComponent]
@@ -61,7 +61,7 @@ struct ServiceStormTests {
             settings.hooks.directory = folder("hooks.d")
             var limits = VarlinkLimits()
             limits.unread = 4096
-            // The one who does not read is to be there in the end, however long the storm takes.
+            // A client that does not read has to remain until the end, however long the storm takes.
             limits.stallTime = .seconds(600)
             let statusService = StatusService(identity: .init(version: "1"), notices: KernelNotices()) {
                 _ throws(ReachabilityError) in
@@ -80,7 +80,7 @@ struct ServiceStormTests {
         }
     }
 
-    /// What stands behind a key; not by a parser, which in a debug build takes longer than the storm.
+    /// The value of a key; found without a parser, which in a debug build takes longer than the storm.
     private static func word(_ key: String, _ message: [UInt8]) -> String? {
         let mark = "\"\(key)\":"
         return (message + [0]).withUnsafeBytes { bytes -> String? in
@@ -91,7 +91,7 @@ struct ServiceStormTests {
         }
     }
 
-    /// Reads until the newest change: the replies, each behind the status that was told before.
+    /// Reads until the newest change: the replies, each compared with the status before.
     private static func read(_ caller: inout Caller, from told: String?) throws -> (
         replies: Int, isChain: Bool
     ) {
@@ -116,7 +116,7 @@ struct ServiceStormTests {
         try idle.send("Monitor", more: true)
         let first = try #require(try idle.message())
         let begun = EventLog<Bool>()
-        // On a thread of its own: it waits for what Swift's tasks do.
+        // On a thread of its own, since it waits for the work of Swift's tasks.
         let thread = try Reactor(name: "reader")
         defer { thread.stop() }
         async let reader = thread.result {
@@ -140,7 +140,7 @@ struct ServiceStormTests {
         let late = try Self.read(&idle, from: Self.word("status", first))
         #expect(late.isChain && late.replies < 10_000, "\(late.replies)")
 
-        // The hook that runs is followed by one more, which is told the newest.
+        // The running hook is followed by one more, which gets the newest change.
         let told = bench.folder("told")
         func lines() -> [Substring] {
             ((try? String(contentsOfFile: told, encoding: .utf8)) ?? "").split(separator: "\n")
@@ -149,7 +149,7 @@ struct ServiceStormTests {
             let words = line.split(separator: " ")
             return words.count == 2 ? 1 + (Int(words[1]) ?? 0) : 0
         }
-        // However long a busy machine takes to begin a program: the suite's limit ends it.
+        // Starting a program may take long on a busy machine; the suite's limit ends it.
         while lines().reduce(0, { $0 + heard($1) }) < 10_001 { try await bench.loop.result {} }
         let hooks = lines()
         #expect(hooks.last?.hasPrefix("wired ") == true && hooks.count < 10_001, "\(hooks.suffix(2))")

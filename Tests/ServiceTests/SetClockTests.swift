@@ -11,10 +11,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A device without a clock of its own starts in 1970, and its clock is set when there is a network.
+/// A device without a battery for its clock starts in 1970, and its clock is set when there is a network.
 @Suite("A wall clock that is set while the service runs", .timeLimit(.minutes(10)))
 struct SetClockTests {
-    /// What two clocks show, in seconds.
+    /// Two clocks, in seconds.
     private final class Clocks: Sendable {
         private let shown = Mutex<(wall: Int64, boot: Int64)>((10, 10))
         var wall: Int64 { shown.withLock { $0.wall } }
@@ -49,7 +49,7 @@ struct SetClockTests {
         #expect(age.since == wall(40))
         age.observe(update(.initial), at: wall(220), boot: 200 * Self.second)
         #expect(age.since == nil)
-        // Nobody has said by which clock.
+        // Without a boot clock nothing is corrected.
         age.observe(update(.status), at: wall(20))
         let unknown = age.correct(at: wall(1_600_000_000), boot: 120 * Self.second)
         #expect(!unknown && age.since == wall(20))
@@ -76,7 +76,7 @@ struct SetClockTests {
             return (LoopBound(context, to: reactor), LoopBound(service, to: reactor))
         }
         func since() async throws -> String? {
-            // What the loop has given the thread for files is written behind this.
+            // After this the thread for files has done its earlier work.
             for _ in 0..<3 {
                 try await reactor.result {}
                 try await files.result {}

@@ -8,7 +8,7 @@ import SessionCore
 import TestSupport
 import Testing
 
-/// The socket's file and the status file, where somebody removes them or their directory.
+/// The socket's file and the status file, while their files or directory are removed.
 @Suite("Places that are removed", .timeLimit(.minutes(10)))
 struct SocketPlaceTests {
     @Test("FLD-019 a socket whose directory is removed, or which is removed alone, is made again")
@@ -30,7 +30,7 @@ struct SocketPlaceTests {
             #expect(try new.call("GetStatus")["parameters"]?["status"] == "wired")
         }
         #expect(lab.log.elements.contains { $0.hasSuffix("\(lab.socket) is gone; it is made again") })
-        // Who is connected stays so.
+        // Existing connections remain.
         #expect(try old.call("GetStatus")["parameters"]?["status"] == "wired")
         await lab.stop()
         #expect(access(lab.socket, F_OK) != 0)

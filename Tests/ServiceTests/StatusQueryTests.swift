@@ -52,7 +52,7 @@ struct StatusQueryTests {
         let told = try #require(try client.reply())["parameters"]
         let report = report(
             .unreachable, interface: told?["interface"]?.string, reason: told?["reason"]?.string ?? "")
-        // The path's addresses are gone with the carrier, as in the report.
+        // The path has lost its addresses with the carrier, as in the report.
         let since = StatusQuery.since(report, at: lab.socket, within: .seconds(60))
         #expect(since != nil && since?.text == told?["since"]?.string)
         await lab.stop()

@@ -9,17 +9,16 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Clients that do what they should not: each gets an error or a closed connection, and the others are
-/// served.
+/// Misbehaving clients: each gets an error or a closed connection, and other clients are served.
 @Suite("Abuse of the service's socket", .timeLimit(.minutes(10)))
 struct VarlinkAbuseTests {
-    /// Another client is served as if nothing were.
+    /// Checks that another client is served normally.
     private func expectService(_ lab: ServiceLab) throws {
         var client = try lab.client()
         #expect(try client.call("GetStatus")["error"] == nil)
     }
 
-    /// So many changes, one after the other.
+    /// A number of changes, one after the other.
     private func change(_ lab: ServiceLab, times: Int) async throws {
         for number in 1...times {
             lab.kernel.change { network in
@@ -41,7 +40,7 @@ struct VarlinkAbuseTests {
             let bytes = (0..<Int.random(in: 1...3000, using: &random)).map { _ in
                 UInt8.random(in: 0...255, using: &random)
             }
-            // The service may have closed it before all is sent.
+            // The service may close the connection before all is sent.
             try? client.send(bytes: bytes + [0])
             while let reply = try client.reply() {
                 #expect(reply["error"] == "io.reach.Reachability.MalformedMessage")
@@ -58,7 +57,7 @@ struct VarlinkAbuseTests {
         let lab = try await ServiceLab(limits: limits)
         var client = try lab.client()
         let piece = [UInt8](repeating: UInt8(ascii: "a"), count: 64 << 10)
-        // Until the service has had enough.
+        // Until the service closes the connection.
         #expect(throws: ServiceError.self) { while true { try client.send(bytes: piece) } }
         #expect(try client.reply()?["error"] == "io.reach.Reachability.MalformedMessage")
         #expect(try client.reply() == nil)
@@ -88,7 +87,7 @@ struct VarlinkAbuseTests {
         let lab = try await ServiceLab(limits: limits)
         let clients = try (0..<100).map { _ in try Box(lab.client()) }
         try expectService(lab)
-        // The first one had to go.
+        // The first connection was closed.
         #expect(try clients[0].reply() == nil)
         #expect(try clients[99].call("GetStatus")["error"] == nil)
         let lines = await lab.stateLines
@@ -129,11 +128,11 @@ struct VarlinkAbuseTests {
         var client = try lab.client()
         try client.send("Monitor", more: true)
         #expect(try client.reply()?["error"] == nil)
-        // Until it is gone, and nobody is left.
+        // Until the connection is closed and no client is left.
         while await !lab.stateLines.contains(where: { $0.contains("0 clients") }) {
             try await change(lab, times: 20)
         }
-        // What the kernel holds can still be read; then there is the end.
+        // The kernel's buffer can still be read; then the stream ends.
         while try client.reply() != nil {}
         try expectService(lab)
         await lab.stop()
@@ -164,7 +163,7 @@ struct VarlinkAbuseTests {
         var limits = VarlinkLimits()
         (limits.clients, limits.publicClientsPerUser, limits.reservedClients) = (8, 8, 2)
         (limits.subscriptions, limits.publicSubscriptionsPerUser, limits.reservedSubscriptions) = (6, 8, 2)
-        // All clients of a test are of one user: who comes later is an owner.
+        // All clients of a test have one user: later ones become owners.
         let isOwner = Flag()
         let lab = try await ServiceLab(limits: limits, isOwner: { _ in isOwner.isSet })
         var answers: [String?] = []
@@ -177,7 +176,7 @@ struct VarlinkAbuseTests {
         }
         #expect(answers.prefix(4).allSatisfy { $0 == nil })
         #expect(answers.suffix(2).allSatisfy { $0 == "io.reach.Reachability.LimitReached" })
-        // The two that are not at work any more are the ones that go.
+        // The two idle connections are the ones that are closed.
         for _ in 0..<2 {
             let client = try Box(lab.client())
             try client.send("GetStatus")
@@ -207,7 +206,7 @@ struct VarlinkAbuseTests {
                 try client.call("Wait", ["goal": "wifi", "timeout": 0])["error"]
                     == "io.reach.Reachability.TimedOut")
         }
-        // A caller that wants no reply has no subscription either.
+        // A caller that wants no reply gets no subscription either.
         try client.send(
             bytes: Array(#"{"method":"io.reach.Reachability.Monitor","more":true,"oneway":true}"#.utf8) + [0])
         var other = try lab.client()
@@ -226,7 +225,7 @@ struct VarlinkAbuseTests {
         func deaf() throws -> Box {
             let client = try Box(lab.client())
             try client.send("GetHistory")
-            // Who asks later is answered later.
+            // Later callers are answered later.
             for _ in 0..<2 { try expectService(lab) }
             return client
         }
@@ -291,7 +290,7 @@ private final class LongHistory: ServiceComponent, HistoryAnswering {
     }
 }
 
-/// Whether something holds, told to another thread.
+/// A condition that is shared with another thread.
 private final class Flag: Sendable {
     private let value = Atomic(false)
     var isSet: Bool { value.load(ordering: .relaxed) }

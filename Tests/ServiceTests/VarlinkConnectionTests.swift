@@ -10,7 +10,7 @@ import Testing
 
 @testable import Service
 
-/// A client whose service has been let go of before it was: one that took longer to end than it may.
+/// A connection whose service was released first, because its end took longer than permitted.
 @Suite("Clients of a service that has gone", .timeLimit(.minutes(2)))
 struct VarlinkConnectionTests {
     private static func server() -> VarlinkServer {

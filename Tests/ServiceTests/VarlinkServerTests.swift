@@ -67,7 +67,7 @@ struct VarlinkServerTests {
         let lab = try await ServiceLab(network)
         var client = try lab.client()
         try client.send("Wait", ["interface": "eth1"])
-        // Answered in order: the wait is under way when another client has its answer.
+        // In order: the wait has begun when another client has its answer.
         var other = try lab.client()
         #expect(try other.call("GetStatus")["parameters"]?["interface"] == "eth0")
         lab.kernel.change { $0.setCarrier(spare, true) }
@@ -117,7 +117,7 @@ struct VarlinkServerTests {
         try waiter.send("Wait", ["goal": "unreachable"])
         try monitor.send("Monitor", more: true)
         _ = try #require(try monitor.reply())
-        // Its answer also means that those before it were let in.
+        // Its answer also proves that the earlier clients were accepted.
         #expect(try answered.call("GetStatus")["parameters"]?["status"] == "wired")
 
         try await lab.beginToStop()

@@ -4,6 +4,7 @@ import FoundationEssentials
 import SessionCore
 import SessionManager
 import SessionManagerExtras
+import TestSupport
 import Testing
 
 /// The serializers of this library among those of the others.

@@ -3,6 +3,7 @@
 import FoundationEssentials
 import SessionCore
 import SessionManagerExtras
+import TestSupport
 import Testing
 
 struct ImageResponseTests {

@@ -4,6 +4,7 @@ import FoundationEssentials
 import HTTPTypes
 import SessionCore
 import SessionManagerExtras
+import TestSupport
 import Testing
 
 struct RequestPropertyListTests {

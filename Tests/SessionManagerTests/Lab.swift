@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
-import Glibc
 import HTTPTypes
 import Reachability
 import SessionCore
@@ -33,6 +32,13 @@ struct Lab {
         try SessionRequest(origin.url(path, at: listener), method: method, body: body)
     }
 
+    /// Has the manager trust the origin's own root, and no other.
+    func trustOrigin(_ policy: SecurityPolicy = .default) {
+        var policy = policy
+        policy.trustRoots = .only(.file(origin.pem(.root)))
+        manager.securityPolicy = policy
+    }
+
     /// Resumes a task and waits until its completion block has been called.
     func run(
         _ request: SessionRequest, options: TaskOptions = TaskOptions()
@@ -43,6 +49,18 @@ struct Lab {
         }
         task.resume()
         return await box.value
+    }
+}
+
+extension TaskOptions {
+    /// With a policy that tries again at once.
+    static func retrying(respectsRetryAfter: Bool = true) -> TaskOptions {
+        var policy = RetryPolicy()
+        policy.scale = 0.001
+        policy.respectsRetryAfter = respectsRetryAfter
+        var options = TaskOptions()
+        options.interceptor = policy
+        return options
     }
 }
 
@@ -92,27 +110,6 @@ final class Box<Value: Sendable>: Sendable {
 /// What happened, in order.
 final class Diary<Entry: Sendable>: Sendable {
     private let entries = Mutex<[Entry]>([])
-    func note(_ entry: Entry) { entries.withLock { $0.append(entry) } }
+    func record(_ entry: Entry) { entries.withLock { $0.append(entry) } }
     var all: [Entry] { entries.withLock { $0 } }
-}
-
-/// A folder that goes with the test.
-final class Folder: Sendable {
-    let path: String
-
-    init() throws {
-        var template = Array("/tmp/reach-test-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw POSIXFailure(errno) }
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
-    func callAsFunction(_ name: String) -> String { "\(path)/\(name)" }
-    var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
-}
-
-struct POSIXFailure: Error {
-    let number: Int32
-    init(_ number: Int32) { self.number = number }
 }

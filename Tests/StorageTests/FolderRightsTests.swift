@@ -29,7 +29,8 @@ import Testing
         #expect(FolderRights.needed(in: folder("own")) == nil)
         #expect(FolderRights.needed(in: folder("link") + "/outbox")?.user == 65534)
         #expect(FolderRights.needed(in: folder("own") + "/missing/outbox") == nil)
-        // A folder of root's in another user's: the one that it lies in decides, and those further up are believed.
+        // A folder of root in another user's folder: the parent's owner decides, and folders further up are
+        // trusted.
         try #require(mkdir(folder("home"), 0o755) == 0 && mkdir(folder("home/state"), 0o755) == 0)
         try #require(mkdir(folder("home/state/outbox"), 0o755) == 0)
         try #require(chown(folder("home"), 65534, 65534) == 0)

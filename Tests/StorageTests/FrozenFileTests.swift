@@ -13,7 +13,7 @@ struct FrozenFileTests {
     @Test("SQLite is told that nobody changes them, unless a log of changes was left beside them")
     func names() async throws {
         let disk = try await SmallDisk(bytes: 1 << 20)
-        // SQLite itself follows links of proc(5) by their text, and would not find the files here.
+        // SQLite resolves links of proc(5) by their text, and would not find the files there.
         let path = disk.path + "/%41?mode=rw#.sqlite"
         func write(_ path: String, _ text: String) {
             let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)

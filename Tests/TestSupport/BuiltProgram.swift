@@ -4,7 +4,7 @@ import Glibc
 
 /// The programs that were built together with the tests.
 package enum BuiltProgram {
-    /// Whether a sanitizer has been built into them (`Tests/Sanitizers/run`).
+    /// Whether they are built with a sanitizer (`Tests/Sanitizers/run`).
     package static var isInstrumented: Bool { getenv("TSAN_OPTIONS") != nil || getenv("ASAN_OPTIONS") != nil }
 
     /// The path of `reach`, which lies beside the test program.

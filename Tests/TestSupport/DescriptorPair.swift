@@ -3,7 +3,7 @@
 package import EventLoop
 import Glibc
 
-/// Two connected stream sockets that do not block: what one end writes, the other reads.
+/// Two connected, non-blocking stream sockets.
 package final class DescriptorPair: Sendable {
     package let near: OwnedDescriptor
     package let far: OwnedDescriptor
@@ -25,7 +25,7 @@ package final class DescriptorPair: Sendable {
         _ = write(descriptor, &byte, 1)
     }
 
-    /// Reads whatever is there; the number of bytes.
+    /// Reads all available bytes; returns their number.
     @discardableResult
     package static func drain(_ descriptor: Int32) -> Int {
         var buffer = [UInt8](repeating: 0, count: 4096)

@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// What a test's callbacks have seen, in order, and a way to wait for it without polling.
+/// Events of a test's callbacks, in order, with waiting that does not poll.
 package final class EventLog<Element: Sendable>: Sendable {
     private struct Waiter: Sendable {
         let isSatisfied: @Sendable ([Element]) -> Bool
@@ -12,7 +12,7 @@ package final class EventLog<Element: Sendable>: Sendable {
     private struct State: Sendable {
         var elements: [Element] = []
         var waiters: [Int: Waiter] = [:]
-        /// Waits that were over before they began: cancelled, or out of time.
+        /// Waits that ended before they began: cancelled, or out of time.
         var expired: Set<Int> = []
         var next = 0
     }
@@ -24,7 +24,7 @@ package final class EventLog<Element: Sendable>: Sendable {
     /// Everything so far.
     package var elements: [Element] { state.withLock { $0.elements } }
 
-    /// Adds one; whoever waits for the outcome goes on.
+    /// Appends an event, and resumes the waits that it satisfies.
     package func append(_ element: Element) {
         let ready = state.withLock { state -> [(CheckedContinuation<[Element], Never>, [Element])] in
             state.elements.append(element)
@@ -36,12 +36,12 @@ package final class EventLog<Element: Sendable>: Sendable {
         for (continuation, elements) in ready { continuation.resume(returning: elements) }
     }
 
-    /// Waits until what has been seen satisfies `predicate`, at most for `limit`, or until the task is cancelled.
+    /// Waits until the events satisfy `predicate`, at most for `limit`, or until the task is cancelled.
     ///
-    /// It is asked at once and with every element.
+    /// Evaluated at once and with every event.
     ///
-    /// - Returns: what had been seen when it was first satisfied, or else what has been seen at all; so the test
-    ///   states its expectation about the result.
+    /// - Returns: the events when they first satisfied it, or else all events, so that the test states its
+    ///   expectation about the result.
     @discardableResult
     package func wait(
         within limit: Duration = .seconds(60), until predicate: @escaping @Sendable ([Element]) -> Bool
@@ -70,7 +70,7 @@ package final class EventLog<Element: Sendable>: Sendable {
         }
     }
 
-    /// Waits until so many have been seen.
+    /// Waits for a number of events.
     @discardableResult
     package func wait(forCount count: Int, within limit: Duration = .seconds(60)) async -> [Element] {
         await wait(within: limit) { $0.count >= count }

@@ -5,7 +5,7 @@ package import Reachability
 package import ReachabilityCore
 import Synchronization
 
-/// A kernel in memory for a whole manager: a network that a test changes, and the events that tell of it.
+/// A kernel in memory for a whole manager: a network that a test changes, and its events.
 package final class FakeKernel: Sendable {
     private struct State {
         var network: FakeNetwork
@@ -44,7 +44,7 @@ package final class FakeKernel: Sendable {
         ReachabilityManager(subject, configuration, queue, environment)
     }
 
-    /// Changes the network and tells of it.
+    /// Changes the network and delivers the event.
     package func change(
         _ event: NetworkEvent = .ruleChanged(.ipv4), _ body: @Sendable (inout FakeNetwork) -> Void
     ) {
@@ -57,7 +57,7 @@ package final class FakeKernel: Sendable {
         state.withLock { body(&$0.network) }
     }
 
-    /// Delivers events on the loop; what the monitor does about them is done before whatever the loop is given next.
+    /// Delivers events on the loop; the monitor handles them before later work of the loop.
     package func deliver(_ events: [NetworkEvent]) {
         guard let deliver = state.withLock({ $0.deliver }) else { return }
         reactor.perform { deliver(events) }
@@ -69,24 +69,24 @@ package final class FakeKernel: Sendable {
     /// Makes the next opening of the event source fail; nil ends it.
     package func refuseEvents(_ error: ReachabilityError?) { state.withLock { $0.sourceFailure = error } }
 
-    /// What the events lack from now on; noticed with the next event.
+    /// Sets limitations of the events, which the monitor detects with the next event.
     package func limit(_ limitations: MonitorLimitations) { state.withLock { $0.limitations = limitations } }
 
-    /// Runs `body` when somebody has begun to listen and has not looked yet.
+    /// Runs `body` when a monitor has opened the events and has not evaluated yet.
     package func whenOpened(_ body: @escaping @Sendable (FakeKernel) -> Void) {
         state.withLock { $0.onOpen = body }
     }
 
-    /// Names the resolver was asked for, each as it came.
+    /// The names requested from the resolver, in order.
     package let requestedNames = EventLog<String>()
-    /// Names the resolver was asked for and has not been answered.
+    /// The names requested from the resolver and not answered yet.
     package var pendingNames: [String] { state.withLock { $0.resolutions.map(\.name) } }
     /// The addresses the filter lets through.
     package var hosts: [IPAddress] { state.withLock { $0.hosts } }
-    /// Whether somebody listens.
+    /// Whether a monitor has opened the events.
     package var isListening: Bool { state.withLock { $0.deliver != nil } }
 
-    /// Answers the oldest question to the resolver.
+    /// Answers the oldest request to the resolver.
     package func resolve(_ result: Result<[ReachabilityDestination], NameFailure>) {
         let answer = state.withLock { state in
             state.resolutions.isEmpty ? nil : state.resolutions.removeFirst().answer
@@ -115,7 +115,7 @@ package final class FakeKernel: Sendable {
     fileprivate var limitations: MonitorLimitations { state.withLock { $0.limitations } }
 
     fileprivate func closeSource() {
-        // A real resolver answers in the end; what this one never answers would keep the monitor for good.
+        // A real resolver answers in the end; an unanswered request would retain the monitor for ever.
         let unanswered = state.withLock { state in
             state.deliver = nil
             defer { state.resolutions = [] }
@@ -160,7 +160,7 @@ private final class FakeSource: EventSource {
     func setHosts(_ hosts: [IPAddress]) { kernel.setHosts(hosts) }
 }
 
-/// Carries the closure to the loop's thread, the only one that touches it: unchecked for that reason.
+/// Passes the closure to the loop's thread, the only one that uses it; unchecked for that reason.
 private final class Inbox: @unchecked Sendable {
     var deliver: (([NetworkEvent]) -> Void)?
 }

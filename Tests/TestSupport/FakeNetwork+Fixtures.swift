@@ -24,7 +24,7 @@ extension FakeNetwork {
         return network
     }
 
-    /// The index of a link by its name; 0 where there is none.
+    /// The index of a link by its name; 0 if there is none.
     package func index(_ name: String) -> Int32 { links.first { $0.name == name }?.index ?? 0 }
 }
 

@@ -2,7 +2,8 @@
 
 package import ReachabilityCore
 
-/// A network in memory that answers questions the way the kernel does: longest prefix, lowest metric, links by index.
+/// A network in memory that answers questions as the kernel does: longest prefix, lowest metric, links by
+/// index.
 package struct FakeNetwork: Sendable {
     /// One entry of the routing table.
     package struct Route: Sendable {
@@ -14,12 +15,12 @@ package struct FakeNetwork: Sendable {
         package var kind: RouteAnswer.Kind
         package var legs: [RouteAnswer.Leg]
         package var expires: Int32?
-        /// Only what is sent from here takes it.
+        /// The prefix of sources that use it.
         package var from: IPPrefix?
         package var table: UInt32 = 254
     }
 
-    /// A policy rule; what it matches looks into its table first.
+    /// A policy rule; matching packets look into its table first.
     package struct Rule: Sendable {
         package var from: IPPrefix?
         package var port: UInt16?
@@ -31,16 +32,16 @@ package struct FakeNetwork: Sendable {
     package var addresses: [InterfaceAddress] = []
     package var routes: [Route] = []
     package var policy: [Rule] = []
-    /// The number of the leg that a lookup without an interface is given, modulo how many there are.
+    /// The leg that a lookup without an interface gets, modulo the number of legs.
     package var hash: @Sendable (RouteLookup) -> Int = { _ in 0 }
     package var wireless: [Int32: WirelessState] = [:]
     package var devices: [Int32: DeviceFacts] = [:]
     /// Whether the kernel knows RTM_F_FIB_MATCH; IPv4 alone needs it.
     package var returnsEntries = true
 
-    /// What it answers whatever its tables say.
+    /// Answers that override the tables.
     package var fixed: [KernelQuestion: KernelAnswer] = [:]
-    /// What its policy rules set apart.
+    /// The exemptions of its policy rules.
     package var exemptions = RuleExemptions()
 
     package init() {
@@ -66,7 +67,7 @@ package struct FakeNetwork: Sendable {
         return index
     }
 
-    /// An address in `address/length` notation; it brings its connected route along.
+    /// An address in `address/length` notation, with its connected route.
     package mutating func addAddress(_ text: String, to interface: Int32, flags: InterfaceAddress.Flags = [])
     {
         let parts = text.split(separator: "/")
@@ -101,7 +102,7 @@ package struct FakeNetwork: Sendable {
         policy.append(Rule(from: from.flatMap { IPPrefix($0) }, port: port, table: table, family: family))
     }
 
-    /// What the rules look at.
+    /// The attributes that the rules match.
     private var rules: PolicyRules {
         var rules = PolicyRules(exemptions: exemptions)
         for rule in policy {
@@ -111,7 +112,7 @@ package struct FakeNetwork: Sendable {
         return rules
     }
 
-    /// The tables that a lookup goes through, one after the other; those of rules are in no other's.
+    /// The tables of a lookup, in order; a rule's table is in no other lookup.
     private func tables(for lookup: RouteLookup) -> [[Route]] {
         let matching = policy.filter { rule in
             rule.family == lookup.destination.family && rule.port ?? lookup.port == lookup.port
@@ -132,7 +133,7 @@ package struct FakeNetwork: Sendable {
         body(&links[position])
     }
 
-    /// Takes the carrier away or gives it back, counters included.
+    /// Removes or restores the carrier, counters included.
     package mutating func setCarrier(_ index: Int32, _ on: Bool) {
         change(index) { link in
             link.flags = on ? [.up, .lowerUp, .running] : [.up]
@@ -158,7 +159,7 @@ package struct FakeNetwork: Sendable {
         }
     }
 
-    /// The answers that an evaluation asks for, and the path it comes to.
+    /// Answers an evaluation's questions, and returns its path.
     package func evaluate(_ evaluator: PathEvaluator) -> ReachabilityPath {
         var snapshot = Snapshot()
         for _ in 0..<40 {
@@ -175,7 +176,7 @@ package struct FakeNetwork: Sendable {
         links.first(where: isMeant).map { .link($0) } ?? .failure(KernelErrno.noDevice)
     }
 
-    /// An address of the interface, else of another one: the kernel takes any whose scope is wide enough.
+    /// An address of the interface, else of another one, as the kernel accepts any of sufficient scope.
     private func source(for destination: IPAddress, through interface: Int32) -> IPAddress? {
         let usable = addresses.filter { $0.address.family == destination.family && $0.isUsable }
         let own = usable.filter { $0.interface == interface }
@@ -183,7 +184,7 @@ package struct FakeNetwork: Sendable {
         if destination.family == .ipv4 || destination.isLinkLocal {
             return (own.first ?? wide.first)?.address
         }
-        // That of loopback is better than none, for the kernel.
+        // The kernel falls back to the loopback address.
         return (own.first { !$0.address.isLinkLocal } ?? wide.first ?? own.first ?? usable.first)?.address
     }
 
@@ -198,7 +199,7 @@ package struct FakeNetwork: Sendable {
         for table in tables(for: lookup) {
             if let answer = route(lookup, in: table) { return answer }
         }
-        // IPv4 takes the peer for one on the link (ip_route_output_key_hash_rcu(), net/ipv4/route.c).
+        // IPv4 treats the peer as on-link (ip_route_output_key_hash_rcu(), net/ipv4/route.c).
         if lookup.destination.family == .ipv4, lookup.interface != 0, !lookup.wantsEntry, !policy.isEmpty {
             return .route(
                 RouteAnswer(

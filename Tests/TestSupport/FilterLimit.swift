@@ -3,14 +3,15 @@
 import FoundationEssentials
 import Glibc
 
-/// The memory that socket filters of a network namespace may have (`net.core.optmem_max`).
+/// The memory limit for socket filters of a network namespace (`net.core.optmem_max`).
 ///
-/// Since Linux 6.9 each namespace has a limit of its own; that of an ordinary user's namespace not on each of these kernels.
+/// Since Linux 6.9 each namespace has a limit of its own, but not every such kernel gives one to an ordinary
+/// user's namespace.
 package enum FilterLimit {
-    /// Whether a test may change it without harm to others.
+    /// Whether a test may change it without affecting other processes.
     ///
-    /// Where namespaces are demanded (``NetworkLab/isRequired``) and root's are made, the kernel's release alone decides: what else is
-    /// in the way of such a test has to fail it, not to skip it.
+    /// If namespaces are required (``NetworkLab/isRequired``) and made by root, the kernel's release alone
+    /// decides: any other obstacle has to fail such a test, not to skip it.
     package static func isOwn() async -> Bool {
         guard isOwn(release: release) else { return false }
         if NetworkLab.isRequired, isInitialUserNamespace { return true }
@@ -28,7 +29,7 @@ package enum FilterLimit {
         (try? String(contentsOfFile: "/proc/sys/kernel/osrelease", encoding: .utf8)) ?? ""
     }
 
-    /// Whether every user of the system is known here by its own number (user_namespaces(7)).
+    /// Whether all users of the system have their own numbers here (user_namespaces(7)).
     private static var isInitialUserNamespace: Bool {
         let map = (try? String(contentsOfFile: "/proc/self/uid_map", encoding: .utf8)) ?? ""
         return map.split { $0 == " " || $0 == "\n" } == ["0", "0", "4294967295"]

@@ -24,8 +24,8 @@ final class LabChild: Sendable {
 
     /// Spawns a program with these descriptors as standard input, output and error.
     ///
-    /// Programs without a slash are looked for in `PATH` and where system tools live, which the `PATH` of
-    /// ordinary users often lacks.
+    /// Programs without a slash are searched for in `PATH` and in the folders of system tools, which the
+    /// `PATH` of ordinary users often lacks.
     init(_ arguments: [String], input: Int32, output: Int32, errors: Int32) throws(LabError) {
         guard let program = arguments.first, let path = Self.find(program) else {
             throw LabError("\(arguments.first ?? "an empty command"): no such program")
@@ -36,10 +36,11 @@ final class LabChild: Sendable {
         posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
         posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
         posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
-        // Whoever else opens something without close-on-exec would wait for its end as long as the child lives.
+        // A descriptor that other code opened without close-on-exec would stay open as long as the child
+        // lives.
         clinux_spawn_closes_others(&actions)
 
-        // The loop's thread blocks every signal, and a child would inherit that and outlive its SIGTERM.
+        // The loop's thread blocks all signals; a child that inherited this would survive SIGTERM.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -78,10 +79,10 @@ final class LabChild: Sendable {
         return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }
     }
 
-    /// Sends a signal; one that has ended does not mind.
+    /// Sends a signal; ignored after the end.
     func send(_ signal: Int32) { _ = clinux_pidfd_send_signal(descriptor.number, signal) }
 
-    /// Waits for its end, once; it has come already when the descriptor is readable.
+    /// Waits for its end, once; returns at once if the descriptor is readable.
     func reap() -> ExitStatus {
         var word: Int32 = 0
         while waitpid(process, &word, 0) < 0, errno == EINTR {}

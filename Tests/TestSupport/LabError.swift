@@ -2,9 +2,9 @@
 
 import Glibc
 
-/// Why the lab could not do what a test asked for.
+/// Why the lab failed.
 package struct LabError: Error, Sendable, CustomStringConvertible {
-    /// What was tried, and what came of it.
+    /// The operation and its result.
     package let description: String
     /// The errno(3), where there is one.
     package let errno: Int32

@@ -5,7 +5,7 @@ import CTestSupport
 import EventLoop
 import Glibc
 
-/// A file in memory without a name: what a child reads, or what it has written so far.
+/// A nameless file in memory: a child's input, or its output so far.
 final class LabFile: Sendable {
     let descriptor: OwnedDescriptor
 
@@ -26,10 +26,10 @@ final class LabFile: Sendable {
         lseek(descriptor.number, 0, SEEK_SET)
     }
 
-    /// Everything in it; leaves the place of the next write alone.
+    /// The whole content; does not move the position of the next write.
     var content: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The same as it is.
+    /// The content as bytes.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65536)

@@ -3,7 +3,7 @@
 import EventLoop
 import Glibc
 
-/// Splits what a child writes into lines; confined to the loop that reads it.
+/// Splits a child's output into lines; used by the loop that reads it.
 final class LabLines {
     let descriptor: OwnedDescriptor
     private let give: (String) -> Void
@@ -15,7 +15,7 @@ final class LabLines {
         self.give = give
     }
 
-    /// Takes what is there; false at the end of the stream.
+    /// Reads all available bytes; false at the end of the stream.
     func read() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 65536)
         while true {
@@ -29,7 +29,7 @@ final class LabLines {
         }
     }
 
-    /// Takes the rest, even an unfinished line.
+    /// Reads the rest, including an unfinished line.
     func finish() {
         _ = read()
         if !rest.isEmpty { give(String(decoding: rest, as: UTF8.self)) }

@@ -5,7 +5,8 @@ import CTestSupport
 import EventLoop
 import Glibc
 
-/// Counts the kernel's notices of links, addresses and routes in a namespace: a reason to look again, no more.
+/// Counts the kernel's notices of links, addresses and routes in a namespace, each of which is a reason to
+/// evaluate again.
 final class LabNotices: Sendable {
     let log = EventLog<Void>()
     private let reactor: Reactor
@@ -28,7 +29,7 @@ final class LabNotices: Sendable {
                 while recv(number, &buffer, buffer.count, 0) > 0 || errno == ENOBUFS {}
                 log.append(())
             }
-            return socket.take()
+            return socket.release()
         }
     }
 

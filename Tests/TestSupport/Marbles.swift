@@ -2,15 +2,15 @@
 
 package import ReachabilityCore
 
-/// Drives a reachability state machine along a line of marbles on a manual clock, and draws what comes out.
+/// Drives a reachability state machine along a line of marbles on a manual clock, and draws its output.
 ///
-/// Each character is a step of ``step`` (default 100 ms): `e` a wired path begins, `w` a Wi-Fi path, `x` none;
-/// `-` nothing happens; a capital letter begins a path without a word from the kernel. What comes out stands below the step in which it came: the letter for a status, `·` for a
-/// path update without one, `-` for nothing.
+/// Each character is a step of ``step`` (default 100 ms): `e` a wired path begins, `w` a Wi-Fi path, `x`
+/// none; `-` nothing happens; a capital letter begins a path without an event of the kernel. The output has a
+/// character for each step: the letter for a status, `·` for a path update without one, `-` for nothing.
 package struct Marbles {
     package var timing = ReachabilityTiming()
     package var step: Duration = .milliseconds(100)
-    /// What the kernel does not tell.
+    /// The limitations of the kernel's events.
     package var limitations: MonitorLimitations = []
     /// Evaluations made so far.
     package private(set) var evaluations = 0
@@ -19,7 +19,7 @@ package struct Marbles {
 
     package init() {}
 
-    /// The line of what comes out for the line that goes in.
+    /// The output for a line of input.
     package mutating func run(_ line: String) -> String {
         var machine = ReachabilityStateMachine(timing: timing)
         var now = MonotonicInstant(nanoseconds: 1_000_000_000)

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension NetworkLab {
-    /// The networks that scenarios begin with.
+    /// The initial networks of scenarios.
     ///
-    /// The ends of a cable have different indexes on purpose: between equal ones the kernel takes its time with the
-    /// loss of the carrier (0.8 s instead of 20 ms; linkwatch treats only links whose lower one differs as urgent).
+    /// The ends of a cable have different indexes on purpose: with equal ones the kernel delays the loss of
+    /// the carrier (0.8 s instead of 20 ms; linkwatch treats only links as urgent whose lower one differs).
     package enum Fixture: Sendable, CaseIterable {
         /// Only `lo`, up.
         case f0
-        /// A cable v0–p0, up: v0 (10) has 10.0.0.2/24 and the default route via 10.0.0.1, which is p0 (20). No IPv6.
+        /// A cable v0–p0, up: v0 (10) has 10.0.0.2/24 and the default route via 10.0.0.1, which is p0 (20).
+        /// No IPv6.
         case f1
         /// The same cable with 2001:db8::2/64 and ::/0 via 2001:db8::1 only; no duplicate address detection.
         case f6
-        /// Both of them on the one cable.
+        /// Both on the same cable.
         case f1f6
-        /// Two cables: a0 (11) 10.1.0.2/24 with the default route of metric 100, b0 (12) 10.2.0.2/24 with that of
-        /// metric 200; their far ends are pa (21) and pb (22). No IPv6.
+        /// Two cables: a0 (11) 10.1.0.2/24 with the default route of metric 100, b0 (12) 10.2.0.2/24 with
+        /// that of metric 200; their far ends are pa (21) and pb (22). No IPv6.
         case f2
     }
 
@@ -24,7 +25,7 @@ extension NetworkLab {
             let isIPv6 = fixture == .f6 || fixture == .f1f6
             try await namespace.sysctl("net.ipv6.conf.all.disable_ipv6", isIPv6 ? "0" : "1")
             try await namespace.sysctl("net.ipv6.conf.default.disable_ipv6", isIPv6 ? "0" : "1")
-            // Nothing is to happen by itself: no router discovery, no waiting for duplicates.
+            // Without automatic changes: no router discovery, no duplicate address detection.
             try await namespace.sysctl("net.ipv6.conf.default.accept_ra", "0")
             try await namespace.sysctl("net.ipv6.conf.default.accept_dad", "0")
             try await namespace.sysctl("net.ipv6.conf.default.router_solicitations", "0")
@@ -91,7 +92,7 @@ extension NetworkLab {
         try await settle("b0", "pb")
     }
 
-    /// Waits until both ends of a cable are up: the kernel announces carriers from a work queue of its own.
+    /// Waits until both ends of a cable are up: the kernel announces carriers from a work queue.
     private func settle(_ nearName: String, _ farName: String) async throws {
         try await near.ip("-o link show \(nearName)") { $0.contains("state UP") }
         try await far.ip("-o link show \(farName)") { $0.contains("state UP") }

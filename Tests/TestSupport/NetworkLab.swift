@@ -6,12 +6,12 @@ import Glibc
 
 /// A small network inside the kernel: the namespace under test, and the one at the far end of its cables.
 ///
-/// Any number of labs run beside each other. A suite that needs them is marked
-/// `.enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")")`.
+/// Any number of labs run in parallel. A suite that needs them is marked `.enabled(if:
+/// NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")")`.
 package final class NetworkLab: Sendable {
-    /// Where the test happens.
+    /// The namespace under test.
     package let near: NetworkNamespace
-    /// Where the far ends of the cables are: taking one down there takes the carrier away here.
+    /// The namespace of the cables' far ends: taking one down there removes the carrier here.
     package let far: NetworkNamespace
 
     /// Builds a network; when this returns, its links have settled.
@@ -21,11 +21,13 @@ package final class NetworkLab: Sendable {
         try await build(fixture)
     }
 
-    /// Whether tests with labs are to run: where the kernel permits them, and where they are demanded
+    /// Whether tests with labs run: if the kernel permits them, and if they are required
     /// (`REACH_REQUIRE_NAMESPACES=1`), so that they fail instead of being skipped.
     package static var isAvailable: Bool { isRequired || unavailableReason == nil }
 
-    /// Why the kernel refuses; nil where it does not, which is tried once.
+    /// Why the kernel refuses them; nil if it does not.
+    ///
+    /// Tried once.
     package static let unavailableReason: String? = probe()
 
     /// Whether a test that cannot have a namespace, or a device in one, has to fail.
@@ -33,7 +35,7 @@ package final class NetworkLab: Sendable {
         getenv("REACH_REQUIRE_NAMESPACES").map { String(cString: $0) } == "1"
     }
 
-    /// Tries all that a lab needs, on a thread that is gone afterwards.
+    /// Tries all that a lab needs, on a temporary thread.
     private static func probe() -> String? {
         let log = EventLog<String>()
         do {

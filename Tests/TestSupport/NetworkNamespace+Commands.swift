@@ -29,15 +29,16 @@ extension NetworkNamespace {
         try await run(["ip"] + arguments.split(separator: " ").map(String.init))
     }
 
-    /// Runs many `ip` commands by one program, a line each (`ip -batch`); the first that fails ends them.
+    /// Runs many `ip` commands in one process, one a line (`ip -batch`); the first failure ends them.
     @discardableResult
     package func ip(batch lines: String) async throws -> String {
         try await run("ip", "-batch", "-", input: lines)
     }
 
-    /// Asks `ip` again whenever links, addresses or routes have changed, until its answer satisfies `predicate`.
+    /// Runs `ip` again whenever links, addresses or routes have changed, until its output satisfies
+    /// `predicate`.
     ///
-    /// - Throws: `LabError` with the last answer when `limit` is over.
+    /// - Throws: `LabError` with the last output at the time limit.
     @discardableResult
     package func ip(
         _ arguments: String, within limit: Duration = .seconds(60),
@@ -55,7 +56,7 @@ extension NetworkNamespace {
         }
     }
 
-    /// Calls back on the namespace's thread when a child has ended; to be called there.
+    /// Calls back on the namespace's thread when a child has ended; called on that thread.
     func whenEnded(
         _ child: LabChild, _ body: @escaping (ExitStatus) -> Void
     ) throws(ReactorError) {

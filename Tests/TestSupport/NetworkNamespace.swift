@@ -4,16 +4,17 @@ import CLinux
 package import EventLoop
 import Glibc
 
-/// A network of its own, with a loopback that is down and nothing else (network_namespaces(7)).
+/// A network namespace with a loopback interface that is down (network_namespaces(7)).
 ///
-/// It has no name and leaves nothing behind: a thread lives in it, and the kernel removes it with everything in it
-/// when this object goes away, or when the test process ends however it ends. Programs that run in it keep it.
+/// It has no name and leaves nothing behind: a thread lives in it, and the kernel removes it with its devices
+/// when this object is released, or when the test process ends. Programs that run in it keep it alive.
 ///
-/// Needs CAP_SYS_ADMIN, of which root under `unshare -Urn` has enough.
+/// Needs CAP_SYS_ADMIN; root under `unshare -Urn` has it.
 package final class NetworkNamespace: Sendable {
-    /// A file that names the namespace, for `ip … netns PATH` and `ReachabilityConfiguration.networkNamespace`.
+    /// A file that names the namespace, for `ip … netns PATH` and
+    /// `ReachabilityConfiguration.networkNamespace`.
     package let path: String
-    /// The loop whose thread lives in the namespace: descriptors that are opened on it belong there.
+    /// The loop whose thread lives in the namespace; descriptors opened on it belong there.
     package let reactor: Reactor
     private let descriptor: OwnedDescriptor
 
@@ -23,13 +24,14 @@ package final class NetworkNamespace: Sendable {
             guard clinux_unshare(Int32(CLINUX_CLONE_NEWNET)) == 0 else {
                 throw LabError("unshare(CLONE_NEWNET)", errno: errno)
             }
-            return try OwnedDescriptor("netns", open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC)).take()
+            return try OwnedDescriptor("netns", open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC))
+                .release()
         }
         descriptor = OwnedDescriptor(adopting: number)
         path = "/proc/\(getpid())/fd/\(number)"
     }
 
-    /// Runs `body` on the thread that lives in the namespace: sockets it opens belong there.
+    /// Runs `body` on the thread that lives in the namespace; sockets that it opens belong there.
     @discardableResult
     package func perform<Value: Sendable>(
         _ body: @escaping @Sendable () throws -> Value
@@ -37,9 +39,9 @@ package final class NetworkNamespace: Sendable {
         try await reactor.result(of: body)
     }
 
-    /// Writes one of the kernel's settings of this namespace, as `net.ipv4.conf.v0.forwarding`.
+    /// Writes a kernel setting of this namespace, for example `net.ipv4.conf.v0.forwarding`.
     ///
-    /// With slashes instead of dots where an interface's name has a dot (sysctl(8)).
+    /// With slashes instead of dots if an interface's name has a dot (sysctl(8)).
     package func sysctl(_ key: String, _ value: String) async throws {
         let file = Self.file(of: key)
         try await perform {
@@ -51,7 +53,7 @@ package final class NetworkNamespace: Sendable {
         }
     }
 
-    /// Reads one of the kernel's settings of this namespace.
+    /// Reads a kernel setting of this namespace.
     package func sysctl(_ key: String) async throws -> String {
         let file = Self.file(of: key)
         return try await perform {

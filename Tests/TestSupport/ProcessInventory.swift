@@ -2,17 +2,17 @@
 
 import Glibc
 
-/// What this process holds open: for tests of leaks, in a process of their own.
+/// The open descriptors and threads of this process, for tests of leaks in a process of their own.
 package struct ProcessInventory: Sendable, Hashable, CustomStringConvertible {
-    /// What each open descriptor refers to, sorted.
+    /// The target of each open descriptor, sorted.
     package var descriptors: [String]
     /// The names of the threads, sorted.
     package var threads: [String]
 
-    /// What is held now.
+    /// Reads the current state.
     package init() {
-        // The directory that is being read is open itself, and gone when its link is read.
-        // Timer descriptors belong to libdispatch, which opens them whenever it likes; nobody else uses any.
+        // The directory being read is open itself, and closed when its link is read. Timer descriptors belong
+        // to libdispatch, which opens them at any time; no other code uses any.
         descriptors = Self.names(in: "/proc/self/fd").compactMap { Self.target(of: "/proc/self/fd/\($0)") }
             .filter { $0 != "anon_inode:[timerfd]" }.sorted()
         threads = Self.names(in: "/proc/self/task")
@@ -21,14 +21,16 @@ package struct ProcessInventory: Sendable, Hashable, CustomStringConvertible {
 
     package var description: String { "descriptors \(descriptors), threads \(threads)" }
 
-    /// Waits, for at most ten seconds, until no thread of this name is left and no more is open than `before`.
+    /// Waits, for at most ten seconds, until no thread of this name is left and no descriptor beyond `before`
+    /// is open.
     ///
-    /// The runtime's own threads come and go as they like.
+    /// The runtime's own threads come and go.
     ///
-    /// - Returns: what is left beyond that; empty as it should be.
+    /// - Returns: what is left beyond that; empty without a leak.
     package static func leftovers(since before: ProcessInventory, threadsNamed name: String) async -> [String]
     {
-        // The kernel has no event for the end of a thread that nobody joins: so this one asks repeatedly.
+        // The kernel has no event for the end of a detached thread, nor for a closed descriptor, so this
+        // polls.
         for _ in 0..<1000 where !ProcessInventory().leftovers(since: before, name).isEmpty {
             try? await Task.sleep(for: .milliseconds(10))
         }

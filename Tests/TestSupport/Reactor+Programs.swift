@@ -6,7 +6,7 @@ package import EventLoop
 import Glibc
 import Synchronization
 
-/// How a program ended and what it said.
+/// How a program ended, and its output.
 package struct ProgramResult: Sendable {
     package let status: ExitStatus
     /// Its standard output.
@@ -53,9 +53,9 @@ extension Reactor {
         return ProgramResult(status: status, output: output.bytes, errors: errors.content)
     }
 
-    /// Calls back on the loop's thread when a child has ended; to be called there.
+    /// Calls back on the loop's thread when a child has ended; called on that thread.
     func whenEnded(_ child: LabChild, _ body: @escaping (ExitStatus) -> Void) throws(ReactorError) {
-        // The handler keeps the loop, so that no child outlives the thread that reaps it.
+        // The handler retains the loop, so that no child outlives the thread that reaps it.
         try watch(child.descriptor.number, for: .readable) { [self] _ in
             unwatch(child.descriptor.number)
             body(child.reap())

@@ -5,9 +5,9 @@ import CTestSupport
 import EventLoop
 import Glibc
 
-/// A program that runs in a namespace while a test goes on.
+/// A program that runs in a namespace while a test continues.
 ///
-/// It is killed when this object goes away, and by the kernel when the test process ends.
+/// It is killed when this object is released, and by the kernel when the test process ends.
 package final class RunningProgram: Sendable {
     /// The lines of its standard output, for any number of readers.
     package let output = EventLog<String>()
@@ -18,7 +18,7 @@ package final class RunningProgram: Sendable {
     private let child: LabChild
     private let errors: LabFile
 
-    /// Starts a program; on the namespace's thread.
+    /// Starts a program; called on the namespace's thread.
     fileprivate init(_ command: [String], in namespace: NetworkNamespace) throws {
         let reactor = namespace.reactor
         let pipe = try LabPipe()
@@ -56,10 +56,10 @@ package final class RunningProgram: Sendable {
     /// The memory it occupies at this moment, in KiB; nil once it has ended.
     package var residentKiB: Int? { child.residentKiB }
 
-    /// Sends a signal, SIGTERM unless said otherwise.
+    /// Sends a signal, SIGTERM by default.
     package func terminate(signal: Int32 = SIGTERM) { child.send(signal) }
 
-    /// Waits for its end, for so long at most.
+    /// Waits for its end, with a time limit.
     package func status(within limit: Duration = .seconds(60)) async throws -> ExitStatus {
         guard let status = await end.wait(forCount: 1, within: limit).first else {
             throw LabError("still running after \(limit); its output: \(output.elements), \(standardError)")

@@ -3,7 +3,7 @@
 import FoundationEssentials
 import Glibc
 
-/// A folder below ``TemporaryFolder`` that goes with the last who holds it.
+/// A folder below ``TemporaryFolder`` that is removed with its last reference.
 package final class ScratchFolder: Sendable {
     package let path: String
 
@@ -15,7 +15,8 @@ package final class ScratchFolder: Sendable {
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// What a test has left at work may remove and make files meanwhile, at each of which a removal ends.
+    /// Threads that a test left running may change files meanwhile, each of which ends a removal, so it is
+    /// repeated.
     deinit {
         var status = stat()
         for _ in 0..<1_000 where lstat(path, &status) == 0 {
@@ -23,10 +24,10 @@ package final class ScratchFolder: Sendable {
         }
     }
 
-    /// The path of something in it.
+    /// The path of an entry in it.
     package func callAsFunction(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// What is in it, sorted.
+    /// The names of its entries, sorted.
     package var names: [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
     }

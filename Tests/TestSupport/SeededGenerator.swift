@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The same numbers each time and on every machine (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+/// A deterministic generator, equal on all machines (Steele, Lea, Flood: Fast splittable pseudorandom number
+/// generators, 2014).
 package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// Where tests put what has to have a path.
+/// The folder for a test's files.
 package enum TemporaryFolder {
     /// `TMPDIR`, or /tmp; without a slash at its end.
     package static let path: String = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"

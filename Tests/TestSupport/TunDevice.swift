@@ -6,16 +6,16 @@ import EventLoop
 import Glibc
 import Synchronization
 
-/// A tunnel device (tun(4)): it has a carrier as long as somebody reads what is sent into it.
+/// A tunnel device (tun(4)): it has a carrier while a reader is attached.
 ///
-/// The device lives as long as its namespace, so that a reader can come and go.
+/// The device lives as long as its namespace, so readers may come and go.
 package final class TunDevice: Sendable {
     package let name: String
     private let namespace: NetworkNamespace
     /// The reader's descriptor while there is one.
     private let reader = Mutex<Int32?>(nil)
 
-    /// Why there can be no tun devices here; nil where there can.
+    /// Why tun devices are impossible here; nil if they are possible.
     package static var unavailableReason: String? {
         access("/dev/net/tun", R_OK | W_OK) == 0 ? nil : "/dev/net/tun: \(String(cString: strerror(errno)))"
     }
@@ -40,7 +40,7 @@ package final class TunDevice: Sendable {
         }
     }
 
-    /// Begins to read, and to drop what is read: the carrier comes, once the device is up.
+    /// Attaches a reader that drops its input: the carrier comes, once the device is up.
     package func attach() async throws {
         let reactor = namespace.reactor
         let number = try await namespace.perform { [name] in
@@ -50,12 +50,12 @@ package final class TunDevice: Sendable {
                 var packet = [UInt8](repeating: 0, count: 65536)
                 while read(number, &packet, packet.count) > 0 {}
             }
-            return descriptor.take()
+            return descriptor.release()
         }
         reader.withLock { $0 = number }
     }
 
-    /// Stops to read: the carrier goes.
+    /// Detaches the reader: the carrier goes.
     package func detach() async throws {
         guard let descriptor = reader.withLock({ $0.take() }) else { return }
         try await namespace.perform { [reactor = namespace.reactor] in
@@ -67,8 +67,9 @@ package final class TunDevice: Sendable {
     private static func open(_ name: String) throws -> OwnedDescriptor {
         let descriptor = try OwnedDescriptor(
             "/dev/net/tun", Glibc.open("/dev/net/tun", O_RDWR | O_CLOEXEC | O_NONBLOCK))
-        // A child that another test has just forked holds a copy of the last reader's descriptor until it executes its
-        // program. The bound only guards against hanging.
+        // A child that another test has just forked holds a copy of the last reader's descriptor until it
+        // executes its program, without an event for that, so this polls. The bound only guards against
+        // hanging.
         let bound = Reactor.now + 60_000_000_000
         while clinux_tun_attach(descriptor.number, name) != 0 {
             guard errno == EBUSY, Reactor.now < bound else {

@@ -3,10 +3,10 @@
 import Foundation
 import Testing
 
-/// Texts that are compared with files under `Golden`.
+/// Texts that are compared with files below `Golden`.
 ///
-/// With REACH_UPDATE_GOLDEN=1 in the environment the files are written anew; look at the difference before
-/// you commit it.
+/// With REACH_UPDATE_GOLDEN=1 in the environment the files are rewritten; review the difference before a
+/// commit.
 enum Golden {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("Golden")

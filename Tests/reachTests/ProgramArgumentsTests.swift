@@ -6,7 +6,7 @@ import Testing
 
 @testable import reach
 
-/// Where the program's arguments are taken from.
+/// The sources of the program's arguments.
 @Suite("The program: its arguments", .timeLimit(.minutes(5)))
 struct ProgramArgumentsTests {
     private static let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -30,7 +30,7 @@ struct ProgramArgumentsTests {
             """
         let end = try await lab.shell(script, [])
         guard end.code != 99 else { return }
-        // The first line is what the runtime finds by itself; another one may find them.
+        // The first line is the runtime's own result, which may be right with another runtime.
         #expect(end.code == 0 && end.text.hasSuffix("\na b\n"), "\(end)")
     }
 
@@ -46,7 +46,7 @@ struct ProgramArgumentsTests {
             #expect(ProgramArguments.fromKernel(file) == words, "\(text)")
         }
         #expect(ProgramArguments.fromKernel(folder("none")) == nil)
-        // What the C library has handed to this program is what the kernel knows.
+        // The C library's arguments are equal to the kernel's.
         let kernel = try #require(ProgramArguments.fromKernel("/proc/self/cmdline"))
         #expect(ProgramArguments.own == Array(kernel.dropFirst()))
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libcurl for Swift: typed faces for its variadic functions, macros as constants, and the library itself found at run
-// time. Only the calls declared here exist; all but ccurl_load and those about memory need a successful ccurl_load before.
+// libcurl for Swift: typed wrappers of its variadic functions, macros as constants, and the library itself
+// opened at run time. Only the calls declared here exist; all but ccurl_load and those about memory need a
+// successful ccurl_load before.
 #ifndef REACH_CCURL_H
 #define REACH_CCURL_H
 
@@ -10,28 +11,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The oldest libcurl whose behaviour the code counts on: 7.88.0.
+// The oldest supported libcurl: 7.88.0.
 enum { CCURL_MINIMUM_VERSION = 0x075800 };
-// The first libcurl whose bodies over HTTP/2 arrive as they were sent, also where the connection's send buffer is full: 8.2.0.
+// The first libcurl whose bodies over HTTP/2 arrive as they were sent, also if the connection's send buffer
+// is full: 8.2.0.
 enum { CCURL_HTTP2_BODIES_VERSION = 0x080200 };
 
+// The first six are those of cloader_result.
 typedef enum {
-    CCURL_LOADED = 0,
-    CCURL_NOT_FOUND = 1,       // no libcurl.so.4
-    CCURL_SYMBOL_MISSING = 2,  // a libcurl without a function that is needed
-    CCURL_TOO_OLD = 3,
-    CCURL_INIT_FAILED = 4,     // curl_global_init refused
-    CCURL_NO_RESOURCES = 5,    // it may well be there: descriptors were short
-    CCURL_NO_MEMORY = 6,       // it is there: memory or address space was short
-    CCURL_NO_SPACE = 7,        // the address space is limited to less than it needs
+    CCURL_LOADED,
+    CCURL_NOT_FOUND,
+    CCURL_SYMBOL_MISSING,
+    CCURL_TOO_OLD,
+    CCURL_NO_RESOURCES,  // the library may exist: descriptors were short
+    CCURL_NO_MEMORY,     // the library exists: memory or address space was short
+    CCURL_INIT_FAILED,  // curl_global_init failed
+    CCURL_NO_SPACE,     // the address space is limited to less than libcurl needs
 } ccurl_load_result;
 
-// Finds libcurl and initialises it, once for the process, and again where that has failed. From any thread.
+// Opens and initialises libcurl, once for the process, and again after a failure. From any thread.
 ccurl_load_result ccurl_load(void);
-// What the loader or libcurl said when this thread's last call failed.
+// The loader's or libcurl's message of this thread's last failure.
 const char *_Nonnull ccurl_load_message(void);
 
-// libcurl's memory (curl_global_init_mem(3)), by malloc(3): of the large blocks that each request takes and gives back, a few are kept.
+// libcurl's memory (curl_global_init_mem(3)), by malloc(3); a few of the large blocks of each request are
+// reused.
 void *_Nullable ccurl_malloc(size_t size);
 void *_Nullable ccurl_calloc(size_t count, size_t size);
 void ccurl_free(void *_Nullable memory);
@@ -55,13 +59,13 @@ CURLcode ccurl_get_offset(CURL *_Nonnull easy, CURLINFO info, int64_t *_Nonnull 
 CURLcode ccurl_get_string(CURL *_Nonnull easy, CURLINFO info, const char *_Nullable *_Nonnull value);
 CURLcode ccurl_get_list(CURL *_Nonnull easy, CURLINFO info, struct curl_slist *_Nullable *_Nonnull value);
 CURLcode ccurl_get_pointer(CURL *_Nonnull easy, CURLINFO info, void *_Nullable *_Nonnull value);
-// The `SSL *` of the connection that a transfer uses now (CURLINFO_TLS_SSL_PTR(3)); null without TLS, and with another library than OpenSSL
-// or a relative of it.
+// The `SSL *` of a transfer's current connection (CURLINFO_TLS_SSL_PTR(3)); null without TLS, and with
+// another library than OpenSSL or a relative of it.
 void *_Nullable ccurl_openssl_session(CURL *_Nonnull easy);
 const char *_Nonnull ccurl_easy_text(CURLcode code);
 
-// What libcurl has measured of the last transfer, all at once. Times in microseconds (curl_easy_getinfo(3), "TIMES"); the texts are
-// valid until the handle is used again.
+// libcurl's measurements of the last transfer. Times in microseconds (curl_easy_getinfo(3), "TIMES"); the
+// texts are valid until the handle is used again.
 typedef struct {
     int64_t name_lookup, connect, tls, request_start, first_byte, total, uploaded, downloaded;
     long header_bytes, connects, remote_port, local_port;
@@ -71,18 +75,20 @@ ccurl_figures ccurl_get_figures(CURL *_Nonnull easy);
 
 typedef size_t (*ccurl_data_function)(char *_Nonnull bytes, size_t size, size_t count, void *_Nullable user);
 
-// The head of a response, gathered line by line: whoever reads it is called once for each head and not once for each line.
+// Gathers the head of a response line by line and calls its function once for each head.
 typedef struct ccurl_head ccurl_head;
-// Called inside libcurl with a whole head, from its status line to the last field, each line as it came; `bytes` is valid during the
-// call. A head that is longer than the limit comes with no bytes. False ends the transfer.
+// Called inside libcurl with a whole head, from its status line to the last field, each line as it came;
+// `bytes` is valid during the call. A head longer than the limit comes with no bytes. False ends the
+// transfer.
 typedef bool (*ccurl_head_function)(void *_Nullable user, const char *_Nullable bytes, size_t count);
-// A gatherer for one easy handle, which has to live as long as the handle; null without memory. `now` is read with each line.
+// A gatherer for one easy handle; has to live as long as the handle. Null without memory. `now` is read with
+// each line.
 ccurl_head *_Nullable ccurl_head_make(
     const int64_t *_Nonnull now, size_t limit, ccurl_head_function _Nonnull function);
 void ccurl_head_free(ccurl_head *_Nullable head);
-// Forgets what a former transfer of the handle left.
+// Resets the state of the handle's former transfer.
 void ccurl_head_restart(ccurl_head *_Nonnull head);
-// The time of the first line since then; 0 before it.
+// The time of the first line since the restart; 0 before it.
 int64_t ccurl_head_first(const ccurl_head *_Nonnull head);
 // The time of the last line.
 int64_t ccurl_head_last(const ccurl_head *_Nonnull head);
@@ -98,14 +104,14 @@ typedef int (*ccurl_close_function)(void *_Nullable user, curl_socket_t socket);
 typedef CURLcode (*ccurl_tls_function)(CURL *_Nonnull easy, void *_Nullable context, void *_Nullable user);
 CURLcode ccurl_set_data_function(CURL *_Nonnull easy, CURLoption option, ccurl_data_function _Nullable function);
 CURLcode ccurl_set_seek_function(CURL *_Nonnull easy, ccurl_seek_function _Nullable function);
-// Called each time that a request is about to be sent; 1 instead of 0 ends the transfer (CURLOPT_PREREQFUNCTION(3)).
+// Called before each request is sent; 1 instead of 0 ends the transfer (CURLOPT_PREREQFUNCTION(3)).
 CURLcode ccurl_set_before_function(CURL *_Nonnull easy, ccurl_before_function _Nullable function);
 CURLcode ccurl_set_open_function(CURL *_Nonnull easy, ccurl_open_function _Nullable function);
 CURLcode ccurl_set_sockopt_function(CURL *_Nonnull easy, ccurl_sockopt_function _Nullable function);
 CURLcode ccurl_set_close_function(CURL *_Nonnull easy, ccurl_close_function _Nullable function);
 CURLcode ccurl_set_tls_function(CURL *_Nonnull easy, ccurl_tls_function _Nullable function);
 
-// A URL in its parts; null for one that libcurl does not understand, and without memory.
+// Parses a URL; null if libcurl does not understand it, and without memory.
 CURLU *_Nullable ccurl_url_make(const char *_Nonnull text);
 void ccurl_url_free(CURLU *_Nullable url);
 
@@ -125,11 +131,11 @@ CURLMcode ccurl_multi_set_callbacks(
 CURLMcode ccurl_multi_add(CURLM *_Nonnull multi, CURL *_Nonnull easy);
 CURLMcode ccurl_multi_remove(CURLM *_Nonnull multi, CURL *_Nonnull easy);
 CURLMcode ccurl_multi_action(CURLM *_Nonnull multi, curl_socket_t socket, int events, int *_Nonnull running);
-// The next finished transfer: its handle, or null when there is none; its result in `result`.
+// The next finished transfer's handle, and its result in `result`; null if there is none.
 CURL *_Nullable ccurl_multi_next_done(CURLM *_Nonnull multi, CURLcode *_Nonnull result);
 const char *_Nonnull ccurl_multi_text(CURLMcode code);
 
-// What transfers of one session share; used by one thread.
+// The data that a session's transfers share; used by one thread.
 CURLSH *_Nullable ccurl_share_init(void);
 CURLSHcode ccurl_share_set(CURLSH *_Nonnull share, curl_lock_data what);
 CURLSHcode ccurl_share_cleanup(CURLSH *_Nonnull share);

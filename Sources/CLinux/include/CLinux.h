@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernel interfaces that Swift's Glibc module lacks: epoll, eventfd, timerfd, setns, socket filters.
 #pragma once
-// Without _GNU_SOURCE: Swift's Glibc module is built without it, and the two must agree on every type they share.
+// Without _GNU_SOURCE: Swift's Glibc module is built without it, and the two must agree on every type that
+// they share.
 #include <sys/xattr.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -33,11 +34,12 @@ static inline int clinux_setns(int descriptor, int type) { return (int)syscall(S
 static inline int clinux_unshare(int flags) { return (int)syscall(SYS_unshare, flags); }
 static inline int clinux_gettid(void) { return (int)syscall(SYS_gettid); }
 
-// epoll_pwait2(2), Linux 5.11, waits for nanoseconds where epoll_wait(2) counts milliseconds; glibc has it since 2.35.
+// epoll_pwait2(2), Linux 5.11, waits for nanoseconds where epoll_wait(2) counts milliseconds; in glibc since
+// 2.35.
 #ifndef SYS_epoll_pwait2
 #define SYS_epoll_pwait2 441
 #endif
-// Waits for `nanoseconds`, for ever when negative. Its timespec has 64-bit fields on every machine.
+// Waits for `nanoseconds`; for ever if negative. The kernel's timespec has 64-bit fields on every machine.
 static inline int clinux_epoll_wait_precise(int epoll, struct epoll_event *events, int count, int64_t nanoseconds) {
     struct {
         int64_t seconds, nanoseconds;
@@ -64,12 +66,11 @@ static inline int64_t clinux_monotonic_nanoseconds(void) {
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
-// The calling thread's name; the kernel keeps 15 bytes.
+// Sets the calling thread's name, of which the kernel stores 15 bytes.
 static inline void clinux_name_thread(const char *name) { prctl(PR_SET_NAME, name); }
 
-// renameat2(2) with RENAME_NOREPLACE: fails with EEXIST where something has the new name.
-// Gives an open file the access control list of another (acl(5)), or takes away what its folder gave it (a default list) where that has none.
-// 0, or an errno(3).
+// Copies the access control list of a file (acl(5)) to an open file; if that has none, removes the list that
+// the open file inherited from its folder. 0, or an errno(3).
 static inline int clinux_copy_acl(const char *from, int to) {
     static const char name[] = "system.posix_acl_access";
     char list[4096];
@@ -87,10 +88,12 @@ static inline ssize_t clinux_copy_range(int source, int target, size_t count) {
     return syscall(SYS_copy_file_range, source, (void *)0, target, (void *)0, count, 0u);
 }
 
-// accept4(2), which glibc hides behind _GNU_SOURCE: no child that is started meanwhile inherits the connection.
+// accept4(2), which glibc hides behind _GNU_SOURCE: a child that is started meanwhile does not inherit the
+// connection.
 int clinux_accept(int descriptor);
 
-// getsockopt(2): the supplementary groups of who connected a Unix socket, since Linux 4.13; older headers lack it.
+// getsockopt(2): the supplementary groups of a Unix socket's peer, since Linux 4.13; missing in older
+// headers.
 enum { CLINUX_SO_PEERGROUPS = 59 };
 struct clinux_credentials {
     int32_t process;
@@ -99,7 +102,7 @@ struct clinux_credentials {
 // struct ucred (SO_PEERCRED, unix(7)), which glibc hides behind _GNU_SOURCE; 0, or -1 with errno.
 int clinux_peer_credentials(int descriptor, struct clinux_credentials *peer);
 
-// The numbers that all architectures share since Linux 5.1.
+// The system call numbers that all architectures share since Linux 5.1.
 #ifndef SYS_pidfd_send_signal
 #define SYS_pidfd_send_signal 424
 #endif
@@ -118,42 +121,31 @@ static inline int clinux_pidfd_send_signal(int descriptor, int signal) {
 static inline int clinux_close_on_exec_from(unsigned first) { return (int)syscall(SYS_close_range, first, ~0u, 4u); }
 // A pipe whose ends are close-on-exec from the start.
 static inline int clinux_pipe(int ends[2]) { return (int)syscall(SYS_pipe2, ends, O_CLOEXEC); }
-// Has a child begin in an open directory (posix_spawn_file_actions_addfchdir_np, glibc 2.29).
-// The first argument is a posix_spawn_file_actions_t.
+// Starts a child in an open directory (posix_spawn_file_actions_addfchdir_np, glibc 2.29). The first argument
+// is a posix_spawn_file_actions_t.
 int clinux_spawn_in_directory(void *actions, int descriptor);
-// Nanoseconds of CLOCK_BOOTTIME, which goes on while the machine sleeps.
+// Nanoseconds of CLOCK_BOOTTIME, which also counts while the machine is suspended.
 static inline int64_t clinux_boot_nanoseconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_BOOTTIME, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-// What an ICMP message said about a connection (sock_extended_err, linux/errqueue.h), and who sent it.
+// An ICMP message about a connection (sock_extended_err, linux/errqueue.h), and its sender.
 struct clinux_icmp_error {
     uint8_t type, code;
     // AF_INET or AF_INET6, and the sender's address in network order.
     uint8_t family;
     uint8_t sender[16];
 };
-// Has the kernel keep such messages (IP_RECVERR, IPV6_RECVERR; ip(7)). TCP keeps those about a connection that is being made
-// (tcp_v4_err(), net/ipv4/tcp_ipv4.c). 0, or -1 with errno.
-int clinux_keep_icmp_errors(int descriptor, int family);
-// Takes the next one that was kept: 1, or 0 where there is none.
+// Queues such messages at the socket (IP_RECVERR, IPV6_RECVERR; ip(7)). TCP queues those about a connection
+// that is being made (tcp_v4_err(), net/ipv4/tcp_ipv4.c). 0, or -1 with errno.
+int clinux_queue_icmp_errors(int descriptor, int family);
+// Removes the next queued message: 1, or 0 if there is none.
 int clinux_next_icmp_error(int descriptor, struct clinux_icmp_error *error);
 
-// Why dlopen(3) found no library. The loader tells it in words alone, so that is what this goes by.
-enum clinux_load_failure {
-    // It is not there, or damaged.
-    CLINUX_LIBRARY_MISSING,
-    // Too few descriptors (EMFILE, ENFILE).
-    CLINUX_DESCRIPTORS_SHORT,
-    // Too little memory or address space: it is there and cannot be mapped.
-    CLINUX_MEMORY_SHORT,
-};
-// - message: what dlerror(3) said, in the C locale.
-enum clinux_load_failure clinux_explain_load(const char *message);
-// Whose rights a thread has to files (setfsuid(2), credentials(7)): the system calls concern the calling thread alone, where glibc's
-// setgroups(3) changes all of them. On old 32-bit architectures the plain numbers take 16 bits.
+// A thread's rights to files (setfsuid(2), credentials(7)): the system calls change the calling thread alone,
+// while glibc's setgroups(3) changes all threads. On old 32-bit architectures the plain numbers take 16 bits.
 #ifndef SYS_setfsuid32
 #define SYS_setfsuid32 SYS_setfsuid
 #define SYS_setfsgid32 SYS_setfsgid
@@ -161,7 +153,7 @@ enum clinux_load_failure clinux_explain_load(const char *message);
 #ifndef SYS_setgroups32
 #define SYS_setgroups32 SYS_setgroups
 #endif
-// Returns what it was before; an impossible number changes nothing.
+// Returns the former user; an invalid number changes nothing.
 static inline uint32_t clinux_set_file_user(uint32_t user) { return (uint32_t)syscall(SYS_setfsuid32, user); }
 static inline uint32_t clinux_set_file_group(uint32_t group) { return (uint32_t)syscall(SYS_setfsgid32, group); }
 static inline int clinux_set_thread_groups(int count, const uint32_t *groups) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQLite's functions, opened when the first database is: a program that links this starts without SQLite until it needs it.
+// SQLite's functions, opened with the first database: a program that links this starts without SQLite until
+// it needs it.
 //
-// The prototypes are SQLite's own (its ABI is stable since 3.0), so that building needs no headers of it. All calls but
-// csqlite_load and csqlite_load_message need csqlite_load to have returned CSQLITE_LOADED.
+// The prototypes are SQLite's own (its ABI is stable since 3.0), so that building needs no headers of it. All
+// calls but csqlite_load and csqlite_load_message need csqlite_load to have returned CSQLITE_LOADED.
 #pragma once
 
 #include <stdbool.h>
@@ -12,7 +13,7 @@
 typedef struct sqlite3 sqlite3;
 typedef struct sqlite3_stmt sqlite3_stmt;
 
-// 3.40: the oldest that is tested.
+// The oldest tested version, 3.40.
 enum { CSQLITE_MINIMUM_VERSION = 3040000 };
 
 // Result codes (sqlite.org/rescode.html); the low byte of an extended code is its primary code.
@@ -39,32 +40,31 @@ enum {
 // Column types (sqlite.org/c3ref/c_blob.html).
 enum { CSQLITE_INTEGER = 1, CSQLITE_FLOAT = 2, CSQLITE_TEXT = 3, CSQLITE_BLOB = 4, CSQLITE_NULL = 5 };
 
+// The first six are those of cloader_result.
 typedef enum {
-    CSQLITE_LOADED = 0,
+    CSQLITE_LOADED,
     CSQLITE_NOT_FOUND,
-    // It may well be there: descriptors were short.
-    CSQLITE_NO_RESOURCES,
     CSQLITE_SYMBOL_MISSING,
     CSQLITE_TOO_OLD,
-    // It is there: memory or address space was short.
-    CSQLITE_NO_MEMORY
+    CSQLITE_NO_RESOURCES,  // the library may exist: descriptors were short
+    CSQLITE_NO_MEMORY,     // the library exists: memory or address space was short
 } csqlite_load_result;
 
-// Finds SQLite, once for the process, and again where that has failed; any thread may call it.
+// Opens SQLite, once for the process, and again after a failure; called from any thread.
 csqlite_load_result csqlite_load(void);
-// Why this thread's last call has failed.
+// The reason of this thread's last failure.
 const char *csqlite_load_message(void);
 // As `3.40.1`.
 const char *csqlite_version(void);
 
-// Opens a file that is there, by its path or by a URI (sqlite.org/uri.html), for one thread at a time (SQLITE_OPEN_NOMUTEX); extended
-// result codes are on.
+// Opens an existing file, by its path or a URI (sqlite.org/uri.html), for one thread at a time
+// (SQLITE_OPEN_NOMUTEX); extended result codes are on.
 int csqlite_open(const char *name, bool writes, bool is_uri, sqlite3 **database);
 int csqlite_close(sqlite3 *database);
 int csqlite_busy_timeout(sqlite3 *database, int milliseconds);
 int csqlite_exec(sqlite3 *database, const char *sql);
 int csqlite_extended_code(sqlite3 *database);
-// The errno(3) behind the last failure to open or to read or write (sqlite.org/c3ref/system_errno.html).
+// The errno(3) of the last failure to open, read or write (sqlite.org/c3ref/system_errno.html).
 int csqlite_system_errno(sqlite3 *database);
 const char *csqlite_message(sqlite3 *database);
 const char *csqlite_code_text(int code);
@@ -72,12 +72,12 @@ bool csqlite_is_in_transaction(sqlite3 *database);
 int64_t csqlite_last_row(sqlite3 *database);
 int csqlite_changes(sqlite3 *database);
 
-// `keeps` says that the statement will be used often (SQLITE_PREPARE_PERSISTENT).
+// `keeps` hints that the statement will be used often (SQLITE_PREPARE_PERSISTENT).
 int csqlite_prepare(sqlite3 *database, const char *sql, int count, bool keeps, sqlite3_stmt **statement, const char **tail);
 int csqlite_step(sqlite3_stmt *statement);
 int csqlite_reset(sqlite3_stmt *statement);
 int csqlite_finalize(sqlite3_stmt *statement);
-// Forgets the values that were bound.
+// Clears the bound values.
 int csqlite_clear(sqlite3_stmt *statement);
 int csqlite_parameter_count(sqlite3_stmt *statement);
 int csqlite_bind_null(sqlite3_stmt *statement, int index);
@@ -91,7 +91,7 @@ const char *csqlite_column_name(sqlite3_stmt *statement, int column);
 int csqlite_column_type(sqlite3_stmt *statement, int column);
 int64_t csqlite_column_int(sqlite3_stmt *statement, int column);
 double csqlite_column_double(sqlite3_stmt *statement, int column);
-// The bytes live until the next step or reset.
+// The bytes are valid until the next step or reset.
 const unsigned char *csqlite_column_text(sqlite3_stmt *statement, int column);
 const void *csqlite_column_blob(sqlite3_stmt *statement, int column);
 int csqlite_column_bytes(sqlite3_stmt *statement, int column);

@@ -21,7 +21,7 @@ struct DispatchStateMachine: ~Copyable, Sendable {
     }
 
     private var state = State.idle
-    /// As the database has it.
+    /// As stored in the database.
     private(set) var isPaused = false
     /// By lane.
     private var inFlight: [String: InFlightDelivery] = [:]
@@ -57,12 +57,12 @@ struct DispatchStateMachine: ~Copyable, Sendable {
         return true
     }
 
-    /// How many more with this condition may leave.
+    /// How many more requests with this condition may be sent.
     func room(_ condition: NetworkCondition) -> Int {
         state == .running ? limit - inFlight.values.count { $0.condition == condition } : 0
     }
 
-    /// The hosts that get no more with this condition at the moment.
+    /// The hosts at their limit for this condition.
     func fullHosts(_ condition: NetworkCondition) -> [String] {
         var counts: [String: Int] = [:]
         for delivery in inFlight.values where delivery.condition == condition {
@@ -71,7 +71,7 @@ struct DispatchStateMachine: ~Copyable, Sendable {
         return counts.filter { $0.value >= limitPerHost }.map(\.key)
     }
 
-    /// How many lanes with this condition a search for ready ones has to skip.
+    /// The number of busy lanes with this condition, which a search for ready ones skips.
     func busyLanes(_ condition: NetworkCondition) -> Int {
         inFlight.values.count { $0.condition == condition }
     }

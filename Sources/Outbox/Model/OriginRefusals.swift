@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SessionCore
+
 /// Detects origins that refuse everything, such as a gateway that has lost its routes or keys for a while.
 ///
 /// One refusal is the request's own fault and makes a dead letter. Several in a row from one origin, without
@@ -12,15 +14,14 @@ struct OriginRefusals: Sendable, Equatable {
         var origin: String
         /// The requests that were refused in a row and became dead letters; empty once the origin is stopped.
         var suspects: [OutboxID] = []
-        /// When the last refusal came, and when the origin was stopped; in milliseconds since 1970, as all
-        /// times here.
+        /// The time of the last refusal and of the stop, in milliseconds since 1970, as all times here.
         var last: Int64
         var since: Int64 = 0
-        /// Nothing goes there before this; 0 where the origin is not stopped.
+        /// No request is sent there before this; 0 if the origin is not stopped.
         var until: Int64 = 0
         /// The refusals since the origin was stopped.
         var trials = 0
-        /// Refusals are the requests' fault: the origin was stopped for long enough.
+        /// Whether refusals are the requests' fault again, because the stop lasted long enough.
         var isSpent = false
         /// For people.
         var reason = ""
@@ -41,7 +42,7 @@ struct OriginRefusals: Sendable, Equatable {
     }
 
     private var records: [String: Record] = [:]
-    /// The stopped origins that are being asked.
+    /// The stopped origins with a request in flight.
     private var trials: Set<String> = []
     private let schedule: RetrySchedule
 
@@ -130,7 +131,7 @@ struct OriginRefusals: Sendable, Equatable {
     }
 
     /// Lets stopped origins be tried at once; returns them.
-    mutating func hurry(at now: Int64) -> [Record] {
+    mutating func makeDue(at now: Int64) -> [Record] {
         let waiting = records.values.filter { $0.isStopped && !isDue($0, now) }
         for record in waiting { records[record.origin]?.until = now }
         return waiting.compactMap { records[$0.origin] }
@@ -140,4 +141,37 @@ struct OriginRefusals: Sendable, Equatable {
     private func isDue(_ record: Record, _ now: Int64) -> Bool {
         now >= record.until || record.until - now > schedule.horizon
     }
+}
+
+/// Holds requests without TLS while a probe reports a captive portal.
+///
+/// The portal's page answers them like the server, and the request is lost. TLS detects that by itself.
+enum PlainHolds {
+    /// Whether requests without TLS wait; `internet` is nil without a probe.
+    static func holds(_ internet: InternetState?) -> Bool {
+        guard let internet else { return false }
+        return switch internet {
+        case .limited, .full: false
+        // Not probed yet on this path: the answer comes within seconds.
+        case .portal, .none, .unknown: true
+        }
+    }
+
+    /// The reason in a sentence; nil if nothing waits.
+    static func reason(_ internet: InternetState?) -> String? {
+        internet == .portal
+            ? "the network wants a sign-in (the probe says portal), and its page would take what is sent without TLS"
+            : nil
+    }
+
+    /// Turns a delivery without TLS into a retry while the probe reports a portal, whose page may have
+    /// answered.
+    static func doubt(_ verdict: DeliveryVerdict, _ internet: InternetState?) -> DeliveryVerdict {
+        guard case .delivered(let status) = verdict, internet == .portal else { return verdict }
+        let message =
+            "status \(status) came while the probe says portal: perhaps of the network's page to sign in"
+        return .retry(OutboxFailure(.network, message, statusCode: status))
+    }
+
+    static func isPlain(_ origin: String) -> Bool { origin.hasPrefix("http:") }
 }

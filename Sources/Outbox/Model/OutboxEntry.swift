@@ -3,9 +3,9 @@
 public import FoundationEssentials
 public import SessionCore
 
-/// A request in an outbox, as far as lists show it.
+/// A request in an outbox, with the attributes that lists show.
 public struct OutboxEntry: Sendable, Equatable {
-    /// Where it is on its way.
+    /// The state of delivery.
     public enum State: String, Sendable, Codable {
         /// It will be sent.
         case waiting
@@ -15,36 +15,36 @@ public struct OutboxEntry: Sendable, Equatable {
 
     /// Its number.
     public let id: OutboxID
-    /// Where it is on its way.
+    /// The state of delivery.
     public let state: State
     /// Its lane.
     public let lane: String
-    /// Its lane's rank while it is the oldest there.
+    /// The lane's priority while this is its oldest entry.
     public let priority: Int
-    /// As `POST`.
+    /// For example `POST`.
     public let method: String
-    /// Where it goes, with the user and the password where the URL has them.
+    /// The destination, with user and password if the URL has them.
     public let url: String
     /// Which networks it may use.
     public let networkCondition: NetworkCondition
-    /// What is sent as `Idempotency-Key`.
+    /// The value of `Idempotency-Key`.
     public let idempotencyKey: String
     /// The size of its content in bytes.
     public let bodySize: Int64
-    /// When it was taken.
+    /// When it was stored.
     public let created: Date
-    /// After this it is dropped; nil for never.
+    /// When it is dropped; nil for never.
     public let expires: Date?
-    /// How often it was sent without success.
+    /// The number of failed attempts.
     public let attempts: Int
-    /// Not sent before this; nil for as soon as its turn comes.
+    /// The earliest time of the next attempt; nil for as soon as its turn comes.
     public let nextAttempt: Date?
-    /// Why the last try failed; nil before the first.
+    /// The failure of the last attempt; nil before the first.
     public let failure: OutboxFailure?
     /// Why it is not sent at the moment although its turn has come: its server refuses everything, or the
-    /// network wants a sign-in; nil where neither is so.
+    /// network wants a sign-in; nil if neither holds.
     public let hold: String?
-    /// After so many failures it becomes a dead letter; nil for what holds for all.
+    /// The number of failures that makes it a dead letter; nil for the schedule's limit.
     public let maximumAttempts: Int?
 
     /// ``url`` without user and password: for lists.
@@ -77,7 +77,7 @@ public struct OutboxEntry: Sendable, Equatable {
     }
 }
 
-/// How much is in an outbox.
+/// The contents of an outbox in numbers.
 public struct OutboxCounts: Sendable, Equatable {
     /// Entries that will be sent.
     public var waiting = 0
@@ -85,7 +85,7 @@ public struct OutboxCounts: Sendable, Equatable {
     public var dead = 0
     /// The content of both, in bytes.
     public var bytes: Int64 = 0
-    /// When the oldest waiting entry was taken; nil where there is none.
+    /// When the oldest waiting entry was stored; nil if there is none.
     public var oldest: Date?
     /// Whether delivery is paused.
     public var isPaused = false
@@ -93,7 +93,7 @@ public struct OutboxCounts: Sendable, Equatable {
     package init() {}
 }
 
-/// What a server said to a request.
+/// A server's answer to a request.
 public struct OutboxReply: Sendable, Equatable {
     /// The status code.
     public let statusCode: Int

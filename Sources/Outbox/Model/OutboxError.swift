@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why an outbox cannot do what it was asked for.
+/// Why an outbox operation failed.
 public struct OutboxError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kind of failure; more may come.
     public struct Code: RawRepresentable, Sendable, Hashable {
-        /// A word for programs.
+        /// The code as text, for programs.
         public let rawValue: String
         /// The code with this word.
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -15,11 +15,11 @@ public struct OutboxError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let diskFull = Code(rawValue: "diskFull")
         /// SQLite is not installed.
         public static let missingLibrary = Code(rawValue: "missingLibrary")
-        /// There is no room for the request.
+        /// The outbox has no space for the request.
         public static let full = Code(rawValue: "full")
         /// The request cannot be stored or sent as it is.
         public static let badRequest = Code(rawValue: "badRequest")
-        /// A request with this key is there, and it is another one.
+        /// Another request with this key is stored.
         public static let keyTaken = Code(rawValue: "keyTaken")
         /// Another process delivers.
         public static let deliveredElsewhere = Code(rawValue: "deliveredElsewhere")

@@ -2,21 +2,21 @@
 
 public import FoundationEssentials
 
-/// What happened in an outbox; in order, from the process that did it.
+/// An event of an outbox; in order, from the process that caused it.
 ///
-/// What other processes enqueue, retry or remove shows in lists and counts, not here.
+/// Changes by other processes show in lists and counts, not here.
 public enum OutboxEvent: Sendable {
     /// Requests were stored: they are on the disk.
     case enqueued([OutboxReceipt])
-    /// The server has it, and it is out of the outbox.
+    /// The server has the request; the entry was removed.
     case delivered(OutboxID, statusCode: Int)
-    /// A try failed; it will be sent again at this time.
+    /// An attempt failed; the next follows at this time.
     case failed(OutboxID, OutboxFailure, nextAttempt: Date)
     /// It became a dead letter.
     case died(OutboxID, OutboxFailure)
     /// It expired and was dropped.
     case expired(OutboxID)
-    /// It had to give way to a new request.
+    /// It was dropped to make space for a new request.
     case dropped(OutboxID)
     /// Dead letters are waiting again.
     case retried([OutboxID])
@@ -24,20 +24,19 @@ public enum OutboxEvent: Sendable {
     case removed([OutboxID])
     /// Delivery was paused or resumed.
     case paused(Bool)
-    /// What goes to this origin waits until then, or until ``released(_:)``; `http` stands for everything without TLS.
+    /// Requests to this origin wait until then, or until ``released(_:)``; `http` stands for all requests
+    /// without TLS.
     case held(String, reason: String, until: Date?)
-    /// What goes to this origin, or without TLS (`http`), waits no longer.
+    /// Requests to this origin, or without TLS (`http`), no longer wait.
     case released(String)
-    /// This process delivers from now on, or no longer.
+    /// Whether this process delivers.
     case delivering(Bool)
-    /// The database was damaged: it was moved to this path, and so many entries were carried over into a new
-    /// one.
+    /// The database was damaged: it was moved to this path, and so many entries were copied into a new one.
     ///
-    /// The contents of those which could not be are in a folder beside it, whose name ends with `.bodies`.
-    /// The last three are kept.
+    /// The contents of the other entries are in a folder beside it, whose name ends with `.bodies`. The last
+    /// three damaged databases are stored.
     case damaged(movedTo: String, reason: String, salvaged: Int)
-    /// The outbox's file cannot be written at the moment; what was delivered stays in mind and is removed as
-    /// soon as it can be.
+    /// The outbox's file cannot be written at the moment; outcomes stay in memory until it can.
     ///
     /// Published once for each sentence, until ``storageRecovered``.
     case storageFailed(String)
@@ -45,27 +44,27 @@ public enum OutboxEvent: Sendable {
     case storageRecovered
 }
 
-/// How an entry left the outbox; the last thousand are remembered.
+/// How an entry left the outbox; the last thousand results are stored.
 public struct OutboxResult: Sendable, Equatable {
-    /// In which way.
+    /// The way in which it left.
     public enum Outcome: String, Sendable, Codable {
         /// The server has it.
         case delivered
         /// It expired.
         case expired
-        /// It gave way to a newer one.
+        /// It was dropped to make space for a newer one.
         case dropped
         /// Removed on request.
         case removed
     }
 
-    /// The entry.
+    /// The entry's ID.
     public let id: OutboxID
-    /// In which way.
+    /// The way in which it left.
     public let outcome: Outcome
-    /// The server's status, where it was delivered.
+    /// The server's status, if it was delivered.
     public let statusCode: Int?
-    /// When.
+    /// When it left.
     public let date: Date
 
     package init(id: OutboxID, outcome: Outcome, statusCode: Int?, date: Date) {
@@ -73,5 +72,40 @@ public struct OutboxResult: Sendable, Equatable {
         self.outcome = outcome
         self.statusCode = statusCode
         self.date = date
+    }
+}
+
+/// Tracks which work fails on the outbox's files, so that each failure is reported once and not with every
+/// try.
+struct StorageHealth: Sendable {
+    /// Work that is retried.
+    enum Work: Sendable {
+        /// Storing the outcome of a delivery.
+        case settling
+        /// Searching for entries to send.
+        case choosing
+        /// Reading changes of other processes.
+        case reading
+    }
+
+    private var failing: Set<Work> = []
+    /// The sentences since everything worked.
+    private var reported: Set<String> = []
+
+    init() {}
+
+    /// Records a failure; true if its sentence is new.
+    mutating func failed(_ work: Work, _ sentence: String) -> Bool {
+        failing.insert(work)
+        return reported.insert(sentence).inserted
+    }
+
+    /// Records a success; true if everything works again.
+    mutating func worked(_ works: Set<Work>) -> Bool {
+        guard !failing.isDisjoint(with: works) else { return false }
+        failing.subtract(works)
+        guard failing.isEmpty else { return false }
+        reported = []
+        return true
     }
 }

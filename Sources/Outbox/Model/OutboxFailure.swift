@@ -4,35 +4,34 @@ package import SessionCore
 
 /// Why a request was not delivered.
 public struct OutboxFailure: Sendable, Equatable, CustomStringConvertible {
-    /// What kind of reason it is.
+    /// The kind of failure.
     public enum Kind: String, Sendable, Codable {
-        /// No network, no such host, no connection, a time limit: passes when the network is better.
+        /// No network, no such host, no connection, or a time limit: passes with a better network.
         case network
-        /// The server's status says that it cannot at the moment: 408, 421, 423, 425, 429, 5xx, 409 to a
-        /// request that it may have got before, any refusal with `Retry-After`, a redirect that is not
-        /// followed, or no proper HTTP; or it refuses everything.
+        /// A temporary failure by the server's status: 408, 421, 423, 425, 429, 5xx, 409 to a request that it
+        /// may have received before, any refusal with `Retry-After`, a redirect that is not followed, or no
+        /// valid HTTP; or an origin that refuses everything.
         case server
-        /// The server refuses the request, by another status.
+        /// Another status of refusal.
         case refused
         /// The server is not trusted, or it or a proxy does not trust this device: needs a correction by
         /// people, of a clock for instance.
         case security
         /// A secret could not be looked up.
         case secret
-        /// The server refuses the request with a secret that was filled in, which may be an old one: 401 or
-        /// 403.
+        /// A refusal with 401 or 403 of a secret that was filled in, which may be outdated.
         case credentials
-        /// The request cannot be sent as it is: its content is gone, its URL is none.
+        /// The request cannot be sent: its content is missing, or its URL is invalid.
         case unsendable
         /// This device lacks something: memory, a library.
         case local
     }
 
-    /// What kind of reason it is.
+    /// The kind of failure.
     public let kind: Kind
     /// What happened, in a sentence.
     public let message: String
-    /// The status, where a server answered.
+    /// The status, if a server answered.
     public let statusCode: Int?
 
     /// A failure.
@@ -48,48 +47,48 @@ public struct OutboxFailure: Sendable, Equatable, CustomStringConvertible {
     /// Whether the same request may succeed later.
     public var isPassing: Bool { kind != .refused && kind != .unsendable }
 
-    /// Whether it may be of a gateway that has lost its routes or keys, and not of the server behind it: the
-    /// statuses that say nothing about the request's content.
+    /// Whether the refusal may be a gateway's that has lost its routes or keys, and not the server's: its
+    /// status says nothing about the request's content.
     package var mayBeOfGateway: Bool {
         guard kind == .refused || kind == .credentials, let statusCode else { return false }
         return [401, 402, 403, 404, 405, 410, 451].contains(statusCode)
     }
 
-    /// Whether the server says that the request conflicts with another one, perhaps its own earlier try.
+    /// Whether the server reports a conflict with another request, perhaps its own earlier attempt.
     package var isConflict: Bool { kind == .server && statusCode == 409 }
 }
 
-/// What becomes of a request after a try.
+/// What follows an attempt.
 package enum DeliveryVerdict: Sendable, Equatable {
     /// The server has it.
     case delivered(statusCode: Int)
-    /// It is to be sent again, unless this was one try too many.
+    /// It is sent again, unless this was the last permitted attempt.
     case retry(OutboxFailure)
     /// Sending it again would not help.
     case dead(OutboxFailure)
-    /// It was not really tried: the delivery was stopped meanwhile.
+    /// The delivery was stopped before the attempt was complete.
     case untried
 
     /// Judges by the status of a complete response (RFC 9110 §15).
     ///
     /// - Parameters:
-    ///   - fillsSecrets: whether something was filled in that may be another with the next try.
+    ///   - fillsSecrets: whether secrets were filled in that may differ with the next attempt.
     ///   - isSecure: whether TLS protected the answer, so that it is the server's own.
-    ///   - isRepeated: whether the server may have got the request before.
+    ///   - isRepeated: whether the server may have received the request before.
     ///   - asksForLater: whether the response has `Retry-After`.
-    ///   - location: where a redirect leads.
+    ///   - location: the target of a redirect.
     package init(
         statusCode: Int, fillsSecrets: Bool = false, isSecure: Bool = false, isRepeated: Bool = false,
         asksForLater: Bool = false, location: String? = nil
     ) {
         switch statusCode {
         case 200..<300: self = .delivered(statusCode: statusCode)
-        // The server has carried it out and names what came of it (RFC 9110 §15.4.4); in the clear it may not
-        // be the server that says so.
+        // The server has processed the request and names the result (RFC 9110 §15.4.4); without TLS the
+        // answer may not be the server's.
         case 303 where isSecure: self = .delivered(statusCode: statusCode)
-        // One that ``DeliveryRedirects`` do not follow: no server has the request. It may be of a network
-        // that wants a sign-in, which says so of everything that waits, or of a server that is put right one
-        // day, so nothing is given up for it.
+        // A redirect that ``DeliveryRedirects`` does not follow: no server has the request. It may come from
+        // a captive portal, which redirects every request, or from a server that will be corrected, so the
+        // request is not given up.
         case 301, 302, 303, 307, 308:
             let target = location.map { " to \(TextQuote($0))" } ?? ""
             let message =
@@ -98,20 +97,20 @@ package enum DeliveryVerdict: Sendable, Equatable {
         case 401 where fillsSecrets, 403 where fillsSecrets:
             self = .retry(
                 OutboxFailure(.credentials, "the server answered \(statusCode)", statusCode: statusCode))
-        // A proxy on the way refuses this device, whatever it sends; the server has not seen the request (RFC
-        // 9110 §15.5.8).
+        // A proxy refuses this device, whatever the request; the server has not seen it (RFC 9110 §15.5.8).
         case 407:
             let message = "a proxy on the way wants credentials: status 407"
             self = .retry(OutboxFailure(.security, message, statusCode: statusCode))
-        // The first try is still being worked on (draft-ietf-httpapi-idempotency-key-header §2.6 and §2.7).
+        // The first attempt is still being processed (draft-ietf-httpapi-idempotency-key-header §2.6 and
+        // §2.7).
         case 409 where isRepeated:
             let message = "the server answered 409, perhaps since it still works on an earlier try"
             self = .retry(OutboxFailure(.server, message, statusCode: statusCode))
-        // It may be taken by another connection (421, RFC 9110 §15.5.20), or when a lock is gone (423, RFC
-        // 4918 §11.3).
+        // It may succeed on another connection (421, RFC 9110 §15.5.20), or after a lock is released (423,
+        // RFC 4918 §11.3).
         case 421, 423:
             self = .retry(OutboxFailure(.server, "the server answered \(statusCode)", statusCode: statusCode))
-        // Too early (RFC 8470) and too many requests (RFC 6585) name themselves passing, as 408 does.
+        // Too early (RFC 8470) and too many requests (RFC 6585) are temporary by definition, as 408 is.
         case 408, 425, 429, 500...:
             self = .retry(OutboxFailure(.server, "the server answered \(statusCode)", statusCode: statusCode))
         // Refused for a while (RFC 9110 §10.2.3; §15.5.14 for 413).
@@ -123,13 +122,13 @@ package enum DeliveryVerdict: Sendable, Equatable {
         }
     }
 
-    /// Judges by what hindered the transfer.
+    /// Judges by the error that ended the transfer.
     ///
     /// - Parameters:
-    ///   - status: that of a response which began to come.
-    ///   - fillsSecrets: whether something was filled in that may be another with the next try.
+    ///   - status: that of a response whose content was incomplete.
+    ///   - fillsSecrets: whether secrets were filled in that may differ with the next attempt.
     ///   - isSecure: whether TLS protected that response.
-    ///   - isRepeated: whether the server may have got the request before.
+    ///   - isRepeated: whether the server may have received the request before.
     ///   - asksForLater: whether that response has `Retry-After`.
     package init(
         error: SessionError, statusCode status: Int?, fillsSecrets: Bool = false, isSecure: Bool = false,
@@ -143,13 +142,13 @@ package enum DeliveryVerdict: Sendable, Equatable {
         }
         switch error.code {
         case .cancelled, .invalidated: self = .untried
-        // The server has said that it has the request, and only the content of its answer is of no use here.
+        // The server has confirmed the request; only the content of its answer cannot be used.
         case .dataLengthExceedsMaximum, .cannotDecodeRawData:
             self = judged ?? .retry(OutboxFailure(.server, message))
-        // The same where the end of that content is in doubt because TLS was not closed (RFC 9112 §9.8).
+        // The same if the content may be truncated because TLS was not closed (RFC 9112 §9.8).
         case .networkConnectionLost where error.domain == .security && judged != nil:
             self = judged ?? .retry(OutboxFailure(.network, message))
-        // A redirect that leads nowhere says no more about the request than one that is not followed.
+        // An endless redirect says no more about the request than one that is not followed.
         case .tooManyRedirects: self = .retry(OutboxFailure(.server, message, statusCode: status))
         case .badURL where (status ?? 0) / 100 == 3, .unsupportedURL where (status ?? 0) / 100 == 3:
             if case .delivered? = judged {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The number of an entry in its outbox; a later entry has a greater one, and none is given twice.
+/// The number of an entry in its outbox; later entries have greater numbers, and no number is reused.
 public struct OutboxID: RawRepresentable, Sendable, Hashable, Comparable, Codable, CustomStringConvertible {
     /// The number.
     public let rawValue: Int64
@@ -12,13 +12,13 @@ public struct OutboxID: RawRepresentable, Sendable, Hashable, Comparable, Codabl
     public static func < (left: OutboxID, right: OutboxID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// What an outbox says of a request that it has taken: it is on the disk.
+/// The confirmation that a request is stored on the disk.
 public struct OutboxReceipt: Sendable, Hashable {
     /// The entry's number.
     public let id: OutboxID
-    /// What is sent as `Idempotency-Key`, with each try the same.
+    /// The value of `Idempotency-Key`, the same with each attempt.
     public let idempotencyKey: String
-    /// Whether an entry with this key was there already, and this is its receipt: nothing was added.
+    /// Whether an entry with this key existed already and this is its receipt; nothing was added.
     public let isRepeated: Bool
 
     package init(id: OutboxID, idempotencyKey: String, isRepeated: Bool = false) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How much an outbox holds, and what happens where more comes.
+/// How much an outbox holds, and what happens at the limit.
 public struct OutboxLimits: Sendable, Equatable {
-    /// What gives way to a request for which there is no room.
+    /// What is dropped to make space for a new request.
     public enum Policy: String, Sendable, Codable, CaseIterable {
         /// Nothing: the new request is refused with an error.
         case refuse
         /// The oldest dead letters, then the oldest waiting requests.
         case dropOldest
-        /// What has expired and dead letters; where that is not enough, the new request is refused.
+        /// Expired requests and dead letters; if that is not enough, the new request is refused.
         case dropExpiredFirst
     }
 
@@ -18,9 +18,9 @@ public struct OutboxLimits: Sendable, Equatable {
     public var maximumBytes: Int64 = 1 << 30
     /// The most bytes of a request's content; 256 MiB.
     public var maximumBodySize: Int64 = 256 << 20
-    /// What gives way; nothing.
+    /// What is dropped; nothing.
     public var policy = Policy.refuse
-    /// The most bytes of a server's answer that are kept with a dead letter; 64 KiB.
+    /// The most bytes of a server's answer that are stored with a dead letter; 64 KiB.
     public var maximumReplySize = 64 << 10
 
     /// The defaults.
@@ -33,7 +33,7 @@ public struct OutboxLimits: Sendable, Equatable {
         case refuse(String)
     }
 
-    /// What gives way, in this order.
+    /// What is dropped, in this order.
     package enum DropOrder: Sendable, Equatable {
         case expiredThenDead
         case expiredThenDeadThenOldest

@@ -4,54 +4,54 @@ public import FoundationEssentials
 public import HTTPTypes
 public import SessionCore
 
-/// What an outbox is to send, and how.
+/// A request for an outbox, and how it is delivered.
 public struct OutboxRequest: Sendable {
     /// The content.
     public enum Body: Sendable, Equatable {
         /// Bytes in memory.
         case data(Data)
-        /// The content of this file; it is copied, so it may be removed once the request was taken.
+        /// The content of this file, which is copied and may be removed once the request is stored.
         case file(path: String)
     }
 
-    /// Where it goes; `http` or `https`.
+    /// The destination; `http` or `https`.
     public var url: URL
     /// The method.
     public var method: HTTPRequest.Method
-    /// What is sent as it stands here; stored in the outbox's file.
+    /// Header fields that are sent unchanged and stored in the outbox's file.
     public var headerFields: HTTPFields
     /// Fields whose values are looked up when the request is sent, and are never stored.
     public var secretFields: [SecretField] = []
     /// The content; nil for none.
     public var body: Body?
-    /// Requests of one lane are delivered one after the other, in the order in which they were taken; lanes
+    /// Requests of one lane are delivered one after the other, in the order in which they were stored; lanes
     /// do not wait for each other.
     public var lane = "default"
-    /// Which lane goes first where not all can at once: that whose oldest request has the greater number.
+    /// The lane whose oldest request has the greater number is served first, if not all can be sent at once.
     public var priority = 0
     /// Which networks it may use.
     public var networkCondition = NetworkCondition.any
-    /// After this it is worth nothing: it is dropped instead of sent; nil for never.
+    /// When the request is dropped instead of sent; nil for never.
     ///
-    /// What is on its way then is waited for; what waits for a network is not.
+    /// A request in flight is completed; one that waits for a network is dropped.
     ///
-    /// By the device's clock. Where that is set later, this moves with it, so that an hour stays an hour on a
-    /// device that starts in 1970; not so where it is more than a year away, which makes it a date, nor after
-    /// the machine was started again.
+    /// By the device's clock. If that is set later, this time moves with it, so that an hour stays an hour on
+    /// a device that starts in 1970; but not if it is more than a year away, which makes it a date, nor after
+    /// a restart of the machine.
     public var expires: Date?
-    /// How long the server may be silent, and so how long it may take for its answer; nil for the timeout of
-    /// the outbox, zero for ever.
+    /// How long the server may be silent, and so how long its answer may take; nil for the outbox's timeout,
+    /// zero for ever.
     ///
-    /// Doubled with each try that was sent whole and got no answer in time.
+    /// Doubled after each attempt that was sent completely and not answered in time.
     public var timeout: Duration?
-    /// After so many failures it becomes a dead letter; nil for what the outbox's
-    /// ``RetrySchedule/maximumAttempts`` says.
+    /// The number of failures that makes it a dead letter; nil for the outbox's
+    /// ``RetrySchedule/maximumAttempts``.
     public var maximumAttempts: Int?
-    /// What the server recognises a repeated delivery by; nil makes a random one.
+    /// The key by which the server recognises a repeated delivery; nil makes a random one.
     ///
-    /// A request with the key of one that is still there is not taken twice: so a program that was killed
-    /// before it got its receipt may hand over the same again. One with another URL, method or content is
-    /// refused (``OutboxError/Code/keyTaken``). An `Idempotency-Key` among ``headerFields`` counts as this.
+    /// A request with the key of a stored one is not stored twice: a program that was killed before it got
+    /// its receipt may pass the same request again. One with another URL, method or content is refused
+    /// (``OutboxError/Code/keyTaken``). An `Idempotency-Key` among ``headerFields`` counts as this.
     public var idempotencyKey: String?
 
     /// A request.
@@ -78,13 +78,13 @@ public struct OutboxRequest: Sendable {
 
 /// A header field whose value is looked up when the request is sent.
 public struct SecretField: Sendable, Hashable {
-    /// The field's name, as `Authorization`.
+    /// The field's name, for example `Authorization`.
     public var name: String
-    /// What comes before the secret, as `Bearer `; stored.
+    /// The text before the secret, for example `Bearer `; stored.
     public var prefix: String
     /// The source: `env`, `file`, or a name that the program has registered.
     public var source: String
-    /// What the source is asked for: a variable's name, a path.
+    /// The key for the source: a variable's name, a path.
     public var key: String
 
     /// A field.
@@ -95,7 +95,7 @@ public struct SecretField: Sendable, Hashable {
         self.key = key
     }
 
-    /// `env:NAME` or `file:PATH`, as commands write it; nil without a colon.
+    /// `env:NAME` or `file:PATH`, as in commands; nil without a colon.
     public init?(name: String, prefix: String = "", reference: String) {
         guard let colon = reference.firstIndex(of: ":") else { return nil }
         self.init(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When a request that failed is sent again.
+/// When a failed request is sent again.
 ///
 /// The pause after the nth failure lies between a part of it and the whole of `first · factor ^ (n − 1)`, so
 /// that devices which lost the same server do not return all at once. A `Retry-After` of the server makes it
@@ -8,33 +8,33 @@
 public struct RetrySchedule: Sendable, Equatable {
     /// The first pause; 1 s.
     public var first: Duration = .seconds(1)
-    /// What each further pause is longer by; 2.
+    /// The growth of each further pause; 2.
     public var factor = 2.0
     /// The longest pause; 10 min.
     public var longest: Duration = .seconds(600)
-    /// The part of a pause that is left to chance, 0 to 1; 0.5.
+    /// The random part of a pause, 0 to 1; 0.5.
     public var jitter = 0.5
-    /// The most that a server may ask for; 1 h.
+    /// The longest `Retry-After` that is followed; 1 h.
     public var longestRetryAfter: Duration = .seconds(3_600)
-    /// The shortest pause where people have to correct something first: trust, a secret, a library; 1 min.
+    /// The shortest pause if people have to correct something first: trust, a secret, a library; 1 min.
     public var slow: Duration = .seconds(60)
-    /// After so many failures a request becomes a dead letter; nil, the default, for never: a server may be
-    /// away for long.
+    /// The number of failures that makes a request a dead letter; nil, the default, for never: a server may
+    /// be away for long.
     public var maximumAttempts: Int?
 
-    /// After so many refusals of a secret that was filled in, each looked up anew, a request becomes a dead
-    /// letter; 8, which are two minutes with the other defaults.
+    /// The number of refusals of a secret, looked up anew each time, that makes a request a dead letter; 8,
+    /// which are two minutes with the other defaults.
     public var maximumRefusals = 8
 
-    /// After so many 409 a request becomes a dead letter: the server still works on an earlier try, or says
-    /// so; 16, which are over an hour with the other defaults.
+    /// The number of 409 responses, by which the server reports an earlier attempt in progress, that makes a
+    /// request a dead letter; 16, which are over an hour with the other defaults.
     public var maximumConflicts = 16
 
-    /// After so many refusals in a row from one origin (401, 403, 404 and others that a gateway gives)
-    /// without a success between, they count as the server's trouble: nothing becomes a dead letter for them,
-    /// and the origin is asked seldom; 5, and 0 for never.
+    /// The number of refusals in a row from one origin (401, 403, 404 and others that a gateway gives),
+    /// without a success between, that counts as the server's fault: they make no dead letters, and the
+    /// origin is tried rarely; 5, and 0 for never.
     public var refusalsInARow = 5
-    /// How long refusals in a row count as the server's trouble; 1 h.
+    /// How long refusals in a row count as the server's fault; 1 h.
     ///
     /// After that they make dead letters again, until a success.
     public var longestStop: Duration = .seconds(3_600)
@@ -42,13 +42,13 @@ public struct RetrySchedule: Sendable, Equatable {
     /// The defaults.
     public init() {}
 
-    /// How long to wait, in milliseconds; nil for no more tries.
+    /// The pause before the next attempt, in milliseconds; nil for no more attempts.
     ///
     /// - Parameters:
-    ///   - failures: how often it has failed by now, at least 1; of refused secrets and of conflicts, how
-    ///     often these were.
+    ///   - failures: the number of failures so far, at least 1; of refused secrets and of conflicts, the
+    /// number of these.
     ///   - isConflict: whether the server answers 409.
-    ///   - retryAfter: what the server asks for.
+    ///   - retryAfter: the server's `Retry-After`.
     ///   - chance: a random number from 0 to 1.
     package func pause(
         afterFailures failures: Int, kind: OutboxFailure.Kind, isConflict: Bool = false,
@@ -60,7 +60,7 @@ public struct RetrySchedule: Sendable, Equatable {
         if isConflict, failures >= maximumConflicts { return nil }
         let limit = Double(max(longest.milliseconds, 0))
         var pause = Double(max(first.milliseconds, 0))
-        // Step by step: no power overflows on the way to the limit, and a thousand steps reach any.
+        // Step by step: no power overflows on the way to the limit, and a thousand steps reach any limit.
         var steps = min(max(failures, 1), 1_000) - 1
         while steps > 0, pause < limit {
             pause *= max(factor, 1)
@@ -77,8 +77,7 @@ public struct RetrySchedule: Sendable, Equatable {
         return max(Int64(pause), wished)
     }
 
-    /// No pause is longer than this, in milliseconds: what the clock says to be further away, the clock has
-    /// got wrong.
+    /// The longest possible pause, in milliseconds; a stored time further away comes from a wrong clock.
     package var horizon: Int64 { max(longest, longestRetryAfter, slow).milliseconds }
 }
 

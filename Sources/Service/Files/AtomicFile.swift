@@ -4,27 +4,26 @@ package import Glibc
 
 /// A file that is replaced as a whole: readers see the old content or the new one, never a part.
 ///
-/// It is for other programs of this machine and worthless after a restart of it, so nothing is synced.
+/// Its readers are programs of this machine until the next restart, so nothing is synced.
 package struct AtomicFile: Sendable {
     package let path: String
     private let temporary: String
     private let mode: mode_t
 
-    /// - Parameter mode: the file's mode, whatever the umask of the process; readable for everyone by
-    ///   default.
+    /// - Parameter mode: the file's mode, regardless of the umask; readable for all users by default.
     package init(_ path: String, mode: mode_t = 0o644) {
         self.path = path
         self.mode = mode
         let slash = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
-        // Collectors of files look at the end of the name, so that must be another one.
+        // Collectors of files select by the end of the name, so the temporary name has another one.
         temporary = "\(path[..<slash]).\(path[slash...]).new"
     }
 
     /// Writes the content.
     ///
-    /// - Returns: What failed; nil where nothing did.
+    /// - Returns: the failure; nil for success.
     package func write(_ bytes: [UInt8]) -> String? {
-        // What an earlier process left half-written.
+        // Removes an earlier process's leftover.
         unlink(temporary)
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
         guard descriptor >= 0 else { return failure("cannot be made") }
@@ -47,7 +46,7 @@ package struct AtomicFile: Sendable {
         return nil
     }
 
-    /// Takes it away.
+    /// Removes the file.
     package func remove() { unlink(path) }
 
     private func failure(_ what: String) -> String { "\(path) \(what): \(String(cString: strerror(errno)))" }

@@ -2,12 +2,11 @@
 
 package import EventLoop
 
-/// Writes the newest of what it is given into a file, on the thread for files.
+/// Writes the newest content into a file, on the thread for files.
 ///
-/// While one content is being written, the newest one waits and takes the place of those before it: a disk
-/// that is slower than the network makes the file late, and nothing grows. What a disk refuses, a full one
-/// for instance, is tried again until it is written, and what stood there before is taken away: nobody is to
-/// believe it. To be used on the loop's thread.
+/// During a write only the newest content waits: a disk slower than the network delays the file, and nothing
+/// grows. A failed write, on a full disk for instance, is repeated until it succeeds, and the outdated file
+/// is removed meanwhile. Used on the loop's thread.
 package final class NewestWriter {
     private let file: AtomicFile
     private let files: Reactor
@@ -18,14 +17,14 @@ package final class NewestWriter {
     private var isFailing = false
     private var ends: [() -> Void] = []
     private var retry: TimerID?
-    /// Until the next try, in nanoseconds.
+    /// The pause before the next attempt, in nanoseconds.
     private var pause = NewestWriter.firstPause
     private static let firstPause: Int64 = 1_000_000_000
     private static let longestPause: Int64 = 60_000_000_000
     /// Contents that were replaced before they were written.
     package private(set) var skipped: UInt64 = 0
 
-    /// - Parameter report: Gets a sentence when writing begins to fail, and when it works again.
+    /// - Parameter report: gets a sentence when writing begins to fail, and when it works again.
     package init(_ path: String, loop: Reactor, files: Reactor, report: @escaping (String) -> Void) {
         file = AtomicFile(path)
         self.loop = loop
@@ -33,7 +32,7 @@ package final class NewestWriter {
         self.report = report
     }
 
-    /// Writes it after the current write.
+    /// Writes the content after the current write.
     package func write(_ bytes: [UInt8]) {
         if waiting != nil { skipped += 1 }
         waiting = bytes
@@ -56,7 +55,7 @@ package final class NewestWriter {
     private func ended(_ problem: String?, _ bytes: [UInt8]) {
         isWriting = false
         if let problem {
-            // Once, not at each change.
+            // Reported once, and not with each attempt.
             if !isFailing { report(problem) }
         } else if isFailing {
             report("\(file.path) can be written again")
@@ -84,13 +83,13 @@ package final class NewestWriter {
         retry = nil
     }
 
-    /// Calls back when everything is written, but for what the disk refuses.
+    /// Calls back when all contents are written, or the disk refuses them.
     package func finish(_ done: @escaping () -> Void) {
         cancelRetry()
         if isWriting { ends.append(done) } else { done() }
     }
 
-    /// Takes the file away after the last write, and calls back.
+    /// Removes the file after the last write, and calls back.
     package func remove(_ done: @escaping () -> Void) {
         let (file, bound) = (file, LoopBound(Completion(done), to: loop))
         finish { [files] in

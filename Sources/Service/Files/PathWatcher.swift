@@ -3,18 +3,19 @@
 import EventLoop
 import Glibc
 
-/// Reports that a file or a folder is removed or moved: inotify(7) on the place itself, so other files cause
+/// Reports that a file or a folder is removed or moved: inotify(7) on the path itself, so other files cause
 /// no wake-up.
 ///
-/// To be used on the loop's thread.
+/// Used on the loop's thread.
 final class PathWatcher {
     private let descriptor: OwnedDescriptor
     private let loop: Reactor
 
     /// - Parameters:
-    ///   - folder: The folder; nil is returned where there is none, or no watch is left (fs.inotify).
-    ///   - file: A file in it that is kept open: it loses its name, and lives on.
-    ///   - changed: May be called where nothing is gone.
+    ///   - folder: the folder; the initializer returns nil if there is none, or no watch is left
+    /// (fs.inotify).
+    ///   - file: a file in it that is open: when it is removed it loses its name only.
+    ///   - changed: may also be called when nothing was removed.
     init?(folder: String, file: String? = nil, on loop: Reactor, changed: @escaping () -> Void) {
         let number = inotify_init1(Int32(O_CLOEXEC | O_NONBLOCK))
         guard number >= 0 else { return nil }

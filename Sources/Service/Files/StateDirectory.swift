@@ -4,15 +4,15 @@ import Glibc
 import ServiceCore
 import Storage
 
-/// The directory in which a service keeps what has to last: the history and the outbox.
+/// The directory of the service's lasting files: the history and the outbox.
 package struct StateDirectory: Sendable {
-    /// Why it is of no use.
+    /// Why it cannot be used.
     package struct Problem: Error, CustomStringConvertible {
         package let description: String
-        /// Whether the disk is behind it, which may be full or mounted read-only for a while: a service
-        /// watches the network all the same.
+        /// Whether the disk is the cause, which may be full or read-only for a while: the service then runs
+        /// without it.
         ///
-        /// Everything else a person has to decide.
+        /// Other problems need a decision of the administrator.
         package let isOfDisk: Bool
     }
 
@@ -20,12 +20,12 @@ package struct StateDirectory: Sendable {
 
     package init(_ path: String) { self.path = path }
 
-    /// Makes it where it is missing, and looks whether it may be used; before each use, since another may be
-    /// mounted there meanwhile.
+    /// Makes the directory if it is missing, and checks it; called before each use, since another file system
+    /// may be mounted meanwhile.
     package func prepare() throws(Problem) {
         if mkdir(path, 0o700) == 0 {
-            // What lasts in it lasts only as long as its own name.
-            guard PrivateFile.keepFolder(path) else { throw failure() }
+            // Its files are as durable as its own name.
+            guard PrivateFile.syncNewFolder(path) else { throw failure() }
         } else if errno != EEXIST {
             throw failure()
         }
@@ -37,7 +37,7 @@ package struct StateDirectory: Sendable {
         guard access(path, W_OK | X_OK) == 0 else { throw failure() }
     }
 
-    /// A failure of the system, with `errno` as it is.
+    /// A system failure, from the current `errno`.
     private func failure() -> Problem {
         let number = errno
         let advice: String? =

@@ -4,33 +4,33 @@ import EventLoop
 import Glibc
 package import ServiceCore
 
-/// The file beside a service's socket that says where its state directory is, for commands that find the
-/// service away.
+/// The file beside a service's socket that names its state directory, for commands that run without the
+/// service.
 package enum StateDirectoryRecord {
-    /// Leaves it; a socket without a file has none.
+    /// Writes the record; a socket without a file has none.
     ///
-    /// - Returns: What failed; nil where nothing did.
+    /// - Returns: the failure; nil for success.
     package static func leave(_ directory: String, socket: String) -> String? {
-        guard let path = StateNoteRules.path(socket: socket) else { return nil }
-        return AtomicFile(path).write(StateNoteRules.content(directory: directory))
+        guard let path = StateDirectoryRecordRules.path(socket: socket) else { return nil }
+        return AtomicFile(path).write(StateDirectoryRecordRules.content(directory: directory))
     }
 
-    /// The directory that the last service at this socket has noted; nil where there is no note, or none to
-    /// be believed.
+    /// The directory recorded by the last service at this socket; nil without a trusted record.
     package static func directory(socket: String) -> String? {
-        guard let path = StateNoteRules.path(socket: socket) else { return nil }
+        guard let path = StateDirectoryRecordRules.path(socket: socket) else { return nil }
         let number = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard number >= 0 else { return nil }
         let descriptor = OwnedDescriptor(adopting: number)
         var (note, place) = (stat(), stat())
-        var bytes = [UInt8](repeating: 0, count: StateNoteRules.maximumSize + 1)
+        var bytes = [UInt8](repeating: 0, count: StateDirectoryRecordRules.maximumSize + 1)
         guard fstat(descriptor.number, &note) == 0, note.st_mode & S_IFMT == S_IFREG else { return nil }
         let count = read(descriptor.number, &bytes, bytes.count)
-        guard count > 0, let directory = StateNoteRules.directory(in: Array(bytes[..<count])) else {
+        guard count > 0, let directory = StateDirectoryRecordRules.directory(in: Array(bytes[..<count]))
+        else {
             return nil
         }
         let isThere = stat(directory, &place) == 0
-        let isBelieved = StateNoteRules.isBelieved(
+        let isBelieved = StateDirectoryRecordRules.isBelieved(
             owner: note.st_uid, mode: note.st_mode, directoryOwner: isThere ? place.st_uid : nil,
             user: geteuid())
         return isBelieved ? directory : nil
@@ -58,7 +58,7 @@ extension SocketAnswer {
         }
         switch errno {
         case ENOENT, ENOTDIR: self = .absent
-        // A name without a file goes with its socket.
+        // An abstract name disappears with its socket.
         case ECONNREFUSED: self = path.hasPrefix("@") ? .absent : .refused
         case EAGAIN: self = .busy
         default: self = .denied(String(cString: strerror(errno)))

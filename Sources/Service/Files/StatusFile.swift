@@ -16,7 +16,7 @@ package final class StatusFile: ServiceComponent {
     private var context: ServiceContext?
     private var hook: HookID?
     private var place: PathWatcher?
-    /// Since when the status is what it is, as the file says.
+    /// Since when the status holds, as written in the file.
     private var since: WallTime?
 
     package init(directory: String, files: Reactor) {
@@ -34,7 +34,7 @@ package final class StatusFile: ServiceComponent {
         hook = context.reactor.beforeWait { [weak self] in self?.followClock() }
     }
 
-    /// Has the file written again where its directory is removed and made again.
+    /// Writes the file again after its directory was removed and made again.
     private func watchPlace() {
         guard place == nil, let context else { return }
         place = PathWatcher(folder: path.enclosingFolder, on: context.reactor) { [weak self] in
@@ -46,7 +46,7 @@ package final class StatusFile: ServiceComponent {
         }
     }
 
-    /// Says anew since when it is so, where the wall clock was set: the loop wakes up for that.
+    /// Writes the file again if the wall clock was set, which wakes the loop.
     private func followClock() {
         guard since != nil, let change = context?.current, change.since != since else { return }
         statusChanged(change)

@@ -6,14 +6,14 @@ package import Storage
 
 // Queries.
 extension HistoryDatabase {
-    /// How many changes are kept.
+    /// The number of stored changes.
     package func count() throws(StorageError) -> Int64 {
         try database.integer("SELECT count(*) FROM changes")
     }
 
     /// The time line of a period.
     ///
-    /// - Parameter running: The run that goes on at this moment; nil where no service runs.
+    /// - Parameter running: the current run; nil without a service.
     package func timeline(from: WallTime, to: WallTime, running: Int64? = nil) throws(StorageError)
         -> HistoryTimeline
     {
@@ -28,12 +28,12 @@ extension HistoryDatabase {
             running: running)
     }
 
-    /// The time line of a period with its newest spans alone, of which it keeps so many at most in memory:
-    /// the changes of the path below one status are left out, and before the first span is a gap.
+    /// The newest spans of a period, in bounded memory: changes of the path below one status are skipped, and
+    /// the time before the first span is a gap.
     ///
     /// - Parameters:
-    ///   - limit: How many spans that are no gaps; 1 or more.
-    ///   - running: The run that goes on at this moment; nil where no service runs.
+    ///   - limit: the most spans that are no gaps; 1 or more.
+    ///   - running: the current run; nil without a service.
     package func timeline(newest limit: Int, from: WallTime, to: WallTime, running: Int64? = nil)
         throws(StorageError) -> HistoryTimeline
     {
@@ -56,12 +56,12 @@ extension HistoryDatabase {
             to: to, running: running)
     }
 
-    /// The run that was begun last.
+    /// The run that started last.
     package func lastRun() throws(StorageError) -> HistoryRun? {
         try database.first("SELECT \(Self.runColumns) FROM runs ORDER BY id DESC LIMIT 1", [], Self.run)
     }
 
-    // MARK: Where to begin
+    // MARK: The start of a period
 
     /// Consecutive changes of one run with the same status.
     private struct Stretch: Equatable {
@@ -69,22 +69,21 @@ extension HistoryDatabase {
         var status: Int64
     }
 
-    /// The first run of a period, and its last change before that.
+    /// The first run of a period, and its last change before the period.
     private struct Start {
         var run: Int64
         var id: Int64
         var values: [SQLValue] { [.integer(run), .integer(id)] }
     }
 
-    /// Where the period begins.
+    /// Finds the start of a period.
     ///
-    /// Clocks may have been set meanwhile, so everything of the runs that reach into the period is looked at,
-    /// and what lies before is left out by the time line. Of a run that began earlier, the last change before
-    /// the period as well.
+    /// Clocks may have been set, so all records of the runs that reach into the period are read, and the time
+    /// line cuts off the part before it. Of a run that started earlier, the last change before the period is
+    /// read as well.
     private func start(_ moment: WallTime) throws(StorageError) -> Start? {
         guard let run = try runs(since: moment, from: 0, limit: 1).first else { return nil }
-        // The wall clock may have been set during the run: the time line lays it out by the clock that never
-        // is.
+        // The wall clock may have been set during the run, so the time line is laid out by the boot clock.
         let boot = moment.moved(by: run.seenBoot &- run.seen.nanoseconds).nanoseconds
         let id = try database.integer(
             "SELECT id FROM changes WHERE run = ? AND boot <= ? ORDER BY id DESC LIMIT 1",
@@ -92,7 +91,7 @@ extension HistoryDatabase {
         return Start(run: run.id, id: id)
     }
 
-    /// The first change of so many stretches, counted from the end.
+    /// The first change of the newest stretches, counted from the end.
     private func beginning(ofNewest limit: Int, _ start: Start) throws(StorageError) -> Int64 {
         var (id, count) = (start.id, 0)
         var last: Stretch?
@@ -112,7 +111,7 @@ extension HistoryDatabase {
     private func runs(since: WallTime, from first: Int64, limit: Int64 = -1) throws(StorageError)
         -> [HistoryRun]
     {
-        // The last one always: it may go on.
+        // The last stretch is always included, since it may continue.
         try database.all(
             """
             SELECT \(Self.runColumns) FROM runs

@@ -5,7 +5,7 @@ package import ReachabilityCore
 package import ServiceCore
 package import Storage
 
-/// The history in its file; for one thread.
+/// The history's database; for one thread.
 package final class HistoryDatabase {
     /// The file in the state directory.
     package static let fileName = "history.sqlite"
@@ -23,18 +23,18 @@ package final class HistoryDatabase {
                 generation INTEGER NOT NULL, reason TEXT NOT NULL, code TEXT NOT NULL);
             CREATE INDEX changes_wall ON changes (wall);
             """,
-            // Clocks are set, so age goes by the order of writing: no query uses the wall clock.
+            // Clocks are set, so age follows the order of writing, and no query uses the wall clock.
             "DROP INDEX changes_wall",
         ])
 
     let database: Database
-    /// Where a damaged file was put; nil where the file was sound.
+    /// The new path of a damaged file; nil if the file was sound.
     package private(set) var setAside: String?
 
-    /// Opens it for writing; a damaged one is set aside under another name, with the last few before it, and
-    /// a new one begun.
+    /// Opens the history for writing; a damaged file is moved aside, beside the last few, and a new one
+    /// begun.
     ///
-    /// - Parameter isSuspect: whether the file was found damaged at work: then all of it is looked at, which
+    /// - Parameter isSuspect: whether the file was found damaged in use; then it is checked completely, which
     ///   takes longer.
     package init(_ path: String, isSuspect: Bool = false) throws(StorageError) {
         do throws(StorageError) { database = try Self.open(path, isSuspect) } catch {
@@ -44,7 +44,7 @@ package final class HistoryDatabase {
         }
     }
 
-    /// Opens it for reading alone, beside a service that writes.
+    /// Opens the history for reading, beside a service that writes.
     package init(reading path: String) throws(StorageError) {
         database = try Database(reading: path)
         try database.check(Self.schema)
@@ -63,7 +63,8 @@ package final class HistoryDatabase {
     private static func setAside(_ path: String) throws(StorageError) -> String {
         let copies = DamagedCopies(of: path)
         let target = copies.next
-        // The log first: the file shows which number is free, so after an interruption both get the same one.
+        // The log first: the file's name shows the next free number, so a repetition after an interruption
+        // uses the same one.
         for companion in DatabaseFile.companions { rename(path + companion, target + companion) }
         guard rename(path, target) == 0 else { throw DatabaseFile.failure("cannot be set aside", path) }
         copies.trim()
@@ -80,7 +81,7 @@ package final class HistoryDatabase {
         return database.lastRow
     }
 
-    /// Notes that the run was alive at this moment.
+    /// Records that the run was alive at this moment.
     package func beat(_ run: Int64, at wall: WallTime, boot: Int64, isEnd: Bool = false) throws(StorageError)
     {
         try database.run(
@@ -88,7 +89,7 @@ package final class HistoryDatabase {
             [.integer(wall.nanoseconds), .integer(boot), SQLValue(isEnd), .integer(run)])
     }
 
-    /// Writes changes, all or none, which is a sign of life as well.
+    /// Stores changes, all or none; this is a sign of life as well.
     package func append(_ records: [HistoryRecord]) throws(StorageError) {
         guard let last = records.last else { return }
         try database.transaction { () throws(StorageError) in
@@ -114,10 +115,10 @@ package final class HistoryDatabase {
 
     /// Removes changes that are too old or too many, and runs without changes.
     ///
-    /// The last change before the limit stays: its state reaches into the time that is kept. Old is what was
-    /// written before the first change that is not: a device without a clock writes 1970 at each of its
-    /// starts, which says nothing about the changes before. The time of a change goes by the run's last sign
-    /// of life, as in the time line.
+    /// The last change before the limit stays, since its state reaches into the remaining time. A change is
+    /// old if it was stored before the first one that is not: a device without a battery for its clock writes
+    /// 1970 at each start, which says nothing about the changes before. The time of a change follows from the
+    /// run's last sign of life, as in the time line.
     package func prune(before limit: WallTime, keeping entries: Int64) throws(StorageError) {
         try database.transaction { () throws(StorageError) in
             try database.run(

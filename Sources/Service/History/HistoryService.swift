@@ -6,19 +6,19 @@ package import ReachabilityCore
 package import ServiceCore
 import Storage
 
-/// Keeps every committed change in the history's file, off the loop.
+/// Stores every committed change in the history's file, off the loop.
 ///
-/// Changes that come while the disk is at work wait and are written together, and so do those that it has
-/// refused, a full one for instance: else the history would tell an outage as time in which all was well.
-/// Where more than ``limit`` wait, the oldest of them are dropped and counted: the newest state is always
-/// kept, and nothing grows.
+/// Changes during a write wait and are stored together. So do changes that the disk has refused, a full one
+/// for instance: without them the history would show an outage as reachable time. Above ``limit`` waiting
+/// changes the oldest are dropped and counted, so that memory is bounded and the newest state is always
+/// stored.
 package final class HistoryService: ServiceComponent {
     package let name = "history"
-    /// So many changes wait for the disk at most.
+    /// The most changes that wait for the disk.
     package static let limit = 1024
-    /// How often a sign of life is written while nothing happens.
+    /// The interval between signs of life while nothing happens.
     ///
-    /// No timer is set for it: the loop wakes up for the watchdog or the safety re-check anyway.
+    /// It needs no timer: the loop wakes up for the watchdog or the safety re-check anyway.
     static let beatInterval: Int64 = 290_000_000_000
 
     private let settings: ServiceConfiguration.History
@@ -27,8 +27,8 @@ package final class HistoryService: ServiceComponent {
     private(set) var context: ServiceContext?
     private(set) var writer: LoopBound<HistoryWriter>?
     private var pending: [HistoryRecord] = []
-    /// How many callers wait for what they have asked of the history.
-    var questions = 0
+    /// The number of queries that wait for the disk.
+    var queries = 0
     private var isWriting = false
     private var isFailing = false
     private var lastWrite: Int64 = 0
@@ -62,8 +62,8 @@ package final class HistoryService: ServiceComponent {
         counters.historySkipped += UInt64(surplus)
     }
 
-    /// They wait for the next try; at the end there is none.
-    private func takeBack(_ records: [HistoryRecord]) {
+    /// Returns failed changes to the queue for the next attempt; at the end there is none.
+    private func requeue(_ records: [HistoryRecord]) {
         if hasEnded { return counters.historySkipped += UInt64(records.count) }
         pending = records + pending
         dropOldest()
@@ -80,7 +80,7 @@ package final class HistoryService: ServiceComponent {
         writePending()
     }
 
-    /// Hands changes to the thread for files; none are a sign of life.
+    /// Passes changes to the thread for files; without any they are a sign of life.
     private func write(_ records: [HistoryRecord], isEnd: Bool = false) {
         guard let context, let writer else { return }
         isWriting = true
@@ -96,11 +96,11 @@ package final class HistoryService: ServiceComponent {
     private func written(_ outcome: HistoryWriter.Outcome, _ records: [HistoryRecord]) {
         isWriting = false
         for note in outcome.notes { context?.log(.warning, "history: \(note)") }
-        // What comes after a failure is a reason to try again; the failure itself is none.
+        // A change after a failure causes another attempt; the failure itself does not.
         let hasMore = !pending.isEmpty
         if let problem = outcome.problem {
             if !isFailing { context?.log(.error, "history: \(problem)") }
-            if !outcome.hasStored { takeBack(records) }
+            if !outcome.hasStored { requeue(records) }
         } else if isFailing {
             context?.log(.notice, "history: changes are kept again")
         }
@@ -132,28 +132,28 @@ package final class HistoryService: ServiceComponent {
     }
 }
 
-/// What clients ask of the history: read on the thread for files, behind what has been written before.
+/// Answers queries of clients, on the thread for files, after the changes written before.
 extension HistoryService: HistoryAnswering {
     /// The maximum of queries that wait for the disk: each delays later writes.
-    package static let questionLimit = 8
+    package static let queryLimit = 8
 
     package func answerHistory(since: WallTime?, limit: Int, _ answer: @escaping (VarlinkReply) -> Void) {
         guard let context, let writer else { return answer(.unavailable("the service ends")) }
-        guard questions < Self.questionLimit else {
-            return answer(.limit("\(Self.questionLimit) clients wait for the history already"))
+        guard queries < Self.queryLimit else {
+            return answer(.limit("\(Self.queryLimit) clients wait for the history already"))
         }
-        questions += 1
+        queries += 1
         let now = context.wallClock()
         let from = since ?? now + .seconds(-86_400)
-        let question = LoopBound(Question(self, answer), to: context.reactor)
+        let query = LoopBound(HistoryQuery(self, answer), to: context.reactor)
         writer.perform { writer in
             let reply = writer.periods(from: from, to: now, limit: limit)
-            question.perform { $0.ended(reply) }
+            query.perform { $0.ended(reply) }
         }
     }
 
     /// A query of a client.
-    private final class Question {
+    private final class HistoryQuery {
         private let service: HistoryService
         private let answer: (VarlinkReply) -> Void
 
@@ -162,7 +162,7 @@ extension HistoryService: HistoryAnswering {
         }
 
         func ended(_ reply: VarlinkReply) {
-            service.questions -= 1
+            service.queries -= 1
             answer(reply)
         }
     }

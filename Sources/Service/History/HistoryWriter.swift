@@ -6,14 +6,14 @@ import ServiceCore
 import SessionCore
 import Storage
 
-/// The history on the thread for files: opens the database, writes, and removes old changes.
+/// The history's work on the thread for files: opens the database, stores changes, and removes old ones.
 final class HistoryWriter {
     struct Outcome: Sendable {
-        /// What went wrong; nil where nothing did.
+        /// The failure; nil for success.
         var problem: String?
-        /// Whether the changes are on the disk; true also where what comes after them went wrong.
+        /// Whether the changes are on the disk, even if a later step failed.
         var hasStored = false
-        /// What else a person should know.
+        /// Further messages for the log.
         var notes: [String] = []
     }
 
@@ -29,15 +29,15 @@ final class HistoryWriter {
     private var lock: HistoryLock?
     private var run: Int64 = 0
     private var sincePrune = pruneInterval
-    /// Until when nothing is removed, by the monotonic clock; nil where ages are reliable.
+    /// Until then nothing is removed, by the monotonic clock; nil if ages are reliable.
     private var doubtEnd: Int64?
-    /// A clock that is wrong at the start is set by then, where anybody sets it.
+    /// The time after which a clock that is wrong at the start should have been set.
     private static let doubt: Int64 = 3_600_000_000_000
-    /// The file was found damaged at work.
+    /// Whether the file was found damaged in use.
     private var isSuspect = false
-    /// What was written last: a run that begins later than the service begins with how things are.
+    /// The last stored change: a run that begins later than the service begins with the current state.
     private var last: HistoryRecord?
-    /// Whether something was written of the run.
+    /// Whether a change of this run was stored.
     private var hasBegun = false
 
     init(in directory: StateDirectory, _ settings: ServiceConfiguration.History) {
@@ -46,7 +46,7 @@ final class HistoryWriter {
         self.settings = settings
     }
 
-    /// Writes changes, or a sign of life where there are none.
+    /// Stores changes; without any a sign of life.
     func write(_ records: [HistoryRecord], at wall: WallTime, boot: Int64, isEnd: Bool) -> Outcome {
         var outcome = Outcome()
         do throws(StateDirectory.Problem) { try directory.prepare() } catch {
@@ -57,13 +57,13 @@ final class HistoryWriter {
             try store(records, at: wall, boot: boot, isEnd: isEnd, &outcome)
         } catch {
             outcome.problem = error.description
-            // Damage is met with a new file, everything else by trying again with the next change.
+            // A damaged file is replaced by a new one; other failures are retried with the next change.
             if error.kind.isDamage { (database, isSuspect) = (nil, true) }
         }
         return outcome
     }
 
-    /// The times in which the status was the same, the newest last; gaps are what lies between them.
+    /// The periods of one status, the newest last; the times between them are gaps.
     func periods(from: WallTime, to: WallTime, limit: Int) -> VarlinkReply {
         guard let database else { return .unavailable("the history cannot be written at this time") }
         let timeline: HistoryTimeline
@@ -119,7 +119,7 @@ final class HistoryWriter {
     {
         if let database {
             guard FileIdentity(path) != identity else { return database }
-            // The folder was emptied or replaced: the former file has no reader.
+            // The folder was emptied or replaced; no reader sees the former file.
             outcome.notes.append("the file was taken away; a new one is begun")
             self.database = nil
             lock = nil
@@ -130,7 +130,7 @@ final class HistoryWriter {
         if let aside = new.setAside {
             outcome.notes.append("the file was damaged; it is kept as \(aside), and a new one was begun")
         }
-        // All of it would go. The machine may have been off for so long; or its clock is wrong, and will be
+        // All changes would be removed: the machine was off for that long, or its clock is wrong and will be
         // set soon.
         let last = try new.lastRun()?.seen
         doubtEnd = last.map { $0 < oldest(at: wall) } == true ? boot &+ Self.doubt : nil
@@ -140,13 +140,14 @@ final class HistoryWriter {
     }
 }
 
-/// Whether a service writes a history: a lock beside the file that ends with the process (flock(2)).
+/// Whether a service writes a history: a lock beside the file, which the kernel releases when the process
+/// ends (flock(2)).
 package struct HistoryLock: ~Copyable {
     private let descriptor: Int32
 
-    /// Takes the lock; it is held until this goes away.
+    /// Acquires the lock; releasing the value unlocks it.
     ///
-    /// - Returns: nil where another service holds it, or where the file cannot be made.
+    /// - Returns: nil if another service holds it, or the file cannot be made.
     package init?(beside database: String) {
         descriptor = PrivateFile.openOrMake(database + ".lock")
         guard descriptor >= 0 else { return nil }
@@ -158,7 +159,7 @@ package struct HistoryLock: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Whether a process holds it.
+    /// Whether a process holds the lock.
     package static func isHeld(beside database: String) -> Bool {
         let descriptor = PrivateFile.openFile(database + ".lock", O_RDONLY)
         guard descriptor >= 0 else { return false }

@@ -12,13 +12,13 @@ final class HookDirectory: Sendable {
     private let descriptor: OwnedDescriptor?
     /// The programs that may be run.
     let names: [String]
-    /// Why programs are not run.
+    /// The reasons why programs are not run.
     let refusals: [String]
 
-    // More programs than that are a mistake.
+    // More programs than this are a mistake.
     private static let limit = 256
 
-    /// Looks into it; a directory that is missing has no hooks.
+    /// Reads the directory; a missing one has no hooks.
     init(_ path: String, user: UInt32 = geteuid()) {
         let number = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard number >= 0 else {
@@ -57,7 +57,7 @@ final class HookDirectory: Sendable {
         refusals = bad
     }
 
-    /// The open directory; nil where it is missing or refused.
+    /// The open directory; nil if it is missing or refused.
     var number: Int32? {
         switch descriptor {
         case .some(let owner): owner.number

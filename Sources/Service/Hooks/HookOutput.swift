@@ -4,16 +4,16 @@ import EventLoop
 import Glibc
 import ServiceCore
 
-/// What a hook writes, as lines for the log; so many bytes at most, the rest is read and counted.
+/// Splits a hook's output into lines for the log; above a limit bytes are only read and counted.
 final class HookOutput {
     private let pipe: OwnedDescriptor
     private let line: (String) -> Void
     private let limit: Int
     private var rest: [UInt8] = []
-    private var taken = 0
+    private var used = 0
     private var leftOut = 0
 
-    // A line of the log has no more.
+    // The longest line of the log.
     private static let lineLimit = 1000
 
     init(_ pipe: consuming OwnedDescriptor, limit: Int, line: @escaping (String) -> Void) throws(ReactorError)
@@ -32,13 +32,13 @@ final class HookOutput {
 
     /// Reads all available output; false at the end.
     ///
-    /// A program that writes without an end gets its turn like everything else on the loop.
+    /// Limited for each turn, since a program may write without end.
     private func read() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = Glibc.read(pipe.number, &buffer, buffer.count)
         guard count > 0 else { return count < 0 && (errno == EAGAIN || errno == EINTR) }
-        let good = buffer.prefix(min(count, max(0, limit - taken)))
-        taken += good.count
+        let good = buffer.prefix(min(count, max(0, limit - used)))
+        used += good.count
         leftOut += count - good.count
         for byte in good {
             if byte == UInt8(ascii: "\n") || rest.count >= Self.lineLimit { flush() }
@@ -56,10 +56,10 @@ final class HookOutput {
     /// Reads the rest of a program that has ended; further output of its children is discarded.
     func finish(_ reactor: Reactor) {
         reactor.unwatch(pipe.number)
-        // At most what a pipe holds (pipe(7)): a child may be writing all the time.
+        // The content of a full pipe (pipe(7)) at most: a child may be writing all the time.
         for _ in 0..<16 {
-            let before = taken + leftOut
-            guard read(), taken + leftOut > before else { break }
+            let before = used + leftOut
+            guard read(), used + leftOut > before else { break }
         }
         flush()
         if leftOut > 0 { line("(\(leftOut) bytes more)") }

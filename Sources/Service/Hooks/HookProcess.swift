@@ -6,36 +6,36 @@ import Glibc
 import ReachabilityCore
 import ServiceCore
 
-/// How a hook ended.
+/// The result of a hook.
 enum HookEnd: Equatable {
     case exited(Int32)
     case killed(signal: Int32)
-    /// It did not end in time and was made to.
+    /// It did not end in time and was killed.
     case timedOut
 }
 
-/// One running hook: a process group of its own, waited for by descriptor, with its output in a pipe.
+/// A running hook: a process group of its own, waited for by descriptor, with its output in a pipe.
 final class HookProcess {
     private let reactor: Reactor
     private let process: pid_t
     private let watch: OwnedDescriptor?
-    /// The number of that; negative where there is none.
+    /// The process's pidfd; negative without one.
     private let watched: Int32
     private let output: HookOutput
     private var timer: TimerID?
     private var isTimedOut = false
     private var ended: ((HookEnd) -> Void)?
 
-    /// After the request to end it is killed.
+    /// The time between SIGTERM and SIGKILL.
     static let patience: Int64 = 2_000_000_000
-    // Where there is no pidfd_open(2), before Linux 5.3, the process is asked for so often.
+    // The polling interval without pidfd_open(2), before Linux 5.3.
     private static let pollInterval: Int64 = 50_000_000
 
-    /// Starts it; `ended` is called once.
+    /// Starts the program; `ended` is called once.
     ///
     /// - Parameters:
-    ///   - directory: The directory that the program lies in, which is its working directory.
-    ///   - line: Gets each line of its output.
+    ///   - directory: the program's folder, which is its working directory.
+    ///   - line: called with each line of output.
     init(
         _ name: String, in directory: Int32, _ event: HookEvent, limit: Int, timeout: Duration,
         reactor: Reactor,
@@ -61,7 +61,7 @@ final class HookProcess {
     private func poll() {
         _ = reactor.schedule(at: Reactor.now + Self.pollInterval) { [self] in
             var info = siginfo_t()
-            // Only looked at: the number stays taken until it is reaped.
+            // Without reaping: the process ID stays reserved until then.
             if waitid(P_PID, id_t(process), &info, WEXITED | WNOHANG | WNOWAIT) == 0, info.si_signo == SIGCHLD
             {
                 reap()
@@ -74,7 +74,7 @@ final class HookProcess {
     /// Sends SIGTERM to its process group, and SIGKILL a while later.
     func terminate(patience: Int64) {
         kill(-process, SIGTERM)
-        // What was stopped (SIGSTOP) hears of it only when it goes on.
+        // A stopped process (SIGSTOP) handles SIGTERM only after SIGCONT.
         kill(-process, SIGCONT)
         if let timer { reactor.cancel(timer) }
         timer = reactor.schedule(at: Reactor.now + patience) { [self] in kill(-process, SIGKILL) }
@@ -85,7 +85,7 @@ final class HookProcess {
         self.ended = nil
         if let timer { reactor.cancel(timer) }
         if watched >= 0 { reactor.unwatch(watched) }
-        // Before the number is free for another process: whatever of the group has not heard of the end.
+        // Before the process ID is free for another process: kills the rest of the group.
         if isTimedOut { kill(-process, SIGKILL) }
         var word: Int32 = 0
         while waitpid(process, &word, 0) < 0, errno == EINTR {}
@@ -105,7 +105,7 @@ final class HookProcess {
         posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO)
         clinux_spawn_in_directory(&actions, directory)
 
-        // The loop's thread blocks every signal, and the service ignores SIGPIPE: a program would inherit
+        // The loop's thread blocks all signals and the service ignores SIGPIPE, and a program would inherit
         // both.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)

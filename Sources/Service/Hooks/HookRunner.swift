@@ -16,11 +16,11 @@ package final class HookRunner: ServiceComponent {
     private var directory: HookDirectory?
     private var process: HookProcess?
     private var current = ""
-    /// What was refused when the directory was last looked into: said once, not at each change.
+    /// The directory's last refusals, which are reported once and not with each change.
     private var refusals: Set<String> = []
     private var end: (() -> Void)?
 
-    /// How long a hook that runs when the service ends may take to end as well.
+    /// The time limit for a running hook when the service ends.
     private static let stopPatience: Int64 = 1_000_000_000
 
     package init(_ settings: ServiceConfiguration.Hooks, files: Reactor, counters: ServiceCounters) {
@@ -33,7 +33,7 @@ package final class HookRunner: ServiceComponent {
 
     package func statusChanged(_ change: CommittedChange) {
         guard !settings.directory.isEmpty else { return }
-        take(machine.changed(change))
+        perform(machine.changed(change))
         counters.hooksSkipped = machine.skipped
     }
 
@@ -47,7 +47,7 @@ package final class HookRunner: ServiceComponent {
         return "\(what), \(machine.rounds) rounds, \(machine.skipped) changes left out"
     }
 
-    private func take(_ step: HookQueueStateMachine.Step) {
+    private func perform(_ step: HookQueueStateMachine.Step) {
         var step = step
         while true {
             switch step {
@@ -76,7 +76,7 @@ package final class HookRunner: ServiceComponent {
         }
         refusals.formIntersection(listing.refusals)
         directory = listing
-        take(machine.found(listing.names))
+        perform(machine.found(listing.names))
     }
 
     private func start(_ name: String, _ event: HookEvent) -> Bool {
@@ -105,7 +105,7 @@ package final class HookRunner: ServiceComponent {
         case .timedOut:
             fail("hook \(name) did not end within \(DurationText.text(settings.timeout)) and was killed")
         }
-        take(machine.ended())
+        perform(machine.ended())
     }
 
     private func fail(_ sentence: String) {

@@ -7,7 +7,7 @@ package import ServiceCore
 import SessionCore
 import SessionManager
 
-/// Asks a server whether there is internet behind the path, where the configuration names one.
+/// Probes the internet behind the path, if the configuration names a server.
 package final class InternetWatcher: ServiceComponent {
     package let name = "internet"
     private var settings: ServiceConfiguration.Probe
@@ -21,7 +21,7 @@ package final class InternetWatcher: ServiceComponent {
 
     package func start(_ context: ServiceContext) throws(ServiceError) { self.context = context }
 
-    /// Begins with the first report: before that there is no path to ask over.
+    /// Starts with the first report: before there is no path to probe.
     package func statusChanged(_ change: CommittedChange) { if change.event == .initial { begin() } }
 
     package func reload(_ configuration: ServiceConfiguration) {
@@ -70,7 +70,7 @@ package final class InternetWatcher: ServiceComponent {
 }
 
 extension InternetProbeConfiguration {
-    /// What the configuration asks for; nil where it asks for nothing.
+    /// The configured probe; nil if there is none.
     init?(_ settings: ServiceConfiguration.Probe) {
         guard !settings.url.isEmpty, let url = try? URL(spoken: settings.url) else { return nil }
         let status = Int(settings.status)

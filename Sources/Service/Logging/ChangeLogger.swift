@@ -5,7 +5,7 @@ import ReachabilityCore
 package import ServiceCore
 import SessionCore
 
-/// Writes one line to the log for each committed change, and only so many in a minute.
+/// Logs a line for each committed change, with a limit for each minute.
 package final class ChangeLogger: ServiceComponent {
     package let name = "log"
     private var throttle: LogThrottle
@@ -15,8 +15,8 @@ package final class ChangeLogger: ServiceComponent {
     private var timer: TimerID?
     private var statusBegan: MonotonicInstant?
 
-    /// - Parameter sink: the destination, whose level a changed configuration sets; nil where another
-    ///   component owns it.
+    /// - Parameter sink: the destination, whose level a changed configuration sets; nil if another component
+    ///   owns it.
     package init(_ settings: ServiceConfiguration.Log, counters: ServiceCounters, sink: LogSink? = nil) {
         throttle = LogThrottle(limit: Int(settings.changes))
         self.counters = counters

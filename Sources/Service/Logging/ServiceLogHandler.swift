@@ -7,10 +7,10 @@ package import ReachabilityCore
 package import ServiceCore
 import Synchronization
 
-/// Where the lines of the service's log go: standard error, with the journal's priorities or with the time.
+/// Writes the service's log to standard error, with the journal's priorities or with the time.
 ///
-/// A reader that does not read loses lines and never stops the loop: what does not fit at once is dropped and
-/// counted.
+/// A blocked reader loses lines and never blocks the loop: a line that cannot be written at once is dropped
+/// and counted.
 package struct ServiceLogHandler: LogHandler {
     /// The sink's, unless this logger has one of its own.
     package var logLevel: Logger.Level {
@@ -37,7 +37,7 @@ package struct ServiceLogHandler: LogHandler {
     }
 }
 
-/// The one descriptor that all loggers of a service write to.
+/// The descriptor that all loggers of a service share.
 package final class LogSink: Sendable {
     private let descriptor: Int32
     private let isJournal: Bool
@@ -45,16 +45,16 @@ package final class LogSink: Sendable {
     private let dropped = Mutex(0)
     private let least: Mutex<LogPriority>
 
-    /// The least urgent lines that loggers write here.
+    /// The lowest priority that is written.
     package var level: LogPriority {
         get { least.withLock { $0 } }
         set { least.withLock { $0 = newValue } }
     }
 
-    /// A pipe takes so much at once or nothing (PIPE_BUF, pipe(7)).
+    /// A pipe accepts this many bytes at once or none (PIPE_BUF, pipe(7)).
     private static let limit = 4096
 
-    /// - Parameter format: `journal`, `plain`, or `auto` for the journal where it listens.
+    /// - Parameter format: `journal`, `plain`, or `auto` for the journal if it reads the descriptor.
     package init(
         descriptor: Int32, format: String, journalStream: String?, level: LogPriority = .info,
         clock: @escaping @Sendable () -> WallTime = WallTime.now
@@ -96,12 +96,12 @@ package final class LogSink: Sendable {
             clock().append(to: &line)
             line.append(" \(priority.name): ")
         }
-        // One line stays one line, and steers no terminal.
+        // One message stays one line, without control characters.
         line.append(SafeText.clean(text, unicode: true))
         var bytes = line.bytes
         if bytes.count >= Self.limit {
             var end = Self.limit - 1
-            // Not in the midst of a character.
+            // Never cuts within a character.
             while end > 0, bytes[end] & 0xC0 == 0x80 { end -= 1 }
             bytes.removeSubrange(end...)
         }
@@ -137,11 +137,11 @@ extension LogPriority {
 }
 
 extension Logger {
-    /// The log of the service, as its parts call it.
+    /// The logger of the service's components.
     package static func service(_ sink: LogSink) -> Logger {
         Logger(label: "reach") { _ in ServiceLogHandler(sink) }
     }
 
-    /// Writes a line of a priority.
+    /// Logs a line with a priority.
     package func write(_ priority: LogPriority, _ text: String) { log(level: priority.level, "\(text)") }
 }

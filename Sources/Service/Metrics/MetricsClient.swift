@@ -15,7 +15,7 @@ final class MetricsClient {
     private var isAnswering = false
     private var timer: TimerID?
 
-    /// Question and answer together may take so long.
+    /// The time limit for request and response together.
     private static let patience: Int64 = 10_000_000_000
 
     init(
@@ -79,7 +79,7 @@ final class MetricsClient {
         reactor.unwatch(descriptor.number)
         if let timer { reactor.cancel(timer) }
         timer = nil
-        // Unread bytes would make the kernel reset the connection, and the client would lose the answer.
+        // Unread bytes would make the kernel reset the connection, and the client would lose the response.
         shutdown(descriptor.number, Int32(SHUT_WR))
         var rest = [UInt8](repeating: 0, count: 4096)
         for _ in 0..<4 { if Glibc.read(descriptor.number, &rest, rest.count) <= 0 { break } }

@@ -6,7 +6,7 @@ import Glibc
 import ReachabilityCore
 package import ServiceCore
 
-/// Answers GET /metrics over HTTP/1.1 and nothing else, one answer for each connection; on the loop's thread.
+/// Answers GET /metrics over HTTP/1.1, one response for each connection; on the loop's thread.
 package final class MetricsListener {
     private let reactor: Reactor
     private let socket: OwnedDescriptor
@@ -14,15 +14,15 @@ package final class MetricsListener {
     private let metrics: () -> [UInt8]
     private var clients: [Int32: MetricsClient] = [:]
 
-    /// The port; chosen by the kernel where 0 was asked for.
+    /// The port; chosen by the kernel if 0 was configured.
     package let port: UInt16
     package private(set) var served: UInt64 = 0
-    /// Connections that found all places taken.
+    /// The connections refused at the limit.
     package private(set) var refused: UInt64 = 0
-    /// How many are connected at this moment.
+    /// The number of open connections.
     package var count: Int { clients.count }
 
-    /// Begins to listen.
+    /// Starts to listen.
     package init(
         _ endpoint: Endpoint, clients limit: Int, reactor: Reactor, metrics: @escaping () -> [UInt8]
     ) throws(ServiceError) {
@@ -49,12 +49,12 @@ package final class MetricsListener {
     }
 
     private func accept() {
-        // Some in a turn; the rest with the next ones.
+        // A limited number in a turn; the rest follow with the next turns.
         for _ in 0..<16 {
             let number = clinux_accept(socket.number)
             guard number >= 0 else {
-                // Nothing left for another connection: it stays where it is, and would be reported in every
-                // turn.
+                // No resources for another connection: it stays in the queue, which would be reported in
+                // every turn.
                 if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { pause() }
                 return
             }
@@ -82,7 +82,7 @@ package final class MetricsListener {
         }
     }
 
-    /// Closes it and all connections.
+    /// Closes the listener and all connections.
     package func close() {
         reactor.unwatch(socket.number)
         for client in clients.values { client.close() }
@@ -117,7 +117,7 @@ enum SocketAddress {
     }
 
     static func port(of socket: Int32) -> UInt16 {
-        // The port lies at the same place in both families.
+        // Both families have the port at the same offset.
         var address = sockaddr_in6()
         var size = socklen_t(MemoryLayout<sockaddr_in6>.size)
         _ = withUnsafeMutablePointer(to: &address) {

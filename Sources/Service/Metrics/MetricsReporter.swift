@@ -5,7 +5,7 @@ import Reachability
 import ReachabilityCore
 package import ServiceCore
 
-/// Collects the numbers of the service for Prometheus: in a file, or by a socket.
+/// Publishes the service's numbers for Prometheus, in a file or by a socket.
 package final class MetricsReporter: ServiceComponent {
     package let name = "metrics"
     private var settings: ServiceConfiguration.Metrics
@@ -16,7 +16,7 @@ package final class MetricsReporter: ServiceComponent {
     private var writer: NewestWriter?
     private var listener: MetricsListener?
     private var timer: TimerID?
-    /// Writes what changed since the last write, when its time has come.
+    /// Writes later changes when the interval has passed.
     private var late: TimerID?
     private var nextWrite = Int64.min
     private var metrics = ServiceMetrics()
@@ -29,11 +29,11 @@ package final class MetricsReporter: ServiceComponent {
     /// The interval between writes for changes of the status: files are collected every few seconds, and
     /// flash wears out.
     package var pace: Duration = .seconds(1)
-    /// Called with each text that is handed out.
+    /// Called with each published text.
     package var answered: (() -> Void)?
-    /// Called with each text that goes to the file.
+    /// Called with each text written to the file.
     package var wrote: (([UInt8]) -> Void)?
-    /// The port that is listened at; nil where none is.
+    /// The listener's port; nil without one.
     package var port: UInt16? { listener?.port }
 
     package init(
@@ -77,7 +77,7 @@ package final class MetricsReporter: ServiceComponent {
         if let timer { context?.reactor.cancel(timer) }
         timer = nil
         if settings.file != former.file {
-            // Numbers that stand still are worse than none.
+            // Outdated numbers are worse than none.
             writer?.remove {}
             writer = nil
             nextWrite = .min
@@ -104,7 +104,7 @@ package final class MetricsReporter: ServiceComponent {
         if change.event != .path { changed() }
     }
 
-    /// Writes the first of changes at once, and those that follow soon together, as they then are.
+    /// Writes the first of several changes at once, and the following ones together after the interval.
     private func changed() {
         guard writer != nil, late == nil, let context else { return }
         guard Reactor.now < nextWrite else { return write() }
@@ -122,7 +122,7 @@ package final class MetricsReporter: ServiceComponent {
         writer.write(text)
     }
 
-    /// The text of this moment.
+    /// The current text.
     private var text: [UInt8] {
         guard let context else { return [] }
         metrics.monitor = context.manager.counters
@@ -157,7 +157,7 @@ package final class MetricsReporter: ServiceComponent {
         listener?.close()
         listener = nil
         context = nil
-        // Old numbers would look like a service that stands still.
+        // Outdated numbers would look like a stalled service.
         if let writer { writer.remove(done) } else { done() }
     }
 }

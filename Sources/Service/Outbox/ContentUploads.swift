@@ -6,33 +6,33 @@ import Glibc
 import ServiceCore
 import Synchronization
 
-/// Contents that come piece by piece, since they are too long for one message; files without a name, which
-/// nothing leaves behind.
+/// Stores contents that are too long for one message and come in pieces; in files without a name, which leave
+/// nothing behind.
 ///
 /// Used on the outbox's calling thread and on the loop's.
 final class ContentUploads: Sendable {
-    /// Why a piece is not taken.
+    /// Why a piece is refused.
     enum Refusal: Error {
         case unknown
         case limit(String)
         case disk(String)
     }
 
-    /// One content; its file is closed with it.
+    /// A content; releasing it closes its file.
     final class Upload: Sendable {
         fileprivate let descriptor: OwnedDescriptor
         fileprivate let state = Mutex((size: Int64(0), touched: Reactor.now))
 
         fileprivate init(_ descriptor: consuming OwnedDescriptor) { self.descriptor = descriptor }
 
-        /// A path that leads to its file (proc_pid_fd(5)).
+        /// The path of its file (proc_pid_fd(5)).
         var path: String { "/proc/self/fd/\(descriptor.number)" }
     }
 
     private let directory: String
     private let uploads = Mutex<[String: Upload]>([:])
     private static let limit = 8
-    /// How long one may be silent, in nanoseconds.
+    /// The time limit between two pieces, in nanoseconds.
     private static let patience: Int64 = 60_000_000_000
 
     init(in directory: String) { self.directory = directory }
@@ -40,9 +40,9 @@ final class ContentUploads: Sendable {
     /// Adds a piece.
     ///
     /// - Parameters:
-    ///   - name: of the content; nil for a new one.
-    ///   - largest: how long it may become.
-    /// - Returns: the name of the content, and how long it is by now.
+    ///   - name: the content's name; nil for a new one.
+    ///   - largest: the longest permitted content.
+    /// - Returns: the content's name and its length so far.
     func add(_ piece: [UInt8], to name: String?, largest: Int64) throws(Refusal) -> (
         name: String, size: Int64
     ) {
@@ -53,7 +53,7 @@ final class ContentUploads: Sendable {
             return state.size
         }
         guard size <= largest else {
-            _ = take(name)
+            _ = remove(name)
             throw .limit("the content is larger than \(largest) bytes, which the outbox takes")
         }
         var rest = piece[...]
@@ -63,17 +63,17 @@ final class ContentUploads: Sendable {
                 rest = rest.dropFirst(count)
             } else if errno != EINTR {
                 let reason = String(cString: strerror(errno))
-                _ = take(name)
+                _ = remove(name)
                 throw .disk("\(directory): \(reason)")
             }
         }
         return (name, size)
     }
 
-    /// The whole content, which is not added to any more; nil where there is none with this name.
-    func take(_ name: String) -> Upload? { uploads.withLock { $0.removeValue(forKey: name) } }
+    /// Removes and returns a complete content; nil without one of this name.
+    func remove(_ name: String) -> Upload? { uploads.withLock { $0.removeValue(forKey: name) } }
 
-    /// Forgets those that have been silent for too long.
+    /// Removes contents without a new piece for too long.
     func prune() {
         let now = Reactor.now
         uploads.withLock { uploads in
@@ -91,16 +91,16 @@ final class ContentUploads: Sendable {
         let name =
             String(UInt64.random(in: 0...UInt64.max), radix: 36)
             + String(UInt64.random(in: 0...UInt64.max), radix: 36)
-        let isTaken = uploads.withLock { uploads in
+        let isAccepted = uploads.withLock { uploads in
             guard uploads.count < Self.limit else { return false }
             uploads[name] = upload
             return true
         }
-        guard isTaken else { throw .limit("\(Self.limit) contents are being handed over already") }
+        guard isAccepted else { throw .limit("\(Self.limit) contents are being handed over already") }
         return (name, upload)
     }
 
-    /// A file that loses its name at once.
+    /// Makes a file and removes its name.
     private func file() throws(Refusal) -> OwnedDescriptor {
         let path = directory + "/.content-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
         let number = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)

@@ -6,22 +6,22 @@ import Reachability
 import SessionCore
 import SessionManager
 
-/// One try to open the service's outbox, where that is not open yet, and to deliver from it.
+/// An attempt to open the service's outbox, if necessary, and to start its delivery.
 struct DeliveryStart: Sendable {
     struct Outcome: Sendable {
         let outbox: RequestOutbox
         let manager: URLSessionManager
-        /// Why it is not delivered from; nil where it is.
+        /// Why the delivery did not start; nil if it did.
         let problem: String?
     }
 
-    /// The open outbox; nil where it is to be opened.
+    /// The open outbox; nil if it has to be opened.
     let open: RequestOutbox?
-    /// What it delivered with before; nil for a new one.
+    /// The manager of the last delivery; nil for a new one.
     let manager: URLSessionManager?
     let directory: StateDirectory
     let configuration: OutboxConfiguration
-    /// What a probe says of the network; nil where none is asked.
+    /// The probe's state; nil without a probe.
     let internet: InternetState?
     let monitor: ReachabilityManager
     let service: LoopBound<OutboxService>
@@ -30,11 +30,12 @@ struct DeliveryStart: Sendable {
     func run() async throws -> Outcome {
         let outbox = try await outbox()
         let manager = manager ?? made()
-        // First: nothing is to leave that has to wait.
+        // Before the start, so that requests which have to wait are not sent.
         try await outbox.follow(internet)
         var problem: String?
         do { try await outbox.startDelivery(with: manager) } catch { problem = "\(error)" }
-        // For processes that add without the service; on a full disk, the next start stores them.
+        // For processes that store requests without the service; if the disk is full, the next start stores
+        // the limits.
         if open == nil { try? await outbox.storeLimits() }
         return Outcome(outbox: outbox, manager: manager, problem: problem)
     }

@@ -8,7 +8,7 @@ import ServiceCore
 import SessionCore
 
 extension OutboxRequest {
-    /// What a call of `Enqueue` asks for; nil where it cannot be sent.
+    /// Converts a call of `Enqueue`; nil if the request is invalid.
     init?(_ draft: OutboxCall.Draft) {
         var fields = HTTPFields()
         for (name, value) in draft.headers.sorted(by: { $0.key < $1.key }) {
@@ -36,7 +36,7 @@ extension OutboxRequest {
 }
 
 extension OutboxEntry {
-    /// As the type `Entry` of the interface.
+    /// The entry as the interface's type `Entry`.
     var json: JSONValue {
         [
             "id": .string("\(id)"), "lane": .string(lane), "method": .string(method),
@@ -51,7 +51,7 @@ extension OutboxEntry {
     }
 
     private static func text(_ date: Date) -> String {
-        // Beyond 2262 nothing is counted in nanoseconds.
+        // Clamped to the range of nanoseconds, which ends in 2262.
         let seconds = min(max(date.timeIntervalSince1970, -9e9), 9e9)
         return WallTime(nanoseconds: Int64(seconds * 1e9)).text
     }

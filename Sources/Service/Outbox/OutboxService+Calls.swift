@@ -4,7 +4,7 @@ import EventLoop
 package import Outbox
 package import ServiceCore
 
-// What clients ask of the outbox.
+// Answers calls about the outbox.
 extension OutboxService {
     package func answerOutbox(_ call: OutboxCall, _ answer: @escaping (VarlinkReply) -> Void) {
         if call == .directory {
@@ -24,7 +24,7 @@ extension OutboxService {
         Self.run(call, outbox, uploads, LoopBound(answer, to: context.reactor), on: executor)
     }
 
-    /// Forgets the contents that nothing more comes of.
+    /// Removes abandoned uploads later.
     private func pruneLater(_ context: ServiceContext) {
         _ = context.reactor.schedule(at: Reactor.now + 61_000_000_000) { [weak self] in self?.uploads?.prune()
         }
@@ -56,13 +56,13 @@ extension OutboxService {
         switch call {
         case .enqueue(let draft):
             guard var request = OutboxRequest(draft) else { return .invalidParameter("url") }
-            let upload = draft.content.flatMap { uploads?.take($0) }
+            let upload = draft.content.flatMap { uploads?.remove($0) }
             if draft.content != nil {
                 guard let upload else { return .invalidParameter("content") }
                 request.body = .file(path: upload.path)
             }
             let receipt = try await outbox.enqueue(request)
-            // Its file is read until here.
+            // Keeps the upload's file open until here.
             withExtendedLifetime(upload) {}
             return VarlinkReply([
                 "id": .string("\(receipt.id)"), "idempotencyKey": .string(receipt.idempotencyKey),
@@ -96,7 +96,7 @@ extension OutboxService {
         case .pause: try await outbox.pause()
         case .resume: try await outbox.resume()
         case .flush: try await outbox.flush()
-        // Needs the client's ID and no outbox.
+        // Answered elsewhere: these need the client's ID and no outbox.
         case .wait, .directory: return .unavailable("not here")
         }
         return VarlinkReply()
@@ -111,7 +111,7 @@ extension OutboxService {
 }
 
 extension OutboxLimits {
-    /// As the configuration has them.
+    /// Converts the configured limits.
     package init(_ settings: ServiceConfiguration.Outbox) {
         self.init()
         maximumEntries = Int(settings.entries)
@@ -127,7 +127,7 @@ extension OutboxLimits {
 }
 
 extension OutboxConfiguration {
-    /// As the configuration of a service has it.
+    /// Converts the configured schedule.
     package init(_ settings: ServiceConfiguration.Outbox) {
         self.init()
         limits = OutboxLimits(settings)

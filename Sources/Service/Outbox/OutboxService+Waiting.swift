@@ -5,9 +5,9 @@ import Outbox
 package import ServiceCore
 import SessionCore
 
-/// Clients that wait for the end of a request.
+/// Clients that wait for the outcome of an entry.
 extension OutboxService {
-    /// A client that waits, on the loop's thread.
+    /// A waiting client, on the loop's thread.
     final class Waiter {
         let id: ConnectionQuota.ID
         let answer: (VarlinkReply) -> Void
@@ -54,15 +54,14 @@ extension OutboxService {
         }
     }
 
-    /// Nil where the wait was given up.
+    /// Nil if the wait was given up.
     private static func outcome(of entry: OutboxID, _ outbox: RequestOutbox) async -> VarlinkReply? {
         do { return reply(try await outbox.settlement(of: entry), "\(entry)") } catch {
             return error is CancellationError ? nil : .unavailable("\(error)")
         }
     }
 
-    /// A client that has got its answer may wait for something else by now, while the other answer was on its
-    /// way.
+    /// By now the client may wait for another entry, since the answer took a moment.
     private func settled(_ waiter: Waiter, _ reply: VarlinkReply?) {
         guard let reply, waiters[waiter.id] === waiter else { return }
         forget(waiter.id)

@@ -8,9 +8,9 @@ package import ServiceCore
 import SessionCore
 import SessionManager
 
-/// The service's outbox: it is the process that delivers, and answers what clients ask of it.
+/// Delivers the service's outbox, and answers clients' calls about it.
 ///
-/// The outbox works on a thread of its own; here is only the way to it and back.
+/// The outbox works on a thread of its own; this class passes calls there and results back.
 package final class OutboxService: ServiceComponent, OutboxAnswering {
     package let name = "outbox"
     /// The folder in the state directory.
@@ -23,53 +23,51 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
         case closed(reason: String)
     }
 
-    /// Carries an answer's way back to the loop.
+    /// Carries an answer back to the loop.
     final class Answer {
         let give: (VarlinkReply) -> Void
         init(_ give: @escaping (VarlinkReply) -> Void) { self.give = give }
     }
 
     private let configuration: OutboxConfiguration
-    /// What the probe says; nil where none is asked.
+    /// The probe's state; nil without a probe.
     private var internet: InternetState?
-    /// What became of deliveries since the start.
+    /// The outcomes of deliveries since the start.
     private(set) var transfers = ServiceMetrics.Transfers()
-    /// The thread for calls to the outbox, which writes contents to the disk on the caller's thread.
+    /// The thread for calls to the outbox, which write contents to the disk.
     ///
-    /// The runtime's own threads would do as well, but for their pool, which looks after itself once a second
-    /// for ever after.
+    /// The runtime's own threads would do as well, but their pool, once used, wakes up every second.
     private(set) var executor: LoopTaskExecutor?
     var phase = Phase.closed(reason: "the service is not running")
     private(set) var context: ServiceContext?
-    /// Waits for the end of an entry.
+    /// Clients that wait for the outcome of an entry.
     var waiters: [ConnectionQuota.ID: Waiter] = [:]
     /// The outbox's counts after the last events.
     private var counts: OutboxCounts?
     private var isCounting = false
     private var mayHaveChanged = false
-    /// The end that was asked for while it was being opened.
+    /// The pending end, requested while the outbox is being opened.
     private var end: (() -> Void)?
-    /// The limits that a configuration which was read again has set.
+    /// The limits of a configuration that was read again.
     private var limits: OutboxLimits?
-    /// What it delivers with; nil before the first try.
+    /// The delivering manager; nil before the first attempt.
     private var manager: URLSessionManager?
     /// Whether this process delivers.
     private(set) var delivers = false
-    /// Whether it is being opened, or the delivery started, at this moment.
+    /// Whether an attempt to open the outbox or start the delivery is in progress.
     private var isTrying = false
-    /// Why it cannot be opened, or not be delivered from; nil where it can.
+    /// Why the outbox cannot be opened or delivered; nil if it can.
     private var problem: String?
-    /// The pauses between tries: another process may deliver, or the disk be full, for a while.
+    /// The pauses between attempts: another process may deliver, or the disk be full, for a while.
     private var pauses: Backoff
-    /// Contents that come piece by piece; nil before the start.
+    /// Contents that come in pieces; nil before the start.
     private(set) var uploads: ContentUploads?
-    /// Why what goes to these origins waits.
+    /// The origins whose requests wait, with the reasons.
     private var held: [String: String] = [:]
-    /// The next try, and when it comes.
+    /// The next attempt, and its time.
     private var retry: (timer: TimerID, at: Int64)?
 
-    /// - Parameter isProbed: whether a probe is asked about the network; until its first answer requests
-    ///   without TLS wait.
+    /// - Parameter isProbed: whether there is a probe; until its first result requests without TLS wait.
     package init(
         _ settings: ServiceConfiguration.Outbox = .init(), isProbed: Bool = false,
         pauses: Backoff = Backoff(first: .seconds(1), limit: .seconds(60))
@@ -93,7 +91,7 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
 
     // MARK: Opening and delivering
 
-    /// Opens the outbox where it is not open, and begins to deliver; again after a pause where that fails.
+    /// Opens the outbox if necessary and starts the delivery; retries after a pause.
     private func tryToDeliver() {
         guard let context, !isTrying else { return }
         isTrying = true
@@ -125,7 +123,7 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
         switch step {
         case .parked: transfers.parked += 1
         case .completed(nil): transfers.succeeded += 1
-        // The server has answered, and with more than is kept.
+        // The server has answered, with more content than is stored.
         case .completed(let error?) where error.code == .dataLengthExceedsMaximum: transfers.succeeded += 1
         case .completed: transfers.failed += 1
         default: break
@@ -147,10 +145,10 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
     package func reload(_ configuration: ServiceConfiguration) {
         limits = OutboxLimits(configuration.outbox)
         guard case .open(let outbox) = phase, let limits else { return }
-        take(limits, outbox)
+        apply(limits, outbox)
     }
 
-    private func take(_ limits: OutboxLimits, _ outbox: RequestOutbox) {
+    private func apply(_ limits: OutboxLimits, _ outbox: RequestOutbox) {
         outbox.limits = limits
         Self.storeLimits(outbox, on: executor)
     }
@@ -164,11 +162,11 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
         isTrying = false
         manager = outcome.manager
         record(problem, problem.map { "requests are taken, but not delivered: \($0)" })
-        let waiting = takeWaiting()
+        let waiting = removeWaiting()
         phase = .open(outbox)
-        // It may have changed since the try began.
+        // The state may have changed since the attempt started.
         Self.follow(internet, outbox, on: executor)
-        if let limits, outbox.limits != limits { take(limits, outbox) }
+        if let limits, outbox.limits != limits { apply(limits, outbox) }
         count()
         for (call, answer) in waiting { begin(call, outbox, answer) }
         if let end { return close(outbox, end) }
@@ -178,7 +176,7 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
     private func failed(_ reason: String) {
         isTrying = false
         record(reason, reason)
-        let waiting = takeWaiting()
+        let waiting = removeWaiting()
         phase = .closed(reason: reason)
         for (_, answer) in waiting { answer.give(.unavailable(reason)) }
         guard let end else { return tryLater() }
@@ -204,18 +202,18 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
         retry = (timer, instant)
     }
 
-    /// The delivery has begun, or ended by itself.
+    /// The delivery has started, or ended by itself.
     private func delivering(_ isOn: Bool) {
         delivers = isOn
         guard !isOn, case .open = phase, end == nil else { return }
-        // Its manager takes nothing any more.
+        // The manager was invalidated.
         manager = nil
         let reason = "the transfers were ended"
         record(reason, "requests are taken, but not delivered: \(reason)")
         tryLater()
     }
 
-    private func takeWaiting() -> [(OutboxCall, Answer)] {
+    private func removeWaiting() -> [(OutboxCall, Answer)] {
         if case .opening(let waiting) = phase { waiting } else { [] }
     }
 
@@ -246,7 +244,7 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
         origin == "http" ? "what goes without TLS" : "what goes to \(origin)"
     }
 
-    /// Counts anew; what happens meanwhile is counted once more, together.
+    /// Counts the entries; changes meanwhile cause one further count.
     private func count() {
         guard case .open(let outbox) = phase, let context else { return }
         guard !isCounting else { return mayHaveChanged = true }
@@ -264,7 +262,7 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
         }
     }
 
-    /// For Prometheus; nil before it was counted.
+    /// The numbers for Prometheus; nil before the first count.
     var metrics: ServiceMetrics.Outbox? {
         counts.map { counts in
             let oldest = counts.oldest.map { Duration.seconds(max(0, -$0.timeIntervalSinceNow)) } ?? .zero
@@ -286,7 +284,7 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
         }
     }
 
-    /// When it is tried again, in words.
+    /// The time of the next attempt in words.
     private var next: String {
         guard let retry else { return "" }
         let seconds = max(retry.at - Reactor.now, 0) / 1_000_000_000

@@ -4,7 +4,7 @@ import EventLoop
 import ReachabilityCore
 import ServiceCore
 
-/// The calls of `Wait` that have not returned yet.
+/// The pending calls of `Wait`.
 final class PendingWaits {
     private struct Waiter {
         var condition: WaitCondition
@@ -17,13 +17,13 @@ final class PendingWaits {
     private let report: () -> Report?
     private var waiters: [ConnectionQuota.ID: Waiter] = [:]
     private var timer: TimerID?
-    /// Set while a look at the links is due.
+    /// Set while an evaluation of the links is due.
     private var lookTimer: TimerID?
 
-    /// Events come in bursts; after the first the links are looked at once so much later.
+    /// The delay between the first of a burst of events and the evaluation of the links.
     private static let lookDelay: Int64 = 20_000_000
 
-    /// - Parameter report: How things are, links included.
+    /// - Parameter report: the current state, links included.
     init(reactor: Reactor, report: @escaping () -> Report?) {
         self.reactor = reactor
         self.report = report
@@ -55,7 +55,7 @@ final class PendingWaits {
 
     func statusChanged() { if !waiters.isEmpty { look() } }
 
-    /// Something happened in the kernel: a link of its own may have come or gone.
+    /// Handles a kernel event: a link's own path may have come or gone.
     func update() {
         guard lookTimer == nil, waiters.values.contains(where: { $0.condition.interface != nil }) else {
             return
@@ -75,16 +75,16 @@ final class PendingWaits {
             waiter.progress.observe(match, at: now)
             waiters[id] = waiter
         }
-        settle(report)
+        answerEnded(report)
     }
 
-    /// Answers the waits that have ended, either way.
-    private func settle(_ report: Report) {
+    /// Answers the waits whose condition holds or whose time is over.
+    private func answerEnded(_ report: Report) {
         let now = now
         let done = waiters.filter {
             $0.value.progress.isMet(at: now) || $0.value.limit.map { $0 <= now } == true
         }
-        // All are taken out before the first is answered: his next call may be another wait.
+        // All are removed before the first is answered, since its client's next call may be another wait.
         for id in done.keys { waiters[id] = nil }
         arm()
         for waiter in done.values {
@@ -101,7 +101,7 @@ final class PendingWaits {
         timer = next.map { next in
             reactor.schedule(at: next.nanoseconds) { [weak self] in
                 self?.timer = nil
-                if let report = self?.report() { self?.settle(report) }
+                if let report = self?.report() { self?.answerEnded(report) }
             }
         }
     }

@@ -6,14 +6,15 @@ package import ReachabilityCore
 package import ServiceCore
 import SessionCore
 
-/// Asks a running service since when the status holds, which a single look cannot see.
+/// Queries a running service for the start of the status, which a single evaluation cannot know.
 package enum StatusQuery {
-    /// The limit for the answer: not noticeable to the user.
+    /// The time limit for the answer: not noticeable to the user.
     package static let patience: Duration = .milliseconds(100)
 
-    /// Since when; nil where no service answers in time, or where it sees another network than `report`.
+    /// Since when the status holds; nil if no service answers in time, or if it sees another network than
+    /// `report`.
     ///
-    /// - Parameter path: The socket of the service.
+    /// - Parameter path: the service's socket.
     package static func since(_ report: Report, at path: String, within patience: Duration = patience)
         -> WallTime?
     {
@@ -28,11 +29,11 @@ package enum StatusQuery {
         }
     }
 
-    /// What the reply of `GetStatus` says of it.
+    /// Since when the status holds, by a reply of `GetStatus`.
     package static func since(_ report: Report, reply: [UInt8]) -> WallTime? {
         guard let reply = try? JSONValue(parsing: Data(reply)), reply["error"] == nil,
             let state = reply["parameters"],
-            // The service may run in another network namespace, or be about to notice a change.
+            // The service may run in another network namespace, or be about to handle a change.
             state["status"]?.string == report.status.description,
             state["interface"]?.string == report.path.interface,
             state["source"]?.string == report.path.source?.description,

@@ -7,7 +7,7 @@ import ServiceCore
 
 /// Fresh evaluations, of anywhere or of one host.
 extension StatusService {
-    /// So many names may be looked up at a time, each on a thread of its own.
+    /// The most simultaneous name lookups, each on a thread of its own.
     private static let lookUpLimit = 8
 
     func explain(_ host: String?, _ answer: @escaping (VarlinkReply) -> Void) {

@@ -15,9 +15,9 @@ package final class StatusService {
     }
 
     private let identity: Identity
-    /// Looks at the network once; the host may be a name, whose look-up takes its time.
+    /// Evaluates the network once; a host name is looked up before, which may take long.
     let look: @Sendable (_ host: String?) throws(ReachabilityError) -> NetworkReport
-    /// How many names are being looked up.
+    /// The number of running name lookups.
     var lookUps = 0
     private let notices: KernelNotices
     private let history: (any HistoryAnswering)?
@@ -49,7 +49,7 @@ package final class StatusService {
         notices.noticed = { [weak waits] in waits?.update() }
     }
 
-    /// Ends all waits: the monitor has been stopped.
+    /// Ends all waits, since the monitor has stopped.
     func prepareToClose() {
         isClosing = true
         notices.noticed = nil
@@ -70,7 +70,7 @@ package final class StatusService {
         waits?.statusChanged()
     }
 
-    /// The calls that wait.
+    /// The number of waiting calls.
     var waitCount: Int { (waits?.count ?? 0) + (outbox?.waitCount ?? 0) }
 
     func waitForOutbox(
@@ -89,13 +89,13 @@ package final class StatusService {
         waits.add(condition, stable: stable, timeout: timeout, for: id, answer)
     }
 
-    /// The client is gone.
+    /// The client has disconnected.
     func forget(_ id: ConnectionQuota.ID) {
         waits?.remove(id)
         outbox?.forget(id)
     }
 
-    /// How things are, with links as they are now; nil before the first report.
+    /// The current state with current links; nil before the first report.
     func report() -> Report? {
         guard let context, let change = context.current else { return nil }
         var report = change.state
@@ -114,7 +114,7 @@ package final class StatusService {
         return reports
     }
 
-    /// Answers what needs no connection of its own.
+    /// Answers calls that do not depend on the connection.
     func answer(_ request: ServiceRequest, _ answer: @escaping (VarlinkReply) -> Void) {
         switch request {
         case .info: answer(VarlinkReply(info))
@@ -152,26 +152,26 @@ package final class StatusService {
 
 }
 
-/// The part that knows what the status was; on the loop's thread.
+/// Answers queries about the history; on the loop's thread.
 package protocol HistoryAnswering: AnyObject {
     /// Answers `GetHistory`, now or later, once.
     func answerHistory(since: WallTime?, limit: Int, _ answer: @escaping (VarlinkReply) -> Void)
 }
 
-/// The part that keeps requests; on the loop's thread.
+/// Answers calls about the outbox; on the loop's thread.
 package protocol OutboxAnswering: AnyObject {
     /// Answers a call about the outbox, now or later, once; the caller's permission is checked.
     func answerOutbox(_ request: OutboxCall, _ answer: @escaping (VarlinkReply) -> Void)
 
-    /// Answers when the entry has left or was given up, or when the time is over; once.
+    /// Answers when the entry has left or become a dead letter, or at the time limit; once.
     func waitForEntry(
         _ entry: String, timeout: Duration?, for id: ConnectionQuota.ID,
         _ answer: @escaping (VarlinkReply) -> Void)
 
-    /// The client is gone: it waits no more.
+    /// The client has disconnected: ends its wait.
     func forget(_ id: ConnectionQuota.ID)
 
-    /// The calls that wait.
+    /// The number of waiting calls.
     var waitCount: Int { get }
 }
 
@@ -179,7 +179,7 @@ package protocol OutboxAnswering: AnyObject {
 package final class KernelNotices {
     /// Called after each batch of events.
     var noticed: (() -> Void)?
-    /// How many batches there were.
+    /// The number of batches.
     private(set) var count: UInt64 = 0
 
     package init() {}

@@ -3,23 +3,23 @@
 import CLinux
 import Glibc
 
-/// What systemd, or another manager of services, has handed to this process by its environment.
+/// The settings that systemd, or another service manager, has passed in the environment.
 package struct ServiceManager: Sendable {
     /// The socket for notifications.
     package let notify: NotifySocket
-    /// How often the manager wants to hear from the loop; nil where it does not.
+    /// The interval in which the manager expects life signs; nil for none.
     package let watchdog: Duration?
     /// The sockets that were opened for this process, by name.
     private let sockets: [(name: String, descriptor: Int32)]
 
-    /// The first descriptor that is handed over (SD_LISTEN_FDS_START, sd_listen_fds(3)).
+    /// The first passed descriptor (SD_LISTEN_FDS_START, sd_listen_fds(3)).
     private static let first: Int32 = 3
 
     /// Reads the environment.
     ///
     /// - Parameters:
-    ///   - environment: The value of a variable.
-    ///   - process: the ID of this process: descriptors for another one are ignored.
+    ///   - environment: returns a variable's value.
+    ///   - process: the ID of this process; descriptors for another one are ignored.
     package init(environment: (String) -> String?, process: Int32) {
         notify = NotifySocket(name: environment("NOTIFY_SOCKET").flatMap { $0.isEmpty ? nil : $0 })
         let isForUs = environment("WATCHDOG_PID").map { Int32($0) == process } ?? true
@@ -38,24 +38,23 @@ package struct ServiceManager: Sendable {
         }
     }
 
-    /// Reads the environment of this process and takes the variables away, so that no child believes they are
-    /// its own.
+    /// Reads this process's environment and removes the variables, so that no child takes them for its own.
     ///
-    /// To be called while there is one thread.
-    package static func take() -> ServiceManager {
+    /// Called while there is one thread.
+    package static func consumeEnvironment() -> ServiceManager {
         let manager = ServiceManager(
             environment: { getenv($0).map { String(cString: $0) } }, process: getpid())
         for name in [
             "NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES",
         ] { unsetenv(name) }
-        keepDescriptors()
+        setCloseOnExec()
         return manager
     }
 
-    /// Has no program that is started from here inherit what this one has inherited, the sockets among it.
-    private static func keepDescriptors() {
+    /// Sets close-on-exec on all inherited descriptors, the sockets included, so that no child inherits them.
+    private static func setCloseOnExec() {
         guard clinux_close_on_exec_from(UInt32(first)) != 0 else { return }
-        // Before Linux 5.11 one by one, as proc(5) names them.
+        // Before Linux 5.11 one by one, as listed by proc(5).
         guard let names = opendir("/proc/self/fd") else { return }
         defer { closedir(names) }
         while let entry = readdir(names) {
@@ -66,7 +65,7 @@ package struct ServiceManager: Sendable {
         }
     }
 
-    /// The descriptor of this name; without names or with other names, the first one when `isMain`.
+    /// The descriptor of this name; if names are missing or differ, the first one for `isMain`.
     package func socket(named name: String, isMain: Bool = false) -> Int32? {
         if let known = sockets.first(where: { $0.name == name }) { return known.descriptor }
         return isMain ? sockets.first { $0.name != "metrics" }?.descriptor : nil

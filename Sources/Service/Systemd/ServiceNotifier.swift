@@ -6,9 +6,9 @@ import Glibc
 import ReachabilityCore
 package import ServiceCore
 
-/// Keeps the service manager informed: readiness, the status in a sentence, life signs, reload and stop.
+/// Notifies the service manager: readiness, the status in a sentence, life signs, reload and stop.
 ///
-/// The last of the parts: it says READY=1 when the first report has reached the others.
+/// The last component: it sends READY=1 when the first report has reached the others.
 package final class ServiceNotifier: ServiceComponent {
     package let name = "notify"
     private let manager: ServiceManager
@@ -23,7 +23,7 @@ package final class ServiceNotifier: ServiceComponent {
     package func start(_ context: ServiceContext) throws(ServiceError) {
         self.context = context
         guard manager.watchdog != nil else { return }
-        // A life sign means that a turn has come to its end: the hook runs last in it.
+        // A life sign proves a complete turn, at whose end the hook runs.
         hook = context.reactor.beforeWait { [weak self] in self?.turnEnded() }
         armTimer()
     }
@@ -52,7 +52,7 @@ package final class ServiceNotifier: ServiceComponent {
 
     package func reload(_ configuration: ServiceConfiguration) {
         guard isReady else { return }
-        // The order counts: the service manager compares the time with that of its request (sd_notify(3)).
+        // The order matters: the service manager compares the time with that of its request (sd_notify(3)).
         manager.notify.send("RELOADING=1", "MONOTONIC_USEC=\(Reactor.now / 1000)")
         manager.notify.send("READY=1")
     }
@@ -66,7 +66,7 @@ package final class ServiceNotifier: ServiceComponent {
     }
 }
 
-/// Reports the service's state to the service manager (sd_notify(3)): datagrams to a socket named by the
+/// Sends the service's state to the service manager (sd_notify(3)): datagrams to a socket named by the
 /// environment.
 package struct NotifySocket: Sendable {
     private let name: String?

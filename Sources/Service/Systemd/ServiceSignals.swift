@@ -5,9 +5,9 @@ package import EventLoop
 import Glibc
 package import ServiceCore
 
-/// The signals that steer the service, as events of the loop (signalfd(2)).
+/// The signals that control the service, as events of the loop (signalfd(2)).
 package final class ServiceSignals {
-    /// What a signal asks for.
+    /// The request of a signal.
     package enum Request: Sendable, Hashable {
         case stop, reload, logState
 
@@ -21,12 +21,11 @@ package final class ServiceSignals {
         }
     }
 
-    private static let taken = [SIGTERM, SIGINT, SIGHUP, SIGUSR1]
+    private static let handled = [SIGTERM, SIGINT, SIGHUP, SIGUSR1]
     private let reactor: Reactor
     private let descriptor: OwnedDescriptor
 
-    /// Takes the signals off their usual course; to be called before any thread is started, for threads
-    /// inherit it.
+    /// Blocks the signals; called before any thread is started, since threads inherit the mask.
     package static func block() {
         var set = set
         pthread_sigmask(SIG_BLOCK, &set, nil)
@@ -36,11 +35,11 @@ package final class ServiceSignals {
     private static var set: sigset_t {
         var set = sigset_t()
         sigemptyset(&set)
-        for signal in taken { sigaddset(&set, signal) }
+        for signal in handled { sigaddset(&set, signal) }
         return set
     }
 
-    /// Listens on the loop's thread.
+    /// Receives the signals on the loop's thread.
     package init(
         reactor: Reactor, _ body: @escaping (Request) -> Void
     ) throws(ServiceError) {

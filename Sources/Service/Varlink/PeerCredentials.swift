@@ -18,7 +18,7 @@ package struct PeerCredentials: Sendable, Equatable {
         self.groups = groups
     }
 
-    /// Nil where the kernel has none.
+    /// Nil if the kernel has none.
     init?(socket: Int32) {
         var credentials = clinux_credentials()
         guard clinux_peer_credentials(socket, &credentials) == 0 else { return nil }

@@ -6,19 +6,19 @@ import Glibc
 package import ServiceCore
 import Storage
 
-/// A Unix socket that others connect to: made by this program, or handed over by systemd.
+/// A listening Unix socket: made by this program, or passed by systemd.
 package final class UnixListener {
     let descriptor: OwnedDescriptor
-    /// The file to remove at the end; nil where the socket belongs to someone else.
+    /// The file to remove at the end; nil if systemd owns the socket.
     let path: String?
     private let lock: OwnedDescriptor?
-    /// The file's device and number.
+    /// The file's device and inode.
     private let identity: FileIdentity?
-    /// So many connections may wait until they are let in; the kernel's own limit (net.core.somaxconn) is as
-    /// high, since Linux 5.4.
+    /// The most connections that wait to be accepted; equal to the kernel's limit (net.core.somaxconn) since
+    /// Linux 5.4.
     private static let backlog: Int32 = 4_096
 
-    /// Takes over a socket that listens already (socket activation).
+    /// Takes over a listening socket (socket activation).
     package init(adopting number: Int32) throws(ServiceError) {
         guard Self.option(SO_ACCEPTCONN, number) == 1, Self.option(SO_DOMAIN, number) == AF_UNIX else {
             throw ServiceError(
@@ -26,7 +26,7 @@ package final class UnixListener {
                 "descriptor \(number), which was handed over as LISTEN_FDS says, is no listening Unix socket")
         }
         descriptor = OwnedDescriptor(adopting: number)
-        // The socket's maker may have set a shorter queue (listen(2) may be called again).
+        // systemd may have set a shorter queue (listen(2) may be called again).
         _ = listen(number, Self.backlog)
         path = nil
         lock = nil
@@ -35,10 +35,10 @@ package final class UnixListener {
         _ = fcntl(number, F_SETFD, FD_CLOEXEC)
     }
 
-    /// Listens at `path`; its directory is made where it is missing.
+    /// Listens at `path`; makes its directory if it is missing.
     ///
-    /// A socket that is there is replaced only if no process listens on it. Two services that start at once
-    /// are kept apart by a lock beside it, which the kernel releases however its holder ends.
+    /// An existing socket is replaced only if no process listens on it. A lock beside it, which the kernel
+    /// releases when its holder ends, excludes two services that start at once.
     package convenience init(path: String) throws(ServiceError) {
         let isFile = !path.hasPrefix("@")
         if isFile { try Self.makeDirectory(of: path) }
@@ -66,11 +66,11 @@ package final class UnixListener {
         identity = isFile ? FileIdentity(path) : nil
     }
 
-    /// Whether clients that look for the path find this socket.
+    /// Whether the path leads to this socket.
     var isInPlace: Bool { path.map { FileIdentity($0) == identity } ?? true }
 
-    /// Listens at the same path again, where the file or its directory was removed; this one goes on until it
-    /// goes away.
+    /// Listens at the same path again after the file or its directory was removed; this socket works until it
+    /// is released.
     func remade() throws(ServiceError) -> UnixListener {
         guard let path else { throw ServiceError("a socket that was handed over cannot be made again") }
         try Self.makeDirectory(of: path)
@@ -78,7 +78,7 @@ package final class UnixListener {
         return try UnixListener(path: path, lock: try Self.lock(path))
     }
 
-    /// The lock that is held, where its file is in place; nil where it went with the directory.
+    /// The held lock, if its file is in place; nil if it was removed with the directory.
     private func heldLock(_ path: String) throws(ServiceError) -> OwnedDescriptor? {
         let number: Int32
         switch lock {
@@ -88,13 +88,13 @@ package final class UnixListener {
         guard FileIdentity(descriptor: number).isSame(as: path + ".lock") else {
             return nil
         }
-        // The lock belongs to both as long as one is open (flock(2)).
+        // Both descriptors share the lock until the last is closed (flock(2)).
         let copy = fcntl(number, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { throw Self.error("fcntl(F_DUPFD_CLOEXEC)") }
         return OwnedDescriptor(adopting: copy)
     }
 
-    /// Removes the file; connections stay.
+    /// Removes the file; connections remain.
     func close() {
         guard let path, isInPlace else { return }
         unlink(path)
@@ -111,7 +111,7 @@ package final class UnixListener {
         guard let end = path.lastIndex(of: "/"), end > path.startIndex else { return }
         let directory = String(path[..<end])
         if mkdir(directory, 0o755) == 0 {
-            // Whatever the umask says: others have to reach the socket.
+            // Regardless of the umask, since other users have to reach the socket.
             chmod(directory, 0o755)
         } else if errno != EEXIST {
             throw error("making \(directory)", "; give another place by --socket")
@@ -128,7 +128,7 @@ package final class UnixListener {
                 if errno == EWOULDBLOCK { throw alreadyRunning(path) }
                 throw error("locking \(name)")
             }
-            // The former holder removed the file when it ended: then no other process sees this lock.
+            // The former holder removed the file when it ended; then no other process sees this lock.
             if FileIdentity(descriptor: number).isSame(as: name) { return lock }
         }
     }
@@ -143,7 +143,7 @@ package final class UnixListener {
         guard probe >= 0 else { throw error("socket(AF_UNIX)") }
         defer { _ = Glibc.close(probe) }
         let answer = try UnixAddress(path).with { connect(probe, $0, $1) }
-        // Refused: no process has it open. Any other result counts as in use.
+        // ECONNREFUSED: no process has the socket open. Any other result counts as in use.
         guard answer != 0, errno == ECONNREFUSED else { throw alreadyRunning(path) }
         unlink(path)
     }
@@ -154,7 +154,7 @@ package final class UnixListener {
             "another service answers at \(path); stop it first, or give another place by --socket")
     }
 
-    /// A failure of the system, with `errno` as it is.
+    /// A system failure, from the current `errno`.
     private static func error(_ what: String, _ advice: String = "") -> ServiceError {
         let failure = ReactorError(what, errno: errno)
         return ServiceError("\(failure)\(failure.errno == EMFILE ? "" : advice)")
@@ -170,7 +170,7 @@ struct UnixAddress {
         let isAbstract = name.hasPrefix("@")
         let bytes = Array(name.utf8)
         let room = MemoryLayout.size(ofValue: address.sun_path)
-        // A path needs room for its NUL; an abstract name is as long as the address says.
+        // A path needs space for its NUL; an abstract name has the length of the address.
         guard !bytes.isEmpty, bytes.count + (isAbstract ? 0 : 1) <= room else {
             throw ServiceError(
                 .usage,

@@ -5,24 +5,24 @@ import EventLoop
 import Glibc
 package import ServiceCore
 
-/// A caller of varlink methods that waits for its answers: for programs that ask once, not for a loop.
+/// A blocking client for varlink methods: for programs with single calls, not for a loop.
 package struct VarlinkClient: ~Copyable {
     private let descriptor: OwnedDescriptor
     private var framer: VarlinkFramer
     private let path: String
 
-    /// How long a place in the queue is waited for unless said.
+    /// The default time limit for a place in the queue.
     package static let patience: Int64 = 10_000_000_000
 
-    /// Connects; fails at once where nothing listens (``ServiceError/Kind/absent``).
+    /// Connects; fails at once if no service listens (``ServiceError/Kind/absent``).
     ///
     /// Waits while the listener's queue is full: the kernel admits waiting clients one after the other
     /// (unix(7), SO_SNDTIMEO).
     ///
     /// - Parameters:
-    ///   - replyLimit: The longest reply in bytes.
-    ///   - limit: When to give up waiting for a place (``ServiceError/Kind/busy``), on the monotonic clock
-    ///     (``Reactor/now``).
+    ///   - replyLimit: the longest reply in bytes.
+    ///   - limit: when the wait for a place ends (``ServiceError/Kind/busy``), on the monotonic clock
+    /// (``Reactor/now``).
     package init(path: String, replyLimit: Int = 16 << 20, until limit: Int64? = nil) throws(ServiceError) {
         let address = try UnixAddress(path)
         let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -51,9 +51,9 @@ package struct VarlinkClient: ~Copyable {
         }
     }
 
-    /// Sends bytes as they are.
+    /// Sends bytes unchanged.
     ///
-    /// - Parameter limit: When to give up, on the monotonic clock (``Reactor/now``).
+    /// - Parameter limit: the time limit, on the monotonic clock (``Reactor/now``).
     package func send(_ bytes: [UInt8], until limit: Int64) throws(ServiceError) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -75,7 +75,7 @@ package struct VarlinkClient: ~Copyable {
         try send(call.message, until: limit)
     }
 
-    /// The next reply as JSON; nil where the service has closed the connection.
+    /// The next reply as JSON; nil if the service has closed the connection.
     package mutating func receive(until limit: Int64) throws(ServiceError) -> [UInt8]? {
         while true {
             switch framer.next() {

@@ -16,14 +16,14 @@ final class VarlinkConnection {
     /// Nil if the service was released before this connection closed.
     private weak var server: VarlinkServer?
     private var machine: VarlinkConnectionStateMachine
-    /// Replies that are not written to the socket yet.
+    /// Replies that were not written to the socket yet.
     private var outgoing: [UInt8] = []
     private var messageTimer: TimerID?
     private var stallTimer: TimerID?
-    /// The client sends no more, or is not listened to any more.
+    /// The client sends no more, or its input is ignored.
     private var isEnded = false
     private(set) var isClosed = false
-    private var isPumping = false
+    private var isAnswering = false
     /// Whether a reply was sent.
     private var isAnswered = false
     private var isDraining = false
@@ -56,7 +56,7 @@ final class VarlinkConnection {
     /// The bytes that the client has not read yet.
     var unread: Int { outgoing.count }
 
-    /// Whether it is a subscription.
+    /// Whether the connection is a subscription.
     var isMonitoring: Bool { machine.isMonitoring }
 
     // MARK: Events
@@ -67,12 +67,12 @@ final class VarlinkConnection {
         guard !isClosed else { return }
         if readiness.contains(.error) { return close() }
         if !outgoing.isEmpty { flush() }
-        pump()
+        answerCalls()
     }
 
     private func read() {
         guard !isEnded else {
-            // The peer has gone: nothing is left to read.
+            // The peer has closed the connection: nothing is left to read.
             return outgoing.isEmpty ? close() : flush()
         }
         let result = withUnsafeTemporaryAllocation(byteCount: Self.pieceSize, alignment: 1) {
@@ -90,14 +90,14 @@ final class VarlinkConnection {
     }
 
     /// Answers all calls that can be answered now.
-    private func pump() {
-        // An immediate answer calls back into it.
-        guard !isPumping else { return }
-        isPumping = true
+    private func answerCalls() {
+        // An immediate answer calls back into this method.
+        guard !isAnswering else { return }
+        isAnswering = true
         loop: while !isClosed {
             let step = machine.next(unread: outgoing.count)
             if step == .nothing { break }
-            // Each message has its own time.
+            // Each message has its own time limit.
             cancel(&messageTimer)
             switch step {
             case .nothing: break loop
@@ -110,8 +110,8 @@ final class VarlinkConnection {
             case .send, .end: apply(step)
             }
         }
-        isPumping = false
-        settle()
+        isAnswering = false
+        updateWait()
     }
 
     private func apply(_ step: VarlinkConnectionStateMachine.Step) {
@@ -124,11 +124,11 @@ final class VarlinkConnection {
         }
     }
 
-    /// Ends the conversation with a last word.
+    /// Sends a last reply and closes the connection.
     func end(_ reply: VarlinkReply) {
         guard !isClosed, !machine.isEnding else { return }
         apply(machine.end(reply))
-        settle()
+        updateWait()
     }
 
     /// The service ends: calls that were received are still answered, and the first call of a new client.
@@ -139,7 +139,7 @@ final class VarlinkConnection {
         isDraining = true
         if !isEnded { read() }
         guard !isClosed else { return }
-        pump()
+        answerCalls()
     }
 
     // MARK: Answers
@@ -148,7 +148,7 @@ final class VarlinkConnection {
     func answer(_ reply: VarlinkReply) {
         guard !isClosed else { return }
         if let reply = machine.answered(reply) { put(reply) }
-        pump()
+        answerCalls()
     }
 
     /// The call under way is a subscription.
@@ -159,7 +159,7 @@ final class VarlinkConnection {
     func statusChanged(_ change: CommittedChange) {
         guard !isClosed, let reply = machine.changed(change, unread: outgoing.count) else { return }
         put(reply)
-        settle()
+        updateWait()
     }
 
     private func put(_ reply: VarlinkReply) {
@@ -187,7 +187,7 @@ final class VarlinkConnection {
             }
         }
         guard start > 0 else { return }
-        // The memory goes with the content, so that idle clients cost none.
+        // Releases the memory with the content, so that idle clients cost none.
         outgoing = start == outgoing.count ? [] : Array(outgoing[start...])
         cancel(&stallTimer)
         if outgoing.isEmpty, let reply = machine.drained() { put(reply) }
@@ -196,8 +196,8 @@ final class VarlinkConnection {
     // MARK: Waiting
 
     /// Carries out ``VarlinkConnectionStateMachine/wait(unread:hasEnded:isDraining:isAnswered:)``.
-    private func settle() {
-        guard !isClosed, !isPumping else { return }
+    private func updateWait() {
+        guard !isClosed, !isAnswering else { return }
         switch machine.wait(
             unread: outgoing.count, hasEnded: isEnded, isDraining: isDraining, isAnswered: isAnswered)
         {
@@ -228,7 +228,7 @@ final class VarlinkConnection {
         timer = nil
     }
 
-    /// Ends it at once.
+    /// Closes the connection at once.
     func close() {
         guard !isClosed else { return }
         isClosed = true

@@ -3,24 +3,25 @@
 import EventLoop
 import ServiceCore
 
-// The socket's file may be removed while the service runs, mostly with its directory: then it is made again.
+// The socket's file may be removed while the service runs, mostly with its directory; then it is made again.
 extension VarlinkServer {
-    /// How long the service waits for a removed directory to be made again before it makes it itself.
+    /// How long the service waits for a removed directory to be made again before it makes the directory
+    /// itself.
     private static let firstPause: Int64 = 1_000_000_000
     private static let longestPause: Int64 = 60_000_000_000
 
-    /// Begins to look after the socket's file.
+    /// Starts to watch the socket's file.
     func watchPlace() {
         place?.end()
         place = nil
         guard let context, let path = listener?.path else { return }
-        // Without a watch it is looked at with each change of the status.
+        // Without a watch the file is checked with each change of the status.
         place = PathWatcher(folder: path.enclosingFolder, file: path, on: context.reactor) { [weak self] in
             self?.lookAfterPlace()
         }
     }
 
-    /// Looks whether the file is still there; where not, makes it again after a pause.
+    /// Checks that the file exists; else makes it again after a pause.
     func lookAfterPlace() {
         guard let context, let listener, let path = listener.path, restoring == nil, !listener.isInPlace
         else { return }

@@ -6,21 +6,21 @@ import Glibc
 import ReachabilityCore
 package import ServiceCore
 
-/// The socket that clients connect to, and the connections.
+/// The service's listening socket and its connections.
 package final class VarlinkServer: ServiceComponent {
     package let name = "varlink"
     private let makeListener: () throws(ServiceError) -> UnixListener
     private let limits: VarlinkLimits
     /// Whether a peer may use the outbox.
     private let mayUseOutbox: (PeerCredentials) -> Bool
-    /// Whether a peer may have the service read secrets, and has reserved connections.
+    /// Whether a peer may make the service read secrets, and has reserved connections.
     private let isOwner: (PeerCredentials) -> Bool
     private let statusService: StatusService
     private(set) var listener: UnixListener?
     private(set) var context: ServiceContext?
     /// Watches the socket's file.
     var place: PathWatcher?
-    /// Until the file is made again.
+    /// Set until the file is made again.
     var restoring: TimerID?
     private var quota: ConnectionQuota
     private var connections: [ConnectionQuota.ID: VarlinkConnection] = [:]
@@ -28,17 +28,17 @@ package final class VarlinkServer: ServiceComponent {
     private var waiting: Set<ConnectionQuota.ID> = []
     /// The subscribers, and the connections that wait for a condition or the outbox.
     private var subscriptions: SubscriptionQuota
-    /// Whether clients are let in.
+    /// Whether clients are accepted.
     private var isListening = false
     private var acceptTimer: TimerID?
     private var drainTimer: TimerID?
-    /// Called when the last client has gone, while the service ends.
+    /// Called when the last client has disconnected, while the service ends.
     private var stopped: (() -> Void)?
     private var refusals: UInt64 = 0
 
     /// - Parameters:
-    ///   - listener: Makes the socket when the service starts.
-    ///   - statusService: Answers what clients ask.
+    ///   - listener: makes the socket when the service starts.
+    ///   - statusService: answers the clients' calls.
     package init(
         limits: VarlinkLimits, statusService: StatusService,
         mayUseOutbox: @escaping (PeerCredentials) -> Bool,
@@ -160,7 +160,8 @@ package final class VarlinkServer: ServiceComponent {
         }
     }
 
-    /// No descriptor is left: the rest wait in the kernel's queue, where each turn would find them again.
+    /// Pauses when no descriptor is left: further clients wait in the kernel's queue, which would be reported
+    /// in every turn.
     private func pauseAccepting() {
         guard let context, let listener, acceptTimer == nil else { return }
         context.log(.warning, "no client can be let in: \(String(cString: strerror(errno)))")
@@ -198,7 +199,7 @@ package final class VarlinkServer: ServiceComponent {
 
     // MARK: Calls
 
-    /// Does what a client asks, now or later.
+    /// Carries out a client's request, now or later.
     func begin(_ request: ServiceRequest, for connection: VarlinkConnection) {
         switch request {
         case .monitor where stopped != nil, .wait where stopped != nil:
@@ -248,7 +249,7 @@ package final class VarlinkServer: ServiceComponent {
         connections.values.reduce(0) { isOwner($1.peer) ? $0 : $0 + $1.unread }
     }
 
-    /// Lets a connection watch or wait, or answers that it may not.
+    /// Permits a connection to watch or wait, or refuses it with an answer.
     private func admit(_ connection: VarlinkConnection) -> Bool {
         let refusal = subscriptions.admit(
             connection.id, user: connection.peer.user, isOwner: isOwner(connection.peer))

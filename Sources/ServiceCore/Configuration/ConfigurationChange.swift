@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a configuration that was read again changes in a service that runs, and what has to wait for its next
+/// The difference of a configuration that was read again: what applies at once, and what only at the next
 /// start.
 package struct ConfigurationChange: Sendable {
-    /// The old one with what can change at once.
+    /// The former configuration with all changes that apply at once.
     package let inForce: ServiceConfiguration
-    /// The keys that have changed, in the order of ``ServiceOption/all``.
-    package let taken: [String]
-    /// The keys that differ and stay as they were.
-    package let held: [String]
+    /// The changed keys that apply at once, in the order of ``ServiceOption/all``.
+    package let applied: [String]
+    /// The changed keys that keep their former values.
+    package let deferred: [String]
 
     package init(from old: ServiceConfiguration, to new: ServiceConfiguration) {
-        var (inForce, taken, held) = (old, [String](), [String]())
+        var (inForce, applied, deferred) = (old, [String](), [String]())
         for option in ServiceOption.all {
             let value = option.value(new)
             guard value != option.value(old) else { continue }
             if option.isLive {
                 option.set(&inForce, value)
-                taken.append(option.key)
+                applied.append(option.key)
             } else {
-                held.append(option.key)
+                deferred.append(option.key)
             }
         }
-        (self.inForce, self.taken, self.held) = (inForce, taken, held)
+        (self.inForce, self.applied, self.deferred) = (inForce, applied, deferred)
     }
 }
 
 extension ServiceOption {
-    /// Whether a change is in force once the configuration was read again (SIGHUP).
+    /// Whether a change applies when the configuration is read again (SIGHUP).
     ///
-    /// Others would need another socket, another monitor or another file than the one at work.
+    /// Other options would need another socket, monitor or file.
     package var isLive: Bool {
         Self.liveTables.contains { key.hasPrefix($0) } || Self.liveKeys.contains(key)
     }

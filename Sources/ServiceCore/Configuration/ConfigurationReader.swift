@@ -4,7 +4,7 @@
 package struct ConfigurationProblem: Error, Sendable, Equatable, CustomStringConvertible {
     /// The file with the line, the option, or the variable.
     package var place: String
-    /// Nil where the place is the key already, or where there is none.
+    /// The key; nil if the place names it already, or there is none.
     package var key: String?
     package var problem: String
 
@@ -15,18 +15,18 @@ package struct ConfigurationProblem: Error, Sendable, Equatable, CustomStringCon
     }
 }
 
-/// Puts a configuration together: the defaults, then the file, then the environment, then the command line.
+/// Builds a configuration from the defaults, the file, the environment, and the command line, in this order.
 ///
 /// Continues after a problem, so that all are reported at once.
 package struct ConfigurationReader {
     package private(set) var configuration = ServiceConfiguration()
     package private(set) var problems: [ConfigurationProblem] = []
-    /// Where each key that is not at its default was set last.
+    /// The place where each key that is not at its default was set last.
     package private(set) var places: [String: String] = [:]
 
     package init() {}
 
-    /// Takes a file.
+    /// Reads a file.
     package mutating func read(file: String, _ bytes: [UInt8]) {
         let entries: [TOMLEntry]
         do throws(TOMLError) { entries = try TOMLReader.entries(in: bytes) } catch {
@@ -44,7 +44,7 @@ package struct ConfigurationReader {
         }
     }
 
-    /// Takes the variables that belong to it.
+    /// Reads the variables that name options.
     package mutating func read(environment: [String: String]) {
         for (name, text) in environment.sorted(by: { $0.key < $1.key })
         where name.hasPrefix(ServiceOption.variablePrefix) {
@@ -60,7 +60,7 @@ package struct ConfigurationReader {
         }
     }
 
-    /// Takes options of the command line: `--hooks-timeout 5s` or `--hooks-timeout=5s`.
+    /// Reads options of the command line: `--hooks-timeout 5s` or `--hooks-timeout=5s`.
     package mutating func read(arguments: [String]) {
         var rest = arguments[...]
         while let word = rest.popFirst() {
@@ -70,7 +70,7 @@ package struct ConfigurationReader {
                 let advice = nearest.map { "; did you mean \($0)?" } ?? "; see reach serve --help"
                 problems.append(
                     ConfigurationProblem(place: word, key: nil, problem: "unknown option" + advice))
-                // What stands behind it is its value, not another mistake.
+                // The next word is the option's value and not another mistake.
                 if flag == word, rest.first?.hasPrefix("--") == false { rest.removeFirst() }
                 continue
             }
@@ -87,12 +87,12 @@ package struct ConfigurationReader {
         }
     }
 
-    /// Something is wrong with what was to be read.
+    /// Records a problem with the input.
     package mutating func fail(place: String, _ problem: String) {
         problems.append(ConfigurationProblem(place: place, key: nil, problem: problem))
     }
 
-    /// Looks at what depends on more than one key; to be called once, after everything was read.
+    /// Checks rules about more than one key; called once, after all input was read.
     package mutating func finish() {
         if let listen = configuration.metrics.listen, !listen.isLoopback, !configuration.metrics.allowsRemote
         {
@@ -150,8 +150,7 @@ package struct ConfigurationReader {
 
 /// Finds the intended word for a misspelt one.
 package enum NearestWord {
-    /// The candidate that needs the fewest changes, where these are at most a third of its letters; nil where
-    /// none is near.
+    /// The candidate with the fewest edits, if these are at most a third of its letters.
     package static func to(_ word: String, in candidates: some Sequence<String>) -> String? {
         let written = Array(word.lowercased().utf8.prefix(128))
         var best: (word: String, distance: Int)?
@@ -165,7 +164,7 @@ package enum NearestWord {
         return best?.word
     }
 
-    /// How many letters have to be inserted, left out, replaced, or swapped with their neighbour.
+    /// The number of letters to insert, delete, replace, or swap with their neighbour.
     private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
         var before: [Int] = []
         var last = Array(0...b.count)

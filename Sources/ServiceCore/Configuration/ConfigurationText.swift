@@ -31,7 +31,7 @@ package enum ConfigurationText {
         return text
     }
 
-    /// The configuration as a file, and where each value that was set comes from.
+    /// The current configuration as a file, with the place where each value was set.
     package static func effective(_ configuration: ServiceConfiguration, places: [String: String]) -> String {
         var text = ""
         sections(configuration) { option, value in
@@ -88,7 +88,7 @@ extension ServiceOption.Kind {
 }
 
 extension TOMLValue {
-    /// As it stands in a file.
+    /// The value in the syntax of the file.
     package var tomlText: String {
         switch self {
         case .string(let text): "\"\(Self.escaped(text))\""
@@ -99,7 +99,7 @@ extension TOMLValue {
         }
     }
 
-    /// As it stands on a command line.
+    /// The value in the syntax of a command line.
     fileprivate var plainText: String {
         switch self {
         case .string(let text): text.isEmpty ? "none" : text

@@ -32,7 +32,8 @@ package enum DurationText {
         return overflow ? nil : .nanoseconds(nanoseconds)
     }
 
-    /// The shortest text that `duration(_:)` reads as the same: in the largest unit that leaves no rest.
+    /// The shortest text that `duration(_:)` reads as the same duration: in the largest unit without a
+    /// remainder.
     package static func text(_ duration: Duration) -> String {
         let nanoseconds = duration.inNanoseconds
         if nanoseconds == 0 { return "0s" }
@@ -42,8 +43,7 @@ package enum DurationText {
 
     /// For people, to two units: `4 s`, `12 min 4 s`, `2 h 5 min`, `3 d 4 h`; below ten seconds to the tenth.
     package static func people(_ duration: Duration) -> String {
-        // Only short times are counted in nanoseconds: between two wall times may lie more than these can
-        // count.
+        // Nanoseconds would overflow for long durations, such as those between two distant wall times.
         let nanoseconds = max(0, duration.inNanoseconds)
         if nanoseconds < 9_950_000_000 {
             let tenths = (nanoseconds + 50_000_000) / 100_000_000

@@ -2,8 +2,7 @@
 
 package import ReachabilityCore
 
-/// Everything about the service that can be set, with its defaults; what each is for stands in
-/// ``ServiceOption/all``.
+/// The service's configuration, with its defaults; ``ServiceOption/all`` documents the values.
 package struct ServiceConfiguration: Sendable, Equatable {
     package var socket = ServicePaths.socket
     package var stateDirectory = ServicePaths.stateDirectory
@@ -88,7 +87,7 @@ package struct ServiceConfiguration: Sendable, Equatable {
 
     package init() {}
 
-    /// Where status.json is written: the socket's folder by default.
+    /// The folder of status.json: the socket's folder by default.
     package var statusDirectory: String {
         if !runtimeDirectory.isEmpty { return runtimeDirectory }
         guard socket.hasPrefix("/"), let slash = socket.lastIndex(of: "/") else { return stateDirectory }
@@ -130,7 +129,7 @@ package struct Endpoint: Sendable, Equatable, CustomStringConvertible {
         self.init(address: address, port: port)
     }
 
-    /// Whether only this machine gets there.
+    /// Whether the address is reachable from this machine only.
     package var isLoopback: Bool { address.isLoopback }
 
     package var description: String {
@@ -138,7 +137,7 @@ package struct Endpoint: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// Where the service of a device is found.
+/// The paths of the service on a device.
 package enum ServicePaths {
     package static let socket = "/run/reach/reach.varlink"
     package static let configuration = "/etc/reach/reach.toml"

@@ -166,7 +166,7 @@ extension LogPriority {
         ("debug", .debug),
     ]
 
-    /// The word for it in configurations and plain logs.
+    /// The priority's name in configurations and plain logs.
     package var name: String { Self.names.first { $0.priority == self }?.name ?? "info" }
 
     package init?(name: String) {

@@ -4,15 +4,15 @@ import FoundationEssentials
 import ReachabilityCore
 import SessionCore
 
-/// One thing that can be set: in the file, on the command line, in the environment.
+/// An option: in the file, on the command line, and in the environment.
 ///
-/// The only description of it: help text, the sample file and the manual are made from this.
+/// Its only description: help text, the sample file and the manual are generated from it.
 package struct ServiceOption: Sendable {
-    /// What values it takes.
+    /// The type of its values.
     package enum Kind: Sendable, Equatable {
-        /// An absolute path; empty for none where that is allowed.
+        /// An absolute path; may be empty if optional.
         case path(isOptional: Bool)
-        /// A path, or the name of a socket without a file behind `@` (unix(7)).
+        /// A path, or `@` and the name of a socket without a file (unix(7)).
         case socket
         case text
         case boolean
@@ -28,7 +28,7 @@ package struct ServiceOption: Sendable {
     /// The key in the file, dotted: `hooks.timeout`.
     package let key: String
     package let kind: Kind
-    /// What it is for, in one or two sentences.
+    /// The documentation, in one or two sentences.
     package let summary: String
     /// Reads the value.
     package let value: @Sendable (ServiceConfiguration) -> TOMLValue
@@ -55,13 +55,13 @@ package struct ServiceOption: Sendable {
             + String(key.uppercased().map { $0 == "." || $0 == "-" ? "_" : $0 })
     }
 
-    /// What the names of all variables begin with.
+    /// The prefix of all variables.
     package static let variablePrefix = "REACH_SERVE_"
 
     /// The option with this key.
     package static func named(_ key: String) -> ServiceOption? { all.first { $0.key == key } }
 
-    /// Sets a value, or returns what is allowed.
+    /// Sets a value; for an invalid one returns the allowed values.
     func apply(_ value: TOMLValue, to configuration: inout ServiceConfiguration) -> String? {
         guard kind.admits(value) else { return kind.allowed(insteadOf: value) }
         set(&configuration, value)
@@ -95,8 +95,8 @@ extension ServiceOption.Kind {
     /// The longest path in bytes: PATH_MAX with its NUL (path_resolution(7)).
     private static let longestPath = 4095
 
-    /// The same for a value that is not allowed: where it is one of its kind and too long, how long it may
-    /// be.
+    /// The allowed values in place of an invalid one; for a value of the right kind that is too long, the
+    /// allowed length.
     func allowed(insteadOf value: TOMLValue) -> String {
         let count = value.text.utf8.count
         switch self {
@@ -131,7 +131,7 @@ extension ServiceOption.Kind {
         }
     }
 
-    /// The value that stands on a command line or in the environment without the marks of the file.
+    /// The value of a text from the command line or the environment, without the file's quotation marks.
     func value(plain text: String) -> TOMLValue {
         switch self {
         case .boolean: text == "true" ? .boolean(true) : text == "false" ? .boolean(false) : .string(text)

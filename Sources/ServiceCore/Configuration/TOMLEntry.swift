@@ -8,7 +8,7 @@ package enum TOMLValue: Sendable, Equatable {
     case boolean(Bool)
     case array([TOMLValue])
 
-    /// What it is, as a message names it.
+    /// The name of the type in messages.
     package var kind: String {
         switch self {
         case .string: "a string"
@@ -20,7 +20,7 @@ package enum TOMLValue: Sendable, Equatable {
     }
 }
 
-/// One key of a TOML file with its value, and where it stands.
+/// A key of a TOML file with its value and line.
 package struct TOMLEntry: Sendable, Equatable {
     /// The whole key with its table, dotted: `hooks.timeout`.
     package var key: String
@@ -35,7 +35,7 @@ package struct TOMLEntry: Sendable, Equatable {
     }
 }
 
-/// A file that is no TOML, or uses a part of it that is not supported.
+/// A syntax error, or the use of an unsupported part of TOML.
 package struct TOMLError: Error, Sendable, Equatable {
     /// The line, from 1 on.
     package var line: Int

@@ -45,7 +45,7 @@ enum TOMLNumber {
         return result
     }
 
-    /// The digits without underscores, which have to stand between two digits.
+    /// The digits without underscores, which are allowed between two digits only.
     private static func digits(_ text: Substring) -> String? {
         var before: Character = "_"
         for character in text {

@@ -2,20 +2,20 @@
 
 /// Reads the part of TOML 1.0 that a configuration needs.
 ///
-/// That is: tables, dotted and quoted keys, one-line strings, integers,
-/// fractions, booleans, lists and comments. Everything else is an error that says so.
+/// That is: tables, dotted and quoted keys, one-line strings, integers, fractions, booleans, lists and
+/// comments. Everything else is an error that says so.
 ///
-/// Written here because the messages need the line of each key. TOMLKit, the package for it, tells places of
-/// syntax errors only, and its C++ reports those by exceptions, which end a device program: that is linked
-/// without the tables for them (packaging/device/README.md).
+/// Written here because the messages need the line of each key. The package TOMLKit reports lines of syntax
+/// errors only, and its C++ throws exceptions for them, which end a device program that is linked without
+/// unwind tables (packaging/device/README.md).
 package struct TOMLReader {
-    /// A file that is longer is none.
+    /// The largest file in bytes.
     package static let sizeLimit = 1 << 20
 
     private var scanner: TOMLScanner
     private var table: [String] = []
     private var entries: [TOMLEntry] = []
-    /// Every name so far: whether it stands for a table, and whether that has had its header.
+    /// All names so far: whether each is a table, and whether the table had its header.
     private var names: [[String]: Name] = [:]
 
     private enum Name {
@@ -57,7 +57,7 @@ package struct TOMLReader {
             throw scanner.error("lists of tables ([[…]]) are not known here; write [table]")
         }
         let path = try keyPath()
-        guard scanner.take("]") else { throw scanner.error("a table's name ends with ]") }
+        guard scanner.consume("]") else { throw scanner.error("a table's name ends with ]") }
         try imply(path.dropLast(), line)
         switch names[path] {
         case .headed(let first):
@@ -73,7 +73,7 @@ package struct TOMLReader {
     private mutating func keyAndValue() throws(TOMLError) {
         let line = scanner.line
         let path = table + (try keyPath())
-        guard scanner.take("=") else {
+        guard scanner.consume("=") else {
             throw scanner.error("after the key \(Self.dotted(path)) comes = and a value")
         }
         scanner.skipBlank()
@@ -89,7 +89,7 @@ package struct TOMLReader {
         entries.append(TOMLEntry(key: Self.dotted(path), line: line, value: value))
     }
 
-    /// Notes the tables on the way to a name.
+    /// Records the tables that a name implies.
     private mutating func imply(_ path: ArraySlice<String>, _ line: Int) throws(TOMLError) {
         for count in path.indices.map({ $0 + 1 }) {
             let part = Array(path[..<count])
@@ -111,11 +111,11 @@ package struct TOMLReader {
             path.append(try scanner.key())
             scanner.skipBlank()
             guard path.count <= 8 else { throw scanner.error("the key has more than 8 parts") }
-        } while scanner.take(".")
+        } while scanner.consume(".")
         return path
     }
 
-    /// The path as it is written: parts that are more than a word in quotation marks.
+    /// The path as text, with quotation marks around parts that are more than a word.
     private static func dotted(_ path: [String]) -> String {
         path.map { part in
             !part.isEmpty && part.utf8.allSatisfy(TOMLScanner.isBare) ? part : "\"\(part)\""

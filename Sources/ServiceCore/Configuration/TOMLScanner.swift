@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Goes through the bytes of a TOML file and takes what stands there: keys, values, ends of lines.
+/// Scans the bytes of a TOML file into keys, values and ends of lines.
 struct TOMLScanner {
     private let bytes: [UInt8]
     private var position = 0
@@ -11,7 +11,7 @@ struct TOMLScanner {
     init(_ bytes: [UInt8]) throws(TOMLError) {
         self.bytes = bytes
         guard String(validating: bytes, as: UTF8.self) != nil else {
-            // Named by the first line that is not.
+            // The message names the first line that is not UTF-8.
             var number = 1
             for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
                 if String(validating: line, as: UTF8.self) == nil { break }
@@ -25,7 +25,7 @@ struct TOMLScanner {
 
     func error(_ problem: String) -> TOMLError { TOMLError(line: line, problem: problem) }
 
-    /// What stands here, for a message.
+    /// The text at this position, for a message.
     private var found: String {
         guard let peek else { return "the end of the file" }
         if peek == UInt8(ascii: "\n") { return "the end of the line" }
@@ -42,13 +42,13 @@ struct TOMLScanner {
         while let peek, peek == 0x20 || peek == 0x09 { position += 1 }
     }
 
-    mutating func take(_ character: Unicode.Scalar) -> Bool {
+    mutating func consume(_ character: Unicode.Scalar) -> Bool {
         guard peek == UInt8(ascii: character) else { return false }
         skip()
         return true
     }
 
-    /// Takes what may stand between the end of a statement and the next line.
+    /// Skips blanks and a comment up to the next line.
     mutating func endLine() throws(TOMLError) {
         skipBlank()
         try skipComment()
@@ -82,12 +82,12 @@ struct TOMLScanner {
     /// One part of a key.
     mutating func key() throws(TOMLError) -> String {
         if peek == UInt8(ascii: "\"") || peek == UInt8(ascii: "'") { return try string() }
-        let word = takeWhile(Self.isBare)
+        let word = consumeWhile(Self.isBare)
         guard !word.isEmpty else { throw error("a key is expected here, not \(found)") }
         return word
     }
 
-    private mutating func takeWhile(_ isPart: (UInt8) -> Bool) -> String {
+    private mutating func consumeWhile(_ isPart: (UInt8) -> Bool) -> String {
         let start = position
         while let peek, isPart(peek) { position += 1 }
         return String(decoding: bytes[start..<position], as: UTF8.self)
@@ -102,7 +102,7 @@ struct TOMLScanner {
             throw error("inline tables ({…}) are not known here; write dotted keys or a [table]")
         case nil, UInt8(ascii: "\n"), UInt8(ascii: "#"), 0x0D: throw error("the value is missing")
         default:
-            let word = takeWhile { byte in
+            let word = consumeWhile { byte in
                 Self.isBare(byte) || [UInt8(ascii: "."), UInt8(ascii: "+"), UInt8(ascii: ":")].contains(byte)
             }
             guard !word.isEmpty else { throw error("a value is expected here, not \(found)") }
@@ -119,11 +119,11 @@ struct TOMLScanner {
         var values: [TOMLValue] = []
         while true {
             try skipLines()
-            if take("]") { return values }
+            if consume("]") { return values }
             values.append(try value())
             try skipLines()
-            if take(",") { continue }
-            guard take("]") else { throw error("in a list, a comma or ] is expected here, not \(found)") }
+            if consume(",") { continue }
+            guard consume("]") else { throw error("in a list, a comma or ] is expected here, not \(found)") }
             return values
         }
     }

@@ -3,16 +3,16 @@
 package import ReachabilityCore
 package import SessionCore
 
-/// A time in which the status was the same, as `GetHistory` returns it.
+/// A period of one status, as `GetHistory` returns it.
 package struct HistoryPeriod: Sendable, Equatable {
     package var status: ReachabilityStatus
     package var since: WallTime
-    /// Nil where it goes on.
+    /// Nil for the current period.
     package var until: WallTime?
     package var interface: String?
     package var reason: String
 
-    /// Nil where it says something else.
+    /// Nil for other JSON.
     package init?(_ json: JSONValue) {
         guard let since = json["since"]?.string.flatMap({ WallTime($0) }),
             let status = ReachabilityStatus.allCases.first(where: { $0.description == json["status"]?.string }
@@ -27,11 +27,11 @@ package struct HistoryPeriod: Sendable, Equatable {
 }
 
 extension HistoryTimeline {
-    /// Built from a service's reply: without the changes of the path below one status.
+    /// Builds a time line from a service's reply: without changes of the path below one status.
     ///
-    /// - Parameter periods: in their order, without overlap.
+    /// - Parameter periods: in order, without overlap.
     package init(periods: [HistoryPeriod], from: WallTime, to: WallTime) {
-        // Each as a run of its own: what lies between two is a gap.
+        // Each period as a run of its own, so that the time between two is a gap.
         var runs: [HistoryRun] = []
         var records: [HistoryRecord] = []
         for (index, period) in periods.enumerated() {

@@ -2,27 +2,27 @@
 
 package import ReachabilityCore
 
-/// One committed change as the history keeps it.
+/// A committed change as the history stores it.
 package struct HistoryRecord: Sendable, Equatable {
-    /// Grows with each; never used twice.
+    /// Increasing and never reused.
     package var id: Int64
-    /// The run of the service that wrote it.
+    /// The run of the service that stored it.
     package var run: Int64
-    /// When it was committed, on the wall clock of that moment.
+    /// When it was committed, by the wall clock of that moment.
     package var wall: WallTime
-    /// The same on the clock that is never set and goes on while the machine sleeps (CLOCK_BOOTTIME);
+    /// The same by the boot clock, which is never set and counts during suspension (CLOCK_BOOTTIME);
     /// nanoseconds.
     package var boot: Int64
-    /// Whether the status changed; else the path alone did.
+    /// Whether the status changed; else only the path did.
     package var isStatus: Bool
     package var status: ReachabilityStatus
     package var isOnline: Bool
     package var interface: String?
     package var medium: String?
     package var generation: UInt64
-    /// The sentence for people.
+    /// The reason's sentence for people.
     package var reason: String
-    /// The word for programs.
+    /// The reason's code for programs.
     package var code: String
 
     package init(
@@ -57,14 +57,13 @@ package struct HistoryRecord: Sendable, Equatable {
     }
 }
 
-/// One run of the service, from its start to the last moment that it is known to have run.
+/// A run of the service, from its start to the last moment at which it was known to run.
 package struct HistoryRun: Sendable, Equatable {
     package var id: Int64
     package var began: WallTime
-    /// The last sign of life: the end, where it ended in order; else the last change or beat that was
-    /// written.
+    /// The last sign of life: the end of an orderly run; else the last stored change or beat.
     package var seen: WallTime
-    /// The last sign of life on the clock that is never set; nanoseconds.
+    /// The last sign of life by the boot clock; nanoseconds.
     package var seenBoot: Int64
     /// Whether it ended in order.
     package var hasEnded: Bool

@@ -2,9 +2,9 @@
 
 package import ReachabilityCore
 
-/// What a period of the history comes to.
+/// The summary of a period of the history.
 package struct HistorySummary: Sendable, Equatable {
-    /// An outage that is over sooner than this is a flap.
+    /// The duration below which an outage is a flap.
     package static let flapLimit: Duration = .seconds(60)
 
     package let from: WallTime
@@ -15,14 +15,14 @@ package struct HistorySummary: Sendable, Equatable {
     package private(set) var unknown: Duration = .zero
     /// No service ran.
     package private(set) var gap: Duration = .zero
-    /// How often the network was lost; an outage that goes on behind a gap counts twice.
+    /// The number of outages; one that continues after a gap counts twice.
     package private(set) var outages = 0
-    /// How many of these were over within a minute, with the network back.
+    /// The outages that ended within a minute with the network back.
     package private(set) var flaps = 0
-    /// The longest outage, as far as it lies in the period.
+    /// The longest outage, limited to the period.
     package private(set) var longest: HistorySpan?
 
-    /// Sums up the part of a time line between two moments.
+    /// Summarises the part of a time line between two moments.
     package init(_ timeline: HistoryTimeline, from: WallTime, to: WallTime) {
         self.from = from
         self.to = to
@@ -48,7 +48,7 @@ package struct HistorySummary: Sendable, Equatable {
     /// The whole time line.
     package init(_ timeline: HistoryTimeline) { self.init(timeline, from: timeline.from, to: timeline.to) }
 
-    /// The reachable part of the time in which the status was known, in millionths; nil where it never was.
+    /// The reachable part of the known time, in millionths; nil if the status was never known.
     package var availability: Int64? {
         let known = reachable + unreachable
         guard known > .zero else { return nil }
@@ -56,7 +56,7 @@ package struct HistorySummary: Sendable, Equatable {
         return Int64(reachable.attoseconds * 1_000_000 / known.attoseconds)
     }
 
-    /// "99.98 %"; "–" where nothing is known.
+    /// "99.98 %"; "–" if the status was never known.
     package var availabilityText: String {
         guard let availability else { return "–" }
         if availability == 1_000_000 { return "100 %" }
@@ -66,14 +66,14 @@ package struct HistorySummary: Sendable, Equatable {
     }
 }
 
-/// What one column of a bar shows: the worst that was, and whether that was all.
+/// One column of a bar: the worst status in its time, and whether it held all the time.
 package enum HistoryCell: Sendable, Hashable {
     case reachable, unreachable
     /// Lost for a part of the time.
     case partly
     case unknown, gap
 
-    /// The columns of a bar from one moment to another.
+    /// The columns of a bar between two moments.
     package static func bar(_ timeline: HistoryTimeline, from: WallTime, to: WallTime, columns: Int)
         -> [HistoryCell]
     {

@@ -2,13 +2,13 @@
 
 package import ReachabilityCore
 
-/// A time in which the status stayed the same, or in which no service ran.
+/// A time with one status, or without a service.
 package struct HistorySpan: Sendable, Equatable {
     package enum State: Sendable, Hashable {
         case reachable, unreachable
         /// The service ran without knowing the status.
         case unknown
-        /// No service ran: neither an outage nor the contrary.
+        /// No service ran; counts neither as an outage nor as reachable.
         case gap
     }
 
@@ -28,36 +28,35 @@ package struct HistorySpan: Sendable, Equatable {
     package var duration: Duration { to.time(since: from) }
 }
 
-/// The history as one line of spans, in order, without holes and without overlap.
+/// The history as a sequence of spans in order, without holes and overlaps.
 package struct HistoryTimeline: Sendable, Equatable {
     package private(set) var spans: [HistorySpan] = []
-    /// Every change in the time that was asked for, at the time that the corrected clock showed.
+    /// All changes in the requested time, at the time of the corrected clock.
     package private(set) var changes: [HistoryRecord] = []
     package let from: WallTime
     package let to: WallTime
 
-    /// Puts it together from what was kept.
+    /// Builds the time line from stored records.
     ///
-    /// The clock of a device may be set while the service runs, above all soon after the start where it has
-    /// no clock of its own. So each run is laid out by the clock that is never set, and ends where the wall
+    /// The clock of a device may be set while the service runs, above all soon after the start of a device
+    /// without a battery for its clock. So each run is laid out by the boot clock, and ends where the wall
     /// clock showed its last sign of life.
     ///
     /// - Parameters:
-    ///   - runs: In the order of their beginnings.
-    ///   - records: In the order in which they were written; the last one before `from` included.
-    ///   - running: The run that goes on at this moment, whose last state lasts until `to`.
+    ///   - runs: in the order of their starts.
+    ///   - records: in the order in which they were stored; the last one before `from` included.
+    ///   - running: the current run, whose last state lasts until `to`.
     package init(
         runs: [HistoryRun], records: [HistoryRecord], from: WallTime, to: WallTime, running: Int64? = nil
     ) {
         self.from = from
         self.to = to
-        // Two clocks that disagree must not make time run backwards: each run begins where the one before
-        // ends.
+        // Disagreeing clocks must not make time run backwards: each run starts where the one before ends.
         var end = from
         let recordsOfRun = Dictionary(grouping: records, by: \.run)
         for run in runs {
             guard let own = recordsOfRun[run.id], let last = own.last else { continue }
-            // May wrap around; where a moment is made of it, it wraps back.
+            // May wrap around; converting it to a moment wraps back.
             let offset =
                 run.seenBoot >= last.boot
                 ? run.seen.nanoseconds &- run.seenBoot : last.wall.nanoseconds &- last.boot
@@ -89,7 +88,7 @@ package struct HistoryTimeline: Sendable, Equatable {
         }
     }
 
-    /// Adds a span; one that says the same as the one before makes that longer.
+    /// Adds a span; an equal one extends the span before.
     private mutating func append(_ span: HistorySpan) {
         if let last = spans.last, last.state == span.state, last.record?.status == span.record?.status,
             last.to == span.from
@@ -101,31 +100,29 @@ package struct HistoryTimeline: Sendable, Equatable {
     }
 }
 
-// A wall time reaches 292 years to either side of 1970: between two of them lies up to twice as much as its
-// nanoseconds can count.
+// A wall time reaches 292 years to either side of 1970, so the difference of two may exceed the range of
+// nanoseconds.
 extension WallTime {
-    /// How long it is from `earlier` to this moment, exactly, however far apart they are.
+    /// The exact time from `earlier` to this moment, for any distance.
     package func time(since earlier: WallTime) -> Duration {
         .nanoseconds(nanoseconds) - .nanoseconds(earlier.nanoseconds)
     }
 
-    /// The moment so many nanoseconds later, or earlier; the last or the first one there is where it would
-    /// lie beyond.
+    /// The moment that many nanoseconds later or earlier, clamped to the range of wall times.
     package func moved(by nanoseconds: Int64) -> WallTime {
         let (sum, isBeyond) = self.nanoseconds.addingReportingOverflow(nanoseconds)
         return WallTime(nanoseconds: isBeyond ? (nanoseconds < 0 ? .min : .max) : sum)
     }
 
-    /// The moment so many seconds after 1970; the last or the first one there is where it would lie beyond.
+    /// The moment that many seconds after 1970, clamped to the range of wall times.
     package init(seconds: Int64) {
         let (product, isBeyond) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         self.init(nanoseconds: isBeyond ? (seconds < 0 ? .min : .max) : product)
     }
 
-    /// The beginnings and ends of `count` parts of the time until `end`, all of one length but for
-    /// nanoseconds.
+    /// The boundaries of `count` parts of the time until `end`, of equal length up to nanoseconds.
     package func edges(to end: WallTime, count: Int) -> [WallTime] {
-        // The difference always fits into the unsigned number, and the sum stays before the end.
+        // The difference always fits into the unsigned type, and the sum stays before the end.
         let length = UInt64(bitPattern: end.nanoseconds &- nanoseconds)
         let part = length / UInt64(max(1, count))
         return (0...count).map { WallTime(nanoseconds: nanoseconds &+ Int64(bitPattern: part &* UInt64($0))) }

@@ -2,27 +2,27 @@
 
 package import ReachabilityCore
 
-/// The input of a hook: the arguments `status wlan0`, and the rest in the environment.
+/// The input of a hook: the arguments `status wlan0`, and further values in the environment.
 package struct HookEvent: Sendable, Equatable {
-    /// Whether the status changed; else the path alone did.
+    /// Whether the status changed; else only the path did.
     package private(set) var isStatus: Bool
-    /// The status that the hooks got before; nil for the first event.
+    /// The status of the hooks' last event; nil for the first event.
     package private(set) var previous: ReachabilityStatus?
     package private(set) var change: CommittedChange
-    /// How many changes came in between and were left out.
+    /// The number of skipped changes before this one.
     package private(set) var skipped: Int
 
-    /// - Parameter told: the status that the hooks got last; nil for none.
-    package init(_ change: CommittedChange, told: ReachabilityStatus? = nil) {
-        isStatus = told.map { $0 != change.status } ?? (change.event != .path)
-        previous = told ?? change.previous
+    /// - Parameter reported: the status of the hooks' last event; nil for none.
+    package init(_ change: CommittedChange, reported: ReachabilityStatus? = nil) {
+        isStatus = reported.map { $0 != change.status } ?? (change.event != .path)
+        previous = reported ?? change.previous
         self.change = change
         skipped = 0
     }
 
-    /// A newer change takes the place of this one, which no hook has seen.
+    /// Replaces this change, which no hook has got yet, by a newer one.
     ///
-    /// Compares with the status that the hooks know: one that came and went is no change.
+    /// Compares with the status of the hooks' last event: a status that came and went is no change.
     package mutating func supersede(with newer: CommittedChange) {
         isStatus = previous.map { $0 != newer.status } ?? true
         change = newer
@@ -32,10 +32,10 @@ package struct HookEvent: Sendable, Equatable {
     /// The first argument.
     package var word: String { isStatus ? "status" : "path" }
 
-    /// The second argument: the interface in use, or the one that the reason names; "none" without any.
+    /// The second argument: the interface in use, or the one in the reason; "none" without either.
     package var interface: String { change.path.interface ?? change.reason.interface ?? "none" }
 
-    /// The variables, all that a hook gets besides `PATH`.
+    /// The variables of a hook, beside `PATH`.
     package var environment: [(name: String, value: String)] {
         let path = change.path
         return [
@@ -57,6 +57,6 @@ package struct HookEvent: Sendable, Equatable {
         ]
     }
 
-    // The name of a network is not trusted, and a hook may print it.
+    // A network's name is not trusted, and a hook may print it.
     private static func clean(_ text: String) -> String { SafeText.clean(text, unicode: true) }
 }

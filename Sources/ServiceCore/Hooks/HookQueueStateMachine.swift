@@ -2,15 +2,16 @@
 
 import ReachabilityCore
 
-/// Which hook runs next: one at a time, in the order of their names, and every round with the newest state.
+/// Decides which hook runs next: one at a time, in the order of their names, each round with the newest
+/// state.
 ///
-/// While a round runs, only the newest change waits; what came before it is counted and left out. So hooks
-/// can be slower than the network without a queue that grows, and the last state is always delivered.
+/// During a round only the newest change waits; earlier ones are counted and skipped. So slow hooks make no
+/// growing queue, and the last state is always delivered.
 package struct HookQueueStateMachine: ~Copyable, Sendable {
     /// The next action.
     package enum Step: Sendable, Equatable {
         case nothing
-        /// Look into the directory, then call `found`.
+        /// Read the directory, then call `found`.
         case list
         /// Run this program, then call `ended`.
         case run(String, HookEvent)
@@ -24,11 +25,11 @@ package struct HookQueueStateMachine: ~Copyable, Sendable {
 
     private var state = State.idle
     private var waiting: HookEvent?
-    /// The change that the hooks got last.
-    private var told: ReachabilityStatus?
+    /// The status of the hooks' last event.
+    private var reported: ReachabilityStatus?
     private var isStopped = false
 
-    /// Rounds that ran, and changes that were left out.
+    /// Completed rounds, and skipped changes.
     package private(set) var rounds: UInt64 = 0
     package private(set) var skipped: UInt64 = 0
 
@@ -36,16 +37,16 @@ package struct HookQueueStateMachine: ~Copyable, Sendable {
 
     package var isIdle: Bool { if case .idle = state { true } else { false } }
 
-    /// Something has changed.
+    /// Handles a committed change.
     package mutating func changed(_ change: CommittedChange) -> Step {
         guard !isStopped else { return .nothing }
         switch state {
         case .idle:
-            let event = HookEvent(change, told: told)
+            let event = HookEvent(change, reported: reported)
             state = .listing(event)
             return .list
         case .listing(var event):
-            // No hook has seen it yet.
+            // No hook has got the waiting event yet.
             event.supersede(with: change)
             skipped += 1
             state = .listing(event)
@@ -55,27 +56,27 @@ package struct HookQueueStateMachine: ~Copyable, Sendable {
                 skipped += 1
                 waiting?.supersede(with: change)
             } else {
-                waiting = HookEvent(change, told: told)
+                waiting = HookEvent(change, reported: reported)
             }
             return .nothing
         }
     }
 
-    /// The directory has been looked into; the names are those of hooks that may be run.
+    /// Handles the names of the runnable hooks.
     package mutating func found(_ names: [String]) -> Step {
         guard case .listing(let event) = state else { return .nothing }
         rounds += 1
-        told = event.change.status
+        reported = event.change.status
         return next(event, names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }[...])
     }
 
-    /// The program has ended, in whichever way.
+    /// Handles the end of the program, whatever its result.
     package mutating func ended() -> Step {
         guard case .running(let event, let left) = state else { return .nothing }
         return next(event, left)
     }
 
-    /// No further program is started; what runs is to be ended by the caller.
+    /// Starts no further program; the caller ends the running one.
     package mutating func stop() {
         isStopped = true
         waiting = nil

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the file system says of a hook or of its directory (lstat(2)).
+/// The file system's attributes of a hook or its directory (lstat(2)).
 package struct HookFile: Sendable, Equatable {
     package enum Kind: Sendable, Equatable { case file, directory, link, other }
 
@@ -16,12 +16,11 @@ package struct HookFile: Sendable, Equatable {
     }
 }
 
-/// Decides which programs the service runs: those that only users who may act for it anyway could have put
-/// there.
+/// Decides which programs the service runs: those that only root or its own user can have placed.
 package enum HookRules {
-    /// Why a program is not run; nil where it is.
+    /// Why a program is not run; nil if it may be.
     ///
-    /// - Parameter user: The user that the service runs as; what belongs to root is good for everyone.
+    /// - Parameter user: the service's user; programs of root are accepted too.
     package static func refusal(_ file: HookFile, user: UInt32) -> String? {
         switch file.kind {
         case .link: return "is a symbolic link; put the program itself there"
@@ -34,7 +33,7 @@ package enum HookRules {
         return nil
     }
 
-    /// Why nothing in a directory is run; nil where it may be.
+    /// Why no program of a directory is run; nil if they may be.
     package static func refusal(directory: HookFile, user: UInt32) -> String? {
         guard directory.kind == .directory else { return "is no directory" }
         return ownership(directory, user: user)
@@ -49,7 +48,7 @@ package enum HookRules {
         return file.mode & 0o022 == 0 ? nil : "may be written by others (chmod go-w)"
     }
 
-    /// Whether a name is one of a hook: not hidden, and not what editors and package managers leave behind.
+    /// Whether a name is a hook's: not hidden, and no leftover of editors and package managers.
     package static func isHook(_ name: String) -> Bool {
         guard let first = name.utf8.first, first != UInt8(ascii: "."), !name.hasSuffix("~") else {
             return false

@@ -2,11 +2,11 @@
 
 package import ReachabilityCore
 
-/// The one line of the log about a committed change.
+/// The log's line about a committed change.
 package enum ChangeSentence {
     /// "status wired on eth0, was unreachable for 12 s: default route via 192.0.2.1 on eth0".
     ///
-    /// - Parameter before: How long the status before had lasted; nil where that is not known.
+    /// - Parameter before: how long the former status lasted; nil if unknown.
     package static func text(_ change: CommittedChange, before: Duration? = nil) -> String {
         let path = change.path
         let place = path.interface.map { " on \($0)" } ?? ""
@@ -24,7 +24,7 @@ package enum ChangeSentence {
             "\(head): \(path.reason.sentence) (generation \(path.generation))", unicode: true)
     }
 
-    /// How urgent it is: losses are worth a look.
+    /// The priority: a loss is more urgent.
     package static func priority(_ change: CommittedChange) -> LogPriority {
         switch change.event {
         case .path: .info
@@ -33,7 +33,7 @@ package enum ChangeSentence {
     }
 }
 
-/// How things are in one sentence: for `systemctl status` and the log.
+/// The state in one sentence, for `systemctl status` and the log.
 package struct StatusSentence: Sendable, CustomStringConvertible {
     package let description: String
 
@@ -43,7 +43,7 @@ package struct StatusSentence: Sendable, CustomStringConvertible {
         var words = status.description
         if let interface = path.interface, path.isOnline { words += " through \(interface)" }
         if status.isReachable, !path.isOnline { words += ", but lost at this instant" }
-        // Names of interfaces and networks are others' choice.
+        // Names of interfaces and networks are untrusted.
         description = SafeText.clean("\(words): \(path.reason.sentence)", unicode: true)
     }
 }

@@ -2,29 +2,29 @@
 
 package import ReachabilityCore
 
-/// Lets so many lines pass in a minute, and counts the rest.
+/// Limits the lines in a minute and counts those above the limit.
 package struct LogThrottle: Sendable {
-    /// What becomes of a line.
+    /// The decision about a line.
     package enum Verdict: Sendable, Equatable {
-        /// It is written; before it a line that says how many were left out, where some were.
+        /// Write it; if `leftOut` is not zero, after a line with that count.
         case write(leftOut: Int)
         case leaveOut
     }
 
     package static let window: Int64 = 60_000_000_000
 
-    /// So many in a minute, at least one.
+    /// The most lines in a minute, at least one.
     package var limit: Int
     private var windowStart: Int64 = .min
     private var written = 0
     private var leftOut = 0
-    /// All that were left out since the start.
+    /// All skipped lines since the start.
     package private(set) var total: UInt64 = 0
 
-    /// - Parameter limit: So many in a minute, at least one.
+    /// - Parameter limit: the most lines in a minute, at least one.
     package init(limit: Int) { self.limit = max(1, limit) }
 
-    /// Judges a line of this instant.
+    /// Decides about a line at this instant.
     package mutating func judge(at instant: MonotonicInstant) -> Verdict {
         if windowStart == .min || instant.nanoseconds - windowStart >= Self.window {
             windowStart = instant.nanoseconds
@@ -45,14 +45,14 @@ package struct LogThrottle: Sendable {
         leftOut > 0 ? MonotonicInstant(nanoseconds: windowStart + Self.window) : nil
     }
 
-    /// Takes the count for a line of its own.
+    /// Returns and resets the count, for a line of its own.
     package mutating func consumeLeftOut() -> Int {
         defer { leftOut = 0 }
         return leftOut
     }
 }
 
-/// How urgent a line of the log is: the numbers of syslog(3), which the journal reads as `<6>` before a line.
+/// The priority of a log line: the numbers of syslog(3), which the journal reads as `<6>` before a line.
 package enum LogPriority: Int, Sendable, Comparable, CaseIterable {
     case critical = 2
     case error = 3
@@ -61,7 +61,7 @@ package enum LogPriority: Int, Sendable, Comparable, CaseIterable {
     case info = 6
     case debug = 7
 
-    /// More urgent is less.
+    /// More urgent priorities are less.
     package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A request to the metrics' listener, and the answer (RFC 9112, the part of it that a scrape needs).
+/// A request to the metrics listener, and its response (the part of RFC 9112 that a scrape needs).
 package enum MetricsRequest: Sendable, Equatable {
     /// The header is not complete yet.
     case incomplete
     /// GET or HEAD of /metrics.
     case metrics(isHead: Bool)
-    /// Everything else: the status to answer with.
+    /// Any other request, with the status of its response.
     case refused(status: Int, phrase: String)
 
-    /// The header may have so many bytes.
+    /// The most bytes of a header.
     package static let limit = 8192
 
-    /// Reads what has come so far.
+    /// Parses the bytes received so far.
     package init(_ bytes: [UInt8]) {
         guard let end = Self.endOfHeader(bytes) else {
             self =
@@ -41,12 +41,12 @@ package enum MetricsRequest: Sendable, Equatable {
         let lines = header.split(separator: 0x0A, omittingEmptySubsequences: false).map { line in
             String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)
         }
-        // The header ends with an empty line, of which the line feed is not part of it.
+        // The header ends with an empty line, which is not part of it.
         return lines.last?.isEmpty == true && lines.count > 1 ? Array(lines.dropLast()) : lines
     }
 
-    /// Whether the field lines are such: a name, a colon right behind it (RFC 9112 §5.1), no line that goes
-    /// on with another (§5.2), and one Host, which HTTP/1.1 needs (§3.2).
+    /// Whether the field lines are valid: a name directly followed by a colon (RFC 9112 §5.1), no folded
+    /// lines (§5.2), and exactly one Host in HTTP/1.1 (§3.2).
     private static func areProper(_ lines: [String], needsHost: Bool) -> Bool {
         var hosts = 0
         for line in lines {
@@ -56,7 +56,7 @@ package enum MetricsRequest: Sendable, Equatable {
             guard name.lowercased() == "host" else { continue }
             hosts += 1
             let value = line[line.index(after: colon)...].utf8.filter { $0 != 0x20 && $0 != 0x09 }
-            // An authority has none of these (RFC 3986 §3.2).
+            // Characters that an authority cannot have (RFC 3986 §3.2).
             guard value.allSatisfy({ $0 > 0x20 && $0 != 0x7F && !"/?#@,".utf8.contains($0) }) else {
                 return false
             }
@@ -70,8 +70,8 @@ package enum MetricsRequest: Sendable, Equatable {
             || "!#$%&'*+-.^_`|~".utf8.contains(byte)
     }
 
-    /// The path and query of a request's target: as it is, or behind the authority of the absolute form,
-    /// which every server takes (RFC 9112 §3.2.2); nil where there is none.
+    /// The path and query of a request's target, in origin form or in absolute form, which every server
+    /// accepts (RFC 9112 §3.2.2).
     private static func path(_ target: Substring) -> Substring? {
         if target.utf8.first == UInt8(ascii: "/") || target == "*" { return target }
         guard let scheme = ["http://", "https://"].first(where: { target.lowercased().hasPrefix($0) }) else {
@@ -85,7 +85,7 @@ package enum MetricsRequest: Sendable, Equatable {
         return rest[end] == "/" ? rest[end...] : "/" + rest[end...]
     }
 
-    // A line feed alone ends a line as well (RFC 9112 §2.2).
+    // A line feed alone also ends a line (RFC 9112 §2.2).
     private static func endOfHeader(_ bytes: [UInt8]) -> Int? {
         var isLineEmpty = false
         for (index, byte) in bytes.prefix(limit).enumerated() {
@@ -99,7 +99,7 @@ package enum MetricsRequest: Sendable, Equatable {
         return nil
     }
 
-    /// The answer, after which the connection is closed.
+    /// The response, after which the connection is closed.
     package func response(_ metrics: () -> [UInt8]) -> [UInt8] {
         switch self {
         case .incomplete: return Self.response(408, "Request Timeout", "", [], isHead: false)

@@ -19,7 +19,7 @@ package struct PrometheusText: ~Copyable, Sendable {
 
     package var bytes: [UInt8] { line.bytes }
 
-    /// Begins a metric and writes its one sample.
+    /// Writes the header of a metric and its only sample.
     package mutating func write(_ name: StaticString, _ kind: Kind, _ help: StaticString, _ number: Number) {
         begin(name, kind, help)
         sample(name, [], number)
@@ -30,7 +30,7 @@ package struct PrometheusText: ~Copyable, Sendable {
         for (name, help, count) in counters { write(name, .counter, help, .whole(count)) }
     }
 
-    /// The lines before the samples of a metric.
+    /// Writes the lines before the samples of a metric.
     package mutating func begin(_ name: StaticString, _ kind: Kind, _ help: StaticString) {
         line.append(literal: "# HELP ")
         line.append(literal: name)
@@ -43,7 +43,7 @@ package struct PrometheusText: ~Copyable, Sendable {
         line.append(literal: "\n")
     }
 
-    /// One sample.
+    /// Writes one sample.
     package mutating func sample(
         _ name: StaticString, _ labels: [(name: StaticString, value: String)], _ number: Number
     ) {
@@ -69,8 +69,9 @@ package struct PrometheusText: ~Copyable, Sendable {
         line.append(literal: "\n")
     }
 
-    // The format escapes backslash, quotation mark and line feed in labels. Direction marks and controls are
-    // replaced: names of interfaces are not trusted, and the text may be shown on a terminal.
+    // The format escapes backslash, quotation mark and line feed in labels. Direction marks and control
+    // characters are replaced, since names of interfaces are untrusted and the text may be shown on a
+    // terminal.
     private static func escaped(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {

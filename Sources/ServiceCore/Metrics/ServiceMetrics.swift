@@ -3,13 +3,13 @@
 package import ReachabilityCore
 package import SessionCore
 
-/// The numbers of the service at one moment, and their names in Prometheus' text.
+/// The service's numbers at one moment, with their names in Prometheus' text.
 package struct ServiceMetrics: Sendable {
     /// The outbox's numbers.
     package struct Outbox: Sendable, Equatable {
         package var depth: UInt64
         package var deadLetters: UInt64
-        /// The age of the oldest entry that waits; zero where none does.
+        /// The age of the oldest waiting entry; zero without any.
         package var oldest: Duration
         package var bytes: UInt64
 
@@ -21,7 +21,7 @@ package struct ServiceMetrics: Sendable {
         }
     }
 
-    /// What became of transfers since the start.
+    /// The outcomes of transfers since the start.
     package struct Transfers: Sendable, Equatable {
         package var succeeded: UInt64 = 0
         package var failed: UInt64 = 0
@@ -36,7 +36,7 @@ package struct ServiceMetrics: Sendable {
     package var interface = ""
     package var medium = ""
     package var generation: UInt64 = 0
-    /// How often the status became each of them, in the order of `ReachabilityStatus.allCases`.
+    /// How often each status began.
     package var changes: [ReachabilityStatus: UInt64] = [:]
     package var pathChanges: UInt64 = 0
     package var monitor = MonitorCounters()
@@ -51,14 +51,14 @@ package struct ServiceMetrics: Sendable {
     package var internet: InternetState?
     /// Nil where there is no outbox.
     package var outbox: Outbox?
-    /// Whether this service delivers what waits in it; nil where there is no outbox.
+    /// Whether this service delivers the outbox's entries; nil without an outbox.
     package var delivers: Bool?
     /// Nil where nothing is transferred.
     package var transfers: Transfers?
 
     package init() {}
 
-    /// The whole text.
+    /// The complete text.
     package var text: [UInt8] {
         var text = PrometheusText()
         text.begin("reach_build_info", .gauge, "The version that runs; always 1.")

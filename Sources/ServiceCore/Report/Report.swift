@@ -3,13 +3,13 @@
 package import ReachabilityCore
 package import SessionCore
 
-/// Everything that is printed about one moment.
+/// The printable state at one moment.
 package struct Report: Sendable, Equatable {
-    /// What `watch` adds: why this line is printed.
+    /// The change that `watch` prints the report for.
     package struct Change: Sendable, Equatable {
         package var event: ReachabilityUpdate.Event
         package var previous: ReachabilityStatus?
-        /// The state of the internet, and neither status nor path.
+        /// Whether only the state of the internet changed, and neither status nor path.
         package var isInternet = false
 
         package init(
@@ -26,11 +26,11 @@ package struct Report: Sendable, Equatable {
     package var links: [LinkReport]
     /// The state of the internet; nil without a probe.
     package var internet: InternetState?
-    /// When the status became this, where this process has seen it.
+    /// Since when the status holds, if this process has seen it begin.
     package var since: WallTime?
-    /// The host that was asked about; nil for anywhere.
+    /// The host that the report is about; nil for anywhere.
     package var host: String?
-    /// Nil for a report that was asked for once.
+    /// Nil in a report without a change.
     package var change: Change?
     /// The steps of the evaluation, for `--explain`.
     package var steps: [EvaluationStep]?
@@ -48,7 +48,7 @@ package struct Report: Sendable, Equatable {
         self.steps = steps
     }
 
-    /// The report of an update that an observer got.
+    /// The report of an observer's update.
     package init(_ update: ReachabilityUpdate, since: WallTime?, host: String?) {
         self.init(
             status: update.status, path: update.path, links: update.links, since: since, host: host,
@@ -56,7 +56,7 @@ package struct Report: Sendable, Equatable {
     }
 }
 
-/// Remembers since when the status is what it is.
+/// Tracks since when the status holds.
 package struct StatusAge: Sendable {
     package private(set) var since: WallTime?
     /// The boot clock at that time (CLOCK_BOOTTIME), in nanoseconds; nil if unknown.
@@ -66,12 +66,12 @@ package struct StatusAge: Sendable {
 
     package init() {}
 
-    /// Sets since when the first status holds, as a service has seen it.
+    /// Sets since when the first status holds, by a service's report.
     package mutating func start(_ since: WallTime?) { self.since = since }
 
-    /// Takes an update in.
+    /// Records an update.
     ///
-    /// The first one has no beginning of its status.
+    /// The first update says nothing about the start of its status.
     package mutating func observe(_ update: ReachabilityUpdate, at wall: WallTime, boot: Int64? = nil) {
         switch update.event {
         case .initial: (since, self.boot) = (nil, nil)
@@ -80,9 +80,10 @@ package struct StatusAge: Sendable {
         }
     }
 
-    /// Moves it where the wall clock was set meanwhile: a device without a clock of its own starts in 1970.
+    /// Adjusts it if the wall clock was set meanwhile: a device without a battery for its clock starts in
+    /// 1970.
     ///
-    /// - Returns: whether it was moved.
+    /// - Returns: whether it was adjusted.
     @discardableResult
     package mutating func correct(at wall: WallTime, boot now: Int64) -> Bool {
         guard let since, let boot else { return false }
@@ -95,7 +96,7 @@ package struct StatusAge: Sendable {
 }
 
 extension InternetState {
-    /// What it means, behind "internet: full".
+    /// The explanation after "internet: full".
     package var explanation: String {
         switch self {
         case .unknown: "not asked yet"

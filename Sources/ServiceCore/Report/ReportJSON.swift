@@ -5,8 +5,8 @@ import SessionCore
 
 /// Writes a report as one JSON object on one line.
 ///
-/// The fields and their order are a contract with scripts: a field never changes its type and none goes away;
-/// new ones come at the end.
+/// The fields and their order are a contract with scripts: a field never changes its type or disappears; new
+/// ones are appended.
 package enum ReportJSON {
     /// The version of the contract.
     package static let schema = 1
@@ -17,7 +17,7 @@ package enum ReportJSON {
         write(report, to: &line, knowing: &links)
     }
 
-    /// The same, with what the line before said of its links.
+    /// The same, reusing the JSON of the links of the line before.
     package static func write(_ report: Report, to line: inout TextLine, knowing links: inout LinkFragments) {
         let path = report.path
         line.field(#"{"schema":"#, schema)
@@ -51,7 +51,7 @@ package enum ReportJSON {
         line.append(literal: "}\n")
     }
 
-    // What came after the first version of the contract.
+    // Fields that came after the first version of the contract.
     private static func writeAdditions(_ report: Report, to line: inout TextLine) {
         let path = report.path
         line.field(#","host":"#, report.host)
@@ -94,23 +94,22 @@ package enum ReportJSON {
     }
 }
 
-/// The JSON of the links as they were last printed: most changes leave most links as they are, and comparing
-/// a report is quicker than writing it.
+/// The JSON of the links as last printed: most changes leave most links unchanged, and comparing is faster
+/// than writing.
 package struct LinkFragments: Sendable {
     private struct Fragment: Sendable {
         var report: LinkReport
         var bytes: [UInt8]
     }
 
-    // Of a machine with thousands of links the memory counts for more.
+    // With thousands of links the memory would cost more than the time.
     private static let limit = 16
 
     private var fragments: [Fragment] = []
 
     package init() {}
 
-    /// Appends the JSON of `report`, which is the `position`th link of its line; `write` writes it where it
-    /// has changed.
+    /// Appends the JSON of `report`, the `position`th link of its line; `write` writes it if it has changed.
     package mutating func append(
         _ report: LinkReport, at position: Int, to line: inout TextLine,
         _ write: (LinkReport, inout TextLine) -> Void

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text from outside (names, SSIDs, answers of name servers) on its way to a person's terminal.
+/// Makes untrusted text (names, SSIDs, answers of name servers) safe for a terminal.
 package enum SafeText {
-    /// Whether a character steers a terminal or the direction of text: it is never shown as it is.
+    /// Whether a character controls a terminal or the direction of text.
     package static func steers(_ scalar: UInt32) -> Bool {
         switch scalar {
         case 0..<0x20, 0x7F..<0xA0: true
         // Direction marks, embeddings, overrides and isolates (Unicode UAX #9), and the two line separators.
         case 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
-        // What takes no place and joins nothing: it only makes two names look the same.
+        // Invisible characters that only make two names look the same.
         case 0x200B, 0x2060...0x2064, 0xFEFF, 0xFFF9...0xFFFB, 0xE0000...0xE007F: true
         default: false
         }
     }
 
-    /// The text with everything that steers replaced; on terminals that only know ASCII, everything else as
+    /// The text with control characters replaced; for terminals without Unicode, everything but ASCII as
     /// well.
     package static func clean(_ text: String, unicode: Bool) -> String {
         let isPlain = text.utf8.allSatisfy { (0x20..<0x7F).contains($0) }
@@ -31,7 +31,7 @@ package enum SafeText {
         return String(result)
     }
 
-    /// A name that others choose, in quotation marks which it cannot end by itself.
+    /// An untrusted name in quotation marks, which it cannot end itself.
     package static func quoted(_ name: String) -> String {
         var result = "\""
         for character in name.unicodeScalars {
@@ -51,13 +51,13 @@ package enum SafeText {
         }
     }
 
-    /// How many columns of a terminal the text takes.
+    /// The width of the text in a terminal's columns.
     package static func width(_ text: String) -> Int {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
         return text.unicodeScalars.reduce(0) { $0 + width($1) }
     }
 
-    // Two columns for East Asian wide characters and pictures (Unicode UAX #11), none for marks upon others.
+    // Two columns for East Asian wide characters and pictures (Unicode UAX #11), none for combining marks.
     private static func width(_ scalar: Unicode.Scalar) -> Int {
         switch scalar.value {
         case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF,

@@ -2,14 +2,14 @@
 
 package import ReachabilityCore
 
-// JSON (RFC 8259) written byte by byte: an encoder of Foundation would cost as much memory as the rest of the
-// program, and a line has to be out within microseconds of its event.
+// JSON (RFC 8259) written byte by byte: Foundation's encoder would need as much memory as the rest of the
+// program, and a line has to be printed within microseconds of its event.
 
 extension TextLine {
-    /// A string with its quotation marks.
+    /// Appends a string with its quotation marks.
     ///
-    /// Besides what JSON demands, C1 controls, line separators and direction marks are escaped: a line shown
-    /// on a terminal must not steer it.
+    /// Beyond JSON's rules, C1 controls, line separators and direction marks are escaped, since a line may be
+    /// shown on a terminal.
     package mutating func append(json text: String) {
         append(byte: 0x22)
         var text = text
@@ -17,7 +17,7 @@ extension TextLine {
         append(byte: 0x22)
     }
 
-    /// Whether every byte stands for itself, as in nearly all texts.
+    /// Whether no byte needs an escape, as in nearly all texts.
     private static func isPlain(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         let raw = UnsafeRawBufferPointer(bytes)
         var offset = 0
@@ -35,7 +35,7 @@ extension TextLine {
 
     /// The same for eight bytes at once.
     ///
-    /// A byte is less than another where taking that from it borrows into its topmost bit, which was not set
+    /// A byte is less than another if their difference borrows into its topmost bit, which was not set
     /// before.
     private static func isPlain(_ eight: UInt64) -> Bool {
         let ones: UInt64 = 0x0101_0101_0101_0101
@@ -63,8 +63,7 @@ extension TextLine {
         append(bytes: UnsafeBufferPointer(rebasing: bytes[start...]))
     }
 
-    /// How many bytes the character at `index` has as far as that matters here, and its number if it has to
-    /// be escaped.
+    /// The number of bytes of the character at `index`, and its code point if it needs an escape.
     private static func needsEscape(
         _ bytes: UnsafeBufferPointer<UInt8>, _ index: Int
     ) -> (length: Int, scalar: UInt32?) {
@@ -136,7 +135,7 @@ extension TextLine {
     }
 }
 
-// Fields of an object: the key with its punctuation, so that it is one copy, and the value.
+// Fields of an object: the key with its punctuation, copied at once, and the value.
 extension TextLine {
     package mutating func field(_ key: StaticString, _ text: String?) {
         append(literal: key)

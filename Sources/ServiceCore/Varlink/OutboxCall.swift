@@ -3,9 +3,9 @@
 import FoundationEssentials
 package import SessionCore
 
-/// What a call asks of the outbox.
+/// A call about the outbox.
 package enum OutboxCall: Sendable, Equatable {
-    /// A request to be sent.
+    /// A request to be stored.
     package struct Draft: Sendable, Equatable {
         package var url: String
         package var method: String?
@@ -19,11 +19,11 @@ package enum OutboxCall: Sendable, Equatable {
         package var secrets: [Secret] = []
         package var answerTimeout: Duration?
         package var maximumAttempts: Int?
-        /// The name of a content that was handed over before, piece by piece.
+        /// The name of a content that was uploaded before, in pieces.
         package var content: String?
     }
 
-    /// A header field whose value is looked up when it is sent.
+    /// A header field whose value is looked up when the request is sent.
     package struct Secret: Sendable, Equatable {
         package var name: String
         package var prefix: String
@@ -40,15 +40,16 @@ package enum OutboxCall: Sendable, Equatable {
     case resume
     case flush
     case directory
-    /// A piece of a content; the first one where it has no name yet.
+    /// A piece of a content; without a name the first one.
     case addContent(String?, [UInt8])
 
-    /// Whether it has the service read what the caller may not: files and its environment.
+    /// Whether the service would read secrets that the caller may not read: files and the service's
+    /// environment.
     package var readsSecrets: Bool {
         if case .enqueue(let draft) = self { !draft.secrets.isEmpty } else { false }
     }
 
-    /// Nil where it is none of these methods.
+    /// Nil for other methods.
     init?(_ method: Substring, _ parameters: inout VarlinkParameters) throws(VarlinkRefusal) {
         switch method {
         case "Enqueue": self = .enqueue(try Self.draft(&parameters))

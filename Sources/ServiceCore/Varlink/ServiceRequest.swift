@@ -3,7 +3,7 @@
 package import ReachabilityCore
 import SessionCore
 
-/// What a call asks of the service, its parameters checked.
+/// A call of the service with checked parameters.
 package enum ServiceRequest: Sendable, Equatable {
     case info
     case describe(String)
@@ -15,7 +15,7 @@ package enum ServiceRequest: Sendable, Equatable {
     case history(since: WallTime?, limit: Int)
     case outbox(OutboxCall)
 
-    /// Understands a call, or says what to answer.
+    /// Parses a call; on failure returns the refusal.
     package static func read(_ call: VarlinkCall) -> Result<ServiceRequest, VarlinkRefusal> {
         Result { () throws(VarlinkRefusal) in try Self(call) }
     }
@@ -30,7 +30,7 @@ package enum ServiceRequest: Sendable, Equatable {
         default: throw .init(.interfaceNotFound(String(interface)))
         }
         try parameters.finish()
-        // Nothing here hands the connection over.
+        // No method changes the protocol of the connection.
         if call.upgrade { throw .init(.invalidParameter("upgrade")) }
     }
 

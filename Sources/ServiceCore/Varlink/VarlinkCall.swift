@@ -3,16 +3,16 @@
 import FoundationEssentials
 package import SessionCore
 
-/// A call as it comes over the connection (varlink.org/Method-Call).
+/// A call of the protocol (varlink.org/Method-Call).
 package struct VarlinkCall: Sendable, Equatable {
     /// The name with its interface: `io.reach.Reachability.GetStatus`.
     package var method: String
     package var parameters: [String: JSONValue]
-    /// The caller takes any number of replies.
+    /// The caller accepts any number of replies.
     package var more = false
     /// The caller wants no reply.
     package var oneway = false
-    /// The caller wants the connection for another protocol afterwards.
+    /// The caller wants to use another protocol on the connection afterwards.
     package var upgrade = false
 
     package init(_ method: String, _ parameters: [String: JSONValue] = [:], more: Bool = false) {
@@ -21,7 +21,7 @@ package struct VarlinkCall: Sendable, Equatable {
         self.more = more
     }
 
-    /// Reads a message; the fault is a sentence.
+    /// Parses a message; the error is a sentence.
     package init(message: [UInt8]) throws(VarlinkFault) {
         let value: JSONValue
         do throws(JSONParseError) { value = try JSONValue(parsing: Data(message)) } catch {

@@ -5,7 +5,7 @@ import ReachabilityCore
 /// The protocol of one connection: calls are answered one after the other, in their order.
 ///
 /// The memory for a client that does not read is bounded: above `unread` bytes no further call is begun, and
-/// a subscription keeps the newest change alone.
+/// a subscription stores only the newest change.
 package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
     /// What to do next.
     package enum Step: Sendable, Equatable {
@@ -70,7 +70,7 @@ package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
         case .ready: framer.append(bytes)
         case .busy, .monitoring:
             framer.append(bytes)
-            // What waits behind an unfinished call is bounded like a message.
+            // Bytes behind an unfinished call are bounded like a message.
             if framer.count > limits.messageSize {
                 return end(.limit("more than \(limits.messageSize) bytes of calls behind an unfinished one"))
             }
@@ -129,7 +129,7 @@ package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
         guard case .monitoring(var subscription) = state else { return nil }
         if change.isInternet, subscription.statusOnly { return nil }
         guard unread <= limits.unread else {
-            // A path that was left out before may have changed as well.
+            // A path that was skipped before may have changed as well.
             let isAlone = subscription.held?.isInternet ?? true
             subscription.held = change
             if !isAlone { subscription.held?.isInternet = false }
@@ -184,8 +184,8 @@ package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
     package func wait(unread: Int, hasEnded: Bool, isDraining: Bool, isAnswered: Bool) -> Wait {
         if unread == 0, hasEnded || isDraining && (isMonitoring || isIdle && isAnswered) { return .close }
         let isBehind = unread > limits.unread
-        // A client that has gone is no subscriber and waits for nothing; it may still read the answers to its
-        // earlier calls.
+        // A client that has closed its side gets no subscription and no waits; it may still read the answers
+        // to its earlier calls.
         return .wait(
             reads: !hasEnded && (!isBehind || isMonitoring), writes: unread > 0,
             restTime: awaitsRest && !isBehind ? limits.messageTime : nil,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the service allows its clients, so that none of them can eat its memory or keep it from the others.
+/// The limits that keep one client from exhausting the service's memory or blocking other clients.
 package struct VarlinkLimits: Sendable, Equatable {
-    /// The longest message in bytes of users of the outbox.
+    /// The longest message of the outbox's users, in bytes.
     ///
-    /// A request carries its body in it.
+    /// It may contain a request's body.
     package var messageSize = 1 << 20
     /// The longest message of other users: calls about the network are short, and an incomplete message costs
     /// memory.
@@ -13,7 +13,7 @@ package struct VarlinkLimits: Sendable, Equatable {
     package var clients = 256
     /// The connections of root, and those of the service's own user.
     package var clientsPerUser = 128
-    /// The connections of anybody else.
+    /// The connections of each other user.
     package var publicClientsPerUser = 64
     /// The connections reserved for root and the service's own user.
     package var reservedClients = 32
@@ -25,14 +25,14 @@ package struct VarlinkLimits: Sendable, Equatable {
     package var publicSubscriptionsPerUser = 32
     /// The subscriptions reserved for root and the service's own user.
     package var reservedSubscriptions = 32
-    /// So many bytes may lie unread before no more of a connection's calls are answered, and its subscription
-    /// skips changes.
+    /// The unread bytes above which a connection's calls are not answered, and its subscription skips
+    /// changes.
     package var unread = 64 << 10
     /// The unread bytes of all other clients together above which they get no more long answers.
     package var publicUnread = 8 << 20
-    /// How long a begun message may take.
+    /// The time limit for the rest of a message.
     package var messageTime: Duration = .seconds(10)
-    /// How long a reader may stand still while something lies unread.
+    /// The time limit for a reader that leaves bytes unread.
     package var stallTime: Duration = .seconds(60)
 
     /// The time for the first call of a client that was admitted just before the service ends.

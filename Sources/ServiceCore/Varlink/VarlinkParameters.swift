@@ -9,12 +9,12 @@ package struct VarlinkParameters: Sendable {
 
     package init(_ members: [String: JSONValue]) { self.members = members }
 
-    /// The name of a parameter that was not read: a misspelt one would else be ignored.
+    /// Refuses a parameter that was not read: a misspelt one would else be ignored.
     package func finish() throws(VarlinkRefusal) {
         if let name = members.keys.min() { throw VarlinkRefusal(.invalidParameter(name)) }
     }
 
-    private mutating func take<Value>(
+    private mutating func consume<Value>(
         _ name: String, _ convert: (JSONValue) -> Value?
     ) throws(VarlinkRefusal) -> Value? {
         guard let value = members.removeValue(forKey: name), value != .null else { return nil }
@@ -23,38 +23,40 @@ package struct VarlinkParameters: Sendable {
     }
 
     package mutating func string(_ name: String) throws(VarlinkRefusal) -> String? {
-        try take(name) { $0.string }
+        try consume(name) { $0.string }
     }
 
-    /// A string that has to be there.
+    /// A mandatory string.
     package mutating func required(_ name: String) throws(VarlinkRefusal) -> String {
         guard let text = try string(name) else { throw VarlinkRefusal(.invalidParameter(name)) }
         return text
     }
 
-    package mutating func flag(_ name: String) throws(VarlinkRefusal) -> Bool? { try take(name) { $0.bool } }
+    package mutating func flag(_ name: String) throws(VarlinkRefusal) -> Bool? {
+        try consume(name) { $0.bool }
+    }
 
     package mutating func count(_ name: String, in range: ClosedRange<Int>) throws(VarlinkRefusal) -> Int? {
-        try take(name) { $0.int.flatMap { range.contains($0) ? $0 : nil } }
+        try consume(name) { $0.int.flatMap { range.contains($0) ? $0 : nil } }
     }
 
     /// Seconds, not negative, at most a hundred years.
     package mutating func seconds(_ name: String) throws(VarlinkRefusal) -> Duration? {
-        try take(name) { value in
+        try consume(name) { value in
             guard let seconds = value.double, seconds >= 0, seconds <= 3_155_760_000 else { return nil }
             return .nanoseconds(Int64(seconds * 1e9))
         }
     }
 
     package mutating func time(_ name: String) throws(VarlinkRefusal) -> WallTime? {
-        try take(name) { $0.string.flatMap { WallTime($0) } }
+        try consume(name) { $0.string.flatMap { WallTime($0) } }
     }
 
-    /// A name or an address, with a zone too.
+    /// A name or an address, which may have a zone.
     package mutating func host(_ name: String) throws(VarlinkRefusal) -> String? {
-        try take(name) { value in
+        try consume(name) { value in
             value.string.flatMap { text in
-                // Longer ones are no names (RFC 1035 §3.1).
+                // Longer texts are no names (RFC 1035 §3.1).
                 let isName =
                     (1...253).contains(text.utf8.count) && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
                 return isName ? text : nil
@@ -62,9 +64,9 @@ package struct VarlinkParameters: Sendable {
         }
     }
 
-    /// Objects in a list; none where it is not given.
+    /// A list of objects; empty if missing.
     package mutating func objects(_ name: String) throws(VarlinkRefusal) -> [[String: JSONValue]] {
-        try take(name) { value in
+        try consume(name) { value in
             guard let items = value.array else { return nil }
             let objects = items.compactMap(\.object)
             return objects.count == items.count ? objects : nil
@@ -73,7 +75,7 @@ package struct VarlinkParameters: Sendable {
 
     /// Strings by name.
     package mutating func strings(_ name: String) throws(VarlinkRefusal) -> [String: String] {
-        try take(name) { value in
+        try consume(name) { value in
             guard let object = value.object else { return nil }
             var strings: [String: String] = [:]
             for (name, value) in object {

@@ -3,9 +3,9 @@
 import ReachabilityCore
 package import SessionCore
 
-/// An answer as it goes over the connection.
+/// A reply of the protocol.
 package struct VarlinkReply: Sendable, Equatable {
-    /// The name of the error with its interface; nil where all went well.
+    /// The name of the error with its interface; nil for success.
     package var error: String?
     /// The parameters as JSON, an object.
     package var parameters: [UInt8]
@@ -23,7 +23,7 @@ package struct VarlinkReply: Sendable, Equatable {
         var line = TextLine()
         ReportJSON.write(report, to: &line)
         parameters = line.bytes
-        // The line feed.
+        // Without the line feed.
         parameters.removeLast()
         self.continues = continues
     }
@@ -63,10 +63,10 @@ extension VarlinkReply {
     /// The caller may not do this.
     package static let permissionDenied = Self(error: "org.varlink.service.PermissionDenied")
 
-    /// The method answers many times, and the caller did not say `more`.
+    /// The method replies many times, and the caller did not set `more`.
     package static let expectedMore = Self(error: "org.varlink.service.ExpectedMore")
 
-    /// The message is none; the connection ends with it.
+    /// The message is invalid; the connection ends with this reply.
     package static func malformed(_ reason: String) -> Self {
         Self(error: ServiceInterface.name + ".MalformedMessage", ["reason": .string(reason)])
     }
@@ -76,12 +76,12 @@ extension VarlinkReply {
         Self(error: ServiceInterface.name + ".LimitReached", ["reason": .string(reason)])
     }
 
-    /// What was waited for did not come in time.
+    /// The time limit of a wait was reached.
     package static func timedOut(_ reason: String) -> Self {
         Self(error: ServiceInterface.name + ".TimedOut", ["reason": .string(reason)])
     }
 
-    /// The service does not have this part, or it does not work.
+    /// The service has no such component, or it does not work.
     package static func unavailable(_ reason: String) -> Self {
         Self(error: ServiceInterface.name + ".Unavailable", ["reason": .string(reason)])
     }

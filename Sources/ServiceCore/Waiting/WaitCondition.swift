@@ -2,7 +2,7 @@
 
 package import ReachabilityCore
 
-/// What `reach wait` and the method `Wait` of the service wait for.
+/// The condition of `reach wait` and of the service's method `Wait`.
 package struct WaitCondition: Sendable, Hashable {
     /// The condition to wait for.
     package enum Goal: String, Sendable, Hashable, CaseIterable {
@@ -20,9 +20,8 @@ package struct WaitCondition: Sendable, Hashable {
 
     /// Whether it holds.
     ///
-    /// - Returns: The interface through which it holds ("" for none); nil where it does not. While a loss is
-    ///   held back from the status, nothing holds: neither is there a path, nor is it settled that there is
-    ///   none.
+    /// - Returns: the interface through which it holds ("" for none), or nil. During the grace period after a
+    ///   loss nothing holds: there is no path, and its loss is not certain yet.
     package func match(status: ReachabilityStatus, path: ReachabilityPath, links: [LinkReport]) -> String? {
         guard let interface else { return matchAnywhere(status, path) }
         let own = links.first { $0.name == interface }
@@ -64,9 +63,9 @@ package struct WaitProgress: Sendable {
 
     package init(stable: Duration) { self.stable = stable }
 
-    /// Takes in how things are.
+    /// Records the current match.
     ///
-    /// Another interface starts the time anew, as an interruption does.
+    /// Another interface restarts the time, as an interruption does.
     package mutating func observe(_ match: String?, at now: MonotonicInstant) {
         guard let match else {
             held = nil
@@ -78,6 +77,6 @@ package struct WaitProgress: Sendable {
     /// When it will have held for long enough; nil while it does not hold.
     package var deadline: MonotonicInstant? { held.map { $0.since + stable } }
 
-    /// Whether it has.
+    /// Whether the condition has held for long enough.
     package func isMet(at now: MonotonicInstant) -> Bool { deadline.map { $0 <= now } ?? false }
 }

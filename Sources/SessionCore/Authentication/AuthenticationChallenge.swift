@@ -92,7 +92,7 @@ public enum ChallengeDisposition: Sendable {
     case rejectProtectionSpace
 }
 
-/// How a client proves who it is.
+/// How a client proves its identity.
 public enum AuthenticationMethod: Sendable, Hashable {
     /// User and password, readable on the way without TLS (RFC 7617).
     case basic

@@ -124,7 +124,7 @@ package struct AuthenticationStateMachine: ~Copyable, Sendable {
     /// A redirect has come instead of another challenge: what was sent has not been refused, and may be sent
     /// again to who asks anew.
     ///
-    /// The rounds go on being counted.
+    /// The rounds are still counted.
     package mutating func letIn() { used = [:] }
 
     /// The task is over: nothing more is asked, and later answers mean nothing.

@@ -3,7 +3,7 @@
 public import FoundationEssentials
 import HTTPTypes
 
-/// A stored response without its content, and what tells whether it fits a request.
+/// A stored response without its content, and what shows whether it fits a request.
 public struct CacheEntry: Sendable, Equatable {
     /// What it is stored under: the URL without fragment, user and password.
     public let key: String

@@ -124,12 +124,12 @@ struct RecordReader {
     var isAtEnd: Bool { index == content.count }
 
     mutating func number<Number: FixedWidthInteger>() -> Number? {
-        guard let bytes = take(MemoryLayout<Number>.size) else { return nil }
+        guard let bytes = read(MemoryLayout<Number>.size) else { return nil }
         return bytes.reversed().reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
     }
 
     mutating func bytes() -> [UInt8]? {
-        guard let count: UInt32 = number(), let bytes = take(Int(count)) else { return nil }
+        guard let count: UInt32 = number(), let bytes = read(Int(count)) else { return nil }
         return Array(bytes)
     }
 
@@ -138,7 +138,7 @@ struct RecordReader {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    private mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
+    private mutating func read(_ count: Int) -> ArraySlice<UInt8>? {
         guard count <= content.count - index else { return nil }
         defer { index += count }
         return content[index..<index + count]

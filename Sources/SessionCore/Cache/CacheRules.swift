@@ -11,7 +11,7 @@ import HTTPTypes
 package enum CacheRules {
     /// What may be fresh without saying so (RFC 9110 §15.1).
     static let heuristicStatuses: Set<Int> = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
-    /// Without word of the server nothing is fresh for longer than a day.
+    /// Unless the server says so, nothing is fresh for longer than a day.
     static let longestHeuristic: Int64 = 86_400
     /// What may be stored where it says how long it is fresh.
     private static let storableStatuses = heuristicStatuses.union([302, 307])
@@ -102,7 +102,7 @@ package enum CacheRules {
                 return nil
             }
         }
-        // It tells nothing of what another user has got, and must not make it this one's.
+        // It says nothing about a response to another user, and must not make that this one's.
         guard entry.hasSameAuthorization(as: request) else { return entry }
         return updated(entry, request, response, requestDate, responseDate)
     }

@@ -24,7 +24,7 @@ package struct ExchangeEnd: Sendable {
     package var isTunnelChallenge = false
     /// The failure may be the path's, which is about to change.
     package var mayReconnect = false
-    /// The handshake waits for a delegate's word about the server.
+    /// The handshake waits for a delegate's decision about the server.
     package var isServerUndecided = false
 
     package init(failure: SessionError.Code? = nil) { self.failure = failure }
@@ -74,7 +74,6 @@ package struct ExchangeProgress: Sendable {
     }
 }
 
-/// A try that has failed.
 package struct FailedTry: Sendable {
     /// The network must not be used now.
     package var isBlocked = false

@@ -13,7 +13,7 @@
 /// | `decided`     | -         | -       | -                  | receiving      | -        | -           |
 /// | `ended`       | -         | -       | what follows       | kept, or that  | -        | -           |
 /// | `suspended`   | held      | held    | bytes stop         | bytes stop     | held     | held        |
-/// | `resumed`     | -         | goes on | bytes flow         | bytes flow     | -        | -           |
+/// | `resumed`     | -         | proceeds| bytes flow         | bytes flow     | -        | -           |
 /// | `parked`      | held      | held    | given up, waits    | given up, waits| held     | held (1)    |
 /// | `unparked`    | -         | goes on | -                  | -              | -        | -           |
 /// | `timerFired`  | -         | -       | -                  | -              | -        | next try    |
@@ -63,7 +63,7 @@ package struct RequestStateMachine: ~Copyable, Sendable {
         case finished
     }
 
-    /// What keeps a request from going on.
+    /// What keeps a request from proceeding.
     package struct Holds: OptionSet, Sendable {
         package let rawValue: UInt8
         package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -119,7 +119,7 @@ package struct RequestStateMachine: ~Copyable, Sendable {
     }
 
     /// Identifies a question: an answer to an earlier one is late.
-    package struct Question: Sendable, Equatable {
+    package struct QuestionID: Sendable, Equatable {
         fileprivate let number: UInt32
     }
 
@@ -167,21 +167,21 @@ package struct RequestStateMachine: ~Copyable, Sendable {
     }
 
     /// A delegate, a handler, a file or a cache is asked; the answer is given to ``answered(_:)``.
-    package mutating func asked() -> Question {
+    package mutating func asked() -> QuestionID {
         number &+= 1
         switch state {
         case .preparing: state = .asking
         case .sending, .receiving: state = .deciding(hasEnded: false)
         case .waiting, .deciding, .asking, .backingOff, .finished: break
         }
-        return Question(number: number)
+        return QuestionID(number: number)
     }
 
     /// An answer has come.
     ///
     /// - Returns: whether it is about something: not after the end, and not where another exchange or
     ///   question is under way.
-    package mutating func answered(_ question: Question) -> Bool {
+    package mutating func answered(_ question: QuestionID) -> Bool {
         guard question.number == number else { return false }
         switch state {
         case .asking: state = .preparing
@@ -198,7 +198,6 @@ package struct RequestStateMachine: ~Copyable, Sendable {
         return hasEnded ? .conclude : .passContent
     }
 
-    /// The exchange has ended.
     package mutating func ended(_ end: ExchangeEnd) -> Action {
         guard isUnderWay else { return .nothing }
         if case .deciding = state, end.failure == nil {
@@ -213,7 +212,6 @@ package struct RequestStateMachine: ~Copyable, Sendable {
         return action
     }
 
-    /// The try has failed.
     package mutating func failed(_ failure: FailedTry) -> Action {
         guard state != .finished else { return .nothing }
         if failure.isBlocked, !isParked, let step = failure.stepWhenReachable {

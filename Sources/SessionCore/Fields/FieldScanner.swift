@@ -50,14 +50,14 @@ package struct FieldScanner {
 
     /// A token (RFC 9110 §5.6.2); nil, without moving, where none stands.
     package mutating func token() -> String? {
-        take { $0.isASCIIAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains($0) }
+        scan { $0.isASCIIAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains($0) }
     }
 
     /// A token68 (RFC 9110 §11.2): Base64 in either alphabet, `=` only at its end; nil, without moving, where
     /// none stands.
     package mutating func token68() -> String? {
-        guard let body = take({ $0.isASCIIAlphanumeric || "-._~+/".utf8.contains($0) }) else { return nil }
-        return body + (take { $0 == UInt8(ascii: "=") } ?? "")
+        guard let body = scan({ $0.isASCIIAlphanumeric || "-._~+/".utf8.contains($0) }) else { return nil }
+        return body + (scan { $0 == UInt8(ascii: "=") } ?? "")
     }
 
     /// A string in quotation marks without them and without escapes (RFC 9110 §5.6.4).
@@ -85,7 +85,7 @@ package struct FieldScanner {
         next == UInt8(ascii: "\"") ? quotedString() : token()
     }
 
-    private mutating func take(_ belongs: (UInt8) -> Bool) -> String? {
+    private mutating func scan(_ belongs: (UInt8) -> Bool) -> String? {
         let start = index
         while let byte = next, belongs(byte) { index += 1 }
         return index > start ? String(decoding: bytes[start..<index], as: UTF8.self) : nil

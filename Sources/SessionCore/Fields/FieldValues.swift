@@ -94,7 +94,7 @@ package enum RetryAfter: Sendable, Equatable {
 
     /// How long to wait, counted from the arrival of `response`; nil where it does not say, or nonsense.
     ///
-    /// A date is reckoned by the server's own clock where the response tells its time: devices wake up in
+    /// A date is reckoned by the server's own clock where the response has its time: devices wake up in
     /// 1970.
     package static func delay(in response: SessionResponse, now: HTTPDate) -> Duration? {
         guard let text = response.values(forField: "retry-after").first,

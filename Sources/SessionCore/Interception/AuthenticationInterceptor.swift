@@ -81,7 +81,7 @@ public actor AuthenticationInterceptor<A: Authenticator>: RequestInterceptor {
         case .fail(let error): throw error
         case .wait: return try await wait()
         case .refresh(let credential, let number):
-            // On its own: who asked for it may be cancelled, and the others wait on.
+            // A task of its own: the caller may be cancelled, and the others still wait.
             Task { await refresh(credential, number: number) }
             return try await wait()
         }

@@ -10,13 +10,12 @@ package struct CredentialRefreshStateMachine<Credential: Sendable>: ~Copyable, S
         case proceed(Credential)
         /// Wait for the refresh that is under way.
         case wait
-        /// Begin a refresh of this credential, and wait for it; its end is told with the number.
+        /// Begin a refresh of this credential, and wait for it; its end is reported with the number.
         case refresh(Credential, number: Int)
-        /// Fail.
         case fail(any Error)
     }
 
-    /// What a credential or an error that comes means for those who wait.
+    /// What a credential or an error that comes means for the requests that wait.
     package enum Outcome: Sendable {
         /// Nothing: the refresh has been overtaken by a new credential.
         case ignore
@@ -91,7 +90,6 @@ package struct CredentialRefreshStateMachine<Credential: Sendable>: ~Copyable, S
         return .proceed(credential)
     }
 
-    /// A refresh has failed.
     package mutating func refreshFailed(_ error: any Error, number: Int) -> Outcome {
         guard case .refreshing(let credential, number) = state else { return .ignore }
         state = .failed(credential, error)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import FoundationEssentials
-import HTTPTypes
 
 /// Puts parameters into a JSON body (RFC 8259), or into the query for methods that have them in the URL.
 ///
@@ -29,12 +28,9 @@ public struct JSONRequestSerializer: RequestSerializer {
     public func serialize(
         _ request: SessionRequest, parameters: ParameterValue?
     ) throws(SessionError) -> SessionRequest {
-        if base.encodesInURI(request.method) { return try base.serialize(request, parameters: parameters) }
-        var request = base.prepared(request)
-        guard let parameters else { return request }
-        request.body = .data(try writingOptions.data(parameters))
-        request.setContentType("application/json")
-        return request
+        try base.serialize(request, parameters: parameters, as: "application/json") {
+            parameters throws(SessionError) in try writingOptions.data(parameters)
+        }
     }
 
     /// The request with a value of a type that the compiler does not know as its JSON body; see
@@ -67,14 +63,6 @@ extension JSONRequestSerializer: Codable {
                 ?? HTTPRequestSerializer(),
             writingOptions: try values.decodeIfPresent(JSONWritingOptions.self, forKey: .writingOptions)
                 ?? JSONWritingOptions())
-    }
-}
-
-extension SessionRequest {
-    /// Sets the type of the body unless there is one.
-    package mutating func setContentType(_ type: String) {
-        guard !headerFields.contains(.contentType) else { return }
-        headerFields.append(HTTPField(name: .contentType, value: type))
     }
 }
 

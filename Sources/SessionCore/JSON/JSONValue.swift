@@ -54,6 +54,8 @@ public enum JSONValue: Sendable, Equatable {
     }
 }
 
+extension JSONValue: ScalarValue {}
+
 extension JSONValue: TreeValue {
     package init(elements: [JSONValue]) { self = .array(elements) }
     package init(members: [String: JSONValue]) { self = .object(members) }
@@ -63,18 +65,8 @@ extension JSONValue: Codable {
     /// Reads any value of the format.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        if container.decodeNil() {
-            self = .null
-        } else if let value = try? container.decode(Bool.self) {
-            self = .bool(value)
-        } else if let value = try? container.decode(Int64.self) {
-            self = .integer(value)
-        } else if let value = try? container.decode(UInt64.self) {
-            self = .unsigned(value)
-        } else if let value = try? container.decode(Double.self) {
-            self = .number(value)
-        } else if let value = try? container.decode(String.self) {
-            self = .string(value)
+        if let value = Self.scalar(in: container) {
+            self = value
         } else if let value = try? container.decode([JSONValue].self) {
             self = .array(value)
         } else {

@@ -68,3 +68,25 @@ package struct TreeAssembly<Value: TreeValue> {
         return result
     }
 }
+
+/// A value of a format without a schema: one of these, where it contains no other values.
+protocol ScalarValue {
+    static var null: Self { get }
+    static func bool(_ value: Bool) -> Self
+    static func integer(_ value: Int64) -> Self
+    static func unsigned(_ value: UInt64) -> Self
+    static func number(_ value: Double) -> Self
+    static func string(_ value: String) -> Self
+}
+
+extension ScalarValue {
+    /// The value that a decoder has; nil where it is none of these.
+    static func scalar(in container: any SingleValueDecodingContainer) -> Self? {
+        if container.decodeNil() { return .null }
+        if let value = try? container.decode(Bool.self) { return .bool(value) }
+        if let value = try? container.decode(Int64.self) { return .integer(value) }
+        if let value = try? container.decode(UInt64.self) { return .unsigned(value) }
+        if let value = try? container.decode(Double.self) { return .number(value) }
+        return (try? container.decode(String.self)).map { .string($0) }
+    }
+}

@@ -49,7 +49,7 @@ public struct MemoryPressureThreshold: Sendable, Equatable, Codable {
     }
 }
 
-/// Where the kernel tells of memory pressure.
+/// Where the kernel reports memory pressure.
 package enum PressureFiles {
     /// The file for the whole system.
     package static let system = "/proc/pressure/memory"

@@ -52,7 +52,7 @@ package struct InternetProbeStateMachine: ~Copyable, Sendable {
         pause = timing.firstPause
     }
 
-    /// The path is as told: in the beginning, and whenever something about it has changed.
+    /// The path is like this: in the beginning, and whenever something about it has changed.
     ///
     /// - Parameters:
     ///   - isUsable: also where that is unknown: asking finds it out.
@@ -85,13 +85,13 @@ package struct InternetProbeStateMachine: ~Copyable, Sendable {
         return Step(deadline: now &+ rest, state: learn(answer))
     }
 
-    /// The deadline is there; one that fires early, or after it was replaced, is told the right one.
+    /// The deadline is there; a timer that fires early, or after it was replaced, gets the right one.
     package mutating func timeCame(at now: Int64) -> Step {
         guard case .resting(let deadline) = state, deadline <= now else { return unchanged }
         return Step(question: ask())
     }
 
-    /// A transfer has failed, or the state is wanted: asked at once, unless that is going on.
+    /// A transfer has failed, or the state is wanted: asked at once, unless a question is under way.
     package mutating func hurried() -> Step {
         guard case .resting = state else { return unchanged }
         pause = timing.firstPause

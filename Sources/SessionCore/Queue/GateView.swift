@@ -42,6 +42,17 @@ package struct GateView: Sendable {
         }
         return .internet
     }
+
+    /// Why a request that must not wait any longer fails.
+    package func failureSentence(_ demand: NetworkDemand) -> String {
+        switch networkReason(demand) {
+        case .network(let sentence)?:
+            sentence.isEmpty ? "there is no network" : "there is no network: \(sentence)"
+        case .condition(let condition)?: "the network is not \(condition)"
+        case .internet?: "the internet was not found behind the network"
+        default: "the network comes and goes"
+        }
+    }
 }
 
 /// What the sockets of a transfer are bound to.

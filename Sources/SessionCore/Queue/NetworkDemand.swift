@@ -8,7 +8,6 @@ package struct NetworkDemand: Sendable, Hashable {
 
     /// No network: a host on this machine, or a response that may be stored.
     package static let nothing = NetworkDemand(index: 16)
-    /// Any path.
     package static let anyPath = NetworkDemand(.any)
     /// How many there are.
     package static var count: Int { 17 }
@@ -42,7 +41,6 @@ package struct NetworkDemand: Sendable, Hashable {
     package var needsInternet: Bool { needsNetwork && index & 8 != 0 }
 }
 
-/// A set of demands.
 package struct DemandSet: OptionSet, Sendable, Hashable {
     package let rawValue: UInt32
     package init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -68,7 +66,7 @@ package struct DemandSet: OptionSet, Sendable, Hashable {
 
 /// Which networks a task may use.
 ///
-/// Asked again at each change of the path: a task whose network no longer fits goes on waiting, or pauses.
+/// Asked again at each change of the path: a task whose network no longer fits still waits, or pauses.
 public enum NetworkCondition: String, Sendable, Codable, CaseIterable, CustomStringConvertible {
     /// Every path.
     case any

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Those that only gate and limits hold, and who of them is next.
+// Those that only gate and limits hold, and which of them is next.
 extension RequestQueueStateMachine {
     /// The next request to start.
     ///

@@ -84,7 +84,7 @@ package struct RequestQueueStateMachine: ~Copyable, Sendable {
     ///
     /// - Returns: its ticket; whether it is started is for `next(at:)` to say.
     package mutating func enqueued(_ request: QueueRequest, at now: Int64) -> QueueTicket {
-        let slot = takeSlot()
+        let slot = allocateSlot()
         orders += 1
         entries[slot].order = orders
         entries[slot].demand = request.demand
@@ -106,7 +106,7 @@ package struct RequestQueueStateMachine: ~Copyable, Sendable {
     /// - Returns: nil where that is not so, and it has to be enqueued.
     package mutating func admitted() -> QueueTicket? {
         guard !isPaused, passable.isAll, readySet.isEmpty, active < limits.maximumActive else { return nil }
-        let slot = takeSlot()
+        let slot = allocateSlot()
         orders += 1
         entries[slot].order = orders
         entries[slot].phase = .active
@@ -139,7 +139,7 @@ package struct RequestQueueStateMachine: ~Copyable, Sendable {
         return self.ticket(successor)
     }
 
-    /// It cannot go on for the network's sake; it waits again, before all that came after it.
+    /// It has lost the network; it waits again, before all that came after it.
     package mutating func parked(_ ticket: QueueTicket, demand: NetworkDemand, at now: Int64) {
         guard let slot = slot(ticket), entries[slot].phase != .held else { return }
         leaveActivity(slot)
@@ -168,7 +168,7 @@ package struct RequestQueueStateMachine: ~Copyable, Sendable {
         review(slot, at: now)
     }
 
-    /// The user lets it go on, as soon as there is a place.
+    /// The user resumes it, as soon as there is a slot.
     package mutating func resumed(_ ticket: QueueTicket, at now: Int64) {
         guard let slot = slot(ticket), entries[slot].isSuspended else { return }
         entries[slot].isSuspended = false
@@ -240,7 +240,7 @@ package struct RequestQueueStateMachine: ~Copyable, Sendable {
         return slot
     }
 
-    private mutating func takeSlot() -> Int {
+    private mutating func allocateSlot() -> Int {
         guard free >= 0 else {
             entries.append(QueueEntry())
             return entries.count - 1

@@ -141,7 +141,7 @@ package final class SharedRequestOptions: Sendable {
 
     init(_ value: RequestOptions) { self.value = value }
 
-    /// Those of a request that is told nothing.
+    /// Those of a request without options.
     static let defaults = SharedRequestOptions(RequestOptions())
 
     /// Whether the options are the same; mostly it is the same object.

@@ -33,11 +33,17 @@ extension RequestSerializer {
     public func makeRequest(
         _ method: String, _ address: String, parameters: ParameterValue? = nil
     ) throws(SessionError) -> SessionRequest {
+        try serialize(try Self.request(method, address), parameters: parameters)
+    }
+
+    private static func request(
+        _ method: String, _ address: String
+    ) throws(SessionError) -> SessionRequest {
         guard !method.isEmpty, let method = HTTPRequest.Method(rawValue: method) else {
             throw SessionError(
                 .badURL, "\(TextQuote(method)) is no method of HTTP", domain: .requestSerialization)
         }
-        return try serialize(try SessionRequest(address, method: method), parameters: parameters)
+        return try SessionRequest(address, method: method)
     }
 
     /// The request with an `Encodable` value as its parameters; see ``ParameterEncoder``.
@@ -106,11 +112,6 @@ extension RequestSerializer {
     ) throws(SessionError) -> SessionRequest {
         var form = MultipartFormData(boundary: boundary)
         try build(&form)
-        guard !method.isEmpty, let method = HTTPRequest.Method(rawValue: method) else {
-            throw SessionError(
-                .badURL, "\(TextQuote(method)) is no method of HTTP", domain: .requestSerialization)
-        }
-        let request = try SessionRequest(address, method: method)
-        return try serialize(request, parameters: parameters, form: form)
+        return try serialize(try Self.request(method, address), parameters: parameters, form: form)
     }
 }

@@ -20,7 +20,7 @@ public struct SessionRequest: Sendable {
     /// ask for `trailers`. `Content-Length`, `Trailer` and other codings are left out.
     ///
     /// A field value never contains CR, LF or NUL: `HTTPField` does not take them. Use
-    /// ``setValue(_:forField:)`` to be told.
+    /// ``setValue(_:forField:)`` to get an error.
     public var headerFields: HTTPFields
     /// The content; nil for none at all, which differs from an empty one.
     public var body: RequestBody?

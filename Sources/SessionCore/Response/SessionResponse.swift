@@ -69,7 +69,7 @@ public struct SessionResponse: Sendable, Equatable {
             requestMethod: requestMethod)
     }
 
-    /// The same in memory of its own.
+    /// A copy in memory of its own.
     package var copied: SessionResponse {
         SessionResponse(
             url: url, statusCode: statusCode, version: version,

@@ -8,7 +8,7 @@ package struct Interruption: Sendable, Equatable {
         case memory
         /// Into a file, so many bytes of which are there.
         case file(bytes: Int64)
-        /// To a reader who has had so many bytes already.
+        /// To a reader that has had so many bytes already.
         case reader(bytes: Int64)
     }
 
@@ -20,11 +20,11 @@ package struct Interruption: Sendable, Equatable {
     package var isWhollySent = true
     /// Whether the response has begun, and its head says what became of the request.
     package var hasHead = false
-    /// Whether the head only tells what to send next: a redirect, a challenge.
+    /// Whether the head only says what to send next: a redirect, a challenge.
     package var isPreliminary = false
     /// Where the content goes.
     package var content = Content.memory
-    /// Whether the server tells the content's version, so that the missing bytes can be asked for (RFC 9110
+    /// Whether the server sends the content's version, so that the missing bytes can be asked for (RFC 9110
     /// §13.1.5).
     package var canContinue = false
 
@@ -103,7 +103,7 @@ public enum BetterPathPolicy: String, Sendable, Codable, CaseIterable {
     /// They stay: their sockets are bound to their interface (SO_BINDTODEVICE, socket(7)), without which the
     /// kernel would send their packets through the new one, with the old one's address.
     case stay
-    /// They go on over the new one, as after a loss: downloads by range, requests that may be sent twice
+    /// They continue over the new one, as after a loss: downloads by range, requests that may be sent twice
     /// again from the beginning, the others stay.
     case move
 }

@@ -4,7 +4,7 @@ public import FoundationEssentials
 import HTTPTypes
 
 /// What is needed to resume a download that was cut off: where it came from, how far it got, and how to
-/// tell whether the file on the server is still the same.
+/// show whether the file on the server is still the same.
 ///
 /// Written down with ``encoded()`` it survives the process. It holds no header fields of the request, thus no
 /// credentials, except those that stand in the URL itself.
@@ -18,7 +18,7 @@ public struct ResumeRecord: Sendable, Equatable {
     public let eTag: String?
     /// The `Last-Modified` of the response, as it came.
     public let lastModified: String?
-    /// The `Date` of the response, as it came: tells whether `Last-Modified` can be relied upon (RFC 9110
+    /// The `Date` of the response, as it came: shows whether `Last-Modified` can be relied upon (RFC 9110
     /// §8.8.2.2).
     public let date: String?
     /// How many bytes the partial file has.

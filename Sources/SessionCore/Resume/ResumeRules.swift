@@ -3,13 +3,13 @@
 import FoundationEssentials
 import HTTPTypes
 
-/// How a download goes on.
+/// How a download continues.
 package enum ResumePlan: Sendable {
     /// Nothing is missing.
     case complete
     /// The missing bytes are asked for.
     case resume(SessionRequest)
-    /// Everything is asked for: nothing has come, or nothing tells whether the file is still the same.
+    /// Everything is asked for: nothing has come, or nothing shows whether the file is still the same.
     case restart(SessionRequest)
 }
 
@@ -31,18 +31,18 @@ package enum ResumeAnswer: Sendable {
 package enum ResumeEnd: Sendable {
     /// Nothing is missing.
     case complete
-    /// The server has sent less than what was asked for (RFC 9110 §15.3.7): the record tells how far the file
-    /// is now.
-    case goOn(ResumeRecord)
+    /// The server has sent less than what was asked for (RFC 9110 §15.3.7): the record counts the bytes of
+    /// the file now.
+    case missing(ResumeRecord)
     /// The task fails.
     case failure(SessionError)
 }
 
-/// Decides how a download that was cut off goes on (RFC 9110 §13.1.5, §14, §15.3.7, §15.5.17).
+/// Decides how a download that was cut off continues (RFC 9110 §13.1.5, §14, §15.3.7, §15.5.17).
 package struct ResumeRules: Sendable {
     private let record: ResumeRecord
     private let base: SessionRequest
-    /// Whether a checksum will tell if the bytes belong together, so that nothing else has to.
+    /// Whether a checksum will show that the bytes belong together, so that nothing else has to.
     private let isChecked: Bool
 
     /// Rules for one download.
@@ -113,7 +113,7 @@ package struct ResumeRules: Sendable {
             return .failure(failure("the server has sent none of the bytes that it announced", response))
         }
         do throws(SessionError) {
-            return .goOn(try record.with(receivedBytes: count, totalBytes: total))
+            return .missing(try record.with(receivedBytes: count, totalBytes: total))
         } catch {
             return .failure(error)
         }
@@ -144,7 +144,7 @@ package struct ResumeRules: Sendable {
 
     /// Whether a cut answer to a request is resumed by the next try: missing bytes can be asked for
     /// under a strong validator.
-    package static func canGoOn(_ request: SessionRequest, response: SessionResponse) -> Bool {
+    package static func canContinue(_ request: SessionRequest, response: SessionResponse) -> Bool {
         guard request.method == .get, request.headerFields[.range] == nil, !response.isEncoded,
             response.statusCode == 200 || response.statusCode == 206,
             response.value(forField: "accept-ranges")?.lowercased() != "none",
@@ -156,7 +156,7 @@ package struct ResumeRules: Sendable {
     }
 
     /// Whether a record of this download would be worth keeping: a GET of a whole file, unencoded, with a
-    /// validator or a checksum to tell it by.
+    /// validator or a checksum to recognise it by.
     package static func canRecord(
         _ request: SessionRequest, response: SessionResponse, isChecked: Bool = false
     ) -> Bool {

@@ -41,7 +41,7 @@ package struct TaskStateMachine: ~Copyable, Sendable {
         }
     }
 
-    package enum Resumption: Equatable { case start, goOn, nothing }
+    package enum Resumption: Equatable { case start, proceed, nothing }
 
     /// The user resumes.
     package mutating func resume() -> Resumption {
@@ -51,7 +51,7 @@ package struct TaskStateMachine: ~Copyable, Sendable {
             return .start
         case .paused:
             phase = .running
-            return .goOn
+            return .proceed
         case .running, .ending, .completed: return .nothing
         }
     }
@@ -78,7 +78,7 @@ package struct TaskStateMachine: ~Copyable, Sendable {
         }
     }
 
-    /// Its work is done; true for the first who says so.
+    /// Its work is done; true for the first call.
     package mutating func complete() -> Bool {
         guard phase != .completed else { return false }
         phase = .completed

@@ -16,7 +16,7 @@ struct CacheStore: ~Copyable {
     private let write: CacheFile.Write
     private var disk: CacheIndex
     private var memory: CacheIndex
-    private var kept: [String: StoredResponse] = [:]
+    private var inMemory: [String: StoredResponse] = [:]
     private var isOpen = false
     private var writesAgain: Int64 = .min
 
@@ -42,7 +42,7 @@ struct CacheStore: ~Copyable {
     mutating func lookup(_ key: String) -> StoredResponse? {
         open()
         let name = CacheDirectory.name(key)
-        if let stored = kept[name], stored.entry.key == key {
+        if let stored = inMemory[name], stored.entry.key == key {
             memory.used(name)
             disk.used(name)
             return stored
@@ -54,23 +54,23 @@ struct CacheStore: ~Copyable {
         }
         forget(disk.stored(name, size: size))
         guard stored.entry.key == key else { return nil }
-        keep(stored, name)
+        storeInMemory(stored, name)
         return stored
     }
 
-    /// Takes a response in; in the place of an earlier one for the same key.
+    /// Stores a response, in the place of an earlier one for the same key.
     ///
     /// - Parameter now: nanoseconds of a clock that does not jump.
     mutating func store(_ stored: StoredResponse, at now: Int64) {
         open()
         let name = CacheDirectory.name(stored.entry.key)
         discard(name)
-        keep(stored, name)
+        storeInMemory(stored, name)
         guard let directory, disk.accepts(size: Int64(stored.data.count)), now >= writesAgain else { return }
         let file = CacheFile(path: directory.file(name), write: write)
         var result = file.replace(stored, temporary: directory.temporary(name))
         if case .failure(let failure) = result, failure.errno == ENOENT {
-            // Somebody has cleaned up the folder as well.
+            // The folder was removed as well.
             directory.create()
             result = file.replace(stored, temporary: directory.temporary(name))
         }
@@ -98,41 +98,41 @@ struct CacheStore: ~Copyable {
         forget(disk.keys)
         disk.removedAll()
         memory.removedAll()
-        kept = [:]
+        inMemory = [:]
         writesAgain = .min
     }
 
-    /// Lets go of what is in memory; the folder keeps it.
+    /// Releases what is in memory; the folder keeps it.
     mutating func emptyMemory() {
         memory.removedAll()
-        kept = [:]
+        inMemory = [:]
     }
 
-    private mutating func keep(_ stored: StoredResponse, _ name: String) {
+    private mutating func storeInMemory(_ stored: StoredResponse, _ name: String) {
         let size = Int64(stored.data.count + stored.entry.response.headerBlockSize)
         guard memory.accepts(size: size) else { return }
-        kept[name] = stored
-        for gone in memory.stored(name, size: size) { kept[gone] = nil }
+        inMemory[name] = stored
+        for gone in memory.stored(name, size: size) { inMemory[gone] = nil }
     }
 
     private mutating func discard(_ name: String) {
         memory.removed(name)
-        kept[name] = nil
+        inMemory[name] = nil
         disk.removed(name)
         if let directory { CacheFile(path: directory.file(name), write: write).remove() }
     }
 
-    /// Removes the files of what the index gave up.
+    /// Removes the files of the entries that the index has removed.
     private mutating func forget(_ names: [String]) {
         for name in names {
             memory.removed(name)
-            kept[name] = nil
+            inMemory[name] = nil
             if let directory { CacheFile(path: directory.file(name), write: write).remove() }
         }
     }
 }
 
 extension SessionResponse {
-    /// What the head takes in memory, more or less.
+    /// The size of the head in memory, more or less.
     fileprivate var headerBlockSize: Int { headerBlock.count + 512 }
 }

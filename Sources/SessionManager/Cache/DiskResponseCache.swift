@@ -45,7 +45,7 @@ public final class DiskResponseCache: Sendable {
         write: @escaping @Sendable (Int32, UnsafeRawBufferPointer) -> Int
     ) {
         self.clock = clock
-        // Where no thread is left the caller's does the work.
+        // Where no thread can be started, the caller's does the work.
         thread = try? Reactor(name: "reach-cache")
         largestContent = max(directory == nil ? 0 : diskCapacity, memoryCapacity, 0) / 8
         store = Mutex(
@@ -61,7 +61,7 @@ public final class DiskResponseCache: Sendable {
         }
     }
 
-    /// What is stored for the URL of a request, told on the cache's thread.
+    /// What is stored for the URL of a request; `body` is called on the cache's thread.
     package func lookup(_ request: SessionRequest, then body: @escaping @Sendable (StoredResponse?) -> Void) {
         let key = CacheEntry.key(for: request.url)
         perform({ $0.lookup(key) }, then: body)
@@ -90,7 +90,7 @@ public final class DiskResponseCache: Sendable {
     /// Removes everything, in memory and in the folder.
     public func removeAll() async { await run { $0.removeAll() } }
 
-    /// Lets go of what is in memory, for instance when memory is short; the folder keeps it.
+    /// Releases what is in memory, for instance when memory is short; the folder keeps it.
     public func emptyMemory() async { await run { $0.emptyMemory() } }
 
     /// The bytes of the files.
@@ -125,5 +125,19 @@ public final class DiskResponseCache: Sendable {
     ) {
         let job: @Sendable () -> Void = { body(self.store.withLock { work(&$0) }) }
         if let thread { thread.perform(job) } else { job() }
+    }
+}
+
+/// What a response cache has for a URL.
+public struct StoredResponse: Sendable, Equatable {
+    /// The head, and for which requests it is.
+    public let entry: CacheEntry
+    /// The content.
+    public let data: Data
+
+    /// A stored response.
+    package init(entry: CacheEntry, data: Data) {
+        self.entry = entry
+        self.data = data
     }
 }

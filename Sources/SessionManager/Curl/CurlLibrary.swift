@@ -15,9 +15,9 @@ package struct CurlLibrary: Sendable {
     package let hasHTTP2: Bool
     /// Whether bodies over HTTP/2 arrive as they were sent.
     ///
-    /// Before 8.2 libcurl loses count where the connection's send buffer is full: what it had handed over
-    /// already it hands over again, the lines of the request's own head as if they were content among it. The
-    /// server gets another body, and where nobody knows the length, nobody notices.
+    /// Before 8.2 libcurl loses count where the connection's send buffer is full: it sends bytes twice, the
+    /// lines of the request's own head among the content. The server gets another body, and cannot notice it
+    /// where the length is not known.
     package let sendsBodiesByHTTP2: Bool
 
     /// Finds libcurl and initialises it, once for the process, and again where that has failed.

@@ -60,7 +60,7 @@ extension EasyHandle {
         switch CURLcode(UInt32(bitPattern: failure.curlCode)) {
         case CURLE_WRITE_ERROR: true
         case CURLE_BAD_FUNCTION_ARGUMENT: transfer.response != nil
-        // Chunks that are none (RFC 9112 §7.1) are an error of reading to it.
+        // Malformed chunks (RFC 9112 §7.1) are an error of reading to it.
         case CURLE_RECV_ERROR: failure.message.hasSuffix("in chunked-encoding")
         default: false
         }
@@ -72,7 +72,7 @@ extension EasyHandle {
     /// Where it is the proxy that failed, or refused.
     private func proxyError(_ failure: TransportFailure, _ transfer: Transfer) -> SessionError? {
         let url = transfer.request.url
-        guard transfer.response == nil, let proxy = engine.proxy(for: url) else { return nil }
+        guard transfer.response == nil, let proxy = proxies.proxy(for: url) else { return nil }
         let source = proxy.variable ?? "the configuration"
         if let fault = proxy.fault {
             return SessionError(
@@ -99,7 +99,7 @@ extension EasyHandle {
             transport: failure)
     }
 
-    /// Whether a SOCKS proxy did not accept who asked (RFC 1928 §3, RFC 1929; CURLINFO_PROXY_ERROR(3)).
+    /// Whether a SOCKS proxy did not accept the client (RFC 1928 §3, RFC 1929; CURLINFO_PROXY_ERROR(3)).
     private var refusesByHandshake: Bool {
         let answer = CURLproxycode(UInt32(truncatingIfNeeded: long(CURLINFO_PROXY_ERROR)))
         return answer == CURLPX_USER_REJECTED || answer == CURLPX_NO_AUTH

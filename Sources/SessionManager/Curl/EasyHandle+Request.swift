@@ -6,7 +6,7 @@ import HTTPTypes
 import SessionCore
 
 extension EasyHandle {
-    /// Sets everything that differs between transfers; what stays the same is not told again.
+    /// Sets everything that differs from the transfer before.
     func prepare(_ transfer: Transfer, _ configuration: SessionConfiguration) {
         clearMessage()
         ccurl_head_restart(head)
@@ -205,7 +205,7 @@ final class EasyOptions {
         if bodyLength <= 16 << 10 { 16 << 10 } else if bodyLength <= 128 << 10 { 64 << 10 } else { 256 << 10 }
     }
 
-    /// Whether a transfer wants just the same; seen without working it out, since mostly it does.
+    /// Whether a transfer needs the same options; compared by their sources, since mostly it does.
     func fits(_ transfer: Transfer) -> Bool {
         !hasBody && transfer.request.body == nil && credentials == nil && transfer.credentials == nil
             && isSecure == transfer.isSecure && isBulk == transfer.isBulk
@@ -216,7 +216,7 @@ final class EasyOptions {
 }
 
 extension EasyOptions: Equatable {
-    /// Whether all is the same: what is not compared comes from what is, and from the configuration.
+    /// Compares what the other options are derived from.
     static func == (one: EasyOptions, other: EasyOptions) -> Bool {
         one.method == other.method && one.hasBody == other.hasBody
             && one.bodyBufferSize == other.bodyBufferSize && one.credentials == other.credentials

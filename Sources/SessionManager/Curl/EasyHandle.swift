@@ -7,32 +7,33 @@ import SessionCore
 /// One of libcurl's easy handles with its callbacks; used for one transfer after the other, on the loop's
 /// thread.
 ///
-/// libcurl is told the callbacks and this object's address once. It calls back only inside
+/// libcurl gets the callbacks and this object's address once. It calls back only inside
 /// `ccurl_multi_action` and `ccurl_multi_remove`, so while the engine that owns the object runs.
 final class EasyHandle {
     /// libcurl's `CURL *`.
     let raw: UnsafeMutableRawPointer
-    /// The engine and its sockets; not counted, since the engine frees its handles first.
-    unowned(unsafe) let engine: TransferEngine
+    /// The engine's; not counted, since the engine frees its handles first.
+    unowned(unsafe) let turn: EngineTurn
     unowned(unsafe) let sockets: CurlSockets
+    let proxies: ProxyRules
     /// The cookies that all handles of the engine share.
     let share: UnsafeMutableRawPointer?
     /// The transfer it carries out now.
     var transfer: Transfer?
     /// The texts of the addresses of its last connection.
     var (remoteText, localText) = ("", "")
-    /// What it has been told already.
+    /// The options that are set.
     var options: EasyOptions?
     /// Whether content is to be decoded, where its header fields are those of a request without any of its
     /// own; nil where not.
     var ordinaryFields: Bool?
     /// The length of the lines in ``setHeaderLines(_:)``.
     private(set) var fieldsLength = 0
-    /// What libcurl has been told last.
+    /// The size that is set.
     var uploadBufferSize = 0
     /// The number of the pool in whose DNS cache it has put the addresses of the configuration last.
     var addressedPool = 0
-    /// The URL that it has been told.
+    /// The URL that is set.
     private var address = ""
     /// The same in its parts, which libcurl reads while the transfer lasts.
     private var parts: OpaquePointer?
@@ -45,10 +46,10 @@ final class EasyHandle {
     private let clock: LoopClock
 
     init(
-        share: UnsafeMutableRawPointer?, engine: TransferEngine, sockets: CurlSockets
+        share: UnsafeMutableRawPointer?, turn: EngineTurn, sockets: CurlSockets, proxies: ProxyRules
     ) throws(SessionError) {
         guard
-            let head = ccurl_head_make(engine.clock.address, Transfer.headLimit, EasyHandle.onHead)
+            let head = ccurl_head_make(turn.clock.address, Transfer.headLimit, EasyHandle.onHead)
         else {
             throw SessionError(.outOfResources, "there is no memory for another transfer")
         }
@@ -57,11 +58,12 @@ final class EasyHandle {
             throw SessionError(.outOfResources, "libcurl has no memory for another transfer")
         }
         self.raw = raw
-        self.engine = engine
+        self.turn = turn
         self.sockets = sockets
+        self.proxies = proxies
         self.share = share
         self.head = head
-        clock = engine.clock
+        clock = turn.clock
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         let address = Unmanaged.passUnretained(self).toOpaque()
@@ -72,7 +74,7 @@ final class EasyHandle {
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_TCP_KEEPALIVE, 1)
-        if !engine.mayHaveProxy { set(CURLOPT_NOPROXY, "*") }
+        if !proxies.mayApply { set(CURLOPT_NOPROXY, "*") }
         if let share { set(CURLOPT_SHARE, pointer: share) }
         set(CURLOPT_WRITEDATA, pointer: address)
         set(CURLOPT_READDATA, pointer: address)
@@ -103,7 +105,7 @@ final class EasyHandle {
 
     // MARK: Options
 
-    // Their results are not looked at: a known option refuses a value only for lack of memory, and then the
+    // Their results are ignored: a known option refuses a value only for lack of memory, and then the
     // transfer fails as well; features that a build may lack are asked of `CurlLibrary`.
 
     func set(_ option: CURLoption, _ value: Int) { _ = ccurl_set_long(raw, option, value) }
@@ -150,13 +152,13 @@ final class EasyHandle {
 
     // MARK: What libcurl knows about the transfer
 
-    /// Whether the head that comes is the proxy's, about the tunnel: the server has not been heard of yet, or
+    /// Whether the head that comes is the proxy's, about the tunnel: the server has not answered yet, or
     /// libcurl has made another connection since for a further round of its own, as with Digest.
     fileprivate var isTunnelling: Bool {
-        guard engine.mayHaveProxy, let transfer, transfer.isSecure else { return false }
+        guard proxies.mayApply, let transfer, transfer.isSecure else { return false }
         if long(CURLINFO_RESPONSE_CODE) == 0 { return true }
         return long(CURLINFO_NUM_CONNECTS) > transfer.tunnelledConnects
-            && engine.proxy(for: transfer.request.url)?.speaksHTTP == true
+            && proxies.proxy(for: transfer.request.url)?.speaksHTTP == true
     }
 
     func long(_ info: CURLINFO) -> Int {
@@ -172,7 +174,7 @@ final class EasyHandle {
     /// The end of the TLS connection that a transfer uses now; nil without TLS, and with another library than
     /// OpenSSL 3.
     var tlsEnding: TLSEnding? {
-        guard transfer?.isSecure == true || engine.mayHaveProxy, let session = ccurl_openssl_session(raw)
+        guard transfer?.isSecure == true || proxies.mayApply, let session = ccurl_openssl_session(raw)
         else {
             return nil
         }

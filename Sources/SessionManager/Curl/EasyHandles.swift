@@ -6,7 +6,9 @@ import SessionCore
 /// The easy handles of an engine, and what they share: cookies and fixed addresses; on the loop's thread.
 final class EasyHandles {
     private let tls: TLSSettings
+    private let turn: EngineTurn
     private let sockets: CurlSockets
+    private let proxies: ProxyRules
     private let maximumIdle: Int
     private let share: UnsafeMutableRawPointer?
     /// Read by libcurl with each transfer, so it lives as long.
@@ -14,9 +16,14 @@ final class EasyHandles {
     /// Handles without work; the newest is used first, since its memory is in the cache.
     private var idle: [EasyHandle] = []
 
-    init(_ configuration: SessionConfiguration, tls: TLSSettings, sockets: CurlSockets) {
+    init(
+        _ configuration: SessionConfiguration, tls: TLSSettings, turn: EngineTurn, sockets: CurlSockets,
+        proxies: ProxyRules
+    ) {
         self.tls = tls
+        self.turn = turn
         self.sockets = sockets
+        self.proxies = proxies
         maximumIdle = configuration.maximumIdleHandles
         share = ccurl_share_init()
         if let share { _ = ccurl_share_set(share, CURL_LOCK_DATA_COOKIE) }
@@ -26,17 +33,17 @@ final class EasyHandles {
     }
 
     /// A handle for a transfer.
-    func take(for engine: TransferEngine) throws(SessionError) -> EasyHandle {
+    func acquire() throws(SessionError) -> EasyHandle {
         if let easy = idle.popLast() { return easy }
-        let easy = try EasyHandle(share: share, engine: engine, sockets: sockets)
+        let easy = try EasyHandle(share: share, turn: turn, sockets: sockets, proxies: proxies)
         try tls.configure(easy.raw)
         return easy
     }
 
     /// Keeps a handle for the next transfer.
-    func giveBack(_ easy: EasyHandle) { if idle.count < maximumIdle { idle.append(easy) } }
+    func release(_ easy: EasyHandle) { if idle.count < maximumIdle { idle.append(easy) } }
 
-    /// Tells libcurl the addresses of the configuration, which it puts into the DNS cache of the pool, and
+    /// Sets the addresses of the configuration, which libcurl puts into the DNS cache of the pool and
     /// forgets.
     func setAddresses(_ easy: EasyHandle, in pool: ConnectionPool) {
         guard let addresses, easy.addressedPool != pool.number else { return }

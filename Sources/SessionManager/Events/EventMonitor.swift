@@ -4,8 +4,8 @@ import FoundationEssentials
 public import Reachability
 public import SessionCore
 
-/// Hears of every step of every task of a manager, beside the delegate and without a say in anything: for a
-/// log, for metrics, for tests.
+/// Gets every step of every task of a manager, beside the delegate and without an influence: for a log, for
+/// metrics, for tests.
 ///
 ///     manager.eventMonitors = [EventMonitor { task, step in log("\(task.identifier) \(step)") }]
 ///
@@ -22,8 +22,7 @@ public struct EventMonitor: Sendable {
     /// - Parameters:
     ///   - queue: where `handler` is called; a thread of its own unless said.
     ///   - hearsOfBytes: whether it gets ``TaskStep/sentBody(_:)`` and ``TaskStep/receivedContent(_:)`` too,
-    ///     one for each part that goes or
-    ///     comes, mostly 16 KiB; no.
+    ///     one for each part, mostly 16 KiB; no.
     ///   - handler: gets each step.
     public init(
         queue: DeliveryQueue = .own, hearsOfBytes: Bool = false,
@@ -34,7 +33,7 @@ public struct EventMonitor: Sendable {
         self.hearsOfBytes = hearsOfBytes
     }
 
-    func note(_ task: SessionTask, _ step: TaskStep) {
+    func record(_ task: SessionTask, _ step: TaskStep) {
         let handler = handler
         queue.submit { handler(task, step) }
     }
@@ -48,7 +47,7 @@ public enum TaskStep: Sendable {
     case resumed
     /// It was suspended.
     case suspended
-    /// Somebody wants it to end.
+    /// It was cancelled.
     case cancelled
     /// The adapters have made this request of the original one.
     case adapted(SessionRequest)
@@ -57,19 +56,19 @@ public enum TaskStep: Sendable {
     /// A request goes to the network: the first, the next of a redirect, one with credentials, or another
     /// try.
     case sent(SessionRequest)
-    /// A part of the body was handed to the connection; for monitors that hear of bytes.
+    /// A part of the body was handed to the connection; for monitors that get bytes.
     case sentBody(TransferProgress.Snapshot)
     /// The head of a response has come; also of one that is no end, such as a redirect.
     case received(SessionResponse)
-    /// A part of the content has come; for monitors that hear of bytes.
+    /// A part of the content has come; for monitors that get bytes.
     case receivedContent(TransferProgress.Snapshot)
-    /// Nothing of it runs, since its path is gone: a sentence says why. It goes on when there is another one.
+    /// Nothing of it runs, since its path is gone: a sentence says why. It continues on another one.
     case parked(String)
-    /// It goes on after that.
-    case wentOn
+    /// It continues after that.
+    case unparked
     /// A redirect is followed.
     case redirected(to: SessionRequest)
-    /// Somebody is asked to answer a challenge of the server, or about the server.
+    /// A handler or delegate is asked to answer a challenge of the server, or about the server.
     case challenged(AuthenticationChallenge)
     /// The response is a stored one.
     case usedCache(SessionResponse)
@@ -100,7 +99,7 @@ extension TaskStep: CustomStringConvertible {
         case .received(let response): "received: \(response.statusCode ?? 0)"
         case .receivedContent(let progress): "received content: \(Self.bytes(progress))"
         case .parked(let sentence): "parked: \(sentence)"
-        case .wentOn: "went on"
+        case .unparked: "went on"
         case .redirected(let request): "redirected: \(Self.line(request))"
         case .challenged(let challenge): "challenged: \(challenge.method) by \(challenge.host)"
         case .usedCache: "used the cache"
@@ -124,17 +123,17 @@ extension TaskStep: CustomStringConvertible {
 }
 
 extension SessionTask {
-    /// Tells the manager's monitors; without one the step is not made.
-    func tell(_ step: @autoclosure () -> TaskStep) {
+    /// Publishes a step to the manager's monitors; without one it is not made.
+    func publish(_ step: @autoclosure () -> TaskStep) {
         guard !plan.monitors.isEmpty else { return }
         let step = step()
-        for monitor in plan.monitors { monitor.note(self, step) }
+        for monitor in plan.monitors { monitor.record(self, step) }
     }
 
-    /// Tells those monitors that want to hear of bytes.
-    func tellBytes(_ direction: ByteCounters.Direction) {
+    /// Publishes bytes to the monitors that get them.
+    func publishBytes(_ direction: ByteCounters.Direction) {
         let progress = counters.snapshot(direction)
         let step = direction == .sent ? TaskStep.sentBody(progress) : .receivedContent(progress)
-        for monitor in plan.monitors where monitor.hearsOfBytes { monitor.note(self, step) }
+        for monitor in plan.monitors where monitor.hearsOfBytes { monitor.record(self, step) }
     }
 }

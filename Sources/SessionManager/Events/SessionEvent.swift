@@ -9,11 +9,11 @@ public enum SessionEvent: Sendable {
     case resumed(SessionTask)
     /// A running task was suspended.
     case suspended(SessionTask)
-    /// A task waits, or waits for another reason than before; suspended ones are not told again.
+    /// A task waits, or waits for another reason than before; suspended ones are not reported again.
     case held(SessionTask, HoldReason)
-    /// A task that waited starts, or goes on.
+    /// A task that waited starts, or continues.
     case released(SessionTask)
-    /// How many tasks run and wait has changed; told once for all changes of a turn.
+    /// How many tasks run and wait has changed; reported once for all changes of a turn.
     case queueChanged(QueueCounts)
     /// A task has completed; its completion block has been called.
     case completed(SessionTask, TaskCompletion)
@@ -25,7 +25,7 @@ public enum SessionEvent: Sendable {
     case invalidated(Session)
 }
 
-/// What a completion event tells.
+/// The details of a completion event.
 public struct TaskCompletion: Sendable {
     /// How the task ended: content, error, file, metrics.
     public var outcome: TaskOutcome
@@ -43,4 +43,27 @@ extension EventBroadcaster<SessionEvent> {
         // A task has ended before the event of its end is published, which waits for the same lock.
         publish(event(), unless: { task.state == .completed })
     }
+}
+
+// How the extras follow a task.
+extension SessionTask {
+    /// Calls `body` with each event of the task's manager, on the thread where it happens.
+    ///
+    /// - Returns: ends that; not to be called by `body`.
+    package func observeEvents(_ body: @escaping @Sendable (SessionEvent) -> Void) -> @Sendable () -> Void {
+        let hub = session.events
+        let id = hub.subscribe(body)
+        return { hub.unsubscribe(id) }
+    }
+
+    /// Calls `body` each time that bytes have been sent or received.
+    package func observeBytes(_ body: @escaping @Sendable () -> Void) { whenBytesChange(body) }
+
+    /// How far the task is.
+    package var progress: (upload: TransferProgress.Snapshot, download: TransferProgress.Snapshot) {
+        (counters.snapshot(.sent), counters.snapshot(.received))
+    }
+
+    /// Calls `body` with the outcome, at once where the task has ended.
+    package func observeEnd(_ body: @escaping @Sendable (TaskOutcome) -> Void) { whenEnded(body) }
 }

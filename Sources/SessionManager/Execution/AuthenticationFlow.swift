@@ -37,7 +37,7 @@ final class AuthenticationFlow {
         for index in offers.indices where offers[index].proposedCredential == nil {
             if offers[index].method.answersForAddress { offers[index].proposedCredential = address }
         }
-        if let offer = offers.first { task.tell(.challenged(offer)) }
+        if let offer = offers.first { task.publish(.challenged(offer)) }
         let plan = task.plan
         let handler: AuthenticationStateMachine.Handler =
             plan.options.challengeHandler != nil || plan.delegate != nil ? .task : .none
@@ -147,8 +147,8 @@ extension RequestChain {
     /// Whether a response is a challenge that a handler, a delegate or a credential may answer.
     ///
     /// 407 is one where a proxy of HTTP has passed the request on. What comes through a tunnel or from the
-    /// server itself is the server's word, whatever its status, and no password for the proxy is meant for
-    /// that (RFC 9110 §11.7.1, §15.5.8).
+    /// server itself is the server's own response, whatever its status, and no password for the proxy is
+    /// meant for that (RFC 9110 §11.7.1, §15.5.8).
     func isChallenge(_ response: SessionResponse, _ engine: TransferEngine) -> Bool {
         switch response.statusCode {
         case 401: hasAnswers || answers(response, with: addressCredential)

@@ -137,7 +137,7 @@ final class CacheFlow {
     /// The stored response as it is used after the server, or its failure, has spoken.
     ///
     /// - Parameter isSecret: libcurl has authenticated the request, so that its response is not stored.
-    func takeStored(_ request: SessionRequest, isSecret: Bool) -> (StoredResponse, SessionResponse)? {
+    func storedToUse(_ request: SessionRequest, isSecret: Bool) -> (StoredResponse, SessionResponse)? {
         guard let stored else { return nil }
         let now = Date()
         guard case .confirmed(let entry)? = verdict.take() else {
@@ -209,7 +209,7 @@ final class CacheFlow {
         }
     }
 
-    /// The response to a HEAD tells something about what is stored (RFC 9111 §4.3.5).
+    /// The response to a HEAD updates what is stored (RFC 9111 §4.3.5).
     private func update(byHead head: SessionResponse, of asked: SessionRequest) {
         let (cache, requestDate, responseDate) = (access.cache, requestDate, responseDate)
         var get = asked

@@ -8,13 +8,13 @@ import SessionCore
 /// Where the content of the current response goes: memory, a file, a reader, or nowhere.
 struct ContentRouter {
     /// What was decided when a head came.
-    enum Decision {
+    enum Route {
         case sink(any ContentSink)
         /// Ask the redirect handler, or the delegate, and hold the content back until the answer has come.
-        case ask(Question)
+        case ask(DelegateDecision)
     }
 
-    enum Question {
+    enum DelegateDecision {
         case redirect(to: SessionRequest, RedirectRules)
         case content
     }
@@ -66,7 +66,7 @@ struct ContentRouter {
     mutating func route(
         _ head: SessionResponse, _ facts: ResponseHeadInfo, _ chain: RequestChain, redirectLimit: Int,
         isChallenge: Bool
-    ) throws(SessionError) -> Decision? {
+    ) throws(SessionError) -> Route? {
         expected = facts.isEncoded && chain.options.decompressesContent ? nil : facts.length
         if facts.hasLocation {
             var rules = RedirectRules()
@@ -110,7 +110,7 @@ struct ContentRouter {
     /// - Parameters:
     ///   - cause: why an earlier exchange was interrupted; for the error of a content that cannot be
     ///     continued.
-    ///   - transfer: goes on when a reader or delegate has room again; nil for a stored response.
+    ///   - transfer: resumed when a reader or delegate has room again; nil for a stored response.
     mutating func finalSink(
         for head: SessionResponse, _ chain: RequestChain, _ resumption: inout Resumption, cause: String?,
         _ transfer: Transfer?, _ engine: TransferEngine
@@ -127,7 +127,7 @@ struct ContentRouter {
         return ReportingSink(sink, report, of: task, file: sink is FileSink ? progress : nil) { resume?() }
     }
 
-    /// What lets a transfer go on, from any thread.
+    /// Resumes a transfer, from any thread.
     static func resume(_ transfer: Transfer?, _ engine: TransferEngine) -> (@Sendable () -> Void)? {
         guard let transfer else { return nil }
         let reactor = engine.reactor
@@ -174,7 +174,7 @@ struct ContentRouter {
             let part = try resumption.part(record, chain)
             file = part
             try resumption.checkpointPart(chain)
-            goesOn(from: start, total: total, chain.task, &resumption)
+            continueContent(from: start, total: total, chain.task, &resumption)
             return part
         case .complete?:
             guard let record = resumption.record else { break }
@@ -203,16 +203,16 @@ struct ContentRouter {
         return new
     }
 
-    private mutating func goesOn(
+    private mutating func continueContent(
         from start: Int64, total: Int64?, _ task: SessionTask, _ resumption: inout Resumption
     ) {
-        resumption.goesOn(from: start)
+        resumption.continueContent(from: start)
         expected = total.map { $0 - start }
         task.updateBytes(.received, start, of: total)
         task.byteReport?.resumed(at: start, total: total, of: task)
     }
 
-    /// A reader who has had a part gets the rest of the same content, or an error.
+    /// A reader that has had a part gets the rest of the same content, or an error.
     ///
     /// - Returns: whether all of it has come already.
     private mutating func continueReading(
@@ -232,10 +232,10 @@ struct ContentRouter {
         }
         switch answer {
         case .append(stream.total, _, let total):
-            goesOn(from: stream.total, total: total, chain.task, &resumption)
+            continueContent(from: stream.total, total: total, chain.task, &resumption)
             return false
         case .complete where resumption.record?.receivedBytes == stream.total:
-            resumption.goesOn(from: stream.total)
+            resumption.continueContent(from: stream.total)
             return true
         case .failure(let error): throw error
         case .append, .complete, .restart, .requestWhole:
@@ -259,7 +259,7 @@ struct ContentRouter {
         data.withUnsafeBytes { bytes in
             do throws(SessionError) {
                 // Taken whole: neither memory nor files are ever full for a while.
-                _ = try sink.take(bytes)
+                _ = try sink.consume(bytes)
             } catch {
                 failure = error
             }

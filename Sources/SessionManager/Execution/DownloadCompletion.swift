@@ -36,7 +36,7 @@ struct DownloadCompletion: Sendable {
         }
         await removeResumeFile()
         task.session.events.publish(.downloadMoved(task, path: wanted.path))
-        task.tell(.moved(path: wanted.path))
+        task.publish(.moved(path: wanted.path))
         return .success(wanted.path)
     }
 

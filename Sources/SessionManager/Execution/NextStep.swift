@@ -8,8 +8,8 @@ enum NextStep {
     case nothing
     /// Send the current request as soon as nothing holds it.
     case exchange
-    /// Ask elsewhere; the answer leads to another step.
-    case ask(Question)
+    /// Wait for a Swift task, whose result leads to another step.
+    case ask(AsyncStep)
     /// Do with a complete response what is left to do.
     case finish(SessionResponse?, after: FinalResponse.Stage? = nil)
     /// End the try with a failure; where the network is waited for, it begins again from a step.
@@ -23,15 +23,24 @@ enum NextStep {
     case complete(TaskOutcome)
 }
 
-/// Something that is asked in a Swift task, and the step to which the answer leads.
-struct Question {
-    /// Has an executor ask it.
-    let ask: (RequestExecutor) -> Void
+/// Work in a Swift task, such as the answer of a delegate or a look-up in the cache, and the step to which
+/// its result leads.
+struct AsyncStep {
+    /// Has an executor begin it.
+    let begin: (RequestExecutor) -> Void
 
     init<Answer: Sendable>(
-        _ question: @escaping @Sendable () async -> Answer,
+        _ work: @escaping @Sendable () async -> Answer,
         then: @escaping (RequestSteps, Answer) -> NextStep
     ) {
-        ask = { $0.ask(question) { executor, answer in executor.perform { then($0, answer) } } }
+        begin = {
+            $0.ask(work, then: AnswerHandler { executor, answer in executor.perform { then($0, answer) } })
+        }
     }
+}
+
+/// What is done with an answer; an object, so that it can be bound to the loop.
+final class AnswerHandler<Answer> {
+    let body: (RequestExecutor, Answer) -> Void
+    init(_ body: @escaping (RequestExecutor, Answer) -> Void) { self.body = body }
 }

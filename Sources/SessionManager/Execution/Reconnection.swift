@@ -26,7 +26,8 @@ struct Reconnection {
 
     /// Whether the exchange that failed is tried again.
     ///
-    /// - Parameter pathChange: when links, addresses or routes have changed last; nil where nothing has told.
+    /// - Parameter pathChange: when links, addresses or routes have changed last; nil where no change is
+    ///   known.
     mutating func mayTryAgain(
         after code: SessionError.Code, _ transfer: Transfer?, pathChange: Int64?, at now: Int64
     ) -> Bool {

@@ -10,13 +10,13 @@ import SessionCore
 final class RequestChain {
     let task: SessionTask
     /// The request that is sent next, or is under way.
-    private(set) var current: Boxed<SessionRequest>
+    private(set) var current: Shared<SessionRequest>
     /// The request before the first redirect that led elsewhere; nil where none has.
-    private var beforeRedirects: Boxed<SessionRequest>?
+    private var beforeRedirects: Shared<SessionRequest>?
     /// How many redirects were followed.
     private(set) var redirects = 0
     /// The request that the response of the exchange under way asks for.
-    private var following: Boxed<SessionRequest>?
+    private var following: Shared<SessionRequest>?
     private var misdirection = Misdirection()
 
     init(_ task: SessionTask) {
@@ -27,7 +27,7 @@ final class RequestChain {
     var request: SessionRequest {
         _read { yield current.value }
         set {
-            current = Boxed(newValue)
+            current = Shared(newValue)
             task.setCurrentRequest(current)
         }
     }
@@ -39,8 +39,8 @@ final class RequestChain {
 
     /// Whether the request may be carried out twice.
     var isIdempotent: Bool { task.plan.options.queueing?.values.isIdempotent ?? request.method.isIdempotent }
-    /// Whether a checksum tells at the end that the bytes of a download belong together.
-    var isChecked: Bool { task.boxedPlan.value.options.goesOnWithoutValidator }
+    /// Whether a checksum shows at the end that the bytes of a download belong together.
+    var isChecked: Bool { task.sharedPlan.value.options.goesOnWithoutValidator }
 
     /// Whether a URL is of the origin that the task was made for.
     func isAtHome(_ url: URL) -> Bool {
@@ -58,7 +58,7 @@ final class RequestChain {
     /// The request that follows the exchange under way; nil where none does.
     var next: SessionRequest? {
         get { following?.value }
-        set { following = newValue.map { Boxed($0) } }
+        set { following = newValue.map { Shared($0) } }
     }
     var hasNext: Bool { following != nil }
 
@@ -66,8 +66,8 @@ final class RequestChain {
     /// for since.
     var beforeRedirection: SessionRequest {
         _read {
-            let boxed = beforeRedirects ?? current
-            yield boxed.value
+            let first = beforeRedirects ?? current
+            yield first.value
         }
     }
     var isRedirected: Bool { beforeRedirects != nil }
@@ -83,7 +83,7 @@ final class RequestChain {
         redirects += 1
         misdirection = Misdirection()
         guard beforeRedirects == nil, next.url != former.url || next.method != former.method else { return }
-        beforeRedirects = Boxed(former)
+        beforeRedirects = Shared(former)
     }
 
     /// Goes back to the request before redirects.

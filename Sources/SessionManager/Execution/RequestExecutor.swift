@@ -32,7 +32,7 @@ final class RequestExecutor {
     private var reconnection = Reconnection()
     private var limit: TaskTimeLimit
     private var timer: TimerID?
-    private var question: Task<Void, Never>?
+    private var pendingAnswer: Task<Void, Never>?
 
     init(_ task: SessionTask, engine: TransferEngine, delegate: any RequestExecutorDelegate) {
         self.task = task
@@ -80,14 +80,14 @@ final class RequestExecutor {
     func park(_ sentence: String) {
         guard !machine.isParked, !machine.isFinished else { return }
         steps.lostSentence = sentence
-        task.tell(.parked(sentence))
+        task.publish(.parked(sentence))
         perform(machine.parked(steps.progress()))
     }
 
     /// Goes on after ``park(_:)``.
     func unpark() {
         guard machine.isParked, !machine.isFinished else { return }
-        task.tell(.wentOn)
+        task.publish(.unparked)
         perform(machine.unparked())
     }
 
@@ -146,7 +146,7 @@ final class RequestExecutor {
         case .exchange:
             steps.forgetTransfer()
             perform(machine.ready(isBlocked: delegate.networkBlock(of: self) != nil))
-        case .ask(let question): question.ask(self)
+        case .ask(let step): step.begin(self)
         case .finish(let response?, let stage): perform { $0.finish(response, after: stage) }
         case .finish(nil, _): perform { $0.settle(nil) }
         case .fail(let error, let step): fail(error, againFrom: step)
@@ -171,24 +171,24 @@ final class RequestExecutor {
 
     private func park(waitingAfter failure: SessionError?) {
         steps.lostSentence = delegate.networkBlock(of: self) ?? steps.lostSentence
-        task.tell(.parked(steps.lostSentence ?? ""))
+        task.publish(.parked(steps.lostSentence ?? ""))
         delegate.executorParked(self, failure)
     }
 
     /// Ends an exchange without a result; its measurements until now count.
     private func abandonTransfer() {
         guard let transfer = steps.transfer else { return }
-        if let easy = transfer.easy { steps.record(Boxed(TransferMetrics(easy, version: transfer.version))) }
+        if let easy = transfer.easy { steps.record(Shared(TransferMetrics(easy, version: transfer.version))) }
         engine.cancel(transfer)
         setWaitsForConnection(false)
-        question?.cancel()
+        pendingAnswer?.cancel()
     }
 
     private func complete(_ outcome: TaskOutcome) {
         guard machine.stopped() else { return }
         updateLimit()
         cancelTimer()
-        question?.cancel()
+        pendingAnswer?.cancel()
         let outcome = steps.close(outcome)
         delegate.executorFinished(self)
         task.finish(outcome)
@@ -196,21 +196,20 @@ final class RequestExecutor {
 
     // MARK: Effects
 
-    /// Asks something elsewhere; the answer is dropped where it is late.
+    /// Runs work in a Swift task; its answer is dropped where it is late.
     func ask<Answer: Sendable>(
-        _ question: @escaping @Sendable () async -> Answer,
-        then: @escaping (RequestExecutor, Answer) -> Void
+        _ work: @escaping @Sendable () async -> Answer, then handler: AnswerHandler<Answer>
     ) {
         let reactor = engine.reactor
-        let (me, next) = (LoopBound(self, to: reactor), LoopBound(Reaction(then), to: reactor))
-        let (number, report) = (machine.asked(), task.byteReport)
-        self.question = Task {
-            // The delegate hears first of what has led to the question.
-            await report?.told()
-            let answer = await question()
+        let (me, next) = (LoopBound(self, to: reactor), LoopBound(handler, to: reactor))
+        let (question, report) = (machine.asked(), task.byteReport)
+        pendingAnswer = Task {
+            // The delegate first gets the events that have led to the question.
+            await report?.delivered()
+            let answer = await work()
             me.perform { executor in
-                guard executor.machine.answered(number) else { return }
-                executor.question = nil
+                guard executor.machine.answered(question) else { return }
+                executor.pendingAnswer = nil
                 next.here { $0.body }(executor, answer)
             }
         }
@@ -252,12 +251,12 @@ extension RequestExecutor: TransferDelegate {
     func transfer(
         _ transfer: Transfer, received head: SessionResponse
     ) throws(SessionError) -> any ContentSink {
-        task.tell(.received(head))
+        task.publish(.received(head))
         engine.recordVersion(of: transfer)
         machine.receivedHead()
         reconnection.end()
-        let (sink, question) = try steps.route(head, transfer.facts)
-        question?.ask(self)
+        let (sink, decision) = try steps.route(head, transfer.facts)
+        decision?.begin(self)
         return sink
     }
 
@@ -286,10 +285,4 @@ extension RequestExecutor: TransferDelegate {
         steps.record(end.metrics)
         exchangeEnded(end.error)
     }
-}
-
-/// What is done with an answer; an object, so that it can be bound to the loop.
-private final class Reaction<Answer> {
-    let body: (RequestExecutor, Answer) -> Void
-    init(_ body: @escaping (RequestExecutor, Answer) -> Void) { self.body = body }
 }

@@ -8,7 +8,7 @@ import SessionCore
 extension RequestSteps {
     /// Where the content goes, and what is asked about it first.
     func route(_ head: SessionResponse, _ facts: ResponseHeadInfo) throws(SessionError) -> (
-        any ContentSink, Question?
+        any ContentSink, AsyncStep?
     ) {
         if let cache, cache.received(head, for: chain.request) { return (ContentRouter.discarding, nil) }
         if head.statusCode == 421, chain.receivedMisdirection() { return (ContentRouter.discarding, nil) }
@@ -19,8 +19,8 @@ extension RequestSteps {
         switch decision {
         case .sink(let sink)?: return (sink, nil)
         case .ask(.redirect(let proposed, let rules))?:
-            return (content.holdBack(), redirectQuestion(head, proposed, rules))
-        case .ask(.content)?: return (content.holdBack(), contentQuestion(head))
+            return (content.holdBack(), redirectDecision(head, proposed, rules))
+        case .ask(.content)?: return (content.holdBack(), contentDecision(head))
         case nil: return (try finalSink(for: head), nil)
         }
     }
@@ -29,17 +29,17 @@ extension RequestSteps {
         try content.finalSink(for: head, chain, &resumption, cause: lostSentence, transfer, engine)
     }
 
-    private func redirectQuestion(
+    private func redirectDecision(
         _ head: SessionResponse, _ proposed: SessionRequest, _ rules: RedirectRules
-    ) -> Question {
+    ) -> AsyncStep {
         let (task, request, delegate) = (task, chain.request, task.plan.delegate)
         let handler = task.plan.options.redirectHandler
-        return Question { () async -> SessionRequest? in
+        return AsyncStep { () async -> SessionRequest? in
             if let handler { return await handler.redirect(to: proposed, from: request, response: head) }
             return await delegate?.task(task, willRedirectTo: proposed, from: request, response: head)
         } then: { steps, answer in
             guard let answer else {
-                if delegate != nil { return .ask(steps.contentQuestion(head)) }
+                if delegate != nil { return .ask(steps.contentDecision(head)) }
                 return steps.open { steps throws(SessionError) in try steps.finalSink(for: head) }
             }
             return steps.open { steps throws(SessionError) in
@@ -49,9 +49,9 @@ extension RequestSteps {
         }
     }
 
-    private func contentQuestion(_ head: SessionResponse) -> Question {
+    private func contentDecision(_ head: SessionResponse) -> AsyncStep {
         let (task, delegate) = (task, task.plan.delegate)
-        return Question {
+        return AsyncStep {
             await delegate?.task(task, didReceive: head) ?? .allow
         } then: { steps, answer in
             steps.open { steps throws(SessionError) in
@@ -117,7 +117,7 @@ extension RequestSteps {
         case .nothing: return .nothing
         case .ask(let question, let ticket):
             return .ask(
-                Question(question) { steps, answer in
+                AsyncStep(question) { steps, answer in
                     let step = flow.answered(answer, ticket: ticket, demand, steps.chain)
                     return steps.follow(step, flow, demand)
                 })
@@ -145,7 +145,7 @@ extension RequestSteps {
         case .nothing: return .nothing
         case .ask(let question, let ticket):
             return .ask(
-                Question(question) { steps, answer in
+                AsyncStep(question) { steps, answer in
                     let step = flow.answered(
                         answer, ticket: ticket, by: peer, steps.chain, steps.engine.approvals)
                     return steps.follow(step, flow, peer)
@@ -202,7 +202,7 @@ extension RequestSteps {
         guard let interceptor = task.plan.interceptor else { return otherwise?(self) ?? .complete(outcome) }
         let record = resumption.recordForNextTry(after: error.code, transfer, content, chain)
         return .ask(
-            Question(retries.decision(interceptor, chain, transfer?.response, after: error)) {
+            AsyncStep(retries.decision(interceptor, chain, transfer?.response, after: error)) {
                 steps, decision in
                 switch decision {
                 case .retry: steps.tryAgain(after: error, nil, record)
@@ -215,7 +215,7 @@ extension RequestSteps {
 
     private func tryAgain(after error: SessionError, _ delay: Duration?, _ record: ResumeRecord?) -> NextStep
     {
-        task.tell(.retrying(count: retries.count, after: error, delay: delay))
+        task.publish(.retrying(count: retries.count, after: error, delay: delay))
         if let obstacle = retries.obstacle(chain) { return .end(obstacle) }
         beginAgain(with: record)
         return .tryAgain(after: delay)
@@ -240,7 +240,7 @@ extension RequestSteps {
         }
         switch final.action(after: stage) {
         case .askForRest:
-            guard case .goOn(let longer) = rest else { return .nothing }
+            guard case .missing(let longer) = rest else { return .nothing }
             forgetTransfer()
             return resume(resumption.continuation(with: longer, content, chain))
         case .failForRest:
@@ -260,10 +260,10 @@ extension RequestSteps {
 
     private func serialize(_ response: SessionResponse) -> NextStep {
         .ask(
-            Question(RetryFlow.serialization(response, content.data ?? Data(), task)) { steps, serialized in
+            AsyncStep(RetryFlow.serialization(response, content.data ?? Data(), task)) { steps, serialized in
                 steps.serialized = serialized
                 let error = serialized?.value.error
-                steps.task.tell(.serialized(error))
+                steps.task.publish(.serialized(error))
                 guard let error else { return .finish(response, after: .serialization) }
                 steps.isStoredUnreadable = steps.cache?.isServed == true
                 return steps.askRetriers(after: error) { _ in .finish(response, after: .serialization) }
@@ -277,7 +277,7 @@ extension RequestSteps {
         guard let storing = cache?.store(response, content.stored, chain, isAllowed: isAllowed) else {
             return settle(response)
         }
-        return .ask(Question(storing) { steps, _ in steps.settle(response) })
+        return .ask(AsyncStep(storing) { steps, _ in steps.settle(response) })
     }
 
     /// Completes the task.
@@ -300,7 +300,7 @@ extension RequestSteps {
             task: task, response: response, path: file.path, descriptor: file.release(),
             resumeFile: resumption.checkpoints?.file)
         return .ask(
-            Question {
+            AsyncStep {
                 await completion.run()
             } then: { steps, result in
                 switch result {
@@ -319,7 +319,7 @@ extension ResumeEnd {
     fileprivate var meaning: FinalResponse.Rest {
         switch self {
         case .complete: .complete
-        case .goOn: .missing
+        case .missing: .missing
         case .failure: .invalid
         }
     }

@@ -24,11 +24,11 @@ final class RequestSteps {
     private var unsent: Transfer?
     /// Why the network was lost last.
     var lostSentence: String?
-    /// What an interceptor was told of the content.
-    var serialized: Boxed<SerializedContent>?
+    /// What an interceptor got of the content.
+    var serialized: Shared<SerializedContent>?
     /// A stored response could not be read.
     var isStoredUnreadable = false
-    private(set) var metrics: [Boxed<TransferMetrics>] = []
+    private(set) var metrics: [Shared<TransferMetrics>] = []
 
     init(_ task: SessionTask, _ engine: TransferEngine) {
         self.task = task
@@ -45,7 +45,7 @@ final class RequestSteps {
         switch step {
         case .attempt:
             guard let interceptor = task.plan.interceptor else { return beginTry() }
-            return .ask(Question(retries.adaptation(interceptor, task)) { $0.adapted($1) })
+            return .ask(AsyncStep(retries.adaptation(interceptor, task)) { $0.adapted($1) })
         case .request: return .exchange
         case .redirect: return followRedirect()
         case .newBody: return askForBody(chain.request)
@@ -60,11 +60,11 @@ final class RequestSteps {
     private func adapted(_ result: Result<SessionRequest, any Error>) -> NextStep {
         do {
             chain.request = try result.get()
-            task.tell(.adapted(chain.request))
+            task.publish(.adapted(chain.request))
             return beginTry()
         } catch {
             let error = chain.sessionError(error)
-            task.tell(.adaptationFailed(error))
+            task.publish(.adaptationFailed(error))
             return .fail(error, againFrom: .attempt)
         }
     }
@@ -106,7 +106,7 @@ final class RequestSteps {
         transfer = nil
         cache = task.plan.cache.map { CacheFlow($0) }
         if let lookup = cache?.lookup(chain, isUnreadable: isStoredUnreadable) {
-            return .ask(Question(lookup) { $0.begin(with: $1) })
+            return .ask(AsyncStep(lookup) { $0.begin(with: $1) })
         }
         return CacheFlow.refusal(of: chain).map { .end($0) } ?? .exchange
     }
@@ -134,7 +134,7 @@ final class RequestSteps {
     /// The stored response, after the server, or its failure, has spoken.
     func useStored() -> NextStep {
         let isSecret = authentication?.libraryCredentials != nil
-        guard let (stored, response) = cache?.takeStored(chain.request, isSecret: isSecret) else {
+        guard let (stored, response) = cache?.storedToUse(chain.request, isSecret: isSecret) else {
             return .nothing
         }
         return deliver(stored, response)
@@ -155,11 +155,11 @@ final class RequestSteps {
         transfer = nil
         forgetExchange()
         task.setResponse(response)
-        task.tell(.usedCache(response))
+        task.publish(.usedCache(response))
         guard let delegate = task.plan.delegate else { return hand(stored.data, response) }
         let task = task
         return .ask(
-            Question {
+            AsyncStep {
                 await delegate.task(task, didReceive: response)
             } then: { steps, answer in
                 switch answer {
@@ -182,8 +182,8 @@ final class RequestSteps {
 
     // MARK: Exchanges
 
-    func record(_ measured: Boxed<TransferMetrics>) {
-        task.tell(.measured(measured.value))
+    func record(_ measured: Shared<TransferMetrics>) {
+        task.publish(.measured(measured.value))
         // Mostly there is one exchange, and an array of one is less to make than one that grows.
         if metrics.isEmpty { metrics = [measured] } else { metrics.append(measured) }
     }
@@ -200,10 +200,10 @@ final class RequestSteps {
             transfer.judge =
                 serverTrust?.judge(approvals, transfer.origin) ?? approvals.judge(for: transfer.origin)
         }
-        if let unsent { transfer.takeBody(of: unsent) }
+        if let unsent { transfer.adoptBody(of: unsent) }
         unsent = nil
         self.transfer = transfer
-        task.tell(.sent(chain.request))
+        task.publish(.sent(chain.request))
         return transfer
     }
 
@@ -232,9 +232,9 @@ final class RequestSteps {
     /// More content has come.
     func received(_ transfer: Transfer) {
         guard !chain.hasNext, !chain.isMisdirected else { return }
-        if let file = content.file { resumption.checkpoints?.note(file) }
+        if let file = content.file { resumption.checkpoints?.recordProgress(of: file) }
         let offset = resumption.offset
-        task.updateBytes(.received, offset + transfer.received, of: content.expected.map { $0 + offset })
+        task.updateBytes(.received, offset + transfer.content.count, of: content.expected.map { $0 + offset })
     }
 
     /// The task ends: its outcome with metrics, and with a record of what has come.
@@ -244,7 +244,7 @@ final class RequestSteps {
         if let record = resumption.finish(outcome.error, outcome.response, content, chain) {
             outcome.resumeRecord = record
         }
-        outcome.take(metrics)
+        outcome.setMetrics(metrics)
         task.plan.stream?.end(outcome.error.map { .failure($0) } ?? .success(()))
         return outcome
     }
@@ -266,7 +266,7 @@ final class RequestSteps {
 
     func followRedirect() -> NextStep {
         guard let next = chain.next else { return .nothing }
-        task.tell(.redirected(to: next))
+        task.publish(.redirected(to: next))
         authentication?.redirected()
         chain.follow(from: cache?.unconditional(chain.request) ?? chain.request, to: next)
         guard let cache, next.body == nil else { return send(next) }
@@ -295,7 +295,7 @@ final class RequestSteps {
     private func askForBody(_ next: SessionRequest) -> NextStep {
         let (task, delegate) = (task, task.plan.delegate)
         return .ask(
-            Question {
+            AsyncStep {
                 await delegate?.task(task, needsNewBodyFor: next)
             } then: { steps, body in
                 guard let body else {

@@ -11,7 +11,7 @@ import SessionCore
 struct Resumption: ~Copyable {
     /// Written down for a later process; nil where that is not wanted.
     let checkpoints: DownloadCheckpoints?
-    private var known: Boxed<ResumeRecord>?
+    private var known: Shared<ResumeRecord>?
     /// The task was made with a record, which has not turned out to be useless.
     private var isContinuation: Bool
     /// The task was made with a record that was useless.
@@ -25,11 +25,11 @@ struct Resumption: ~Copyable {
 
     init(_ task: SessionTask, on reactor: Reactor) {
         // Read in place: a plan is much to copy.
-        let plan = task.boxedPlan
+        let plan = task.sharedPlan
         let hasFile = plan.value.options.resumeFile != nil
         checkpoints = hasFile ? DownloadCheckpoints(plan.value.options, reactor: reactor) : nil
         keepsPart = plan.value.options.keepsPartialFile || hasFile
-        known = plan.value.record.map { Boxed($0) }
+        known = plan.value.record.map { Shared($0) }
         isContinuation = known != nil
     }
 
@@ -77,13 +77,13 @@ struct Resumption: ~Copyable {
     mutating func continuation(_ chain: RequestChain) -> ResumePlan? { record.map { plan($0, base: chain) } }
 
     private mutating func plan(_ record: ResumeRecord, base chain: RequestChain) -> ResumePlan {
-        known = Boxed(record)
+        known = Shared(record)
         return rules(record, base: chain).plan
     }
 
     /// The missing bytes are about to be asked for.
     ///
-    /// - Throws: before anything is sent, where the record tells of bytes that are not there.
+    /// - Throws: before anything is sent, where the record counts bytes that are not there.
     mutating func prepare(isDownload: Bool, _ chain: RequestChain) throws(SessionError) {
         guard let record else { return }
         if isDownload { openPart = try part(record, chain) }
@@ -112,12 +112,16 @@ struct Resumption: ~Copyable {
     }
 
     /// The content of the response is appended to what has come.
-    mutating func goesOn(from start: Int64) { offset = start }
+    mutating func continueContent(from start: Int64) { offset = start }
 
     /// The record of what is appended to is in the file, or is written now.
     func checkpointPart(_ chain: RequestChain) throws(SessionError) {
         guard let record else { return }
-        if chain.task.plan.record == nil { checkpoints?.goOn(record) } else { try checkpoints?.begin(record) }
+        if chain.task.plan.record == nil {
+            checkpoints?.resume(record)
+        } else {
+            try checkpoints?.begin(record)
+        }
     }
 
     /// A new file for the content from its beginning: the one that was received in vain is overwritten.
@@ -130,7 +134,7 @@ struct Resumption: ~Copyable {
         return try FileSink(path: path ?? named, limit: chain.options.maximumContentLength)
     }
 
-    /// A new file receives the content: a later process is told of it, where it could go on.
+    /// A new file receives the content; its record is written where a later process could continue it.
     func checkpointNew(
         _ head: SessionResponse, _ file: FileSink, _ chain: RequestChain, expected: Int64?
     ) throws(SessionError) {
@@ -160,7 +164,7 @@ struct Resumption: ~Copyable {
         if let file = content.file {
             facts.content = .file(bytes: file.count)
         } else if chain.task.plan.stream != nil {
-            facts.content = .reader(bytes: offset + transfer.received)
+            facts.content = .reader(bytes: offset + transfer.content.count)
         }
         facts.canContinue = current(transfer, content, chain).map { canResume($0, chain) } ?? false
         var progress = ExchangeProgress(facts)
@@ -176,13 +180,13 @@ struct Resumption: ~Copyable {
         }
     }
 
-    /// The record of what has come until now; nil where the server does not allow to go on.
+    /// The record of what has come until now; nil where the server does not allow to continue.
     func current(_ transfer: Transfer, _ content: borrowing ContentRouter, _ chain: RequestChain)
         -> ResumeRecord?
     {
         if let file = content.file { return record(of: file, transfer.response, chain, content.expected) }
         guard chain.task.plan.stream != nil else { return nil }
-        let count = offset + transfer.received
+        let count = offset + transfer.content.count
         if let record { return try? record.with(receivedBytes: count) }
         guard count > 0, let head = transfer.response else { return nil }
         return Self.record(chain, head, bytes: count, content.expected, nil)
@@ -208,13 +212,13 @@ struct Resumption: ~Copyable {
             partialFile: path ?? "-")
     }
 
-    /// The exchange ended early, and its content goes on, or its request is sent again.
+    /// The exchange ended early; its content is continued, or its request is sent again.
     mutating func interrupted(
         _ step: RequestStateMachine.Step, _ transfer: Transfer, _ content: borrowing ContentRouter,
         _ chain: RequestChain
     ) {
         if step == .range {
-            known = current(transfer, content, chain).map { Boxed($0) }
+            known = current(transfer, content, chain).map { Shared($0) }
             openPart = content.file
             return
         }
@@ -234,14 +238,14 @@ struct Resumption: ~Copyable {
         guard total > 0 else { return true }
         let known = transfer.map { current($0, content, chain) } ?? record
         guard let known, known.receivedBytes == total else { return false }
-        self.known = Boxed(known)
+        self.known = Shared(known)
         return canResume(known, chain)
     }
 
     // MARK: Other tries
 
     /// What another try of a download continues with; nil where it begins anew: after a failure that says
-    /// that the content is bad, and where nothing would tell whether the rest belongs to it.
+    /// that the content is bad, and where nothing would show whether the rest belongs to it.
     func recordForNextTry(
         after failure: SessionError.Code, _ transfer: Transfer?, _ content: borrowing ContentRouter,
         _ chain: RequestChain
@@ -264,10 +268,10 @@ struct Resumption: ~Copyable {
         let file = content.file ?? openPart
         if let record {
             openPart = file
-            known = Boxed(record)
+            known = Shared(record)
             return
         }
-        // A later process continues with the file that a resume file tells of.
+        // A later process continues with the file that the resume file names.
         if checkpoints == nil { file?.discard() } else { file?.keep() }
         openPart = nil
         // A file that is begun anew continues nothing; a reader has what has come.
@@ -288,16 +292,16 @@ struct Resumption: ~Copyable {
             asksForRest(chain.request)
         else { return .complete }
         return rules(record, asked: chain).ended(
-            response, at: content.file?.count ?? offset + transfer.received)
+            response, at: content.file?.count ?? offset + transfer.content.count)
     }
 
-    /// The server has sent a part of the missing bytes, as the longer record tells: where redirects have led
-    /// is the next piece.
+    /// The server has sent a part of the missing bytes, which the longer record counts; the place to which
+    /// redirects have led has the next part.
     mutating func continuation(
         with longer: ResumeRecord, _ content: borrowing ContentRouter, _ chain: RequestChain
     ) -> ResumePlan {
         openPart = content.file
-        known = Boxed(longer)
+        known = Shared(longer)
         return rules(longer, asked: chain).plan
     }
 

@@ -61,10 +61,10 @@ struct RetryFlow {
     /// What the content is, or why it cannot be read.
     static func serialization(
         _ response: SessionResponse, _ data: Data, _ task: SessionTask
-    ) -> @Sendable () async -> Boxed<SerializedContent>? {
+    ) -> @Sendable () async -> Shared<SerializedContent>? {
         let (serialization, completion) = (task.plan.serialization, task.plan.completion)
         return {
-            (serialization?(data, response) ?? completion?.content(data, of: response)).map { Boxed($0) }
+            (serialization?(data, response) ?? completion?.content(data, of: response)).map { Shared($0) }
         }
     }
 }

@@ -39,7 +39,7 @@ final class ServerTrustFlow {
         let challenge = AuthenticationChallenge(
             method: .serverTrust, host: url.host() ?? peer.host, port: Origin(url)?.port ?? 0, peerTrust: peer
         )
-        task.tell(.challenged(challenge))
+        task.publish(.challenged(challenge))
         return step(machine.challenged([challenge], handler: .session), peer, chain, approvals)
     }
 

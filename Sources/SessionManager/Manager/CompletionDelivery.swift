@@ -42,7 +42,7 @@ final class CompletionDelivery: Sendable {
         }
         Task {
             if let delegate {
-                await task.byteReport?.told()
+                await task.byteReport?.delivered()
                 await delegate.task(task, didCollect: outcome.metrics)
                 await delegate.task(task, didCompleteWith: outcome.error)
             }
@@ -84,9 +84,9 @@ final class CompletionDelivery: Sendable {
             result = serialized
         } else {
             result = serializer.content(data, of: response)
-            task.tell(.serialized(result.error))
+            task.publish(.serialized(result.error))
         }
-        task.tell(.completed(result.error))
+        task.publish(.completed(result.error))
         return result
     }
 

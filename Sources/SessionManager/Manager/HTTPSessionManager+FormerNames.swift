@@ -13,11 +13,11 @@ extension HTTPSessionManager {
 
 // AFNetworking's block setters, by their names in Objective-C and in Swift.
 extension URLSessionManager {
-    /// AFNetworking's way to hear that a session has ended.
+    /// AFNetworking's callback: a session has ended.
     @available(*, unavailable, message: "set a `delegate` with sessionDidBecomeInvalid(_:)")
     public func setSessionDidBecomeInvalidBlock(_ block: (@Sendable (Session, SessionError?) -> Void)?) {}
 
-    /// AFNetworking's way in Swift to hear that a session has ended.
+    /// AFNetworking's callback in Swift: a session has ended.
     @available(*, unavailable, message: "set a `delegate` with sessionDidBecomeInvalid(_:)")
     public func setSessionDidBecomeInvalid(_ block: (@Sendable (Session, SessionError?) -> Void)?) {}
 
@@ -80,7 +80,7 @@ extension URLSessionManager {
         _ block: (@Sendable (Session, SessionTask) -> RequestBody?)?
     ) {}
 
-    /// AFNetworking's way to hear how far a body is.
+    /// AFNetworking's callback: the progress of a body.
     @available(
         *, unavailable,
         message:
@@ -90,7 +90,7 @@ extension URLSessionManager {
         _ block: (@Sendable (Session, SessionTask, Int64, Int64, Int64) -> Void)?
     ) {}
 
-    /// AFNetworking's way in Swift to hear how far a body is.
+    /// AFNetworking's callback in Swift: the progress of a body.
     @available(
         *, unavailable,
         message:
@@ -100,7 +100,7 @@ extension URLSessionManager {
         _ block: (@Sendable (Session, SessionTask, Int64, Int64, Int64) -> Void)?
     ) {}
 
-    /// AFNetworking's way to hear that a task has ended.
+    /// AFNetworking's callback: a task has ended.
     @available(
         *, unavailable,
         message: "set a `delegate` with task(_:didCompleteWith:), or iterate over `events`"
@@ -109,7 +109,7 @@ extension URLSessionManager {
         _ block: (@Sendable (Session, SessionTask, SessionError?) -> Void)?
     ) {}
 
-    /// AFNetworking's way in Swift to hear that a task has ended.
+    /// AFNetworking's callback in Swift: a task has ended.
     @available(
         *, unavailable,
         message: "set a `delegate` with task(_:didCompleteWith:), or iterate over `events`"
@@ -148,13 +148,13 @@ extension URLSessionManager {
         _ block: (@Sendable (Session, SessionTask, SessionResponse) -> ResponseDisposition)?
     ) {}
 
-    /// AFNetworking's way to hear that content goes to a file from now on.
+    /// AFNetworking's callback: content goes to a file from now on.
     @available(*, unavailable, message: "set a `delegate` with taskDidBecomeDownload(_:)")
     public func setDataTaskDidBecomeDownloadTaskBlock(
         _ block: (@Sendable (Session, SessionTask, SessionTask) -> Void)?
     ) {}
 
-    /// AFNetworking's way in Swift to hear that content goes to a file from now on.
+    /// AFNetworking's callback in Swift: content goes to a file from now on.
     @available(*, unavailable, message: "set a `delegate` with taskDidBecomeDownload(_:)")
     public func setDataTaskDidBecomeDownloadTask(
         _ block: (@Sendable (Session, SessionTask, SessionTask) -> Void)?
@@ -218,7 +218,7 @@ extension URLSessionManager {
         _ block: (@Sendable (Session, SessionTask, String) -> DownloadDestination?)?
     ) {}
 
-    /// AFNetworking's way to hear how far a file is.
+    /// AFNetworking's callback: the progress of a file.
     @available(
         *, unavailable,
         message:
@@ -228,7 +228,7 @@ extension URLSessionManager {
         _ block: (@Sendable (Session, SessionTask, Int64, Int64, Int64) -> Void)?
     ) {}
 
-    /// AFNetworking's way in Swift to hear how far a file is.
+    /// AFNetworking's callback in Swift: the progress of a file.
     @available(
         *, unavailable,
         message:
@@ -238,7 +238,7 @@ extension URLSessionManager {
         _ block: (@Sendable (Session, SessionTask, Int64, Int64, Int64) -> Void)?
     ) {}
 
-    /// AFNetworking's way to hear that a download goes on.
+    /// AFNetworking's callback: a download continues.
     @available(
         *, unavailable,
         message: "set a `delegate` with task(_:didResumeAt:expectedTotal:) and hearsOfBytes"
@@ -247,7 +247,7 @@ extension URLSessionManager {
         _ block: (@Sendable (Session, SessionTask, Int64, Int64) -> Void)?
     ) {}
 
-    /// AFNetworking's way in Swift to hear that a download goes on.
+    /// AFNetworking's callback in Swift: a download continues.
     @available(
         *, unavailable,
         message: "set a `delegate` with task(_:didResumeAt:expectedTotal:) and hearsOfBytes"
@@ -256,7 +256,7 @@ extension URLSessionManager {
         _ block: (@Sendable (Session, SessionTask, Int64, Int64) -> Void)?
     ) {}
 
-    /// AFNetworking's way to hear that a background session has nothing left to tell.
+    /// AFNetworking's callback: a background session has no more events.
     @available(
         *, unavailable,
         message:
@@ -264,7 +264,7 @@ extension URLSessionManager {
     )
     public func setDidFinishEventsForBackgroundURLSessionBlock(_ block: (@Sendable (Session) -> Void)?) {}
 
-    /// AFNetworking's way in Swift to hear that a background session has nothing left to tell.
+    /// AFNetworking's callback in Swift: a background session has no more events.
     @available(
         *, unavailable,
         message:

@@ -7,8 +7,8 @@ public import SessionCore
 ///
 /// Every method has a default that changes nothing. They are called off the transferring thread; a transfer
 /// waits for the answer and its time-outs stand still meanwhile. Calls for one task come one after the other,
-/// those for different tasks may overlap. Reports of bytes (``hearsOfBytes``) precede what comes
-/// after them is asked or told, such as the end.
+/// those for different tasks may overlap. Reports of bytes (``hearsOfBytes``) precede the calls for later
+/// events, such as the end.
 public protocol SessionDelegate: Sendable {
     /// Whether ``session(_:didReceive:)`` is asked about servers instead of the security policy; no.
     ///
@@ -67,7 +67,7 @@ public protocol SessionDelegate: Sendable {
     /// A part of the content has come, decoded, which goes to memory or to the reader of a stream; not empty.
     ///
     /// The parts together are the content, in order. A transfer that is 256 KiB ahead of the delegate pauses.
-    /// Not told are redirects that are followed, and the content of challenges.
+    /// Not reported are redirects that are followed, and the content of challenges.
     func task(_ task: SessionTask, didReceiveContent content: Data) async
     /// A part of the content was written to the file of a download.
     ///
@@ -85,7 +85,7 @@ public protocol SessionDelegate: Sendable {
     func task(
         _ task: SessionTask, didFinishDownloadingTo temporaryPath: String, response: SessionResponse
     ) async -> DownloadDestination?
-    /// A download goes on where an earlier one stopped.
+    /// A download continues where an earlier one stopped.
     func task(_ task: SessionTask, didResumeAt offset: Int64, expectedTotal: Int64?) async
     /// The steps of a task have been measured: one entry for each exchange.
     func task(_ task: SessionTask, didCollect metrics: [TransferMetrics]) async

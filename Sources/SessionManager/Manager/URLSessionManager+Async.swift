@@ -30,8 +30,8 @@ extension URLSessionManager {
 
     /// Sends a request and makes an object of the response.
     ///
-    /// Decoding holds up no transfer. Where there is an interceptor, its retriers hear of content that cannot
-    /// be decoded.
+    /// Decoding holds up no transfer. Where there is an interceptor, its retriers are asked about content
+    /// that cannot be decoded.
     ///
     /// - Parameter options: what the task is to do differently from the others of its manager; nil for
     ///   nothing.
@@ -55,12 +55,12 @@ extension URLSessionManager {
     /// The plan of a task whose content is wanted as an object.
     private func plan(
         _ options: TaskOptions?, decodingBy serializer: some ResponseSerializer
-    ) -> Boxed<TaskPlan> {
+    ) -> Shared<TaskPlan> {
         let plan = plan(options)
         guard plan.value.interceptor != nil else { return plan }
         var decoding = plan.value
         decoding.serialization = { serializer.content($0, of: $1) }
-        return Boxed(decoding)
+        return Shared(decoding)
     }
 
     /// Sends a request and returns the head of the response as soon as it has come, with the content as it
@@ -72,11 +72,11 @@ extension URLSessionManager {
         for request: SessionRequest, options: TaskOptions? = nil
     ) async throws(SessionError) -> (SessionResponse, ContentStream) {
         let buffer = StreamBuffer()
-        let head = HeadPromise()
+        let head = ResponseHeadFuture()
         var plan = plan(options).value
         plan.stream = buffer
         plan.head = head
-        let task = try task(request, .stream, Boxed(plan), isResumedNext: true)
+        let task = try task(request, .stream, Shared(plan), isResumedNext: true)
         task.whenEnded { outcome in
             if let error = outcome.error {
                 head.fulfil(.failure(error))
@@ -101,7 +101,7 @@ extension URLSessionManager {
     ) async throws(SessionError) -> SessionResponse {
         var plan = plan(options).value
         plan.destination = { _, _ in destination }
-        let task = try task(request, .download, Boxed(plan), isResumedNext: true)
+        let task = try task(request, .download, Shared(plan), isResumedNext: true)
         task.resume()
         let outcome = await task.outcome()
         if let error = outcome.error { throw error }

@@ -60,7 +60,7 @@ extension URLSessionManager {
     ) throws(SessionError) -> SessionTask {
         var plan = plan(options).value
         plan.destination = destination
-        return try task(request, .download, Boxed(plan), completion)
+        return try task(request, .download, Shared(plan), completion)
     }
 
     /// A task that resumes an earlier download.
@@ -77,7 +77,7 @@ extension URLSessionManager {
         var plan = plan(options).value
         plan.destination = destination
         plan.record = record
-        return try task(request ?? SessionRequest(url: record.url), .download, Boxed(plan), completion)
+        return try task(request ?? SessionRequest(url: record.url), .download, Shared(plan), completion)
     }
 
     private func upload(

@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// It needs no main queue and no run loop: transfers run on a thread of the library, and blocks are called on
 /// ``completionQueue``. Every member may be used from any thread. Tasks that were resumed last until they
-/// have completed, and keep what they need alive: a manager may be let go of while they run. A task that was
+/// have completed, and keep what they need alive: a manager may be released while they run. A task that was
 /// never resumed lasts as long as it is kept.
 public final class URLSessionManager: Sendable {
     private struct State: ~Copyable {
@@ -18,7 +18,7 @@ public final class URLSessionManager: Sendable {
         var serializer: any ResponseSerializer
         var queue: DeliveryQueue
         var delegate: (any SessionDelegate)?
-        /// Whether the delegate wants to hear of bytes.
+        /// Whether the delegate gets bytes.
         var delegateHearsBytes = false
         /// The delegate, where it wants to be asked about servers.
         var serverJudge: (any SessionDelegate)?
@@ -30,8 +30,8 @@ public final class URLSessionManager: Sendable {
         var caching: CacheAccess?
         var monitors: [EventMonitor] = []
 
-        /// What is agreed for tasks that are told nothing.
-        var ordinaryPlan: Boxed<TaskPlan>?
+        /// The plan of tasks without options.
+        var ordinaryPlan: Shared<TaskPlan>?
 
         mutating func renewCaching() {
             caching = cache.map { CacheAccess($0, handler: cachedResponseHandler) }
@@ -274,17 +274,17 @@ public final class URLSessionManager: Sendable {
         }
     }
 
-    /// What the manager does with a task besides what the task is told.
-    func plan(_ options: TaskOptions?) -> Boxed<TaskPlan> {
+    /// The manager's settings for a task, with the task's options.
+    func plan(_ options: TaskOptions?) -> Shared<TaskPlan> {
         guard let options else { return ordinaryPlan() }
-        return state.withLock { Boxed(Self.plan($0, options)) }
+        return state.withLock { Shared(Self.plan($0, options)) }
     }
 
-    /// The same for a task that is told nothing: made once.
-    func ordinaryPlan() -> Boxed<TaskPlan> {
+    /// The same for a task without options: made once.
+    func ordinaryPlan() -> Shared<TaskPlan> {
         state.withLock { state in
             if let plan = state.ordinaryPlan { return plan }
-            let plan = Boxed(Self.plan(state, TaskOptions()))
+            let plan = Shared(Self.plan(state, TaskOptions()))
             state.ordinaryPlan = plan
             return plan
         }
@@ -316,13 +316,13 @@ public final class URLSessionManager: Sendable {
     /// - Parameter isResumedNext: the caller resumes it at once; another one lasts until it is resumed only
     ///   as long as it is referenced.
     func task(
-        _ request: SessionRequest, _ kind: SessionTask.Kind, _ plan: Boxed<TaskPlan>,
+        _ request: SessionRequest, _ kind: SessionTask.Kind, _ plan: Shared<TaskPlan>,
         _ block: CompletionBlock? = nil, isResumedNext: Bool = false
     ) throws(SessionError) -> SessionTask {
         let session = try session
         var request = request
         request.url = try request.url.withASCIIHost
-        let task = SessionTask(Boxed(request), kind: kind, session: session, plan: plan, block: block)
+        let task = SessionTask(Shared(request), kind: kind, session: session, plan: plan, block: block)
         let group = plan.value.options.completionGroup
         group?.enter()
         guard session.adopt(task, isResumedNext: isResumedNext) else {
@@ -331,7 +331,7 @@ public final class URLSessionManager: Sendable {
                 .invalidated, "the manager has been invalidated", advice: "make a new one",
                 failingURL: request.url)
         }
-        task.tell(.created)
+        task.publish(.created)
         return task
     }
 }

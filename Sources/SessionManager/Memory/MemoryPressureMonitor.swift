@@ -17,14 +17,14 @@ public protocol PurgeableCache: AnyObject, Sendable {
 ///
 ///     let pressure = try MemoryPressureMonitor(purging: [images, thumbnails])
 ///
-/// The kernel is told once what counts as pressure, and wakes nobody before: for the whole system and, where
+/// The kernel gets the thresholds once, and wakes the thread at none below: for the whole system and, where
 /// the process is in a control group of version 2 (a service with `MemoryMax=`, a container), for that as
 /// well. While pressure lasts it says so once in each window.
 ///
 /// Needs Linux 5.2 with `CONFIG_PSI`, not switched off by `psi=0`. Before Linux 6.5 a process needs
 /// CAP_SYS_RESOURCE for it.
 public final class MemoryPressureMonitor: Sendable {
-    /// A file that was told what counts as pressure; the kernel forgets that when it is closed.
+    /// A file with a threshold, which the kernel forgets when it is closed.
     package final class Trigger: Sendable {
         fileprivate let descriptor: OwnedDescriptor
 
@@ -41,12 +41,12 @@ public final class MemoryPressureMonitor: Sendable {
     ///
     /// - Parameters:
     ///   - threshold: what counts as pressure.
-    ///   - files: where the kernel tells of it; ``defaultFiles`` unless said. Those that are not there are
+    ///   - files: where the kernel reports it; ``defaultFiles`` unless said. Those that are not there are
     ///     left out, unless none is.
     ///   - queue: where `handler` is called.
     ///   - handler: memory runs short.
-    /// - Throws: ``SessionError/Code/unsupportedBySystem`` where this kernel tells nothing, or not to this
-    ///   process, and ``SessionError/Code/outOfResources`` where no descriptor or thread is left.
+    /// - Throws: ``SessionError/Code/unsupportedBySystem`` where this kernel does not report it, or not to
+    ///   this process, and ``SessionError/Code/outOfResources`` where no descriptor or thread is left.
     public convenience init(
         _ threshold: MemoryPressureThreshold = MemoryPressureThreshold(), files: [String]? = nil,
         queue: DeliveryQueue = .own, handler: @escaping @Sendable () -> Void
@@ -89,9 +89,9 @@ public final class MemoryPressureMonitor: Sendable {
         reactor.perform { [reactor] in
             for trigger in triggers {
                 let number = trigger.descriptor.number
-                // Nobody listens to a loop that has ended.
+                // A loop that has ended refuses the watch.
                 _ = try? reactor.watch(number, for: .priority) { [weak reactor] readiness in
-                    // Of a control group that was removed nothing more can be heard.
+                    // A control group that was removed reports nothing more.
                     guard readiness == .priority else {
                         reactor?.unwatch(number)
                         return
@@ -146,7 +146,7 @@ public final class MemoryPressureMonitor: Sendable {
     }
 }
 
-/// A cache as long as somebody else keeps it.
+/// A cache that lives as long as its other owners.
 private struct WeakCache: Sendable {
     weak let cache: (any PurgeableCache)?
     init(_ cache: any PurgeableCache) { self.cache = cache }

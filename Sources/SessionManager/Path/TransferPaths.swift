@@ -35,7 +35,7 @@ final class TransferPaths {
 
     func close() { monitor?.close() }
 
-    /// Why a transfer cannot go on where it is; nil where its connection is none of the dead.
+    /// Why a transfer has to leave its connection; nil where that is not dead.
     private func loss(
         of transfer: Transfer, _ losses: ConnectionMonitor.Losses, _ sentences: [ConnectionPair: String]
     ) -> String? {
@@ -90,7 +90,7 @@ extension TransferPaths: ConnectionMonitorDelegate {
     }
 }
 
-/// The ports of a connection, which tell it from all others to the same peer.
+/// The ports of a connection, which no other one to the same peer has.
 struct ConnectionPair: Hashable {
     private let near: Int
     private let far: Int

@@ -27,7 +27,7 @@ public final class InternetProbe: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: what is asked, and how often.
-    ///   - provider: tells of the paths; nil for one that is always there. ``ReachabilityManager/shared`` has
+    ///   - provider: reports the paths; nil for one that is always there. ``ReachabilityManager/shared`` has
     ///     to be started by the
     ///     program: while the status is `unknown` the server is asked as if there were a path.
     ///   - session: proxy, interface and addresses of the questions.
@@ -77,7 +77,7 @@ public final class InternetProbe: Sendable {
 
     /// The states: the present one first, then each different one; a slow reader gets the newest.
     ///
-    /// The sequence ends when the task is cancelled or the probe is gone; it goes on over stop and start.
+    /// The sequence ends when the task is cancelled or the probe is gone; it continues over stop and start.
     public var states: AsyncStream<InternetState> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let observation = observe({ continuation.yield($0) }, end: { continuation.finish() })
@@ -108,7 +108,7 @@ public final class InternetProbe: Sendable {
     }
 }
 
-/// The state for those who do not run on the loop.
+/// The state for other threads than the loop's.
 private final class CurrentState: Sendable {
     struct Cell: ~Copyable, Sendable {
         private let state = Mutex(InternetState.unknown)
@@ -119,7 +119,7 @@ private final class CurrentState: Sendable {
     let value = Cell()
 }
 
-/// One who wants to know.
+/// An observer of the state.
 final class InternetSubscription: Sendable {
     private let observer: @Sendable (InternetState) -> Void
     /// The probe is gone.
@@ -132,7 +132,7 @@ final class InternetSubscription: Sendable {
     }
 
     func cancel() { isCancelled.store(true, ordering: .relaxed) }
-    func tell(_ state: InternetState) {
+    func publish(_ state: InternetState) {
         if !isCancelled.load(ordering: .relaxed) { observer(state) }
     }
 }

@@ -11,7 +11,7 @@ final class InternetProbeDriver {
     private let provider: (any ReachabilityProvider)?
     private let manager: URLSessionManager
     private let reactor: Reactor
-    private let note: @Sendable (InternetState) -> Void
+    private let onChange: @Sendable (InternetState) -> Void
     private var machine: InternetProbeStateMachine
     private var state = InternetState.unknown
     private var subscriptions: [InternetSubscription] = []
@@ -22,13 +22,13 @@ final class InternetProbeDriver {
 
     init(
         _ configuration: InternetProbeConfiguration, provider: (any ReachabilityProvider)?,
-        manager: URLSessionManager, reactor: Reactor, note: @escaping @Sendable (InternetState) -> Void
+        manager: URLSessionManager, reactor: Reactor, onChange: @escaping @Sendable (InternetState) -> Void
     ) {
         self.configuration = configuration
         self.provider = provider
         self.manager = manager
         self.reactor = reactor
-        self.note = note
+        self.onChange = onChange
         machine = InternetProbeStateMachine(timing: configuration.timing)
     }
 
@@ -65,7 +65,7 @@ final class InternetProbeDriver {
 
     func add(_ subscription: InternetSubscription) {
         subscriptions.append(subscription)
-        subscription.tell(state)
+        subscription.publish(state)
     }
 
     func remove(_ subscription: InternetSubscription) { subscriptions.removeAll { $0 === subscription } }
@@ -96,8 +96,8 @@ final class InternetProbeDriver {
     private func publish(_ new: InternetState?) {
         guard let new, new != state else { return }
         state = new
-        note(new)
-        for subscription in subscriptions { subscription.tell(new) }
+        onChange(new)
+        for subscription in subscriptions { subscription.publish(new) }
     }
 
     private func arm(_ deadline: Int64?, _ me: LoopBound<InternetProbeDriver>?) {

@@ -10,7 +10,7 @@ import Synchronization
 /// Alamofire's.
 ///
 /// A queue that follows a provider holds requests before they fail (``RequestQueue``), so this is for
-/// managers that follow nobody, and for failures of the first moments, when the status is still `unknown`.
+/// managers that follow none, and for failures of the first moments, when the status is still `unknown`.
 ///
 ///     manager.interceptor = Interceptor(retriers: [OfflineRetrier()])
 public struct OfflineRetrier: RequestRetrier {
@@ -75,7 +75,7 @@ public struct OfflineRetrier: RequestRetrier {
     }
 }
 
-/// One answer, whoever gives it first.
+/// The first of several answers.
 private final class ReachabilityWait: Sendable {
     private struct State {
         var answer: Bool?

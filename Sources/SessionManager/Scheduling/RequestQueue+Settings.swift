@@ -3,7 +3,7 @@
 public import ReachabilityCore
 public import SessionCore
 
-/// Who tells a queue about the network.
+/// Which provider a queue follows.
 public enum NetworkSource: Sendable {
     /// `ReachabilityManager.shared`, which watches the general way out. The library does not start it.
     case shared
@@ -12,7 +12,7 @@ public enum NetworkSource: Sendable {
     case host(String)
     /// Any other; the queue does not start it.
     case provider(any ReachabilityProvider)
-    /// Nobody: the network never holds anything.
+    /// No provider: the network never holds anything.
     case nobody
 
     func isSame(as other: NetworkSource) -> Bool {
@@ -28,7 +28,7 @@ public enum NetworkSource: Sendable {
 extension RequestQueue {
     /// What may be set at a queue; see the members of the queue with the same names.
     public struct Settings: Sendable {
-        /// Who tells about the network.
+        /// The provider of the network's status.
         public var follows = NetworkSource.shared
         /// How many tasks run at most; nil for no limit.
         public var maximumActiveRequests: Int?

@@ -11,7 +11,7 @@ import Synchronization
 /// Every manager has one (``URLSessionManager/queue``). While its provider says that there is no usable path,
 /// nothing starts, nothing fails, and nothing wakes the processor. When the path is back and has lasted for a
 /// moment, tasks start in the order in which they were resumed, within the limits, a few at first
-/// (``SessionCore/RequestRamp``). What ran when the path went away is parked and goes on. Time in which a
+/// (``SessionCore/RequestRamp``). What ran when the path went away is parked and continues. Time in which a
 /// task is held counts against none of its limits of time.
 ///
 ///     manager.queue.follows = .shared          // the default
@@ -65,7 +65,7 @@ public final class RequestQueue: Sendable {
         }
     }
 
-    /// Changes some settings, while nobody else does.
+    /// Changes some settings, one caller after the other.
     private func change(_ change: (inout Settings) -> Void) {
         state.withLock { state in
             change(&state.settings)
@@ -74,9 +74,9 @@ public final class RequestQueue: Sendable {
         }
     }
 
-    /// Who tells about the network; the shared reachability manager, which has to be started by the program.
+    /// The provider of the network's status; the shared reachability manager, which the program has to start.
     ///
-    /// Another one may be set at any time; what the former one said is forgotten.
+    /// Another one may be set at any time; the reports of the former one do not count then.
     public var follows: NetworkSource {
         get { settings.follows }
         set { change { $0.follows = newValue } }
@@ -152,7 +152,7 @@ public final class RequestQueue: Sendable {
     /// Looks for the internet, for tasks with ``TaskOptions/requiresInternet``; it has to be started by the
     /// program.
     ///
-    /// Nil, the default, where nobody looks: those tasks are content with a path then.
+    /// Nil, the default, for none: a path is enough for those tasks then.
     public var internetProbe: InternetProbe? {
         get { state.withLock { $0.probe } }
         set {
@@ -168,7 +168,7 @@ public final class RequestQueue: Sendable {
         }
     }
 
-    /// Says whether the internet was found behind the network; nil where nobody looks any more.
+    /// The internet was found behind the network, or not; nil without a probe.
     private func internetFound(_ found: Bool?) { onLoop { $0.internetFound(found) } }
 
     /// For the tables of the sessions.

@@ -10,39 +10,19 @@ import SessionCore
 ///
 /// On the loop's thread.
 final class RequestScheduler {
-    /// A task from its first resume to its end.
-    private struct ScheduledTask {
-        let task: SessionTask
-        let transport: SessionTransport
-        /// Nil before its start.
-        var executor: RequestExecutor?
-        /// The failure for which it waits; its outcome where the wait is in vain.
-        var failure: SessionError?
-        /// The reason for its wait that was published last.
-        var reportedReason: HoldReason?
-    }
-
     private let reactor: Reactor
-    private let events: EventBroadcaster<SessionEvent>
-    private let report: QueueReport
-    private var queue: RequestQueueStateMachine
+    private let tasks: ScheduledTasks
     private var gate = RequestGateStateMachine()
     private var settings: RequestQueue.Settings
-    /// By the indices of their tickets.
-    private var tasks: ContiguousArray<ScheduledTask?> = []
     /// Of the sessions that have started a task.
     private var transports: [SessionTransport] = []
     private lazy var network = NetworkFollower(on: reactor) { [unowned self] in networkChanged($0) }
-    /// Whether the internet was found; nil where nothing looks for it.
-    private var hasInternet: Bool?
     /// A path was lost an instant ago, and the gate may not know of it yet: no task starts before this time.
     private var startsSuspendedUntil: Int64?
     private var timer: TimerID?
     private var deadline = Int64.max
     private var isStarting = false
     private var isClosed = false
-    /// An event with the counts is on its way.
-    private var isPublishing = false
 
     init(
         _ settings: RequestQueue.Settings, reactor: Reactor, events: EventBroadcaster<SessionEvent>,
@@ -50,9 +30,7 @@ final class RequestScheduler {
     ) {
         self.settings = settings
         self.reactor = reactor
-        self.events = events
-        self.report = report
-        queue = RequestQueueStateMachine(seed: UInt64(bitPattern: Reactor.now))
+        tasks = ScheduledTasks(reactor: reactor, events: events, report: report)
         adopt(settings)
         _ = gate.rescuePolicyChanged(settings.rescue, at: Reactor.now)
     }
@@ -79,20 +57,13 @@ final class RequestScheduler {
         if !transports.contains(where: { $0 === transport }) { transports.append(transport) }
         if !network.isFollowing { network.follow(settings.follows) }
         if task.plan.options.queueing == nil, settings.maximumRequestsPerHost == nil,
-            startsSuspendedUntil == nil, state != .suspended, let ticket = queue.admitted()
+            startsSuspendedUntil == nil, state != .suspended, let ticket = tasks.admit(task, transport)
         {
-            task.schedule.enter(ticket)
-            store(ScheduledTask(task: task, transport: transport), ticket)
             launch(ticket)
             publishCounts()
         } else {
             enqueue(task, transport, isSuspended: state == .suspended)
         }
-    }
-
-    private func store(_ new: ScheduledTask, _ ticket: QueueTicket) {
-        while tasks.count <= ticket.index { tasks.append(nil) }
-        tasks[ticket.index] = new
     }
 
     private func enqueue(_ task: SessionTask, _ transport: SessionTransport, isSuspended: Bool) {
@@ -105,14 +76,10 @@ final class RequestScheduler {
         request.offlineLimit = offlineTimeout(for: task)
         let dependencies = options.dependencies.filter { $0 !== task }
         request.dependencies = dependencies.count
-        let ticket = queue.enqueued(request, at: Reactor.now)
-        task.schedule.enter(ticket)
-        task.schedule.demand = request.demand
-        store(ScheduledTask(task: task, transport: transport), ticket)
-        if isSuspended { queue.suspended(ticket, at: Reactor.now) }
+        let ticket = tasks.enqueue(task, transport, request, isSuspended: isSuspended)
         for dependency in dependencies { wait(for: dependency, ticket, isStrict: !options.ignoresFailures) }
         startReady()
-        publishHold(ticket)
+        tasks.publishHold(ticket)
     }
 
     /// How long the network may hold a task, in nanoseconds; nil for as long as it takes.
@@ -132,10 +99,9 @@ final class RequestScheduler {
     }
 
     private func dependencyEnded(_ ticket: QueueTicket, _ failure: SessionError?) {
-        guard queue.hold(of: ticket).contains(.dependency) else { return }
+        guard tasks.hold(of: ticket).contains(.dependency) else { return }
         guard let failure else {
-            queue.dependencyEnded(ticket, at: Reactor.now)
-            publishHold(ticket)
+            tasks.dependencyEnded(ticket)
             return startReady()
         }
         end(
@@ -148,7 +114,7 @@ final class RequestScheduler {
 
     /// A task is cancelled.
     func stop(_ task: SessionTask) {
-        if let ticket = task.schedule.ticket, let executor = tasks[ticket.index]?.executor {
+        if let ticket = task.schedule.ticket, let executor = tasks[ticket]?.executor {
             executor.end(task.cancelledError)
         } else {
             task.finish(TaskOutcome(error: task.cancelledError))
@@ -158,7 +124,7 @@ final class RequestScheduler {
 
     /// Ends a task that waits.
     private func end(_ ticket: QueueTicket, _ error: SessionError) {
-        guard let scheduled = tasks[ticket.index] else { return }
+        guard let scheduled = tasks[ticket] else { return }
         if let executor = scheduled.executor { return executor.end(error) }
         finished(scheduled.task)
         scheduled.task.finish(
@@ -167,13 +133,11 @@ final class RequestScheduler {
 
     /// A task has ended, or was cancelled while it waited.
     private func finished(_ task: SessionTask) {
-        guard let ticket = task.schedule.leave() else { return }
-        tasks[ticket.index] = nil
-        if let successor = queue.finished(ticket, at: Reactor.now) { publishHold(successor) }
-        if queue.isWaiting { startReady() } else { publishCounts() }
+        guard tasks.remove(task) else { return }
+        if tasks.isWaiting { startReady() } else { publishCounts() }
     }
 
-    /// Suspends a task, or lets it go on, as its state is now.
+    /// Suspends or resumes a task, as its state is now.
     ///
     /// Not as the message says: a call on the loop's own thread is carried out at once, and overtakes the
     /// messages of others.
@@ -181,12 +145,12 @@ final class RequestScheduler {
         guard let ticket = task.schedule.ticket else { return }
         switch task.state {
         case .suspended:
-            queue.suspended(ticket, at: Reactor.now)
-            tasks[ticket.index]?.executor?.setSuspended(true)
-        case .running: queue.resumed(ticket, at: Reactor.now)
+            tasks.suspend(ticket)
+            tasks[ticket]?.executor?.setSuspended(true)
+        case .running: tasks.resume(ticket)
         case .canceling, .completed: return
         }
-        publishHold(ticket)
+        tasks.publishHold(ticket)
         startReady()
     }
 
@@ -201,12 +165,12 @@ final class RequestScheduler {
             isSettled = true
             let now = Reactor.now
             if startsSuspendedUntil == nil {
-                while let ticket = queue.next(at: now) {
+                while let ticket = tasks.next(at: now) {
                     begin(ticket)
                     isSettled = false
                 }
             }
-            while let ticket = queue.nextExpired(at: now) {
+            while let ticket = tasks.nextExpired(at: now) {
                 end(ticket, offlineError(ticket))
                 isSettled = false
             }
@@ -217,24 +181,20 @@ final class RequestScheduler {
     }
 
     private func begin(_ ticket: QueueTicket) {
-        guard let scheduled = tasks[ticket.index] else { return }
-        tasks[ticket.index]?.failure = nil
-        tasks[ticket.index]?.reportedReason = nil
-        scheduled.task.schedule.hold = []
-        if scheduled.reportedReason != nil { events.publish(.released(scheduled.task)) }
+        guard let scheduled = tasks.begin(ticket) else { return }
         guard let executor = scheduled.executor else { return launch(ticket) }
         executor.setSuspended(false)
         executor.unpark()
     }
 
     private func launch(_ ticket: QueueTicket) {
-        guard let scheduled = tasks[ticket.index] else { return }
+        guard let scheduled = tasks[ticket] else { return }
         let task = scheduled.task
         guard task.state != .completed else { return finished(task) }
         do throws(SessionError) {
             let engine = try scheduled.transport.engine(rescues: settings.rescue == .automatic)
             let executor = RequestExecutor(task, engine: engine, delegate: self)
-            tasks[ticket.index]?.executor = executor
+            tasks.started(ticket, executor)
             executor.start()
         } catch {
             finished(task)
@@ -243,22 +203,17 @@ final class RequestScheduler {
     }
 
     private func offlineError(_ ticket: QueueTicket) -> SessionError {
-        let scheduled = tasks[ticket.index]
+        let scheduled = tasks[ticket]
         if let failure = scheduled?.failure { return failure }
-        let words: String =
-            switch scheduled.flatMap({ gate.view.networkReason($0.task.schedule.demand) }) {
-            case .network(let sentence)?:
-                sentence.isEmpty ? "there is no network" : "there is no network: \(sentence)"
-            case .condition(let condition)?: "the network is not \(condition)"
-            case .internet?: "the internet was not found behind the network"
-            default: "the network comes and goes"
-            }
-        return SessionError(.notConnectedToInternet, words, failingURL: scheduled?.task.originalRequest.url)
+        let demand = scheduled?.task.schedule.demand ?? .anyPath
+        return SessionError(
+            .notConnectedToInternet, gate.view.failureSentence(demand),
+            failingURL: scheduled?.task.originalRequest.url)
     }
 
     /// Sets the timer to the next thing that happens by itself.
     private func setTimer() {
-        let next = min(gate.nextDeadline ?? .max, queue.nextDeadline ?? .max, startsSuspendedUntil ?? .max)
+        let next = min(gate.nextDeadline ?? .max, tasks.nextDeadline ?? .max, startsSuspendedUntil ?? .max)
         guard next != deadline else { return }
         deadline = next
         guard next < .max else {
@@ -277,15 +232,13 @@ final class RequestScheduler {
         let now = Reactor.now
         if let end = startsSuspendedUntil, end <= now { startsSuspendedUntil = nil }
         apply(gate.deadlineReached(at: now))
-        queue.deadlineReached(at: now)
+        tasks.deadlineReached(at: now)
         startReady()
     }
 
     // MARK: The network
 
     private func networkChanged(_ facts: NetworkFacts) {
-        var facts = facts
-        facts.hasInternet = hasInternet
         let isAnother = facts.generation > gate.facts.generation
         // Before any task starts: what cannot connect at once may in a moment.
         if isAnother || facts.standing != gate.facts.standing {
@@ -298,26 +251,22 @@ final class RequestScheduler {
     /// Begins exchanges anew that have no connection yet: they may be asking a name server that only the
     /// former network had.
     private func restartLookups(_ sentence: String) {
-        for executor in executors where !executor.isParked && executor.isLookingUp {
+        for executor in tasks.executors where !executor.isParked && executor.isLookingUp {
             if demand(of: executor).needsNetwork { executor.losePath(sentence) }
         }
     }
 
-    private var executors: [RequestExecutor] { tasks.compactMap { $0?.executor } }
-
     /// Carries out what a change of the gate means for the tasks that wait and those that run.
     private func apply(_ change: RequestGateStateMachine.Change) {
-        queue.gateChanged(passable: gate.passable, isPaused: gate.isPaused, at: Reactor.now)
-        report.update(gate.view)
+        tasks.gateChanged(gate.view)
         if !change.closed.isEmpty {
-            for executor in executors where mustPark(executor, change.closed) {
+            for executor in tasks.executors where mustPark(executor, change.closed) {
                 executor.park(gate.facts.sentence)
                 if executor.isParked, !executor.isFinished { enqueueParked(executor, nil) }
             }
         }
         startReady()
-        guard events.hasSubscribers else { return }
-        for scheduled in tasks { if let ticket = scheduled?.task.schedule.ticket { publishHold(ticket) } }
+        tasks.publishHolds()
     }
 
     /// Whether a running task stops: where its connection may still be good, the engine says when it is dead.
@@ -331,12 +280,7 @@ final class RequestScheduler {
     private func enqueueParked(_ executor: RequestExecutor, _ failure: SessionError?) {
         let task = executor.task
         guard let ticket = task.schedule.ticket else { return }
-        let demand = demand(of: executor)
-        task.schedule.demand = demand
-        tasks[ticket.index]?.failure = failure
-        queue.limited(ticket, to: offlineTimeout(for: task))
-        queue.parked(ticket, demand: demand, at: Reactor.now)
-        publishHold(ticket)
+        tasks.park(ticket, demand(of: executor), failure: failure, offlineLimit: offlineTimeout(for: task))
     }
 
     private func demand(of executor: RequestExecutor) -> NetworkDemand {
@@ -344,18 +288,17 @@ final class RequestScheduler {
     }
 
     func internetFound(_ found: Bool?) {
-        hasInternet = found
-        networkChanged(gate.facts)
+        apply(gate.internetFound(found, at: Reactor.now))
     }
 
     // MARK: The user
 
     func setPaused(_ isPaused: Bool) {
         guard isPaused ? gate.paused() : gate.resumed() else { return }
-        for executor in executors where !executor.isParked {
+        for executor in tasks.executors where !executor.isParked {
             if isPaused {
                 executor.setSuspended(true)
-            } else if let ticket = executor.task.schedule.ticket, queue.hold(of: ticket).isEmpty {
+            } else if let ticket = executor.task.schedule.ticket, tasks.hold(of: ticket).isEmpty {
                 executor.setSuspended(false)
             }
         }
@@ -381,40 +324,11 @@ final class RequestScheduler {
         limits.maximumActive = new.maximumActiveRequests ?? .max
         limits.maximumPerHost = new.maximumRequestsPerHost ?? .max
         limits.ramp = new.ramp
-        queue.limitsChanged(limits)
+        tasks.limitsChanged(limits)
     }
-
-    // MARK: Publishing
 
     private func publishCounts() {
-        var counts = queue.counts
-        // Those that wait for a connection of their host run as far as the queue is concerned.
-        for transport in transports {
-            let waiting = transport.waitingForConnection
-            counts.active -= waiting
-            counts.waitingForTurn += waiting
-        }
-        guard report.update(counts), events.hasSubscribers, !isPublishing else { return }
-        isPublishing = true
-        let me = LoopBound(self, to: reactor)
-        reactor.perform {
-            me.here { scheduler in
-                scheduler.isPublishing = false
-                scheduler.events.publish(.queueChanged(scheduler.report.counts))
-            }
-        }
-    }
-
-    /// Publishes why a task waits.
-    private func publishHold(_ ticket: QueueTicket) {
-        guard let scheduled = tasks[ticket.index] else { return }
-        let (task, hold) = (scheduled.task, queue.hold(of: ticket))
-        task.schedule.hold = hold
-        guard events.hasSubscribers, !hold.isEmpty, !hold.contains(.user) else { return }
-        let reason = report.reasons(hold, task.schedule.demand).first ?? .turn
-        guard reason != scheduled.reportedReason else { return }
-        tasks[ticket.index]?.reportedReason = reason
-        events.publish(.held(task, reason))
+        tasks.publishCounts(waitingForConnection: transports.reduce(0) { $0 + $1.waitingForConnection })
     }
 }
 
@@ -443,42 +357,15 @@ extension RequestScheduler: RequestExecutorDelegate {
 
     func executorLostPath(_ executor: RequestExecutor) {
         enqueueParked(executor, nil)
-        // The gate hears of the loss through another socket, perhaps a moment later.
+        // The gate gets the loss through another socket, perhaps a moment later.
         startsSuspendedUntil = startsSuspendedUntil ?? Reactor.now &+ 1_000_000
         setTimer()
         publishCounts()
     }
 
     func executor(_ executor: RequestExecutor, waitsForConnection isWaiting: Bool) {
-        guard executor.task.schedule.setWaitsForConnection(isWaiting) else { return }
-        events.publish(isWaiting ? .held(executor.task, .turn) : .released(executor.task))
+        tasks.setWaitsForConnection(executor.task, isWaiting)
     }
 
     func executorFinished(_ executor: RequestExecutor) { finished(executor.task) }
-}
-
-extension NetworkDemand {
-    /// What a request asks of the network.
-    fileprivate init(_ request: SessionRequest, of task: SessionTask) {
-        guard !request.url.isOnThisMachine else {
-            self = .nothing
-            return
-        }
-        let options = task.plan.options.queueValues
-        self.init(
-            options.networkCondition, avoidsExpense: !request.options.allowsExpensiveNetwork,
-            needsInternet: options.requiresInternet)
-    }
-
-    /// What a task asks of the network before it starts: nothing where a stored response may do.
-    fileprivate init(beforeStartOf task: SessionTask) {
-        let request = task.originalRequest
-        if task.plan.cache != nil, task.plan.stream == nil, request.method == .get,
-            request.options.cachePolicy != .reloadIgnoringLocalCacheData
-        {
-            self = .nothing
-            return
-        }
-        self.init(request, of: task)
-    }
 }

@@ -29,7 +29,7 @@ enum SystemRoots {
         directory.map { copenssl_add_directory(context, $0) } ?? false
     }
 
-    /// An authority that was added to the file, or taken out of it, is heeded after so long.
+    /// How long libcurl uses what it has read of the file.
     private static let seconds = 600
 
     private static var directory: UnsafePointer<CChar>? { ccurl_version().pointee.capath }

@@ -15,9 +15,9 @@ package import SessionCore
 ///
 /// libcurl reuses connections whose own options are the same; it knows nothing of policies. So a connection
 /// that was judged by one policy must never be within reach of another: all transfers of one multi handle
-/// (and of what it shares: connections, TLS sessions) have the same `TLSSettings`. Whoever changes the policy
-/// closes the idle connections, and those in use after their last transfer, or goes on with another multi
-/// handle. The same after a delegate has accepted a certificate only once.
+/// (and of what it shares: connections, TLS sessions) have the same `TLSSettings`. A change of the policy
+/// takes another multi handle, or the end of all connections. The same after a delegate has accepted a
+/// certificate only once.
 package final class TLSSettings: Sendable {
     package let policy: SecurityPolicy
     package let plan: TLSPlan

@@ -16,8 +16,8 @@ package final class TrustEvaluator: Sendable {
         case policy
         /// The trust roots and the name alone, as by the default policy.
         case roots
-        /// Somebody who is asked outside the handshake: a server with one of these certificates is accepted,
-        /// any other refused as undecided.
+        /// A delegate, asked outside the handshake: a server with one of these certificates is accepted, any
+        /// other refused as undecided.
         case approvals(Set<Data>)
     }
 
@@ -86,7 +86,8 @@ package final class TrustEvaluator: Sendable {
 
     // MARK: libcurl and OpenSSL
 
-    /// Called by libcurl for each connection before its handshake; refuses to go on where nobody would judge.
+    /// Called by libcurl for each connection before its handshake; refuses the connection where nothing would
+    /// judge it.
     static let onContext: ccurl_tls_function = { _, context, user in
         guard let context, let user else { return CURLE_SSL_CONNECT_ERROR }
         // The engine keeps the evaluator while its transfer runs; OpenSSL's own reference is for what comes

@@ -11,14 +11,14 @@ import Synchronization
 public final class Session: Sendable {
     private struct State: ~Copyable {
         /// Those that were resumed, by their identifiers.
-        var tasks = NumberedItems<SessionTask>()
+        var tasks = SmallMap<Int, SessionTask>()
         /// Tasks not resumed yet, held weakly.
-        var fresh = NumberedItems<FreshTask>()
+        var fresh = SmallMap<Int, FreshTask>()
         var isInvalid = false
         /// Called when the last task of an invalidated session has ended, and all callers have been notified.
         var whenEmpty: (@Sendable () -> Void)?
         /// Outcomes that were read on other threads.
-        var returns = ReturnedItems<TaskOutcome>()
+        var releases = DeferredReleases<TaskOutcome>()
     }
 
     /// What its tasks have in common.
@@ -74,25 +74,25 @@ public final class Session: Sendable {
 
     /// Takes a task in; false once it has been invalidated.
     ///
-    /// - Parameter isResumedNext: the task is resumed before it is returned.
+    /// - Parameter isResumedNext: the task is resumed before it is released.
     func adopt(_ task: SessionTask, isResumedNext: Bool) -> Bool {
         state.withLock { state in
             guard !state.isInvalid else { return false }
             if isResumedNext {
-                state.tasks.add(task, task.identifier)
+                state.tasks.insert(task, for: task.identifier)
             } else {
-                state.fresh.add(FreshTask(task: task), task.identifier)
+                state.fresh.insert(FreshTask(task: task), for: task.identifier)
             }
             return true
         }
     }
 
     /// A task is resumed for the first time: it lasts until it has ended.
-    func keep(_ task: SessionTask) {
+    func store(_ task: SessionTask) {
         state.withLock { state in
             // One that was cancelled meanwhile is in neither.
             guard !state.fresh.isEmpty, state.fresh.remove(task.identifier) else { return }
-            state.tasks.add(task, task.identifier)
+            state.tasks.insert(task, for: task.identifier)
         }
     }
 
@@ -107,16 +107,16 @@ public final class Session: Sendable {
     }
 
     func forget(_ task: SessionTask) {
-        var returned: [TaskOutcome] = []
+        var released: [TaskOutcome] = []
         let callback: (@Sendable () -> Void)? = state.withLock { state in
             if !state.tasks.remove(task.identifier) { state.fresh.remove(task.identifier) }
             let isEmpty = state.tasks.isEmpty
-            if state.returns.isDue(all: isEmpty) { returned = state.returns.take(all: isEmpty) }
+            if state.releases.isDue(all: isEmpty) { released = state.releases.removeDue(all: isEmpty) }
             return isLeft(by: state) ? state.whenEmpty.take() : nil
         }
-        if !returned.isEmpty {
-            returned.removeAll(keepingCapacity: true)
-            state.withLock { $0.returns.lend(returned) }
+        if !released.isEmpty {
+            released.removeAll(keepingCapacity: true)
+            state.withLock { $0.releases.reuse(released) }
         }
         callback?()
     }
@@ -125,10 +125,10 @@ public final class Session: Sendable {
         state.tasks.isEmpty && state.fresh.isEmpty && deliveries.load(ordering: .acquiring) == 0
     }
 
-    /// A task has ended, and others than those who wait for it are to be told.
+    /// A task has ended whose delegate, block and event are still to come.
     func deliveryBegins() { deliveries.add(1, ordering: .relaxed) }
 
-    /// They have been told.
+    /// They have been called.
     func deliveryEnds() {
         guard deliveries.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }
         let callback = state.withLock { state in isLeft(by: state) ? state.whenEmpty.take() : nil }
@@ -136,7 +136,7 @@ public final class Session: Sendable {
     }
 
     /// What a reader on this thread gets of an outcome: copies of its own of what is small, while the loop
-    /// lets go of the originals.
+    /// releases the originals.
     ///
     /// Memory that is given back on another thread than it was taken on costs malloc(3) a lock, which the
     /// loop needs all the time.
@@ -145,7 +145,7 @@ public final class Session: Sendable {
         guard outcome.isSmall, outcome.error == nil, !reactor.isCurrent else { return (response, data) }
         state.withLock { state in
             // Where no task is under way the lock is not contended, and a stored outcome would stay for long.
-            if !state.tasks.isEmpty { state.returns.add(outcome) }
+            if !state.tasks.isEmpty { state.releases.add(outcome) }
         }
         return (response?.copied, data?.copied)
     }
@@ -185,7 +185,7 @@ public final class Session: Sendable {
             scheduler.perform { $0.stop(task) }
         }
     }
-    /// A task that has been started was suspended, or is to go on.
+    /// A task that has been started was suspended or resumed.
     func followState(of task: SessionTask) {
         if reactor.isCurrent {
             scheduler.here { $0.followState(of: task) }
@@ -196,11 +196,33 @@ public final class Session: Sendable {
     func wake(_ waiter: UnsafeContinuation<Void, Never>) {
         if reactor.isCurrent { transport.here { $0.wake(waiter) } } else { waiter.resume() }
     }
-    func noteResumed(_ task: SessionTask) { events.publish(.resumed(task), unlessEnded: task) }
-    func noteSuspended(_ task: SessionTask) { events.publish(.suspended(task), unlessEnded: task) }
+    func publishResumed(_ task: SessionTask) { events.publish(.resumed(task), unlessEnded: task) }
+    func publishSuspended(_ task: SessionTask) { events.publish(.suspended(task), unlessEnded: task) }
 }
 
 /// A task that was not resumed yet.
 private struct FreshTask {
     weak var task: SessionTask?
+}
+
+/// The sessions of a manager: the one that further tasks belong to, and those before it in which tasks still
+/// run.
+struct ManagedSessions {
+    /// For further tasks; nil until it is asked for.
+    var current: Session?
+    /// For as long as tasks hold them.
+    private var former: [Former] = []
+
+    private struct Former {
+        weak let session: Session?
+    }
+
+    /// All that may have tasks, the oldest first.
+    var all: [Session] { former.compactMap(\.session) + (current.map { [$0] } ?? []) }
+
+    /// Has the next task get a new session; what runs in this one continues.
+    mutating func renew() {
+        former.removeAll { $0.session == nil }
+        if let session = current.take() { former.append(Former(session: session)) }
+    }
 }

@@ -26,17 +26,17 @@ public final class SessionTask: Sendable {
     private struct Record: ~Copyable {
         var machine = TaskStateMachine()
         /// What is sent, where it differs from what was asked for.
-        var current: Boxed<SessionRequest>?
+        var current: Shared<SessionRequest>?
         var upload: TransferProgress?
         var download: TransferProgress?
-        /// Want to hear of each change of the counters.
+        /// Called after each change of the counters.
         var byteWatchers: [@Sendable () -> Void] = []
         var response: SessionResponse?
         var outcome: TaskOutcome?
         var description: String?
-        /// Who waits for the end; mostly one.
+        /// What waits for the end; mostly one.
         var waiter: Waiter?
-        /// Those who came after the first.
+        /// Those that came after the first.
         var others: [Waiter] = []
     }
 
@@ -52,17 +52,17 @@ public final class SessionTask: Sendable {
     public let kind: Kind
     /// What was asked for.
     public var originalRequest: SessionRequest { _read { yield request.value } }
-    let request: Boxed<SessionRequest>
+    let request: Shared<SessionRequest>
     /// How urgent it is among those which wait in the queue or for the same host, 0 to 1; 0.5 unless said
     /// otherwise.
     public let priority: Float
     /// How far body and content are; counted without a ``TransferProgress`` until a caller asks for one.
     let counters = ByteCounters()
-    /// Tells the delegate of them; nil where there is none.
+    /// Reports them to the delegate; nil where there is none.
     let byteReport: ByteReport?
-    var plan: TaskPlan { _read { yield boxedPlan.value } }
-    let boxedPlan: Boxed<TaskPlan>
-    /// Told of its end, by the plan's ``CompletionDelivery``.
+    var plan: TaskPlan { _read { yield sharedPlan.value } }
+    let sharedPlan: Shared<TaskPlan>
+    /// Called at its end, by the plan's ``CompletionDelivery``.
     let block: CompletionBlock?
     let session: Session
     /// Where it is in the manager's queue.
@@ -71,24 +71,24 @@ public final class SessionTask: Sendable {
     private static let identifiers = Atomic<Int>(0)
 
     convenience init(_ request: SessionRequest, kind: Kind, session: Session, plan: TaskPlan) {
-        self.init(Boxed(request), kind: kind, session: session, plan: Boxed(plan))
+        self.init(Shared(request), kind: kind, session: session, plan: Shared(plan))
     }
 
     init(
-        _ request: Boxed<SessionRequest>, kind: Kind, session: Session, plan boxedPlan: Boxed<TaskPlan>,
+        _ request: Shared<SessionRequest>, kind: Kind, session: Session, plan sharedPlan: Shared<TaskPlan>,
         block: CompletionBlock? = nil
     ) {
         identifier = Self.identifiers.add(1, ordering: .relaxed).newValue
         self.kind = kind
         self.session = session
-        self.boxedPlan = boxedPlan
+        self.sharedPlan = sharedPlan
         self.block = block
-        priority = boxedPlan.value.options.priority
+        priority = sharedPlan.value.options.priority
         self.request = request
         record = Mutex(Record())
-        let hearsOfBytes = boxedPlan.value.delegateHearsBytes
-        byteReport = boxedPlan.value.delegate.map { ByteReport($0, hearsOfBytes: hearsOfBytes) }
-        if hearsOfBytes || boxedPlan.value.monitorsHearBytes {
+        let hearsOfBytes = sharedPlan.value.delegateHearsBytes
+        byteReport = sharedPlan.value.delegate.map { ByteReport($0, hearsOfBytes: hearsOfBytes) }
+        if hearsOfBytes || sharedPlan.value.monitorsHearBytes {
             counters.isWatched.store(true, ordering: .relaxed)
         }
         if let handler = plan.options.uploadProgress {
@@ -141,7 +141,7 @@ public final class SessionTask: Sendable {
         progress?.bytesChanged()
         for watcher in watchers { watcher() }
         if direction == .sent { byteReport?.sent(counters.snapshot(.sent), of: self) }
-        if plan.monitorsHearBytes { tellBytes(direction) }
+        if plan.monitorsHearBytes { publishBytes(direction) }
     }
 
     /// Has `body` called after each change of the counters, on the loop's thread.
@@ -180,17 +180,17 @@ public final class SessionTask: Sendable {
         set { record.withLock { $0.description = newValue } }
     }
 
-    /// Starts it, or lets it go on.
+    /// Starts it, or ends its suspension.
     public func resume() {
         switch record.withLock({ $0.machine.resume() }) {
         case .start:
-            session.keep(self)
-            tell(.resumed)
-            session.noteResumed(self)
+            session.store(self)
+            publish(.resumed)
+            session.publishResumed(self)
             session.start(self)
-        case .goOn:
-            tell(.resumed)
-            session.noteResumed(self)
+        case .proceed:
+            publish(.resumed)
+            session.publishResumed(self)
             session.followState(of: self)
         case .nothing: break
         }
@@ -201,8 +201,8 @@ public final class SessionTask: Sendable {
     /// The connection is kept.
     public func suspend() {
         guard record.withLock({ $0.machine.suspend() }) else { return }
-        tell(.suspended)
-        session.noteSuspended(self)
+        publish(.suspended)
+        session.publishSuspended(self)
         session.followState(of: self)
     }
 
@@ -210,10 +210,10 @@ public final class SessionTask: Sendable {
     public func cancel() {
         switch record.withLock({ $0.machine.cancel() }) {
         case .finish:
-            tell(.cancelled)
+            publish(.cancelled)
             finish(TaskOutcome(error: cancelledError))
         case .stop:
-            tell(.cancelled)
+            publish(.cancelled)
             session.stop(self)
         case .nothing: break
         }
@@ -260,7 +260,7 @@ public final class SessionTask: Sendable {
         plan.options.completionGroup?.leave()
     }
 
-    // MARK: What the runner reports
+    // MARK: What the executor reports
 
     var cancelledError: SessionError {
         SessionError(.cancelled, "the task was cancelled", failingURL: originalRequest.url)
@@ -275,17 +275,17 @@ public final class SessionTask: Sendable {
             if record.waiter == nil { record.waiter = waiter } else { record.others.append(waiter) }
             return nil
         }
-        if let outcome { tell(waiter, outcome) }
+        if let outcome { notify(waiter, outcome) }
     }
 
-    private func tell(_ waiter: Waiter, _ outcome: TaskOutcome) {
+    private func notify(_ waiter: Waiter, _ outcome: TaskOutcome) {
         switch waiter {
         case .continuation(let continuation): session.wake(continuation)
         case .block(let body): body(outcome)
         }
     }
 
-    func setCurrentRequest(_ request: Boxed<SessionRequest>) { record.withLock { $0.current = request } }
+    func setCurrentRequest(_ request: Shared<SessionRequest>) { record.withLock { $0.current = request } }
     func setResponse(_ response: SessionResponse?) { record.withLock { $0.response = response } }
 
     /// Completes it; only the first call has an effect.
@@ -303,11 +303,11 @@ public final class SessionTask: Sendable {
             session.forget(self)
             completion.deliver(self, outcome)
         } else {
-            tell(.completed(outcome.error))
+            publish(.completed(outcome.error))
             session.events.publish(.completed(self, TaskCompletion(outcome: outcome, error: outcome.error)))
             session.forget(self)
         }
-        if let waiter { tell(waiter, outcome) }
-        for waiter in others { tell(waiter, outcome) }
+        if let waiter { notify(waiter, outcome) }
+        for waiter in others { notify(waiter, outcome) }
     }
 }

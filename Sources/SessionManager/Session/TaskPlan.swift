@@ -8,18 +8,18 @@ import SessionCore
 struct TaskPlan: Sendable {
     var options = TaskOptions()
     var delegate: (any SessionDelegate)? {
-        get { boxedDelegate?.value }
-        set { boxedDelegate = newValue.map { Boxed($0) } }
+        get { sharedDelegate?.value }
+        set { sharedDelegate = newValue.map { Shared($0) } }
     }
     /// The manager's interceptor and the task's own.
     var interceptor: (any RequestInterceptor)? {
-        get { boxedInterceptor?.value }
-        set { boxedInterceptor = newValue.map { Boxed($0) } }
+        get { sharedInterceptor?.value }
+        set { sharedInterceptor = newValue.map { Shared($0) } }
     }
     /// Judges a head before a download's content is written, and whether a response is a failure that may be
     /// tried again.
     var validation: (@Sendable (SessionResponse) -> SessionError?)?
-    /// Makes of the content what is wanted, where a retrier may hear that it cannot be done.
+    /// Decodes the content, where a retrier may be asked about a failure of that.
     var serialization: (@Sendable (Data, SessionResponse) -> SerializedContent)?
     /// Where a download goes; nil leaves it where it was received.
     var destination: (@Sendable (_ temporaryPath: String, SessionResponse) -> DownloadDestination?)?
@@ -27,21 +27,28 @@ struct TaskPlan: Sendable {
     var record: ResumeRecord?
     /// The manager's response cache; nil where there is none.
     var cache: CacheAccess?
-    /// Hear of its steps.
+    /// Get its steps.
     var monitors: [EventMonitor] = []
-    /// Whether the delegate hears of bytes.
+    /// Whether the delegate gets bytes.
     var delegateHearsBytes = false
     /// Whether one of the monitors does.
     var monitorsHearBytes = false
-    /// Takes the content of a stream task.
+    /// Receives the content of a stream task.
     var stream: StreamBuffer?
-    /// Told of the head of the last response.
-    var head: HeadPromise?
-    /// Tells others of its end than those who wait for it; called on the loop's thread, before these.
+    /// Gets the head of the last response.
+    var head: ResponseHeadFuture?
+    /// Delivers its end to delegate, block and events; called on the loop's thread, before waiters resume.
     var completion: CompletionDelivery?
 
     // By reference: to find that there is none takes the runtime's help where it is an optional value of any
     // type.
-    private var boxedDelegate: Boxed<any SessionDelegate>?
-    private var boxedInterceptor: Boxed<any RequestInterceptor>?
+    private var sharedDelegate: Shared<any SessionDelegate>?
+    private var sharedInterceptor: Shared<any RequestInterceptor>?
+}
+
+/// A value that never changes and is handed on by reference: one count, however much it holds.
+final class Shared<Value: Sendable>: Sendable {
+    let value: Value
+
+    init(_ value: consuming Value) { self.value = value }
 }

@@ -3,10 +3,10 @@
 import FoundationEssentials
 import Synchronization
 
-/// Tells a delegate what happens to the bytes of one task: in order, one thing after the other, and off the
-/// loop.
+/// Reports to a delegate what happens to the bytes of one task: in order, one event after the other, and off
+/// the loop.
 ///
-/// Of the turns of a download every delegate is told, of the bytes themselves who wants to hear of them.
+/// Every delegate gets the events of a download; the bytes themselves, those with ``hearsOfBytes``.
 final class ByteReport: Sendable {
     private enum News: Sendable {
         case sent(Int64, TransferProgress.Snapshot)
@@ -18,14 +18,14 @@ final class ByteReport: Sendable {
 
     private struct State {
         var news: [News] = []
-        /// Bytes of content that the delegate has not heard of.
-        var untold = 0
-        var isTelling = false
-        /// Lets a transfer go on that is too far ahead.
+        /// Bytes of content that the delegate does not have yet.
+        var undelivered = 0
+        var isDelivering = false
+        /// Resumes a transfer that was too far ahead.
         var resume: (@Sendable () -> Void)?
-        /// Wait until everything has been told.
+        /// Wait until everything has been delivered.
         var listeners: [UnsafeContinuation<Void, Never>] = []
-        /// How much of the body has been told.
+        /// How much of the body has been reported.
         var sent: Int64 = 0
     }
 
@@ -33,7 +33,7 @@ final class ByteReport: Sendable {
     /// stream.
     private static let limit = 256 << 10
     private let delegate: any SessionDelegate
-    /// Whether the delegate hears of sent, received and written bytes.
+    /// Whether the delegate gets sent, received and written bytes.
     let hearsOfBytes: Bool
     private let state = Mutex(State())
 
@@ -62,7 +62,7 @@ final class ByteReport: Sendable {
     /// A part of the content has come.
     func received(_ content: Data, of task: SessionTask) {
         add(to: task) { state in
-            state.untold += content.count
+            state.undelivered += content.count
             state.news.append(.received(content))
         }
     }
@@ -78,7 +78,7 @@ final class ByteReport: Sendable {
         }
     }
 
-    /// A download goes on where an earlier one stopped.
+    /// A download continues where an earlier one stopped.
     func resumed(at offset: Int64, total: Int64?, of task: SessionTask) {
         add(to: task) { $0.news.append(.resumed(offset, total: total)) }
     }
@@ -89,37 +89,37 @@ final class ByteReport: Sendable {
     /// Whether more content may come; where not, `resume` is called when it may.
     func hasRoom(orCall resume: @escaping @Sendable () -> Void) -> Bool {
         state.withLock { state in
-            guard state.untold >= Self.limit else { return true }
+            guard state.undelivered >= Self.limit else { return true }
             state.resume = resume
             return false
         }
     }
 
-    /// Returns when the delegate has heard of everything that has happened.
-    func told() async {
+    /// Returns when the delegate has got everything that has happened.
+    func delivered() async {
         await withUnsafeContinuation { continuation in
-            let isTold = state.withLock { state in
-                guard state.isTelling else { return true }
+            let isDelivered = state.withLock { state in
+                guard state.isDelivering else { return true }
                 state.listeners.append(continuation)
                 return false
             }
-            if isTold { continuation.resume() }
+            if isDelivered { continuation.resume() }
         }
     }
 
-    // MARK: Telling
+    // MARK: Delivery
 
     private func add(to task: SessionTask, _ change: (inout State) -> Void) {
         let begins = state.withLock { state in
             change(&state)
-            guard !state.isTelling, !state.news.isEmpty else { return false }
-            state.isTelling = true
+            guard !state.isDelivering, !state.news.isEmpty else { return false }
+            state.isDelivering = true
             return true
         }
-        if begins { Task { await self.tell(task) } }
+        if begins { Task { await self.deliver(to: task) } }
     }
 
-    private func tell(_ task: SessionTask) async {
+    private func deliver(to task: SessionTask) async {
         while let news = next() {
             for one in news {
                 switch one {
@@ -145,7 +145,7 @@ final class ByteReport: Sendable {
                 defer { state.news = [] }
                 return (state.news, [])
             }
-            state.isTelling = false
+            state.isDelivering = false
             defer { state.listeners = [] }
             return (nil, state.listeners)
         }
@@ -155,8 +155,8 @@ final class ByteReport: Sendable {
 
     private func heard(_ count: Int) {
         let resume: (@Sendable () -> Void)? = state.withLock { state in
-            state.untold -= count
-            return state.untold < Self.limit / 2 ? state.resume.take() : nil
+            state.undelivered -= count
+            return state.undelivered < Self.limit / 2 ? state.resume.take() : nil
         }
         resume?()
     }

@@ -27,23 +27,23 @@ public struct TaskOptions: Sendable {
     /// Answers challenges before the manager's delegate is asked.
     public var challengeHandler: ChallengeHandler?
     /// Whether the file of a download that fails or is cancelled is kept, with a ``TaskOutcome/resumeRecord``
-    /// to go on from; no.
+    /// to continue from; no.
     public var keepsPartialFile = false
     /// Where a download's content is written until it is complete; nil takes a new file in the directory for
     /// temporary files.
     ///
     /// On the file system of the destination, the move at the end is a rename.
     public var partialFile: String?
-    /// Whether a download goes on also where nothing tells that the server's file is still the same (RFC 9110
-    /// §8.8); no.
+    /// Whether a download continues also where nothing shows that the server's file is still the same (RFC
+    /// 9110 §8.8); no.
     ///
-    /// For those who compare a checksum of the whole at the end: a part of one version with the rest of
+    /// For programs that compare a checksum of the whole at the end: a part of one version with the rest of
     /// another goes unnoticed otherwise.
     public var goesOnWithoutValidator = false
-    /// Where a download writes down what a later process can go on from; nil writes nothing.
+    /// Where a download writes down what a later process can continue from; nil writes nothing.
     ///
     /// The file is there from the head of the response on, and is removed when the download is complete. A
-    /// download that finds it goes on where the earlier one was cut off, however that ended: by a failure,
+    /// download that finds it continues where the earlier one was cut off, however that ended: by a failure,
     /// SIGKILL or a loss of power. That takes the same URL and the same ``partialFile``, which is beside the
     /// file with `.part` at the end of its name unless named, and is kept as with ``keepsPartialFile``. Where
     /// the content has changed, or the server has no ranges, it comes anew as a whole. Remove both files to

@@ -12,64 +12,64 @@ public struct TaskOutcome: Sendable {
         var resumeRecord: ResumeRecord?
         var error: SessionError?
         /// What was made of the content already.
-        var serialized: Boxed<SerializedContent>?
-        /// As they were handed on: who does not ask for them has no copies made.
-        var metrics: [Boxed<TransferMetrics>]
+        var serialized: Shared<SerializedContent>?
+        /// By reference: they are copied only on demand.
+        var metrics: [Shared<TransferMetrics>]
     }
 
     /// Handed from hand to hand, and hardly ever changed.
-    private var boxed: Boxed<Contents>
+    private var contents: Shared<Contents>
 
     /// The head of the last response; nil where none came.
     public var response: SessionResponse? {
-        get { boxed.value.response }
+        get { contents.value.response }
         set { change { $0.response = newValue } }
     }
     /// The content, where it was kept in memory.
     public var data: Data? {
-        get { boxed.value.data }
+        get { contents.value.data }
         set { change { $0.data = newValue } }
     }
     /// Where a download lies now.
     public var filePath: String? {
-        get { boxed.value.filePath }
+        get { contents.value.filePath }
         set { change { $0.filePath = newValue } }
     }
     /// What a failed download can be resumed with, where that was wanted and the server allows it.
     public var resumeRecord: ResumeRecord? {
-        get { boxed.value.resumeRecord }
+        get { contents.value.resumeRecord }
         set { change { $0.resumeRecord = newValue } }
     }
     /// Why it failed; nil where the response is complete.
     ///
     /// A status such as 404 is no failure here: serializers judge it.
     public var error: SessionError? {
-        get { boxed.value.error }
+        get { contents.value.error }
         set { change { $0.error = newValue } }
     }
     /// One for each exchange: the first request, then redirects, authentications and retries.
     public var metrics: [TransferMetrics] {
-        get { boxed.value.metrics.map(\.value) }
-        set { change { $0.metrics = newValue.map { Boxed($0) } } }
+        get { contents.value.metrics.map(\.value) }
+        set { change { $0.metrics = newValue.map { Shared($0) } } }
     }
 
     /// What was made of the content before the task ended; nil where nothing was.
-    var serialized: SerializedContent? { boxed.value.serialized?.value }
+    var serialized: SerializedContent? { contents.value.serialized?.value }
 
     init(
         response: SessionResponse? = nil, data: Data? = nil, filePath: String? = nil,
-        error: SessionError? = nil, serialized: Boxed<SerializedContent>? = nil,
-        metrics: [Boxed<TransferMetrics>] = []
+        error: SessionError? = nil, serialized: Shared<SerializedContent>? = nil,
+        metrics: [Shared<TransferMetrics>] = []
     ) {
-        boxed = Boxed(
+        contents = Shared(
             Contents(
                 response: response, data: data, filePath: filePath, error: error, serialized: serialized,
                 metrics: metrics))
     }
 
     /// Has the metrics of all exchanges, as they were measured.
-    mutating func take(_ metrics: [Boxed<TransferMetrics>]) {
-        guard boxed.value.metrics.count != metrics.count else { return }
+    mutating func setMetrics(_ metrics: [Shared<TransferMetrics>]) {
+        guard contents.value.metrics.count != metrics.count else { return }
         change { $0.metrics = metrics }
     }
 
@@ -80,8 +80,8 @@ public struct TaskOutcome: Sendable {
     var isSmall: Bool { (data?.count ?? 0) <= Self.smallContent }
 
     private mutating func change(_ body: (inout Contents) -> Void) {
-        var contents = boxed.value
+        var contents = self.contents.value
         body(&contents)
-        boxed = Boxed(contents)
+        self.contents = Shared(contents)
     }
 }

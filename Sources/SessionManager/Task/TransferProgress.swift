@@ -83,7 +83,7 @@ public final class TransferProgress: Sendable {
             defer { state.isDelivering = true }
             return !state.isDelivering
         }
-        // The deliverer keeps the object: the last moment arrives although the task has let go of it.
+        // The deliverer keeps the object: the last moment arrives although the task has released it.
         if start { queue.submit { self.deliver() } }
     }
 

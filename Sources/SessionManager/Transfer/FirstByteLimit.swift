@@ -9,17 +9,17 @@ import SessionCore
 final class FirstByteLimit {
     private let limit: Duration
     private unowned let transfer: Transfer
-    private weak var engine: TransferEngine?
+    private let turn: EngineTurn
     private var timer: TimerID?
     /// When the head's last line had come as the waiting began.
     private var lastLine: Int64 = 0
     /// Bytes that the kernel still had to bring to the server, when that was looked at last.
     private var unsent: Int32 = 0
 
-    init(_ limit: Duration, _ transfer: Transfer, engine: TransferEngine) {
+    init(_ limit: Duration, _ transfer: Transfer, turn: EngineTurn) {
         self.limit = limit
         self.transfer = transfer
-        self.engine = engine
+        self.turn = turn
     }
 
     /// The request is in the kernel's hands: from now on, or anew.
@@ -30,15 +30,15 @@ final class FirstByteLimit {
         arm()
     }
 
-    /// The answer has begun, or nobody waits for it now.
+    /// The answer has begun, or is not waited for now.
     func end() {
         guard let timer = timer.take() else { return }
-        _ = engine?.reactor.cancel(timer)
+        _ = turn.reactor.cancel(timer)
     }
 
     private func arm() {
         end()
-        timer = engine?.reactor.schedule(at: Reactor.now &+ limit.nanoseconds) { [weak self] in
+        timer = turn.reactor.schedule(at: Reactor.now &+ limit.nanoseconds) { [weak self] in
             self?.timer = nil
             self?.expired()
         }
@@ -52,7 +52,7 @@ final class FirstByteLimit {
             unsent = left
             return arm()
         }
-        engine?.fail(
+        turn.fail(
             transfer,
             SessionError(
                 .timedOut, "the server has not begun to answer \(limit) after it got the request",

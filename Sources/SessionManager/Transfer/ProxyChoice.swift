@@ -11,7 +11,6 @@ package struct ProxyChoice: Sendable, Equatable {
     package let variable: String?
     /// Its name or address, without brackets.
     package let host: String
-    /// Its port.
     package let port: Int
     /// Whether it is spoken to by HTTP, with or without TLS; otherwise by SOCKS.
     package let speaksHTTP: Bool

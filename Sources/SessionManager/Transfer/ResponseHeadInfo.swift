@@ -23,14 +23,14 @@ struct ResponseHeadInfo {
     /// Whether there is a `Location`.
     private(set) var hasLocation = false
 
-    mutating func note(_ line: UnsafeRawBufferPointer) {
+    mutating func record(_ line: UnsafeRawBufferPointer) {
         // "C", "L" and "T" in either case begin all the names that matter.
         guard let first = line.first, first | 0x20 == 0x63 || first | 0x20 == 0x6C || first | 0x20 == 0x74
         else { return }
         if let value = Self.value(line, "content-length") {
-            note(length: value)
+            record(length: value)
         } else if let value = Self.value(line, "content-encoding") {
-            note(codings: value)
+            record(codings: value)
         } else if Self.value(line, "location") != nil {
             hasLocation = true
         } else if let value = Self.value(line, "transfer-encoding") {
@@ -42,7 +42,7 @@ struct ResponseHeadInfo {
         }
     }
 
-    private mutating func note(codings text: Slice<UnsafeRawBufferPointer>) {
+    private mutating func record(codings text: Slice<UnsafeRawBufferPointer>) {
         for name in text.split(separator: UInt8(ascii: ",")) {
             let name = Slice(base: text.base, bounds: name.startIndex..<name.endIndex).droppingLineEnd
             if ContentCodings.isNone(name) { continue }
@@ -50,8 +50,8 @@ struct ResponseHeadInfo {
         }
     }
 
-    private mutating func note(length text: Slice<UnsafeRawBufferPointer>) {
-        // A list of equal numbers is what a proxy makes of several lines.
+    private mutating func record(length text: Slice<UnsafeRawBufferPointer>) {
+        // A proxy makes a list of equal numbers of several lines.
         let bytes = UnsafeRawBufferPointer(rebasing: text)
         var start = 0
         for index in 0...bytes.count where index == bytes.count || bytes[index] == UInt8(ascii: ",") {

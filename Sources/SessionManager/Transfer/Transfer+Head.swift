@@ -5,7 +5,7 @@ import Glibc
 import SessionCore
 
 extension Transfer {
-    /// Heads beyond this are none: 256 KiB.
+    /// The longest head that is accepted: 256 KiB.
     static let headLimit = 256 << 10
 
     /// A whole head: the status line and the lines of the fields; empty where it is longer than the limit.
@@ -13,7 +13,7 @@ extension Transfer {
     /// - Returns: false where the transfer is to end.
     func received(head bytes: UnsafeRawBufferPointer) -> Bool {
         // Trailers that look like a head: the one that counts has come, and its content too.
-        guard !hasSink else { return true }
+        guard content.sink == nil else { return true }
         guard let (version, status, fields) = parts(of: bytes, sentBy: "server") else { return false }
         guard let version, status >= 100 else {
             return refuse("the answer's first line is none of HTTP", advice: "")
@@ -27,7 +27,7 @@ extension Transfer {
             requestMethod: request.method)
         response = head
         self.version = version
-        // No request asks for another protocol (RFC 9110 §15.2.2): what follows is none of HTTP.
+        // No request asks for another protocol (RFC 9110 §15.2.2): what follows is not HTTP.
         if status == 101 {
             return refuse(
                 "the server switches to another protocol without being asked (status 101)",
@@ -103,12 +103,12 @@ extension Transfer {
 }
 
 extension ResponseHeadInfo {
-    /// What the lines of the fields tell.
+    /// Reads the lines of the fields.
     init(_ lines: UnsafeRawBufferPointer) {
         var start = 0
         while start < lines.count {
             let end = Transfer.lineEnd(lines, from: start)
-            note(UnsafeRawBufferPointer(rebasing: lines[start..<end]))
+            record(UnsafeRawBufferPointer(rebasing: lines[start..<end]))
             start = end
         }
     }

@@ -11,10 +11,10 @@ import SessionCore
 /// Redirects, authentication and retries are further exchanges. Lives on the loop's thread.
 final class Transfer {
     /// What is sent.
-    var request: SessionRequest { _read { yield boxedRequest.value } }
+    var request: SessionRequest { _read { yield sharedRequest.value } }
     /// Under which conditions; read where they lie.
-    var options: RequestOptions { _read { yield boxedRequest.value.sharedOptions.value } }
-    private let boxedRequest: Boxed<SessionRequest>
+    var options: RequestOptions { _read { yield sharedRequest.value.sharedOptions.value } }
+    private let sharedRequest: Shared<SessionRequest>
     /// Its URL as text.
     let address: String
     /// Nil when it has ended.
@@ -36,7 +36,7 @@ final class Transfer {
 
     /// The head of the response, once it is complete.
     var response: SessionResponse?
-    /// What the proxy has said instead of making the tunnel; never to be taken for the server's word.
+    /// What the proxy has answered instead of making the tunnel; not a response of the server.
     var tunnelRefusal: SessionResponse?
     /// How many connections had been made for it when a proxy made the last tunnel.
     var tunnelledConnects = 0
@@ -44,10 +44,11 @@ final class Transfer {
     var version: HTTPVersion?
     /// What a callback found wrong; says more than libcurl's code for an aborted callback.
     private(set) var failure: SessionError?
-    /// Content bytes so far, decoded.
-    private(set) var received: Int64 = 0
+    /// The content of the response.
+    private(set) var content = TransferContent()
     /// What it sends besides the head.
     private(set) var body = TransferBody()
+    private var resends = ResendGuard()
     /// The engine's time of the last byte, or of the start.
     var lastActivity: Int64 = 0
     /// The user's pause.
@@ -63,17 +64,6 @@ final class Transfer {
     var facts = ResponseHeadInfo()
     /// How its connection ends, where only that ends the content.
     var tlsEnding: TLSEnding?
-    private var sink: (any ContentSink)?
-    /// Whether it is known where the content goes: the head that counts has come.
-    var hasSink: Bool { sink != nil }
-    /// Stands before the sink where the content is encoded.
-    private var decoder: DecodingSink?
-    /// libcurl has begun to send it.
-    private var hasLeft = false
-    /// Over a connection that was made for it.
-    private var hasOwnConnection = false
-    private(set) var contentIsPaused = false
-
     /// Whether it goes over TLS.
     let isSecure: Bool
     /// Whether it needs a connection of its own also where the server speaks HTTP/2.
@@ -94,7 +84,7 @@ final class Transfer {
     let needsNewConnection: Bool
 
     init(
-        _ request: Boxed<SessionRequest>, priority: Float, isBulk: Bool, credentials: LibraryCredentials?,
+        _ request: Shared<SessionRequest>, priority: Float, isBulk: Bool, credentials: LibraryCredentials?,
         needsNewConnection: Bool = false, binding: PathBinding = .any, engine: TransferEngine,
         delegate: any TransferDelegate
     ) {
@@ -103,22 +93,22 @@ final class Transfer {
         self.isBulk = isBulk
         self.credentials = credentials
         self.needsNewConnection = needsNewConnection
-        boxedRequest = request
+        sharedRequest = request
         self.priority = priority
         self.delegate = delegate
         address = request.value.url.absoluteString
         (origin, isSecure) = engine.origin(of: address)
-        isAlone = isSecure && Self.keepsAlone(request.value, engine)
+        isAlone = isSecure && Self.needsOwnConnection(request.value, engine)
         pace = request.value.sharedOptions.value.maximumBytesPerSecond.map {
-            TransferPace(bytesPerSecond: $0, engine: engine)
+            TransferPace(bytesPerSecond: $0, turn: engine.turn)
         }
         firstByte = request.value.sharedOptions.value.timeouts.firstByte.map {
-            FirstByteLimit($0, self, engine: engine)
+            FirstByteLimit($0, self, turn: engine.turn)
         }
     }
 
     /// Whether a request over TLS cannot share its connection with others.
-    private static func keepsAlone(_ request: SessionRequest, _ engine: TransferEngine) -> Bool {
+    private static func needsOwnConnection(_ request: SessionRequest, _ engine: TransferEngine) -> Bool {
         switch request.sharedOptions.value.maximumHTTPVersion {
         case .http1_0, .http1_1: true
         case .http2, .http3, nil: request.body != nil && !engine.sendsBodiesByHTTP2
@@ -128,8 +118,8 @@ final class Transfer {
     /// Begins to count how long the server takes, where that is limited and it has the whole request.
     func awaitAnswer() { if body.isSent { firstByte?.begin() } else { firstByte?.end() } }
 
-    /// The user lets it go on: what the server has taken until now does not count.
-    func awaitAnswerAgain() { if hasLeft, response == nil { awaitAnswer() } }
+    /// The user resumes it: the time until now does not count.
+    func awaitAnswerAgain() { if resends.hasSent, response == nil { awaitAnswer() } }
 
     /// Counts no more how long the server takes.
     func stopAwaiting() { firstByte?.end() }
@@ -146,12 +136,12 @@ final class Transfer {
     /// Ends it: notifies the delegate once, and releases sink and body.
     func finish(_ end: TransferEnd) {
         var end = end
-        if end.error == nil, sink == nil, let response, !openSink(response) { end.error = failure }
+        if end.error == nil, content.sink == nil, let response, !openSink(response) { end.error = failure }
         if end.error == nil, let tlsEnding, !tlsEnding.isNotified {
             let error = SessionError.missingCloseNotify(request.url.host() ?? "the server")
             end.error = error.with(failingURL: request.url, response: response)
         }
-        if end.error == nil, response?.isRefusal != true, let shortage = decoder?.shortage {
+        if end.error == nil, response?.isRefusal != true, let shortage = content.shortage {
             end.error = shortage.with(failingURL: request.url, response: response)
         }
         let last = delegate
@@ -160,7 +150,7 @@ final class Transfer {
     }
 
     /// Has the body of a transfer of the same request that ended before a byte of it was read.
-    func takeBody(of former: Transfer) {
+    func adoptBody(of former: Transfer) {
         body = former.body.handOver()
     }
 
@@ -169,8 +159,7 @@ final class Transfer {
         delegate = nil
         firstByte?.end()
         body.letGo()
-        sink = nil
-        decoder = nil
+        content.close()
     }
 }
 
@@ -181,10 +170,17 @@ extension Transfer {
         guard let delegate else { return false }
         do throws(SessionError) {
             let target = try delegate.transfer(self, received: head)
-            if facts.isEncoded, options.decompressesContent, hasContent(head), !(target is DiscardingSink) {
-                decoder = try decoder(of: head, to: target)
+            let isDecoded =
+                facts.isEncoded && options.decompressesContent && hasContent(head)
+                && !(target is DiscardingSink)
+            do throws(SessionError) {
+                try content.open(target, isDecoded ? facts.codings : [], isBulk: isBulk)
+            } catch {
+                // The content of a refusal that is encoded in an unknown way must not hide its status.
+                guard head.isRefusal, error.code == .cannotDecodeRawData else { throw error }
+                try content.open(target, [], isBulk: isBulk)
             }
-            sink = decoder ?? target
+            let sink = content.sink
             try sink?.begin(length: facts.length)
             return true
         } catch {
@@ -193,60 +189,36 @@ extension Transfer {
         }
     }
 
-    /// What decodes the content; nil where it is handed on as it comes.
-    ///
-    /// The content of a refusal that is encoded in an unknown way must not hide its status.
-    private func decoder(
-        of head: SessionResponse, to target: any ContentSink
-    ) throws(SessionError) -> DecodingSink? {
-        do throws(SessionError) {
-            return try .chain(facts.codings, to: target, size: isBulk ? 64 << 10 : 16 << 10)
-        } catch {
-            guard head.isRefusal, error.code == .cannotDecodeRawData else { throw error }
-            return nil
-        }
-    }
-
-    /// Whether there is anything to decode: what is said of an encoding may tell of content that does not
+    /// Whether there is anything to decode: the field of an encoding may describe content that does not
     /// come (RFC 9110 §8.4, §9.3.2, §15.4.5).
     func hasContent(_ head: SessionResponse) -> Bool {
         request.method != .head && head.statusCode != 204 && head.statusCode != 304 && facts.length != 0
     }
 
-    /// Bytes of the content.
     func received(content bytes: UnsafeRawBufferPointer) -> Int {
         lastActivity = clock.now
-        if sink == nil, let response, !openSink(response) { return 0 }
-        guard let sink, let delegate else { return 0 }
-        if let engine = easy?.engine, engine.postpones(self, before: bytes.count) {
-            contentIsPaused = true
-            return Int(CCURL_WRITE_PAUSE)
-        }
-        if let pace, pace.holdsContent(self) {
-            contentIsPaused = true
-            return Int(CCURL_WRITE_PAUSE)
-        }
+        if content.sink == nil, let response, !openSink(response) { return 0 }
+        guard let sink = content.sink, let delegate else { return 0 }
+        if let turn = easy?.turn, turn.postpones(self, before: bytes.count) { return pauseContent() }
+        if let pace, pace.holdsContent(self) { return pauseContent() }
         do throws(SessionError) {
-            switch try sink.take(bytes) {
-            case .taken:
-                pace?.received(bytes.count)
-                received = decoder?.count ?? (received + Int64(bytes.count))
-                contentIsPaused = false
-                delegate.transferReceived(self)
-                return bytes.count
-            case .full:
-                contentIsPaused = true
-                return Int(CCURL_WRITE_PAUSE)
-            }
+            guard try sink.consume(bytes) == .consumed else { return pauseContent() }
+            pace?.received(bytes.count)
+            content.consumed(bytes.count)
+            delegate.transferReceived(self)
+            return bytes.count
         } catch {
-            guard decoder != nil, error.code == .cannotDecodeRawData, response?.isRefusal == true else {
-                return abort(error)
-            }
-            // The status tells what is wrong: what was decoded is its message, and the rest is left out.
-            decoder = nil
-            self.sink = DiscardingSink(limit: .max)
+            // The status of a refusal says what is wrong, and what was decoded is its message.
+            guard error.code == .cannotDecodeRawData, response?.isRefusal == true, content.discardRest()
+            else { return abort(error) }
             return bytes.count
         }
+    }
+
+    /// Has libcurl hand over the same bytes again when it is resumed.
+    private func pauseContent() -> Int {
+        content.isPaused = true
+        return Int(CCURL_WRITE_PAUSE)
     }
 
     /// Fills libcurl's buffer with the next bytes of the body.
@@ -264,16 +236,16 @@ extension Transfer {
         do throws(SessionError) {
             switch try reader.read(into: buffer) {
             case .bytes(let count):
-                // Also where nobody said that it goes on: what a suspended transfer is told is not heard.
+                // A suspended transfer is not resumed when its source has bytes again.
                 body.isPaused = false
                 pace?.sent(count)
-                body.note(sent: count)
+                body.recordSent(count)
                 delegate.transferSent(self)
                 if body.length != nil, body.hasGone { firstByte?.begin() }
                 return count
             case .end:
                 body.isPaused = false
-                try body.noteEnd()
+                try body.recordEnd()
                 if body.length == nil { firstByte?.begin() }
                 return 0
             case .notYet:
@@ -290,56 +262,30 @@ extension Transfer {
     /// Whether libcurl may send the request; a second time with its body from the beginning.
     ///
     /// libcurl has the body rewound only where some of it has left. What it had read and could not send is
-    /// gone as well, and the request would be sent without it, to the server as whole as any other where
-    /// nobody knows the length.
+    /// gone as well, and without a length the server would take the rest for the whole.
     func leaves() -> Bool {
-        guard mayLeave(), rewinds() else { return false }
+        guard maySend(), rewinds() else { return false }
         awaitAnswer()
         return true
     }
 
     /// Begins the body anew, as libcurl needs it when a kept connection turned out to be dead.
-    func rewindBody() -> Bool { body.sent == 0 || mayLeave() && rewinds() }
+    func rewindBody() -> Bool { body.sent == 0 || maySend() && rewinds() }
 
-    /// A second time only what may be carried out twice, or cannot have been carried out.
-    ///
-    /// When a kept connection ends without an answer, libcurl takes it for one that had ended before and
-    /// sends the request again on another, whatever its method; the server may have carried it out all the
-    /// same (RFC 9110 §9.2.2). It does so too where the server has refused the stream, and has thus not
-    /// touched it (REFUSED_STREAM, RFC 9113 §8.7), and says nowhere which of the two it was. Only on a
-    /// connection that nobody else has used it can be nothing but the refusal.
-    private func mayLeave() -> Bool {
-        defer { hasLeft = true }
-        if !hasLeft { hasOwnConnection = (easy?.long(CURLINFO_NUM_CONNECTS) ?? 0) > 0 }
-        guard hasLeft, response == nil, body.isSent, delegate?.transferMayRepeat(self) == false else {
-            return true
-        }
-        if hasOwnConnection, let ordinal, ordinal == pool?.total { return true }
-        failure = failure ?? .outcomeUnknown("the server has ended it without an answer")
+    private func maySend() -> Bool {
+        guard let error = resends.send(self) else { return true }
+        failure = failure ?? error
         return false
     }
 
     /// The error of a transfer that libcurl has finished; nil where the response is complete.
     func error(_ code: CURLcode, _ easy: EasyHandle, _ tls: TLSSettings) -> SessionError? {
         if let failure { return failure }
-        if code != CURLE_OK { return judged(easy.error(code, self, tls)) }
+        if code != CURLE_OK { return resends.judged(easy.error(code, self, tls), self) }
         guard response == nil else { return nil }
         return SessionError(
             .badServerResponse, "the connection ended before the header fields did",
             advice: "try again; if it happens always, the server is broken", failingURL: request.url)
-    }
-
-    /// Replaces an error that says that nothing was sent, where the request had left on a connection before.
-    private func judged(_ error: SessionError) -> SessionError {
-        switch error.code {
-        case .cannotConnectToHost, .cannotFindHost, .notConnectedToInternet: break
-        default: return error
-        }
-        guard hasLeft, response == nil, body.isSent, delegate?.transferMayRepeat(self) == false else {
-            return error
-        }
-        return .outcomeUnknown("the server has ended it without an answer, and cannot be reached any more")
-            .with(failingURL: request.url)
     }
 
     private func rewinds() -> Bool {
@@ -354,9 +300,9 @@ extension Transfer {
     }
 
     /// Whether it waits for this program and not for the network.
-    var isWaiting: Bool { contentIsPaused || body.isPaused }
+    var isWaiting: Bool { content.isPaused || body.isPaused }
 
-    /// The body may go on: its source is asked again.
+    /// The body may continue: its source is asked again.
     func resumeBody() { body.isPaused = false }
 
     func abort(_ error: SessionError) -> Int {
@@ -366,6 +312,6 @@ extension Transfer {
 }
 
 extension SessionResponse {
-    /// Whether its status is an error's (RFC 9110 §15.5, §15.6).
+    /// Whether its status is that of an error (RFC 9110 §15.5, §15.6).
     fileprivate var isRefusal: Bool { (statusCode ?? 0) >= 400 }
 }

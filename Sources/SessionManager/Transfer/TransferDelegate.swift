@@ -2,7 +2,7 @@
 
 import SessionCore
 
-/// Whoever has a transfer carried out; called on the loop's thread.
+/// Receives what a transfer reports, on the loop's thread.
 ///
 /// All but `transferEnded` are called inside libcurl: they must not start, end or pause transfers there.
 protocol TransferDelegate: AnyObject {
@@ -14,7 +14,7 @@ protocol TransferDelegate: AnyObject {
     func transferReceived(_ transfer: Transfer)
     /// More of the body has gone.
     func transferSent(_ transfer: Transfer)
-    /// The body's source has nothing yet; to be resumed by `TransferEngine.resumeBody`.
+    /// The body's source has nothing yet; to be resumed by ``TransferEngine/resume(_:)``.
     func transferWaitsForBody(_ transfer: Transfer, _ reader: any BodyReader)
     /// It waits until its host has room for a connection, or does not wait any more. Not called inside
     /// libcurl.
@@ -24,7 +24,7 @@ protocol TransferDelegate: AnyObject {
     func transferLostPath(_ transfer: Transfer, _ sentence: String)
     /// Whether its request may be carried out twice.
     func transferMayRepeat(_ transfer: Transfer) -> Bool
-    /// Whether it can go on over another connection.
+    /// Whether it can continue over another connection.
     func transferMayMove(_ transfer: Transfer) -> Bool
     /// It is over.
     func transferEnded(_ transfer: Transfer, _ end: TransferEnd)
@@ -35,5 +35,5 @@ struct TransferEnd {
     /// Nil where the response is complete.
     var error: SessionError?
     /// How long the steps took and what was moved.
-    var metrics: Boxed<TransferMetrics>
+    var metrics: Shared<TransferMetrics>
 }

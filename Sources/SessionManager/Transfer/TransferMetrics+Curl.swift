@@ -24,18 +24,18 @@ extension TransferMetrics {
 
     /// When the response began, in nanoseconds; zero where none did.
     ///
-    /// For a request with a body libcurl tells when it began to send that (7.88): there the first line of the
-    /// head counts.
+    /// For a request with a body libcurl has the time when it began to send that (7.88): there the first line
+    /// of the head counts.
     private static func firstByte(_ easy: EasyHandle, _ figures: ccurl_figures) -> Int64 {
         guard easy.options?.hasBody == true else { return figures.first_byte &* 1_000 }
         let line = ccurl_head_first(easy.head)
-        let sinceThen = easy.engine.clock.now &- line
+        let sinceThen = easy.turn.clock.now &- line
         return line == 0 ? 0 : max(figures.request_start, figures.total &- sinceThen / 1_000) &* 1_000
     }
 }
 
 extension TransferMetrics.Endpoint {
-    /// An end as libcurl tells it; nil where there is none.
+    /// An end as libcurl has it; nil where there is none.
     ///
     /// `last` is the text of the one before, which mostly is the same.
     fileprivate init?(_ address: UnsafePointer<CChar>?, _ port: Int, _ last: inout String) {

@@ -68,8 +68,7 @@ public struct TransferMetrics: Sendable, Equatable {
     /// Nothing yet.
     public init() {}
 
-    /// The times in nanoseconds: a ``Swift/Duration`` is made for who asks, and of most exchanges nobody
-    /// does.
+    /// The times in nanoseconds: a ``Swift/Duration`` is made on demand, which is rare.
     struct Steps: Sendable, Equatable {
         var nameLookup: Int64 = 0
         var connect: Int64 = 0

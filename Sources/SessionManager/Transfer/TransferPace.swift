@@ -9,15 +9,15 @@ import SessionCore
 final class TransferPace {
     private var content: SpeedLimit
     private var body: SpeedLimit
-    private weak var engine: TransferEngine?
+    private let turn: EngineTurn
     /// The most bytes that are sent at a time.
     let piece: Int
 
-    init(bytesPerSecond: Int64, engine: TransferEngine) {
+    init(bytesPerSecond: Int64, turn: EngineTurn) {
         content = SpeedLimit(bytesPerSecond: bytesPerSecond)
         body = SpeedLimit(bytesPerSecond: bytesPerSecond)
         piece = Self.piece(bytesPerSecond)
-        self.engine = engine
+        self.turn = turn
     }
 
     /// A part of a second's bytes, so that they flow and do not come in gushes.
@@ -33,10 +33,8 @@ final class TransferPace {
     func sent(_ count: Int) { body.passed(count, at: Reactor.now) }
 
     private func holds(_ transfer: Transfer, until opening: Int64) -> Bool {
-        guard opening > Reactor.now, let engine else { return false }
-        _ = engine.reactor.schedule(at: opening) { [weak transfer, weak engine] in
-            if let transfer, transfer.easy != nil { engine?.resume(transfer) }
-        }
+        guard opening > Reactor.now else { return false }
+        turn.resume(transfer, at: opening)
         return true
     }
 }

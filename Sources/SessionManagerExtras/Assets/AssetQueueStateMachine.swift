@@ -8,7 +8,7 @@ public enum AssetOrder: String, Sendable, Codable, CaseIterable {
     case lastInFirstOut
 }
 
-/// Which assets are being fetched, which wait, and who waits for each.
+/// Which assets are being fetched, which wait, and what waits for each.
 ///
 /// A fetch has a number of its own: a URL that is asked for again after all had left is another fetch.
 package struct AssetQueueStateMachine<Key: Hashable & Sendable, Receipt: Hashable & Sendable>: ~Copyable,
@@ -85,7 +85,7 @@ package struct AssetQueueStateMachine<Key: Hashable & Sendable, Receipt: Hashabl
         return .abandoned(number, hadBegun: active.contains(number))
     }
 
-    /// A fetch has ended: who waited for it, in order, and what begins now.
+    /// A fetch has ended: what waited for it, in order, and what begins now.
     package mutating func ended(_ number: Int) -> (receipts: [Receipt], start: [Int]) {
         let receipts = fetches[number]?.receipts ?? []
         forget(number)

@@ -37,7 +37,7 @@ public struct ImageDescription: Sendable, Equatable {
     /// Looks at the beginning of a file, and at what its size fields promise.
     ///
     /// Nil where no format fits, where a size is 0, and where the file ends before what its header announces:
-    /// as far as that can be told without decoding, a file that is cut off is no image.
+    /// as far as that shows without decoding, a file that is cut off is no image.
     public init?(recognizing data: Data) {
         let bytes = data.span
         guard let found = ImageHeader(recognizing: bytes), found.width > 0, found.height > 0 else {

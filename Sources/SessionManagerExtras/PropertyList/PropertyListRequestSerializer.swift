@@ -33,12 +33,9 @@ public struct PropertyListRequestSerializer: RequestSerializer {
     public func serialize(
         _ request: SessionRequest, parameters: ParameterValue?
     ) throws(SessionError) -> SessionRequest {
-        if base.encodesInURI(request.method) { return try base.serialize(request, parameters: parameters) }
-        var request = base.prepared(request)
-        guard let parameters else { return request }
-        request.body = .data(try data(parameters))
-        request.setContentType("application/x-plist")
-        return request
+        try base.serialize(request, parameters: parameters, as: "application/x-plist") {
+            parameters throws(SessionError) in try data(parameters)
+        }
     }
 
     private func data(_ parameters: ParameterValue) throws(SessionError) -> Data {

@@ -39,7 +39,7 @@ struct XMLPropertyListParser {
     {
         let start = position
         try expect("<", bytes)
-        let isEnd = take("/", bytes)
+        let isEnd = consume("/", bytes)
         let name = readName(bytes)
         if isEnd {
             try closeTag(bytes)
@@ -142,7 +142,7 @@ struct XMLPropertyListParser {
                 UInt32(number.dropFirst()).flatMap { Unicode.Scalar($0) }
             default: nil
             }
-        guard take(";", bytes), let scalar, let units = UTF8.encode(scalar) else {
+        guard consume(";", bytes), let scalar, let units = UTF8.encode(scalar) else {
             throw PropertyListParseError("there is no such entity", at: start)
         }
         text.append(contentsOf: units)
@@ -155,7 +155,7 @@ struct XMLPropertyListParser {
         _ name: StaticString, _ bytes: Span<UInt8>
     ) throws(PropertyListParseError) -> Bool {
         let start = position
-        guard take("<", bytes), readName(bytes) == "\(name)" else {
+        guard consume("<", bytes), readName(bytes) == "\(name)" else {
             position = start
             return false
         }
@@ -227,20 +227,20 @@ struct XMLPropertyListParser {
     private mutating func skip(past text: StaticString, _ bytes: Span<UInt8>) throws(PropertyListParseError) {
         let start = position
         while position < bytes.count {
-            if take(text, bytes) { return }
+            if consume(text, bytes) { return }
             position += 1
         }
         throw PropertyListParseError("\(text) is missing", at: start)
     }
 
-    private mutating func take(_ text: StaticString, _ bytes: Span<UInt8>) -> Bool {
+    private mutating func consume(_ text: StaticString, _ bytes: Span<UInt8>) -> Bool {
         guard bytes.holds(text, at: position) else { return false }
         position += text.utf8CodeUnitCount
         return true
     }
 
     private mutating func expect(_ text: StaticString, _ bytes: Span<UInt8>) throws(PropertyListParseError) {
-        guard take(text, bytes) else { throw fault("\(text) is expected") }
+        guard consume(text, bytes) else { throw fault("\(text) is expected") }
     }
 
     private func fault(_ reason: String) -> PropertyListParseError {

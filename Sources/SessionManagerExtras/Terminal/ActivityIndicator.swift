@@ -11,8 +11,8 @@ import Synchronization
 ///     indicator.follow(manager)
 ///     indicator.isEnabled = true
 ///
-/// It comes on when something has been going on for a second, and goes off when nothing has for a sixth of
-/// one. Off until it is enabled; counting goes on meanwhile. From any thread.
+/// It comes on when something has been under way for a second, and goes off when nothing has for a sixth of
+/// one. Off until it is enabled; counting continues meanwhile. From any thread.
 public final class ActivityIndicator: Sendable {
     private struct State: ~Copyable {
         var machine: ActivityStateMachine
@@ -29,8 +29,8 @@ public final class ActivityIndicator: Sendable {
     /// An indicator.
     ///
     /// - Parameters:
-    ///   - activationDelay: how long something has to go on until it comes on; 1 s.
-    ///   - completionDelay: how long nothing has to go on until it goes off; 170 ms.
+    ///   - activationDelay: how long something has to be under way until it comes on; 1 s.
+    ///   - completionDelay: how long nothing has to be under way until it goes off; 170 ms.
     ///   - clock: what the delays are measured on.
     ///   - queue: where `action` is called.
     ///   - action: called with true and false in turn, once for each change.
@@ -76,12 +76,12 @@ public final class ActivityIndicator: Sendable {
             change { $0.began(task: task.identifier) }
         }
         let following = Task { [weak self] in
-            for await event in events { self?.note(event) }
+            for await event in events { self?.handle(event) }
         }
         state.withLock { $0.followed.append(following) }
     }
 
-    private func note(_ event: SessionEvent) {
+    private func handle(_ event: SessionEvent) {
         switch event {
         case .resumed(let task), .released(let task): change { $0.began(task: task.identifier) }
         case .suspended(let task), .held(let task, _), .completed(let task, _):

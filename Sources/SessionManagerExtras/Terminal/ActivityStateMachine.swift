@@ -33,7 +33,7 @@ package struct ActivityStateMachine: ~Copyable, Sendable {
         self.completionDelay = completionDelay
     }
 
-    /// How many things are going on.
+    /// How many things are under way.
     package var count: Int { tasks.count + others }
     /// Whether it is on.
     package var isVisible: Bool { state == .active || state == .delayingEnd }
@@ -64,7 +64,7 @@ package struct ActivityStateMachine: ~Copyable, Sendable {
         return evaluate()
     }
 
-    /// It may be on, or not; counting goes on in any case.
+    /// It may be on, or not; counting continues in any case.
     package mutating func enabled(_ isEnabled: Bool) -> Answer {
         self.isEnabled = isEnabled
         if isEnabled { return evaluate() }

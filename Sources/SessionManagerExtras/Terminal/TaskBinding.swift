@@ -41,7 +41,7 @@ public final class TaskBinding: Sendable {
     ///
     /// - Parameters:
     ///   - queue: where `show` is called.
-    ///   - show: called when the task starts, stops, begins to wait, goes on or ends, and as its bytes go;
+    ///   - show: called when the task starts, stops, begins to wait, continues or ends, and as its bytes go;
     ///     not once for each of them.
     public init(queue: DeliveryQueue = .own, show: @escaping @Sendable (Moment) -> Void) {
         self.queue = queue
@@ -68,13 +68,13 @@ public final class TaskBinding: Sendable {
         let stopObserving = task.observeEvents { [weak self, weak task, identifier = task.identifier] event in
             guard let self, let task else { return }
             switch event {
-            case .resumed(let other) where other.identifier == identifier: note(task, true, generation)
-            case .suspended(let other) where other.identifier == identifier: note(task, false, generation)
+            case .resumed(let other) where other.identifier == identifier: record(task, true, generation)
+            case .suspended(let other) where other.identifier == identifier: record(task, false, generation)
             case .held(let other, _) where other.identifier == identifier,
                 .released(let other) where other.identifier == identifier:
-                note(task, task.state == .running, generation)
+                record(task, task.state == .running, generation)
             case .completed(let other, _) where other.identifier == identifier:
-                note(task, false, generation)
+                record(task, false, generation)
                 end(generation)
             default: break
             }
@@ -86,13 +86,13 @@ public final class TaskBinding: Sendable {
         }
         guard isCurrent else { return stopObserving() }
         task.observeBytes { [weak self, weak task] in
-            if let task { self?.note(task, nil, generation) }
+            if let task { self?.record(task, nil, generation) }
         }
-        note(task, task.state == .running, generation)
+        record(task, task.state == .running, generation)
     }
 
     /// `isActive` nil where only bytes have gone.
-    private func note(_ task: SessionTask, _ isActive: Bool?, _ generation: Int) {
+    private func record(_ task: SessionTask, _ isActive: Bool?, _ generation: Int) {
         let progress = task.progress
         let moment = Moment(
             isActive: isActive ?? (task.state == .running), waitingReason: task.waitingReason,

@@ -4,7 +4,7 @@ public import SessionManager
 
 /// A transfer's progress as a line of text: bar, percent, bytes, rate and the time that is left.
 ///
-/// A value without a clock and without a terminal: it is told how far the transfer is and when, and says what
+/// A value without a clock and without a terminal: it gets how far the transfer is and when, and says what
 /// to show. Where the total is unknown it shows bytes and rate.
 ///
 ///     var bar = TransferProgressBar()

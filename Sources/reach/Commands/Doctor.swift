@@ -6,7 +6,7 @@ import Glibc
 import Reachability
 import SessionManager
 
-/// `reach doctor`: goes through the usual causes, and says which one it is.
+/// `reach doctor`: checks the usual causes of a failure and names the one that applies.
 struct Doctor: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Go through what is usually wrong with a network, and say which one it is.",
@@ -44,7 +44,7 @@ struct Doctor: ParsableCommand {
 
     func run() throws {
         // Before any thread starts: threads inherit the handling of signals.
-        MainThreadWaiter.takeSignals()
+        MainThreadWaiter.blockSignals()
         let printer = DiagnosisPrinter(url: url, isJSON: output.json, style: output.style)
         var diagnosis = Diagnosis()
         func record(_ finding: Finding) throws {
@@ -53,7 +53,7 @@ struct Doctor: ParsableCommand {
         }
         let path = try path()
         try record(DiagnosisRules.path(path))
-        // Where the kernel knows no way, nothing that follows would say more.
+        // Without a route the further checks say nothing more.
         if path.isOnline || path.alternative != nil {
             if let url {
                 try examine(url, path, record)
@@ -67,7 +67,7 @@ struct Doctor: ParsableCommand {
 
     static let invitation = "to go on, name a server of yours: reach doctor https://…"
 
-    /// The path to anywhere, or where there is none, to the server, which may be near.
+    /// The general path; if there is none, the path to the server, which may be on a local network.
     private func path() throws -> ReachabilityPath {
         do {
             let general = try ReachabilityManager.check()
@@ -81,8 +81,7 @@ struct Doctor: ParsableCommand {
         let host = url.host() ?? ""
         if let proxy = ProxyChoice(for: url, environment: ProxyChoice.environment()) {
             let seen = try Self.look(at: proxy)
-            // The proxy looks the server's name up and connects to it: nothing of that is to be seen from
-            // here.
+            // The proxy looks the server's name up and connects to it, so this machine can check neither.
             guard case .connection(let connection) = seen, connection.outcome == .connected else {
                 let worksWithout = try Self.connects(to: host, port: Self.port(url))
                 return try record(
@@ -100,17 +99,17 @@ struct Doctor: ParsableCommand {
         }
         for finding in DiagnosisRules.connections(seen, path: path) { try record(finding) }
         guard seen.contains(where: { $0.outcome == .connected }) else {
-            // Many a page to sign in shuts the port of TLS, and answers at the other one.
+            // A captive portal often closes the port of TLS and answers at the other one.
             guard DiagnosisRules.mayBePortal(seen), let other = probe(of: url).inTheClear else { return }
-            guard let told = try other.observe() else { throw ExitCode.interrupted }
-            if let portal = DiagnosisRules.portal(told, url: url) { try record(portal) }
+            guard let observed = try other.observe() else { throw ExitCode.interrupted }
+            if let portal = DiagnosisRules.portal(observed, url: url) { try record(portal) }
             return
         }
         try ask(url, path, isDirect: true, record)
     }
 
-    /// The path to the address counts, not the default route: it may be on a link, or behind a gateway of its
-    /// own.
+    /// Uses the path to the address instead of the default route: the address may be on a link, or behind
+    /// another gateway.
     private static func silentNeighbour(towards address: IPAddress) -> ConnectionObservation.Neighbour? {
         guard let report = try? ReachabilityManager.check(host: address.description) else { return nil }
         return ConnectionProbe.silentNeighbour(on: report.path, to: address)
@@ -120,7 +119,7 @@ struct Doctor: ParsableCommand {
         url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80)
     }
 
-    /// The addresses to try, none where there are none, and how a name was looked up.
+    /// The addresses to try, if any, and the result of a name lookup.
     private static func addresses(of host: String) throws -> (NameObservation?, [IPAddress]) {
         if let address = IPAddress(host) { return (nil, [address]) }
         guard let seen = try NameProbe.observe(host) else { throw ExitCode.interrupted }
@@ -159,16 +158,16 @@ struct Doctor: ParsableCommand {
         let probe = probe(of: url)
         guard var seen = try probe.observe() else { throw ExitCode.interrupted }
         if case .notValidNow(let words, var evidence) = seen.outcome {
-            guard let told = try probe.ofTimes.observe() else { throw ExitCode.interrupted }
-            evidence.certificate = told.certificate ?? evidence.certificate
-            if case .answered = told.outcome { evidence.isOfAuthority = told.certificate == nil }
-            evidence.server = told.clockAhead.map { evidence.now - $0 }
+            guard let observed = try probe.ofTimes.observe() else { throw ExitCode.interrupted }
+            evidence.certificate = observed.certificate ?? evidence.certificate
+            if case .answered = observed.outcome { evidence.isOfAuthority = observed.certificate == nil }
+            evidence.server = observed.clockAhead.map { evidence.now - $0 }
             seen.outcome = .notValidNow(words, evidence)
         }
         var inTheClear: ExchangeObservation?
         if isDirect, DiagnosisRules.mayBePortal(seen), let other = probe.inTheClear {
-            guard let told = try other.observe() else { throw ExitCode.interrupted }
-            inTheClear = told
+            guard let observed = try other.observe() else { throw ExitCode.interrupted }
+            inTheClear = observed
         }
         try record(DiagnosisRules.answer(seen, url: url, inTheClear: inTheClear))
         if let clock = DiagnosisRules.clock(seen) { try record(clock) }

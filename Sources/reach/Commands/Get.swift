@@ -7,7 +7,7 @@ import Reachability
 import SessionManager
 import Synchronization
 
-/// `reach get`: fetches one URL, whole or not at all.
+/// `reach get`: fetches one URL completely, or leaves no file.
 ///
 /// libcurl is loaded when the request starts.
 struct Get: ParsableCommand {
@@ -15,7 +15,7 @@ struct Get: ParsableCommand {
         abstract: "Fetch a URL to a file, whole or not at all, or to standard output.",
         discussion: """
             A file is written as FILE.part and renamed when it is complete and its checksum is right; until then an older \
-            FILE stays as it is, and FILE keeps its owner and mode. What was cut off is gone on with at once, or kept with a \
+            FILE stays as it is, and FILE keeps its owner and mode. Content that was cut off is resumed at once, or kept with a \
             record in FILE.part.resume, and --resume goes on from there if the server's file is still the same, or if \
             --sha256 tells. When the network goes while it runs, it goes on over another \
             path, or waits for one; that time does not count for --max-time. Redirects are followed, without credentials to other hosts.
@@ -95,7 +95,7 @@ struct Get: ParsableCommand {
         let end = watch(waiter, meter, progress)
         if end == .interrupted {
             work.cancel()
-            // What has come is put in order; a reader that does not read, or a second signal, ends that.
+            // Stored bytes are synced and recorded; a blocked reader, or a second signal, ends that.
             let limit = Clock.monotonic + .seconds(5)
             _ = waiter.wait(watchesOutput: false, until: { limit })
         }
@@ -140,7 +140,7 @@ struct Get: ParsableCommand {
         if let failure = report.failure { return complain(report.sentence(of: failure)) }
         guard !isQuiet else { return }
         let terminal = Terminal(descriptor: StandardStream.error.descriptor)
-        // Behind content that does not end its last line.
+        // Ends the content's last line, if it has no line feed.
         let gap =
             report.leavesLineOpen && terminal.isTerminal
             && Terminal(descriptor: StandardStream.output.descriptor).isTerminal

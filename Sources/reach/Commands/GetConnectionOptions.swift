@@ -4,7 +4,7 @@ import ArgumentParser
 import FoundationEssentials
 import SessionManager
 
-/// How the server is reached and whether it is believed.
+/// The options for reaching and trusting the server.
 struct GetConnectionOptions: ParsableArguments {
     @Option(
         name: [.customLong("pin"), .customLong("pinnedpubkey")],
@@ -82,8 +82,7 @@ struct GetConnectionOptions: ParsableArguments {
             valueName: "proxy"))
     var proxy: String?
 
-    /// How long the server may be silent: as long as the whole may take, zero for ever; nil for the usual
-    /// limit.
+    /// The longest silence of the server: the whole transfer's limit, zero for ever; nil for the default.
     var longestSilence: Duration? {
         maximumTime.flatMap { $0 == .zero || $0 > .seconds(60) ? $0 : nil }
     }
@@ -117,7 +116,7 @@ struct GetConnectionOptions: ParsableArguments {
     /// All pins.
     var pins: Set<PublicKeyPin> { pinSets.reduce(into: []) { $0.formUnion($1) } }
 
-    /// How the server is judged.
+    /// The trust policy for the server.
     var policy: SecurityPolicy {
         var policy = pins.isEmpty ? SecurityPolicy.default : SecurityPolicy(pinnedKeys: pins)
         if let authorities { policy.trustRoots = .only(.file(authorities)) }

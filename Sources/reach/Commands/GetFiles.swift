@@ -7,20 +7,19 @@ import Service
 import SessionManager
 import Synchronization
 
-/// The files of a download: the destination, and beside it what has come so far with a record of where it
-/// came from.
+/// The files of a download: the destination, and beside it the partial file with a record of its origin.
 final class GetFiles: SessionDelegate {
-    /// Where the whole file goes.
+    /// The destination of the whole file.
     let path: String
-    /// What has come so far.
+    /// The partial file.
     var part: String { "\(path).part" }
-    /// Where that came from.
+    /// The record of the partial file's origin.
     var recordPath: String { "\(path).part.resume" }
     /// Whether a checksum verifies the file.
     let isChecked: Bool
-    /// Held for as long as this process writes.
+    /// Locked while this process writes.
     private let lock = Mutex<OwnedDescriptor?>(nil)
-    /// What others may do with the file that is replaced.
+    /// The rights of the file that is replaced.
     private let former = Mutex<FileRights?>(nil)
     private let syncing = PeriodicSync()
 
@@ -31,16 +30,16 @@ final class GetFiles: SessionDelegate {
 
     /// Locks the file against other processes.
     func begin() throws(SessionError) {
-        // One that another user has put there says nothing, and this process could not replace it in every
-        // folder.
+        // Another user's record is not trusted, and this process could not replace it in every folder.
         if let error = recordFault { throw error }
         let rights = FileRights(of: path)
         let number = try OwnFile.make(part, mode: rights == nil ? 0o666 : FileRights.whileWritten)
         lock.withLock { $0 = OwnedDescriptor(adopting: number) }
         former.withLock { $0 = rights }
-        // As an earlier try has left it: until it has the rights of the old file it has none.
+        // An earlier attempt may have left a partial file with other rights; until it has those of the old
+        // file it has none.
         if rights != nil { _ = fchmod(number, FileRights.whileWritten) }
-        // File systems without locks (ENOLCK, EOPNOTSUPP) are used without.
+        // On file systems without locks (ENOLCK, EOPNOTSUPP) the file is used unlocked.
         if flock(number, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
             throw SessionError(
                 .cannotCreateFile, "\(path) is being fetched by another process",
@@ -48,7 +47,7 @@ final class GetFiles: SessionDelegate {
         }
     }
 
-    /// Why the record that lies there is not this user's own; nil where it is, or where there is none.
+    /// The fault of a record that is not this user's own; nil if it is, or if there is none.
     private var recordFault: SessionError? {
         do throws(SessionError) {
             close(try OwnFile.existing(recordPath, O_RDONLY))
@@ -58,7 +57,7 @@ final class GetFiles: SessionDelegate {
         }
     }
 
-    /// The bytes that have come so far.
+    /// The size of the partial file.
     var partSize: Int64 {
         var status = stat()
         return lstat(part, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? Int64(status.st_size) : 0
@@ -68,10 +67,10 @@ final class GetFiles: SessionDelegate {
     ///
     /// Within the same boot the length of the part counts, which may have grown since the record was written.
     func record(for url: URL) -> ResumeRecord? {
-        guard let text = recordText, let kept = StampedRecord(text),
-            let record = kept.record(for: url, isChecked: isChecked)
+        guard let text = recordText, let stored = StampedRecord(text),
+            let record = stored.record(for: url, isChecked: isChecked)
         else { return nil }
-        let count = kept.trustedBytes(of: partSize)
+        let count = stored.trustedBytes(of: partSize)
         guard count > 0 else { return nil }
         return try? ResumeRecord(
             url: record.url, method: record.method, eTag: record.eTag, lastModified: record.lastModified,
@@ -86,12 +85,12 @@ final class GetFiles: SessionDelegate {
         return count > 0 ? text.prefix(count) : nil
     }
 
-    /// Writes the record before the first byte comes, so that it is there however this process ends.
+    /// Writes the record before the first byte of content, so that it exists however this process ends.
     func task(_ task: SessionTask, didReceive response: SessionResponse) async -> ResponseDisposition {
         let request = task.originalRequest
         // Otherwise the download continues, and the record exists.
         guard response.statusCode == 200 else { return .allow }
-        // Emptied first: the bytes of an earlier version must never lie beside the record of a later one.
+        // Emptied first: bytes of an earlier version must never lie beside the record of a later one.
         _ = truncate(part, 0)
         if ResumeRules.canRecord(request, response: response, isChecked: isChecked),
             let record = try? ResumeRecord(
@@ -100,23 +99,23 @@ final class GetFiles: SessionDelegate {
         {
             syncing.begin { [weak self] in self?.sync() }
         } else {
-            // There is nothing to go on from, and nothing else is lost.
+            // Without a record the next attempt starts from the beginning; nothing else is lost.
             _ = unlink(recordPath)
         }
         return .allow
     }
 
-    /// Puts the record in its place, for this user alone: a URL may hold a password or a signature.
+    /// Replaces the record, for this user alone: a URL may contain a password or a signature.
     ///
-    /// - Returns: Whether that was possible; what lay there before lies there still where it was not.
+    /// - Returns: Whether that succeeded; on failure the former record remains.
     private func write(_ record: ResumeRecord) -> Bool {
         guard let text = try? StampedRecord(record).encodedAsLines() else { return false }
         return AtomicFile(recordPath, mode: 0o600).write(Array(text)) == nil
     }
 
-    /// Has what came so far on the disk, and says so in the record.
+    /// Syncs the partial file to the disk, and records its size.
     private func sync() {
-        guard let text = recordText, let kept = StampedRecord(text) else { return }
+        guard let text = recordText, let stored = StampedRecord(text) else { return }
         let size = partSize
         let isSynced = lock.withLock { file in
             switch file {
@@ -124,18 +123,18 @@ final class GetFiles: SessionDelegate {
             case .none: false
             }
         }
-        guard isSynced, size > kept.record.receivedBytes || kept.boot != BootIdentifier.current,
-            let record = try? kept.record.with(receivedBytes: size)
+        guard isSynced, size > stored.record.receivedBytes || stored.boot != BootIdentifier.current,
+            let record = try? stored.record.with(receivedBytes: size)
         else { return }
-        // On a full disk the former one stays, which vouches for less.
+        // On a full disk the former record remains, which covers less.
         _ = write(record)
     }
 
-    /// Puts the complete file in its place.
+    /// Renames the complete partial file to its destination.
     func commit() throws(SessionError) {
         syncing.end()
         let rights = FileRights(of: path) ?? former.withLock { $0 }
-        // Without this a power cut after the rename could leave an empty file where a good one was.
+        // Without this sync a power cut after the rename could leave an empty file in place of a good one.
         let failure = lock.withLock { file -> Int32 in
             guard let number = file?.number else { return 0 }
             rights?.give(to: number)
@@ -146,7 +145,7 @@ final class GetFiles: SessionDelegate {
         _ = unlink(recordPath)
     }
 
-    /// Throws away what has come.
+    /// Removes the partial file and its record.
     func discard() {
         syncing.end()
         _ = unlink(part)
@@ -161,10 +160,10 @@ final class GetFiles: SessionDelegate {
 }
 
 extension StampedRecord {
-    /// The record for a URL; nil where it is of another one.
+    /// The record for a URL; nil if it is another URL's.
     ///
     /// - Parameter isChecked: whether a checksum identifies the file: then the query may differ, as that of a
-    ///   URL which was signed anew.
+    ///   URL that was signed again.
     func record(for url: URL, isChecked: Bool) -> ResumeRecord? {
         guard record.url == url || isChecked && Self.withoutQuery(record.url) == Self.withoutQuery(url) else {
             return nil

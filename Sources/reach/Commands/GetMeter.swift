@@ -5,12 +5,12 @@ import SessionManager
 import SessionManagerExtras
 import Synchronization
 
-/// Where the thread that draws sees how far the transfer is, and what it waits for.
+/// Passes the progress of the transfer and its waiting reasons to the thread that draws.
 final class GetMeter: Sendable {
-    /// How far it is.
+    /// The progress at a moment.
     struct Moment: Sendable, Equatable {
         var progress: TransferProgress.Snapshot
-        /// Bytes of an earlier try.
+        /// The bytes of an earlier run.
         var resumedAt: Int64
     }
 
@@ -19,13 +19,13 @@ final class GetMeter: Sendable {
     private let start = Clock.monotonic
     private let tries = Mutex<(count: Int, sentence: String?)>((0, nil))
 
-    /// How often it was tried again.
+    /// The number of repeated attempts.
     var retries: Int { tries.withLock { $0.count } }
 
-    /// Another try is about to begin; this is why, and when.
+    /// Records that another attempt follows: the reason and its time.
     func recordRetry(_ sentence: String) { tries.withLock { $0 = ($0.count + 1, sentence) } }
 
-    /// The report on the last try, once.
+    /// The report on the last attempt, once.
     func consumeRetry() -> String? {
         tries.withLock { tries in
             defer { tries.sentence = nil }
@@ -33,13 +33,13 @@ final class GetMeter: Sendable {
         }
     }
 
-    /// The time since the program began with the work.
+    /// The time since the start of the work.
     var elapsed: Duration { Clock.monotonic - start }
 
     /// Follows this task from now on.
     func follow(_ task: SessionTask, resumedAt offset: Int64 = 0) {
         state.withLock { $0 = (nil, offset) }
-        // On no thread of the transfer's: a thread for this alone is not needed.
+        // Called on the transfer's own thread: it stores a number only, so no other thread is needed.
         let binding = TaskBinding(queue: .custom { $0() }) { [weak self] moment in
             self?.state.withLock { $0.newest = moment }
         }
@@ -47,7 +47,7 @@ final class GetMeter: Sendable {
         self.binding.withLock { $0 = binding }
     }
 
-    /// What the network holds the transfer for; nil while it runs.
+    /// The reason why the network holds the transfer; nil while it runs.
     var waitingReason: HoldReason? {
         guard let reason = state.withLock({ $0.newest?.waitingReason }), case .network = reason else {
             return nil
@@ -55,7 +55,7 @@ final class GetMeter: Sendable {
         return reason
     }
 
-    /// Nil while nothing has come.
+    /// Nil before the first byte.
     var moment: Moment? {
         let (newest, offset) = state.withLock { $0 }
         guard let progress = newest?.download, progress.completedBytes > 0 else { return nil }

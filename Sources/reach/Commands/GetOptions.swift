@@ -18,7 +18,7 @@ struct GetContentOptions: ParsableArguments {
         help: "Save here under the last part of the URL's path.")
     var usesRemoteName = false
 
-    @Flag(name: .customLong("resume"), help: "Go on with what an earlier try has left beside the file.")
+    @Flag(name: .customLong("resume"), help: "Resume from the part that an earlier run has left.")
     var isResuming = false
 
     @Option(
@@ -70,8 +70,7 @@ struct GetContentOptions: ParsableArguments {
         return name.isEmpty || name == "." || name == ".." || name.utf8.count > longestName ? nil : name
     }
 
-    /// With what stands at the end of the names beside it: `.FILE.part.resume.new`, of 255 bytes at most
-    /// (NAME_MAX, limits.h).
+    /// The longest name whose companion `.FILE.part.resume.new` fits into 255 bytes (NAME_MAX, limits.h).
     private static let longestName = 255 - 17
 
     private static func lastPart(_ url: URL) -> String {
@@ -82,16 +81,16 @@ struct GetContentOptions: ParsableArguments {
         }
         let encoded = last(true)
         let name = encoded.lowercased().contains("%2f") ? encoded : last(false)
-        // What would lead elsewhere or cannot be read in a listing stays as the URL spells it.
+        // A name that would lead elsewhere or is unreadable in a listing stays as the URL spells it.
         let isPlain = name.unicodeScalars.allSatisfy { !SafeText.steers($0.value) }
         return isPlain ? name : encoded
     }
 
-    /// Where the content goes.
+    /// The destination of the content.
     func target(_ url: URL) throws(ExitCode) -> GetTarget {
         if usesRemoteName, let name = Self.remoteName(url) {
-            // A URL may end like an option, or with the "-" that -o takes for standard output: here it is a
-            // file like all.
+            // A URL may end like an option, or with the "-" that -o takes for standard output; as a remote
+            // name it is a plain file.
             return try GetTarget(file: name.hasPrefix("-") ? "./\(name)" : name, isChecked: checksum != nil)
         }
         guard let output, output != "-" else { return .stream(.output, name: nil) }
@@ -109,7 +108,7 @@ struct GetContentOptions: ParsableArguments {
         }
         var replaced: Set<HTTPField.Name> = []
         for field in fields {
-            // The first of a name replaces the default field, further ones are added.
+            // The first field of a name replaces the default, further ones are added.
             if replaced.insert(field.name).inserted { request.headerFields[field.name] = nil }
             if let value = field.value {
                 request.headerFields.append(HTTPField(name: field.name, value: value))
@@ -123,7 +122,7 @@ struct GetContentOptions: ParsableArguments {
         request.options.timeouts.total = connection.maximumTime.flatMap { $0 == .zero ? nil : $0 }
         if let silence = connection.longestSilence {
             request.options.timeoutInterval = silence
-            // Where no connection comes about, nothing is waited for but this.
+            // The connection is the only thing that is waited for here, so it needs a limit.
             request.options.timeouts.connect = request.options.timeouts.connect ?? .seconds(60)
         }
         return request

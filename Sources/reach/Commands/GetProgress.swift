@@ -7,7 +7,7 @@ import SessionManagerExtras
 
 extension GetProgress.Choice: ExpressibleByArgument {}
 
-/// Shows progress on standard error: a bar that is drawn over itself, or lines.
+/// Shows progress on standard error: a bar that is redrawn, or lines.
 ///
 /// Belongs to one thread.
 final class GetProgress {
@@ -21,18 +21,18 @@ final class GetProgress {
     private var bar: TransferProgressBar?
     private var isDrawn = false
     /// When the last line was printed, since the start.
-    private var told: Duration?
-    /// What was printed last about the network.
+    private var lastPrinted: Duration?
+    /// The last printed reason for waiting.
     private var waiting: WaitingText?
 
-    /// Lines come no faster than this.
+    /// The shortest interval between lines.
     private static let lineSpacing = Duration.seconds(5)
 
     init(_ choice: Choice, showsContent: Bool, isJSON: Bool) {
         let terminal = Terminal(descriptor: StandardStream.error.descriptor)
         let output = Terminal(descriptor: StandardStream.output.descriptor)
         self.terminal = terminal
-        // Between content on the same terminal a bar would only be in the way.
+        // A bar would be mixed with content on the same terminal.
         let hasPlace = terminal.isTerminal && !(showsContent && output.isTerminal)
         way =
             switch choice {
@@ -43,7 +43,7 @@ final class GetProgress {
             }
     }
 
-    /// How often it is to be shown; nil for never.
+    /// The interval between redraws; nil for never.
     var interval: Duration? {
         switch way {
         case .bar, .lines: .milliseconds(100)
@@ -51,7 +51,7 @@ final class GetProgress {
         }
     }
 
-    /// Shows what the transfer waits for.
+    /// Shows the reason for waiting.
     func wait(_ reason: HoldReason, _ progress: TransferProgress.Snapshot?) {
         let text = WaitingText(reason, progress, isUnicode: terminal.style(.never).isUnicode)
         guard text != waiting else { return }
@@ -66,14 +66,14 @@ final class GetProgress {
         }
     }
 
-    /// Shows why there is another try, on a line that stays.
+    /// Shows the reason for another attempt, on a line that stays.
     func notify(_ sentence: String) {
         guard interval != nil else { return }
         clear()
         StandardStream.error.write(terminal.style(.never).sentence(sentence) + "\n")
     }
 
-    /// Shows how far the transfer is, so long after its start.
+    /// Shows the progress at a time since the start.
     func show(_ moment: GetMeter.Moment, elapsed: Duration) {
         waiting = nil
         var bar =
@@ -84,18 +84,18 @@ final class GetProgress {
         switch way {
         case .nothing: break
         case .bar:
-            // The size may have changed since the last time.
+            // The terminal's size may have changed since the last redraw.
             let columns = Terminal(descriptor: StandardStream.error.descriptor).columns ?? 80
             StandardStream.error.write("\r\(bar.line(columns: columns))\u{1B}[K")
             isDrawn = true
         case .lines:
-            if let told, elapsed - told < Self.lineSpacing { return }
-            told = elapsed
+            if let lastPrinted, elapsed - lastPrinted < Self.lineSpacing { return }
+            lastPrinted = elapsed
             StandardStream.error.write(terminal.style(.never).sentence(bar.plainLine) + "\n")
         }
     }
 
-    /// Leaves the terminal as it was.
+    /// Clears the bar.
     func clear() {
         guard isDrawn else { return }
         StandardStream.error.write("\r\u{1B}[K")

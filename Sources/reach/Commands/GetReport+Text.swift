@@ -8,7 +8,7 @@ import SessionManager
 import SessionManagerExtras
 
 extension GetReport {
-    /// What was done: `1.2 MB from example.com in 3.4 s, saved as x (resumed at 43 %)`.
+    /// The result: `1.2 MB from example.com in 3.4 s, saved as x (resumed at 43 %)`.
     var sentence: String {
         if wasComplete { return "\(file ?? "it") is complete already, and its checksum is right" }
         var text = "\(AmountText.bytes(bytes)) from \(host) in \(AmountText.seconds(elapsed))"
@@ -19,17 +19,17 @@ extension GetReport {
         return text
     }
 
-    /// What went wrong, and what there is to go on from.
+    /// The failure, and whether a part remains for `--resume`.
     func sentence(of failure: Failure) -> String {
-        guard let keptFile else { return failure.sentence }
+        guard let partFile else { return failure.sentence }
         let part =
-            keptTotal.map { "\(AmountText.bytes(keptBytes)) of \(AmountText.bytes($0))" }
-            ?? AmountText.bytes(keptBytes)
+            partTotal.map { "\(AmountText.bytes(partBytes)) of \(AmountText.bytes($0))" }
+            ?? AmountText.bytes(partBytes)
         let way =
-            keepsValidator
+            hasValidator
             ? "--resume goes on from there"
             : "but nothing tells whether the server's file stays the same: --resume goes on from there only with --sha256"
-        return "\(failure.sentence); \(part) kept in \(keptFile), \(way)"
+        return "\(failure.sentence); \(part) kept in \(partFile), \(way)"
     }
 
     private static func percent(_ part: Int64, of whole: Int64) -> Int64 {
@@ -38,7 +38,7 @@ extension GetReport {
 
     /// One object and a line feed.
     ///
-    /// A contract with scripts: a field never changes its type and none goes away; new ones come at the end.
+    /// A contract with scripts: a field never changes its type or disappears; new ones are appended.
     func writeJSON(to line: inout TextLine) {
         line.append(literal: "{\"schema\":1,\"ok\":")
         line.append(json: failure == nil)
@@ -65,9 +65,9 @@ extension GetReport {
         line.append(literal: ",\"file\":")
         line.append(json: failure == nil ? file : nil)
         line.append(literal: ",\"kept\":")
-        line.append(json: keptFile)
+        line.append(json: partFile)
         line.append(literal: ",\"keptBytes\":")
-        line.append(keptBytes)
+        line.append(partBytes)
         line.append(literal: ",\"sha256\":")
         line.append(json: hash.map(Self.hex))
         line.append(literal: ",\"error\":")

@@ -4,48 +4,47 @@ import ArgumentParser
 import FoundationEssentials
 import SessionManager
 
-/// What a `reach get` has done, for a sentence, for JSON and for the exit code.
+/// The result of a `reach get`, as a sentence, JSON and the exit code.
 struct GetReport: Sendable {
     /// Why it failed.
     struct Failure: Sendable, Equatable {
         var exitCode: ExitCode
-        /// The number of the error; nil where only the status is the reason.
+        /// The number of the error; nil if only the status is the reason.
         var number: Int?
-        /// What happened and what to try.
+        /// The sentence with its advice.
         var sentence: String
     }
 
-    /// Where the answer came from, after redirects; without user and password.
+    /// The URL of the answer, after redirects; without user and password.
     private(set) var url: URL
     private(set) var host: String
     private(set) var status: Int?
     private(set) var version: HTTPVersion?
     private(set) var remote: String?
-    /// The checksum that was asked for.
+    /// The checksum to compare with.
     let expected: [UInt8]?
-    /// The content's bytes that came this time.
+    /// The bytes of content received by this run.
     var bytes: Int64 = 0
-    /// What the server says there is in all.
+    /// The server's size of the content.
     var total: Int64?
-    /// The bytes of the whole; nil where it is not complete.
+    /// The size of the complete file; nil if it is incomplete.
     var size: Int64?
-    /// The bytes that were there already.
+    /// The bytes that an earlier run has stored.
     var resumedAt: Int64 = 0
-    /// The file was there already and is right.
+    /// The file existed already and is right.
     var wasComplete = false
     var elapsed: Duration = .zero
     var file: String?
-    /// Whether the request asks for content only if there is other than it names.
+    /// Whether the request is conditional, so that an answer without content is a success.
     var isConditional = false
-    /// How often it was tried again.
+    /// The number of repeated attempts.
     var retries = 0
-    private(set) var keptFile: String?
-    /// Whether `--resume` goes on with that as it is; otherwise only where a checksum tells if the file is
-    /// right.
-    private(set) var keepsValidator = true
-    private(set) var keptBytes: Int64 = 0
-    /// How many bytes there are where those are from.
-    private(set) var keptTotal: Int64?
+    private(set) var partFile: String?
+    /// Whether `--resume` can continue the part without a checksum of the file.
+    private(set) var hasValidator = true
+    private(set) var partBytes: Int64 = 0
+    /// The size of the file that the part belongs to.
+    private(set) var partTotal: Int64?
     var hash: [UInt8]?
     var isOnStandardOutput = false
     /// Whether the content did not end with a line feed.
@@ -69,7 +68,7 @@ struct GetReport: Sendable {
         if let end = metrics.last?.remote { remote = end.description }
     }
 
-    /// Notes why it failed.
+    /// Records the failure.
     mutating func fail(_ error: SessionError) {
         record(error.response, [])
         if let status, status >= 300, error.code == .badServerResponse {
@@ -88,18 +87,18 @@ struct GetReport: Sendable {
             sentence: "\(error.message)\(place)\(advice)")
     }
 
-    /// Records the part that is kept for a later run.
-    mutating func keep(_ bytes: Int64, of total: Int64?, in file: String, goesOn: Bool = true) {
-        (keptFile, keptBytes, keptTotal, keepsValidator) = (file, bytes, total, goesOn)
+    /// Records the part that remains for a later run.
+    mutating func recordPart(_ bytes: Int64, of total: Int64?, in file: String, hasValidator: Bool = true) {
+        (partFile, partBytes, partTotal, self.hasValidator) = (file, bytes, total, hasValidator)
     }
 
-    /// A signal was the reason.
+    /// Records that a signal ended it.
     mutating func interrupt() {
         failure = Failure(
             exitCode: .interrupted, number: SessionError.Code.cancelled.rawValue, sentence: "interrupted")
     }
 
-    /// What a server says beside the status, if it is short text.
+    /// The server's explanation beside the status, if it is short text.
     private static func sentence(
         status: Int, _ explanation: String, _ url: URL, _ content: Data?
     ) -> String {
@@ -112,7 +111,7 @@ struct GetReport: Sendable {
         return sentence
     }
 
-    /// The checksum as sha256sum(1) writes it.
+    /// The checksum in the format of sha256sum(1).
     static func hex(_ bytes: [UInt8]) -> String {
         let digits = Array("0123456789abcdef".utf8)
         return String(

@@ -3,12 +3,12 @@
 import SessionManager
 import SessionManagerExtras
 
-/// Which failures `reach get` tries again after.
+/// The failures after which `reach get` tries again.
 ///
-/// Unless it is told a number, it goes on where content was cut off whose rest can be asked for; with one, it
-/// also tries again after other failures that may pass.
+/// Without `--retry` it only continues content that was cut off and can be continued; with it, it also tries
+/// again after other temporary failures.
 struct GetRetries: RequestInterceptor {
-    /// How often it goes on by itself.
+    /// The number of continuations without `--retry`.
     static let standard = 5
 
     private let policy: any RequestInterceptor

@@ -5,11 +5,11 @@ import FoundationEssentials
 import Reachability
 import SessionManager
 
-/// What a status means that is none of success (RFC 9110 §15).
+/// The meaning of a status that is no success (RFC 9110 §15).
 struct GetStatus: Equatable {
-    /// What the program ends with.
+    /// The program's exit code.
     var exitCode: ExitCode
-    /// What there is to say besides the status itself; empty for nothing.
+    /// The explanation beside the status; may be empty.
     var explanation = ""
 
     /// - Parameters:
@@ -39,25 +39,25 @@ struct GetStatus: Equatable {
 
 /// The source of the network's status for `reach get`.
 enum GetNetwork {
-    /// Has a queue follow the network of a transfer.
+    /// Makes a queue follow the network of a transfer.
     static func follow(_ url: URL, _ queue: RequestQueue) {
         var settings = queue.settings
         settings.follows = source(for: url)
-        // Nothing crowds in behind a single transfer, and what it begins too early it goes on with.
+        // A single transfer has no crowd behind it, and one that started too early is continued.
         settings.settleTime = .milliseconds(20)
         queue.settings = settings
     }
 
-    /// Who is followed; nobody where there is no network at the start, so that a script hears of that at
+    /// The network to follow; none if there is no network at the start, so that a script learns of it at
     /// once.
     ///
-    /// A transfer that had begun waits for the network to come back instead, for as long as it takes.
+    /// A transfer that has begun waits for the network to come back instead, for as long as it takes.
     private static func source(for url: URL) -> NetworkSource {
         let host = url.host() ?? ""
         let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
         let address = IPAddress(bare)
         if address?.isLoopback == true || bare == "localhost" { return .nobody }
-        // An address may be on a network that no default route leads to. A name may be the proxy's matter.
+        // An address may be on a network without a default route. A name may be looked up by the proxy.
         let manager = address == nil ? ReachabilityManager() : ReachabilityManager(hostName: bare)
         manager.startMonitoring()
         guard manager.isReachable || manager.path.alternative != nil else {

@@ -4,20 +4,21 @@ import ArgumentParser
 import Glibc
 import SessionManager
 
-/// Where the content of `reach get` goes.
+/// The destination of the content of `reach get`.
 enum GetTarget: Sendable {
-    /// Straight into something that is no file: standard output, a device, a pipe.
+    /// Written directly: standard output, a device, a pipe.
     case stream(StandardStream, name: String?)
-    /// Into a file, at once when it is complete.
+    /// A file that is replaced when the content is complete.
     case file(GetFiles)
 
-    /// The target of this name, opened where it is no regular file; says why not and gives the exit code.
+    /// The destination of this name, opened if it is no regular file; prints the reason of a failure and
+    /// throws the exit code.
     init(file name: String, isChecked: Bool = false) throws(ExitCode) {
         var path = name
         var status = stat()
         let isLink = lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
         if isLink, Self.isStrangers(path, status) {
-            complain("\(name) is a link that somebody else has put there; name another file, or remove it")
+            complain("\(name) is a link that another user has put there; name another file, or remove it")
             throw .inputOutput
         }
         if isLink, let real = realpath(path, nil) {
@@ -47,8 +48,7 @@ enum GetTarget: Sendable {
     /// Whether another user has put a link into a world-writable folder: its target would be replaced with
     /// this user's rights.
     ///
-    /// The kernel does not follow such links either (protected_symlinks, proc_sys_fs(5)); here it is only
-    /// looked where they lead.
+    /// The kernel does not follow such links (protected_symlinks, proc_sys_fs(5)), but it is not asked here.
     private static func isStrangers(_ link: String, _ status: stat) -> Bool {
         let end = link.lastIndex(of: "/")
         var folder = stat()
@@ -57,7 +57,7 @@ enum GetTarget: Sendable {
         return isForEverybody && status.st_uid != geteuid() && status.st_uid != folder.st_uid
     }
 
-    /// Whether the content can be seen on standard output.
+    /// Whether the content goes to standard output.
     var isStandardOutput: Bool {
         if case .stream(_, nil) = self { true } else { false }
     }

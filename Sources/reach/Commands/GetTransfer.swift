@@ -16,7 +16,7 @@ struct GetTransfer: Sendable {
     let wantsChecksum: Bool
     let meter: GetMeter
 
-    /// Does it all; a cancelled task ends it early, with what came kept.
+    /// Runs the transfer; a cancelled task ends it early and stores the part.
     func run() async -> GetReport {
         var report = GetReport(url: request.url, expected: checksum)
         report.isConditional = [.ifNoneMatch, .ifModifiedSince].contains { request.headerFields[$0] != nil }
@@ -57,8 +57,8 @@ struct GetTransfer: Sendable {
         let record = isResuming ? files.record(for: request.url) : nil
         do throws(SessionError) {
             do throws(SessionError) { try await receive(files, record, &report) } catch {
-                // Perhaps a part of an older version, which only the checksum detects: download from the
-                // start.
+                // Perhaps the part was of an older version, which only the checksum detects: download from
+                // the start.
                 guard error.code == .checksumMismatch, report.resumedAt > 0, let record, !isStrong(record)
                 else {
                     throw error
@@ -70,11 +70,11 @@ struct GetTransfer: Sendable {
             report.file = files.path
         } catch {
             if error.code == .checksumMismatch { files.discard() } else { files.settle() }
-            // The part may be of another URL: it is kept, and not continued.
-            if let kept = files.record(for: self.request.url) {
-                report.keep(
-                    kept.receivedBytes, of: kept.totalBytes, in: files.part,
-                    goesOn: checksum != nil || isStrong(kept))
+            // The part may be of another URL: it remains, but is not continued.
+            if let record = files.record(for: self.request.url) {
+                report.recordPart(
+                    record.receivedBytes, of: record.totalBytes, in: files.part,
+                    hasValidator: checksum != nil || isStrong(record))
             }
             throw error
         }
@@ -85,7 +85,8 @@ struct GetTransfer: Sendable {
         if case .restart = ResumeRules(record: record).plan { false } else { true }
     }
 
-    /// Has everything in the partial file, from its beginning or from where the record says, and right.
+    /// Downloads the whole content into the partial file, from the start or continuing a record, and verifies
+    /// it.
     private func receive(
         _ files: GetFiles, _ record: ResumeRecord?, _ report: inout GetReport
     ) async throws(SessionError) {
@@ -94,7 +95,7 @@ struct GetTransfer: Sendable {
         options.partialFile = files.part
         options.goesOnWithoutValidator = checksum != nil
         var request = request
-        // The file as it is on the server: that is what ranges and checksums count.
+        // Without decompression, since ranges and checksums refer to the file on the server.
         request.options.decompressesContent = false
         let task =
             if let record {
@@ -149,7 +150,7 @@ struct GetTransfer: Sendable {
 
     // MARK: To standard output
 
-    /// Hands the content on as it comes.
+    /// Writes the content as it arrives.
     private func relay(_ out: StandardStream, _ report: inout GetReport) async throws(SessionError) {
         let (response, content) = try await accepted(&report)
         report.total = response.contentLength
@@ -163,8 +164,8 @@ struct GetTransfer: Sendable {
         report.record(response, content.task.metrics)
     }
 
-    /// An answer whose content is wanted; one that is not is tried again where that may help, before anything
-    /// was handed on.
+    /// An answer with content; another answer is tried again where that may help, before the first byte is
+    /// written.
     private func accepted(
         _ report: inout GetReport
     ) async throws(SessionError) -> (SessionResponse, ContentStream) {
@@ -184,8 +185,7 @@ struct GetTransfer: Sendable {
         }
     }
 
-    /// Waits as the retriers want before another try; throws the refusal where they want none, or the time is
-    /// over before.
+    /// Waits as long as the retriers say; throws the refusal if they want no retry, or the time is over.
     private func pause(
         after refusal: SessionError, _ response: SessionResponse, tries: Int
     ) async throws(SessionError) {
@@ -203,7 +203,7 @@ struct GetTransfer: Sendable {
         }
     }
 
-    /// Hands the content on when it is complete and right.
+    /// Writes the content once it is complete and verified.
     private func check(_ out: StandardStream, _ report: inout GetReport) async throws(SessionError) {
         _ = try SHA256Digest()
         let outcome = try await run(manager.downloadTask(with: request), &report)

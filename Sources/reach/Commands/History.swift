@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import EventLoop
+import FoundationEssentials
 import Glibc
 import Reachability
 import Service
 import ServiceCore
+import SessionCore
 import Storage
 
-/// `reach history`: what the service has kept.
+/// `reach history`: shows the history that the service has stored.
 struct History: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print when the network could be reached, as far as the service saw it.",
@@ -82,8 +85,7 @@ struct History: ParsableCommand {
             throw .noInput
         }
         do throws(StorageError) {
-            // SQLite makes an index of the log even for reading: with the rights of the one whose folder it
-            // is.
+            // Even for reading SQLite makes an index of the log, so the folder's owner has to be its owner.
             try FolderRights.needed(in: directory)?.assume()
             let database = try HistoryDatabase(reading: path)
             let isRunning = HistoryLock.isHeld(beside: path)
@@ -132,4 +134,31 @@ extension HistoryTime: CustomStringConvertible {
 extension ExitCode {
     /// There is no such file (EX_NOINPUT, sysexits.h).
     static let noInput = ExitCode(66)
+}
+
+/// Client for a running service's history, for users without read access to its file.
+enum ServiceHistory {
+    /// Reading a long history from a slow disk takes long.
+    private static let patience: Int64 = 30_000_000_000
+
+    /// Nil if no service answers; prints a message after a moment of waiting.
+    static func timeline(from: WallTime, to: WallTime) -> HistoryTimeline? {
+        let note = WaitingMessage("waiting for the service at \(ServicePaths.socketHere)")
+        let message = message(from)
+        note.end()
+        guard let message, let reply = try? JSONValue(parsing: Data(message)), reply["error"] == nil,
+            let periods = reply["parameters"]?["periods"]?.array
+        else { return nil }
+        return HistoryTimeline(periods: periods.compactMap { HistoryPeriod($0) }, from: from, to: to)
+    }
+
+    private static func message(_ from: WallTime) -> [UInt8]? {
+        let limit = Reactor.now + patience
+        do throws(ServiceError) {
+            var client = try VarlinkClient(path: ServicePaths.socketHere, until: limit)
+            let parameters: [String: JSONValue] = ["since": .string(from.text), "limit": 10_000]
+            try client.send(VarlinkCall(ServiceInterface.name + ".GetHistory", parameters), until: limit)
+            return try client.receive(until: limit)
+        } catch { return nil }
+    }
 }

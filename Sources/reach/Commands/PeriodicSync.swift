@@ -4,10 +4,10 @@ import EventLoop
 import Reachability
 import Synchronization
 
-/// Does something every few seconds, on a thread of its own: a slow disk must hold up nothing else.
+/// Repeats work every few seconds on a thread of its own, so that a slow disk delays nothing else.
 final class PeriodicSync: Sendable {
     private static let interval = Duration.seconds(5)
-    /// The thread; nil while there is nothing to do, and where none can be had.
+    /// The thread; nil before the start, and if none can be started.
     private let reactor = Mutex<Reactor?>(nil)
 
     /// Begins, once.
@@ -21,7 +21,7 @@ final class PeriodicSync: Sendable {
         new.perform { [weak new] in if let new { Self.repeatedly(work, new) } }
     }
 
-    /// Ends; when it returns nothing is done any more.
+    /// Ends the repetition; no work runs after its return.
     func end() {
         let former = reactor.withLock { reactor -> Reactor? in
             defer { reactor = nil }

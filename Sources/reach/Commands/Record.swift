@@ -3,7 +3,7 @@
 import ArgumentParser
 import Reachability
 
-/// `reach record`: writes down everything a monitor sees, for `reach replay`.
+/// `reach record`: writes everything that a monitor sees to a file, for `reach replay`.
 struct Record: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Write down what happens to the network, for 'reach replay'.",

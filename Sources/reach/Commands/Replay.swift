@@ -3,7 +3,7 @@
 import ArgumentParser
 import Reachability
 
-/// `reach replay`: lets the same machine live through a recording.
+/// `reach replay`: runs a recording through the same state machine.
 struct Replay: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print what 'reach watch' would have printed while a recording was made.",

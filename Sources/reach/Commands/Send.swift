@@ -15,7 +15,7 @@ struct Send: ParsableCommand {
             It prints the request's number when the request is on the disk. The service that runs takes it (\(ServicePaths.socket), \
             or REACH_SOCKET). Where none runs it goes to the files that the last service had, or that the configuration names, \
             but never so where REACH_SOCKET names a service; --state-directory names the folder. The request is sent as soon as there is a network, again after failures that may pass, and always with the same \
-            Idempotency-Key. --wait waits for the end of it, and --now delivers here and now unless somebody else does.
+            Idempotency-Key. --wait waits for the end of it, and --now delivers here and now unless another process does.
 
             Exit codes: 0 taken, and with --wait or --now delivered; 2 not within --timeout, and still in the outbox; \
             1 expired, dropped or removed, or the key waits with other content; 4 the server refuses it, or it cannot be sent; 5 the server's fault; 6 no connection; \
@@ -77,7 +77,8 @@ struct Send: ParsableCommand {
         throw settlement.outcome == "dead" ? ExitCode(settlement.failure) : .failure
     }
 
-    /// Prints the number of the accepted request, and its state where the time is over before its end.
+    /// Prints the number of the accepted request, and its state if the time limit ends before it is
+    /// delivered.
     ///
     /// - Parameter work: calls its argument when the outbox has accepted the request.
     private func reportingReceipt<Value>(

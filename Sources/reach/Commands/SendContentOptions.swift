@@ -141,7 +141,7 @@ extension Value {
                 reference: String(value[start...])),
             ["env", "file"].contains(field.source), !field.key.isEmpty, HTTPField.Name(field.name) != nil
         else { throw ValidationError(advice) }
-        // It is read by another process, in another folder.
+        // Another process, in another folder, reads the file.
         guard field.source == "file", !field.key.hasPrefix("/") else { return field }
         let path = URL(filePath: field.key, relativeTo: .currentDirectory()).path(percentEncoded: false)
         return SecretField(name: field.name, prefix: field.prefix, source: field.source, key: path)

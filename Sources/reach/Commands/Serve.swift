@@ -8,7 +8,7 @@ import Reachability
 import Service
 import ServiceCore
 
-/// `reach serve`: the service that every program of the device can ask.
+/// `reach serve`: the service for all programs of the device.
 struct Serve: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run the service: tell every program of this machine how the network is.",
@@ -55,7 +55,7 @@ struct Serve: ParsableCommand {
         // Before any thread starts: threads inherit the handling of signals, and reading the environment is
         // not thread-safe.
         ServiceSignals.block()
-        let manager = ServiceManager.take()
+        let manager = ServiceManager.consumeEnvironment()
         let sink = LogSink(
             descriptor: StandardStream.error.descriptor, format: settings.log.format,
             journalStream: getenv("JOURNAL_STREAM").map { String(cString: $0) }, level: settings.log.level)

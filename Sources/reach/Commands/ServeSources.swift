@@ -5,10 +5,10 @@ import CLinux
 import Glibc
 import ServiceCore
 
-/// Where the configuration of the service comes from; read at its start, and with SIGHUP again.
+/// The sources of the service's configuration; read at the start, and again with SIGHUP.
 struct ServeSources: Sendable {
     private let file: String
-    /// A file that was named has to be there.
+    /// Whether the file was named and so has to exist.
     private let isNamed: Bool
     private let environment: [String: String]
     private let options: [String]
@@ -39,7 +39,7 @@ struct ServeSources: Sendable {
         return reader
     }
 
-    /// The same, or everything that is wrong is said.
+    /// The reader if there are no problems; else prints them and throws the exit code.
     func checked() throws(ExitCode) -> ConfigurationReader {
         let reader = read()
         guard reader.problems.isEmpty else {
@@ -49,17 +49,17 @@ struct ServeSources: Sendable {
         return reader
     }
 
-    /// So long, in milliseconds, is a piece of the configuration waited for.
+    /// The limit for each piece of the configuration, in milliseconds.
     private static let patience: Int32 = 5_000
 
-    /// Its bytes, of which there may be too many by then; nil with `errno` where it cannot be read.
+    /// The file's bytes, cut off above a limit; nil with `errno` if it cannot be read.
     private static func content(_ file: String) -> [UInt8]? {
         let descriptor = file == "-" ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
         defer { if descriptor != STDIN_FILENO { close(descriptor) } }
         var (bytes, piece) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16))
         while bytes.count <= TOMLReader.sizeLimit {
-            // A pipe may be slow to write, or have no writer at all.
+            // A pipe's writer may be slow or missing.
             var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             if descriptor != STDIN_FILENO, Glibc.poll(&poll, 1, patience) == 0 {
                 errno = ETIMEDOUT

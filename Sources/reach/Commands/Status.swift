@@ -5,7 +5,7 @@ import Reachability
 import ServiceCore
 import SessionManager
 
-/// `reach status`: how things are at this instant.
+/// `reach status`: the current state.
 struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print whether the network can be reached, which way, and what each link lacks.",
@@ -44,8 +44,8 @@ struct Status: ParsableCommand {
         throw ExitCode(report.status)
     }
 
-    /// Asks the kernel; for a host that has a name, after its addresses, which may take as long as
-    /// resolv.conf(5) says.
+    /// Evaluates the network once; for a name after its lookup, which may take as long as resolv.conf(5)
+    /// says.
     private func look() throws(ReachabilityError) -> NetworkReport {
         let host = subject.host
         func check() throws(ReachabilityError) -> NetworkReport {
@@ -86,7 +86,7 @@ struct Status: ParsableCommand {
         }
     }
 
-    /// Scripts that read JSON get an object even where the kernel refuses.
+    /// Without access to the kernel, scripts that read JSON still get an object.
     private func unknown(_ error: ReachabilityError) -> Report {
         var path = ReachabilityPath()
         path.reason = ReachabilityReason(.kernelRefused, sentence: error.description)

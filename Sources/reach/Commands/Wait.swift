@@ -52,8 +52,7 @@ struct Wait: ParsableCommand {
             condition: WaitCondition(goal: goal, interface: interface), stable: stable, waiter: waiter)
         let configuration = subject.configuration()
         let host = subject.host?.text
-        // A link's own path may come and go without a change of the path in use, which is all that observers
-        // hear of.
+        // Observers hear of changes of the path in use only; a link's own path may come and go without one.
         var recorder: (@Sendable (RecordedItem) -> Void)?
         if interface != nil { recorder = { watch.linksMayHaveChanged(after: $0) } }
         let manager = subject.manager(configuration, recorder: recorder)
@@ -81,7 +80,7 @@ struct Wait: ParsableCommand {
         if let (status, path, links) = watch.latest {
             return Report(status: status, path: path, links: links, host: host)
         }
-        // A name that no server has answered for, though there is a way out.
+        // The name servers have not answered although there is a route.
         let reason = ReachabilityReason(.unresolved, sentence: "the name servers have not answered yet")
         let general = try? ReachabilityManager.check(configuration: subject.configuration())
         return Report(status: .unknown, path: .unknown(reason), links: general?.links ?? [], host: host)
@@ -93,8 +92,8 @@ struct Wait: ParsableCommand {
         guard let report = try? ReachabilityManager.check(host: host, configuration: configuration) else {
             return
         }
-        // The links are as they are at this instant; what the status is, the manager says, who holds a loss
-        // back for a moment.
+        // Links are read at this instant; the status comes from the manager, which delays a loss for a
+        // moment.
         let known = watch.latest
         watch.observe(
             status: known?.status ?? report.status, path: known?.path ?? report.path, links: report.links)
@@ -108,7 +107,7 @@ struct Wait: ParsableCommand {
             print(Headline(report).line(style))
             return
         }
-        // Not the path in use: the link speaks for itself.
+        // The condition is about the link and not about the path in use.
         print(style.text(link.reason.sentence))
     }
 

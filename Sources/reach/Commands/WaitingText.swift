@@ -3,10 +3,10 @@
 import ServiceCore
 import SessionManager
 
-/// What a transfer waits for: "waiting for network (eth0: no carrier), 43 % done".
+/// The reason why a transfer waits: "waiting for network (eth0: no carrier), 43 % done".
 struct WaitingText: Sendable, Equatable {
     private let head: String
-    /// Why; may be empty.
+    /// The reason; may be empty.
     private let sentence: String
     private let tail: String
     private let isUnicode: Bool
@@ -28,12 +28,13 @@ struct WaitingText: Sendable, Equatable {
             } ?? ""
     }
 
-    /// All of it.
+    /// The full text.
     var text: String { (sentence.isEmpty ? head : "\(head) (\(sentence))") + tail }
 
-    /// As much as fits into one line that is one column narrower than the terminal.
+    /// The text shortened to one line that is one column narrower than the terminal.
     ///
-    /// The sentence tells more than "for network" before it, and its first words more than its last ones.
+    /// Drops "for network" before the sentence, since the sentence says more, and the sentence's last words
+    /// first.
     func line(columns: Int) -> String {
         let room = max(1, columns - 1)
         let fitting = shorter.first { SafeText.width($0) <= room }
@@ -41,7 +42,7 @@ struct WaitingText: Sendable, Equatable {
         return String(Self.word.prefix(room))
     }
 
-    /// The candidates, the longest first.
+    /// The shortened texts, the longest first.
     private var shorter: [String] {
         var texts = [text]
         let words = sentence.split(separator: " ")

@@ -4,7 +4,7 @@ import ArgumentParser
 import Reachability
 import SessionManager
 
-/// `reach watch`: how things are, and then every change as it happens.
+/// `reach watch`: the current state, and then every change.
 struct Watch: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print how things are, and then a line for each change.",
@@ -32,7 +32,7 @@ struct Watch: ParsableCommand {
 
     func run() throws {
         let waiter = try MainThreadWaiter.begin(orExit: .cannotMonitor)
-        // Lines for people show the links once; looking at them with every change would make the lines late.
+        // Lines for people show the links once; evaluating them with every change would delay the lines.
         let configuration = subject.configuration(reportsLinks: output.json)
         let printer = UpdatePrinter(
             lines: ReportLines(
@@ -43,7 +43,7 @@ struct Watch: ParsableCommand {
             count: count, waiter: waiter)
         let manager = subject.manager(configuration)
         let probe = try makeProbe(manager)
-        // Before the first update, whose line contains it as well.
+        // Before the first update, whose line includes the result.
         let question = probe?.observe { printer.print($0) }
         let observation = manager.observeReachability { printer.print($0) }
         let deadline = timeout.map { Clock.monotonic + $0 }

@@ -2,17 +2,16 @@
 
 import FoundationEssentials
 
-/// What came with an answer where that is a web page, as far as its beginning tells: a network that wants
-/// people to sign in answers every request with one.
+/// A web page in an answer, judged by its beginning: a captive portal answers every request with one.
 struct AnsweredPage: Sendable, Equatable {
-    /// The title, in which anybody may write anything; empty where there is none.
+    /// The title, which is untrusted text; may be empty.
     private(set) var title = ""
-    /// Where it sends the browser to by itself (`<meta http-equiv="refresh">`); nil where it does not.
+    /// The target of an automatic redirect (`<meta http-equiv="refresh">`); nil without one.
     private(set) var refresh: String?
-    /// Whether it says that it is a network's page to sign in (WISPr, which programs are to recognize it by).
+    /// Whether the page declares itself a network's sign-in page (WISPr, which is made for programs).
     private(set) var isGateway = false
 
-    /// Nil where it is no page.
+    /// Nil if the content is no web page.
     init?(_ content: Data, type: String?) {
         let bytes = Bytes(content)
         let isNamed = type.map { $0.lowercased().contains("html") } == true
@@ -26,7 +25,7 @@ struct AnsweredPage: Sendable, Equatable {
         refresh = bytes.refresh
     }
 
-    /// A page's content, in which letters are looked for whether large or small.
+    /// A page's content, searched without regard to case.
     private struct Bytes {
         private let bytes: [UInt8]
         private let lower: [UInt8]
@@ -49,14 +48,15 @@ struct AnsweredPage: Sendable, Equatable {
             }
         }
 
-        /// In one line, and no more of it than fits into one.
+        /// The text as one line, cut off at a length that fits.
         func text(_ range: Range<Int>) -> String {
             let words = String(decoding: bytes[range], as: UTF8.self).split { $0.isWhitespace }
             let line = words.joined(separator: " ")
             return line.count > 60 ? "\(line.prefix(60))…" : line
         }
 
-        /// `<meta http-equiv="refresh" content="0; url=http://…">`, its parts in any order.
+        /// The target in `<meta http-equiv="refresh" content="0; url=http://…">`, with its attributes in any
+        /// order.
         var refresh: String? {
             var place = 0
             while let begin = find("<meta", from: place), let end = find(">", from: begin) {

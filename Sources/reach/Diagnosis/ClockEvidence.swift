@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// From when to when a certificate is valid, in seconds since 1970; nil where that is not known.
+/// The validity period of a certificate, in seconds since 1970; nil where unknown.
 struct CertificateTimes: Sendable, Equatable {
     var begins: Int64?
     var ends: Int64?
@@ -10,32 +10,32 @@ struct CertificateTimes: Sendable, Equatable {
     }
 }
 
-/// What there is to tell by whether this machine's clock is wrong, or the certificate that is not valid by
-/// it; times in seconds since 1970.
+/// The evidence on whether this machine's clock is wrong, or a certificate is really not valid; times in
+/// seconds since 1970.
 struct ClockEvidence: Sendable, Equatable {
-    /// What this machine's clock shows.
+    /// This machine's clock.
     var now: Int64
-    /// A moment that is over for certain: this program was made then.
+    /// A time that has certainly passed: when this program was built.
     var made: Int64
     /// The certificate that is not valid now.
     var certificate = CertificateTimes()
-    /// The server's clock; nil where it sends no time.
+    /// The server's clock; nil if it sends no time.
     ///
-    /// The server has shown a certificate that is not valid, so nobody vouches for it: it is a hint to a
-    /// person, and nothing is set by it.
+    /// The server's certificate is not valid, so the time is not trustworthy: it is a hint for people, and no
+    /// clock is set by it.
     var server: Int64?
-    /// Whether all certificates that the server shows are valid now: then it is an authority that this
-    /// machine trusts.
+    /// Whether all certificates of the server are valid now; then the invalid one belongs to an authority
+    /// that this machine trusts.
     var isOfAuthority = false
 
-    /// So many seconds are no matter to certificates and tokens.
+    /// Deviations in seconds that do not affect certificates and tokens.
     static let tolerance: Int64 = 300
 
     enum Culprit: Sendable, Equatable {
         case clock, certificate
-        /// An authority's, which this machine has.
+        /// The certificate of an authority on this machine.
         case authority
-        /// Nothing confirms it.
+        /// The more likely cause, without confirmation.
         case probablyClock, probablyCertificate
     }
 
@@ -45,11 +45,11 @@ struct ClockEvidence: Sendable, Equatable {
         if let server {
             return abs(now - server) > Self.tolerance && certificate.contains(server) ? .clock : .certificate
         }
-        // Certificates are rarely made for later; but they are forgotten.
+        // Certificates that are not valid yet are rare, expired ones are common.
         return certificate.begins.map { now < $0 } == true ? .probablyClock : .probablyCertificate
     }
 
-    /// Whether the clock shows a time before this program was made; a day is left for the clocks of those who
-    /// make programs.
+    /// Whether the clock shows a time before this program was built; a day is allowed for the clock of the
+    /// build machine.
     var isBeforeProgram: Bool { now < made - 86_400 }
 }

@@ -5,7 +5,7 @@ import Glibc
 import SessionManager
 import Synchronization
 
-/// Looks at this machine's clock.
+/// Reads this machine's clock.
 enum ClockProbe {
     /// 2026-01-01, in seconds since 1970: older than any build of this program.
     private static let firstVersion: Int64 = 1_767_225_600
@@ -16,7 +16,7 @@ enum ClockProbe {
 
     static var now: Int64 { Clock.wall.nanoseconds / 1_000_000_000 }
 
-    /// When the program's file was written, as packages keep it; never before its first version.
+    /// The modification time of the program's file, which packages preserve; never before the first version.
     private static var made: Int64 {
         var file = stat()
         guard stat("/proc/self/exe", &file) == 0 else { return firstVersion }
@@ -28,7 +28,7 @@ enum ClockProbe {
 final class CertificateWitness: SessionDelegate {
     private let seen = Mutex<CertificateTimes?>(nil)
 
-    /// Of the first certificate that is not valid now, which is mostly the server's own; nil where there is
+    /// The validity of the first certificate that is not valid now, mostly the server's own; nil if there is
     /// none.
     var times: CertificateTimes? { seen.withLock { $0 } }
 

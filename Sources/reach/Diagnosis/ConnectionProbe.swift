@@ -6,7 +6,7 @@ import Reachability
 
 /// Connects to addresses by TCP, all at once, and closes the connections again.
 enum ConnectionProbe {
-    /// So long, packets that were lost are sent again twice (RFC 6298 §2: after 1 s, after 3 s).
+    /// Long enough for lost packets to be sent again twice (RFC 6298 §2: after 1 s, after 3 s).
     static let limit: Duration = .seconds(4)
 
     static func observe(_ addresses: [IPAddress], port: Int) -> [ConnectionObservation] {
@@ -20,7 +20,7 @@ enum ConnectionProbe {
             }
             guard poll(&polls, nfds_t(polls.count), Int32((left + 999_999) / 1_000_000)) > 0 else { continue }
             for index in tries.indices where polls[index].revents != 0 {
-                tries[index].settle(after: Clock.monotonic - began)
+                tries[index].finish(after: Clock.monotonic - began)
             }
         }
         return tries.map { attempt in
@@ -36,7 +36,7 @@ enum ConnectionProbe {
         var socket: Int32
         var outcome: ConnectionObservation.Outcome?
         var took: Duration?
-        /// Where the packets come from.
+        /// The packets' source address.
         private var source: IPAddress?
 
         init(_ address: IPAddress, _ port: Int) {
@@ -49,8 +49,8 @@ enum ConnectionProbe {
                 fail(errno)
                 return
             }
-            // Without it the error remains, but not its sender.
-            _ = clinux_keep_icmp_errors(socket, isIPv4 ? AF_INET : AF_INET6)
+            // On failure the error remains, without its sender.
+            _ = clinux_queue_icmp_errors(socket, isIPv4 ? AF_INET : AF_INET6)
             let bytes = address.bytes
             let result: Int32
             if isIPv4 {
@@ -68,7 +68,7 @@ enum ConnectionProbe {
             }
             let failure = errno
             source = Self.source(of: socket)
-            if result == 0 { settle(after: .zero) } else if failure != EINPROGRESS { fail(failure) }
+            if result == 0 { finish(after: .zero) } else if failure != EINPROGRESS { fail(failure) }
         }
 
         private static func connect<Address>(_ socket: Int32, _ address: inout Address) -> Int32 {
@@ -95,19 +95,19 @@ enum ConnectionProbe {
             }
         }
 
-        /// What an ICMP message said that came back.
+        /// The ICMP message that ended the attempt, if any.
         private func rejection() -> ConnectionRejection? {
-            var told = clinux_icmp_error()
-            guard clinux_next_icmp_error(socket, &told) == 1 else { return nil }
-            let count = Int32(told.family) == AF_INET ? 4 : 16
-            let bytes = withUnsafeBytes(of: &told.sender) { Array($0.prefix(count)) }
+            var reported = clinux_icmp_error()
+            guard clinux_next_icmp_error(socket, &reported) == 1 else { return nil }
+            let count = Int32(reported.family) == AF_INET ? 4 : 16
+            let bytes = withUnsafeBytes(of: &reported.sender) { Array($0.prefix(count)) }
             guard let sender = IPAddress(bytes: bytes) else { return nil }
             return ConnectionRejection(
-                from: sender, type: told.type, code: told.code, server: address, source: source)
+                from: sender, type: reported.type, code: reported.code, server: address, source: source)
         }
 
-        mutating func settle(after took: Duration) {
-            self.took = took
+        mutating func finish(after duration: Duration) {
+            took = duration
             var failure: Int32 = 0
             var length = socklen_t(MemoryLayout<Int32>.size)
             getsockopt(socket, SOL_SOCKET, SO_ERROR, &failure, &length)
@@ -116,7 +116,8 @@ enum ConnectionProbe {
 
         private mutating func fail(_ number: Int32) {
             took = took ?? .zero
-            // The kernel says the same of a neighbour that does not answer, in the name of this machine.
+            // For a neighbour that does not answer, the kernel reports the same error with this machine as
+            // its sender.
             if let rejection = rejection(), rejection != .init(sender: .thisMachine, kind: .noHost) {
                 outcome = .rejected(rejection)
                 return
@@ -130,8 +131,8 @@ enum ConnectionProbe {
         }
     }
 
-    /// Who has to take what goes to an address on its way by `path`, where the kernel has asked for that
-    /// neighbour of IPv4 and got no answer (proc_net(5), `arp`: flag ATF_COM is not set).
+    /// The neighbour that has to forward packets for an address on `path`, if the kernel asked for that
+    /// neighbour by ARP and got no answer (proc_net(5), `arp`: flag ATF_COM is not set).
     static func silentNeighbour(
         on path: ReachabilityPath, to address: IPAddress
     ) -> ConnectionObservation.Neighbour? {
@@ -143,7 +144,7 @@ enum ConnectionProbe {
         return isSilent ? .init(address: next, interface: interface) : nil
     }
 
-    /// The MTU of a link, in bytes; nil where it is not known (netdevice(7), SIOCGIFMTU).
+    /// The MTU of a link, in bytes; nil if unknown (netdevice(7), SIOCGIFMTU).
     static func mtu(_ interface: String?) -> Int? {
         guard let interface, interface.utf8.count < Int(IF_NAMESIZE) else { return nil }
         let number = socket(AF_INET, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)

@@ -2,18 +2,18 @@
 
 import Reachability
 
-/// An ICMP message that ended a try to connect: who sent it, and what it says (RFC 792, RFC 1812 §5.2.7.1,
+/// An ICMP message that ended a connection attempt: its sender and its meaning (RFC 792, RFC 1812 §5.2.7.1,
 /// RFC 4443 §3).
 struct ConnectionRejection: Sendable, Equatable {
     enum Kind: Sendable, Equatable {
         /// A firewall or a policy forbids it.
         case prohibited
-        /// The sender is next to the host and does not find it.
+        /// The sender is on the host's link and does not find it.
         case noHost
         /// The sender has no route.
         case noNetwork
         case noPort
-        /// The packets were sent from router to router until their time was up.
+        /// The packets went from router to router until their time to live was used up.
         case circle
         case other(type: UInt8, code: UInt8)
     }
@@ -32,8 +32,8 @@ struct ConnectionRejection: Sendable, Equatable {
     }
 
     /// - Parameters:
-    ///   - server: What was connected to.
-    ///   - source: This machine's address for it; nil where that is not known.
+    ///   - server: the destination of the connection.
+    ///   - source: this machine's address for it; nil if unknown.
     init(from address: IPAddress, type: UInt8, code: UInt8, server: IPAddress, source: IPAddress?) {
         sender =
             if address == server { .server } else if address == source || address.isLoopback {
@@ -64,7 +64,7 @@ struct ConnectionRejection: Sendable, Equatable {
         }
     }
 
-    /// What was said, and by what.
+    /// The message in a sentence, with its sender as subject.
     var sentence: String { "\(who) \(what)" }
 
     private var who: String {
@@ -86,7 +86,7 @@ struct ConnectionRejection: Sendable, Equatable {
         }
     }
 
-    /// What to try.
+    /// The advice for people.
     func advice(port: Int, address: IPAddress) -> String {
         switch (sender, kind) {
         case (.thisMachine, _):

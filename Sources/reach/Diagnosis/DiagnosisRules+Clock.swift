@@ -3,7 +3,7 @@
 import Reachability
 import ServiceCore
 
-// Whether this machine's clock is right, and whether a certificate is not valid because of it.
+// Judges this machine's clock, and whether a certificate is invalid because of it.
 extension DiagnosisRules {
     static func clock(_ seen: ExchangeObservation) -> Finding? {
         if case .notValidNow(_, let evidence) = seen.outcome { return clock(evidence) }
@@ -38,7 +38,7 @@ extension DiagnosisRules {
         }
     }
 
-    /// What to do where a certificate is not valid at this time.
+    /// The advice for a certificate that is not valid at this time.
     static func advice(for evidence: ClockEvidence) -> String {
         switch evidence.culprit {
         case .clock, .probablyClock: "set this machine's clock; the certificate is not to blame"
@@ -52,7 +52,7 @@ extension DiagnosisRules {
 
     /// The fault of a certificate that is not valid at this time.
     ///
-    /// - Parameter words: What TLS says of it.
+    /// - Parameter words: TLS's message about it.
     static func sentence(_ words: String, _ evidence: ClockEvidence, host: String) -> String {
         guard let begins = evidence.certificate.begins, let ends = evidence.certificate.ends else {
             return words

@@ -4,10 +4,10 @@ import FoundationEssentials
 import ServiceCore
 import SessionManager
 
-// What the server's answer means, or that none came.
+// Judges the server's answer, or its absence.
 extension DiagnosisRules {
-    /// - Parameter inTheClear: What the same host says without TLS, where somebody else may answer in its
-    ///   place; nil where it was not asked.
+    /// - Parameter inTheClear: the same host's answer without TLS, which a captive portal may give in its
+    ///   place; nil if it was not probed.
     static func answer(
         _ seen: ExchangeObservation, url: URL, inTheClear: ExchangeObservation? = nil
     ) -> Finding {
@@ -65,8 +65,8 @@ extension DiagnosisRules {
             advice: "a page to sign in looks the same: compare with --probe-body, or ask by https")
     }
 
-    /// Whether a network may be to blame where TLS has failed, or broke off: then the host is asked without
-    /// TLS as well.
+    /// Whether a captive portal may be the cause of a failed or broken TLS connection; then the host is
+    /// probed without TLS as well.
     static func mayBePortal(_ seen: ExchangeObservation) -> Bool {
         switch seen.outcome {
         case .otherServer, .unknownAuthority, .brokenTLS, .failed: true
@@ -74,20 +74,19 @@ extension DiagnosisRules {
         }
     }
 
-    /// Whether the network may be the cause of a failed connection: not where the neighbour is known to be
+    /// Whether a captive portal may be the cause of failed connections; not if the neighbour is known to be
     /// missing.
     static func mayBePortal(_ seen: [ConnectionObservation]) -> Bool {
         seen.contains { $0.silentNeighbour == nil }
     }
 
-    /// A page to sign in, which lets nothing through to the port of the URL; nil where there is no sign of
-    /// one.
+    /// A captive portal that blocks the port of the URL; nil without a sign of one.
     static func portal(_ inTheClear: ExchangeObservation, url: URL) -> Finding? {
         let host = url.host() ?? ""
         return sign(of: inTheClear, host).map { portal("\(host) \($0)") }
     }
 
-    /// What a network says that wants people to sign in, behind the name of the host; nil where it is none.
+    /// The sentence about a captive portal that answered in the host's name; nil if the answer is none.
     private static func sign(of seen: ExchangeObservation, _ host: String) -> String? {
         guard case .answered(let status, let location) = seen.outcome else { return nil }
         if status == 511 { return "is answered for by a page to sign in (status 511)" }
@@ -110,18 +109,18 @@ extension DiagnosisRules {
             advice: "sign in with a browser on this network, or use another network", isPortal: true)
     }
 
-    /// The host of a redirect that leads away from the site; nil within it.
+    /// The host of a redirect to another site; nil within the site.
     private static func otherHost(_ location: String, than host: String) -> String? {
         guard let other = URL(string: location)?.host()?.lowercased(), !other.isEmpty else { return nil }
         let host = host.lowercased()
-        // example.com and www.example.com belong together, as far as anybody can say.
+        // example.com and www.example.com count as one site.
         guard other != host, !other.hasSuffix(".\(host)"), !host.hasSuffix(".\(other)") else { return nil }
         return other
     }
 
     /// - Parameters:
-    ///   - small: What the same question came to with packets of at most `size` bytes of content.
-    ///   - mtu: The link's own limit, where it is known.
+    ///   - small: the result of the same exchange with packets of at most `size` bytes of content.
+    ///   - mtu: the link's own limit, if known.
     static func packets(_ small: ExchangeObservation, size: Int, interface: String?, mtu: Int?) -> Finding {
         guard case .answered = small.outcome else {
             return .good(.packets, "small packets get no further than big ones")

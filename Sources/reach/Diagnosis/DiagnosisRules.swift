@@ -5,7 +5,7 @@ import Reachability
 import ReachabilityCore
 import SessionManager
 
-/// What the observations mean, and what to try: pure, one function for each check.
+/// Turns observations into findings with advice: pure, one function for each check.
 enum DiagnosisRules {
     // MARK: The path
 
@@ -95,7 +95,7 @@ enum DiagnosisRules {
 
     // MARK: Connections
 
-    /// - Parameter path: A family without a path is of no use to anybody.
+    /// - Parameter path: the current path; a family without a route there is not judged.
     static func connections(_ seen: [ConnectionObservation], path: ReachabilityPath) -> [Finding] {
         var findings: [Finding] = []
         for family in IPAddress.Family.allCases {
@@ -202,10 +202,10 @@ enum DiagnosisRules {
     }
 }
 
-// What a proxy means that the environment names.
+// Judges the proxy that the environment names.
 extension DiagnosisRules {
     /// - Parameters:
-    ///   - host: The server that was asked for.
+    ///   - host: the server of the URL.
     ///   - worksWithout: whether the server accepts connections without the proxy; nil if not tried.
     static func proxy(
         _ choice: ProxyChoice, _ seen: ProxyObservation, host: String, worksWithout: Bool?
@@ -237,9 +237,9 @@ extension DiagnosisRules {
     }
 }
 
-// What to do about a link, where more is known than its reason's code says.
+// Advice on a link that is more specific than its reason's code.
 extension DiagnosisRules {
-    /// Nil where the code says as much.
+    /// Nil if the code's own advice suffices.
     static func advice(for obstacle: LinkObstacle, link: String) -> String? {
         let server = "look whether a DHCP server answers on \(link)"
         return switch obstacle {

@@ -7,8 +7,7 @@ import Reachability
 import SessionManager
 import Synchronization
 
-/// Asks the server for the URL once, without following redirects, and reads the first 256 KiB of what it
-/// says.
+/// Requests the URL once, without following redirects, and reads the beginning of the answer.
 struct ExchangeProbe {
     let url: URL
     var policy: SecurityPolicy
@@ -24,16 +23,16 @@ struct ExchangeProbe {
         self.expectation = expectation
     }
 
-    /// What a small packet carries: every link must be able to (RFC 9293 §3.7.1).
+    /// The content of a packet that every link must be able to carry (RFC 9293 §3.7.1).
     static let smallSegment = 536
     private static let limit = 256 << 10
-    /// So much of the content is looked at; the probe of the internet reads as much.
-    private static let kept = 64 << 10
-    /// A server may think for so long.
+    /// The bytes of content that are judged; as many as the internet probe reads.
+    private static let contentLimit = 64 << 10
+    /// The longest silence of the server.
     private static let silence: Duration = .seconds(6)
 
-    /// Asks the same server for its time and its certificate's alone, whoever it is: nothing of the URL but
-    /// host and port goes out.
+    /// Requests only the time and the certificate's validity of the same server, whatever its identity; sends
+    /// nothing of the URL but host and port.
     var ofTimes: ExchangeProbe {
         var probe = ExchangeProbe(url: root(), policy: policy)
         probe.method = .head
@@ -41,14 +40,14 @@ struct ExchangeProbe {
         return probe
     }
 
-    /// Asks the same host without TLS, as browsers find out where to sign in; nil where the URL is not at the
-    /// usual port.
+    /// Probes the same host without TLS, as browsers do to find a captive portal; nil if the URL has an
+    /// unusual port.
     var inTheClear: ExchangeProbe? {
         guard url.scheme?.lowercased() == "https", url.port ?? 443 == 443 else { return nil }
         return ExchangeProbe(url: root(scheme: "http"), policy: policy)
     }
 
-    /// The first page of the host, without anybody's name and password.
+    /// The root page of the host, without the URL's user and password.
     private func root(scheme: String? = nil) -> URL {
         guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return url }
         (parts.user, parts.password, parts.query, parts.fragment) = (nil, nil, nil, nil)
@@ -57,9 +56,9 @@ struct ExchangeProbe {
         return parts.url ?? url
     }
 
-    /// - Parameter segmentSize: The most content of a packet in bytes; nil for what the links take.
+    /// - Parameter segmentSize: the most content of a packet in bytes; nil for the link's limit.
     /// - Returns: nil if interrupted.
-    /// - Throws: the exit code where no descriptor or thread is left to wait with, when that has been said.
+    /// - Throws: the exit code, after the message, if no descriptor or thread is left to wait with.
     func observe(segmentSize: Int? = nil) throws(ExitCode) -> ExchangeObservation? {
         let waiter = try MainThreadWaiter.begin(forTask: true, orExit: .cannotMonitor)
         var queue = RequestQueue.Settings()
@@ -74,13 +73,13 @@ struct ExchangeProbe {
         let work = Task { [self, request, queue] in
             let manager = URLSessionManager(securityPolicy: policy, queue: queue)
             manager.delegate = witness
-            var seen = await ask(request, manager)
+            var seen = await send(request, manager)
             seen.certificate = witness?.times
             manager.invalidate()
             answer.withLock { $0 = seen }
             waiter.finish()
         }
-        // However slowly it comes: a minute is an answer as well.
+        // A minute is enough even for slow content.
         let limit = Clock.monotonic + .seconds(60)
         let end = waiter.wait(watchesOutput: false, until: { limit })
         work.cancel()
@@ -88,7 +87,7 @@ struct ExchangeProbe {
         return answer.withLock { $0 } ?? ExchangeObservation(outcome: .silent)
     }
 
-    private func ask(_ request: SessionRequest, _ manager: URLSessionManager) async -> ExchangeObservation {
+    private func send(_ request: SessionRequest, _ manager: URLSessionManager) async -> ExchangeObservation {
         var options = TaskOptions()
         options.redirectHandler = Redirector.doNotFollow
         do throws(SessionError) {
@@ -102,7 +101,7 @@ struct ExchangeProbe {
                 var chunks = content.makeAsyncIterator()
                 while count < Self.limit, let chunk = try await chunks.next() {
                     count += chunk.count
-                    beginning += chunk.prefix(Self.kept - beginning.count)
+                    beginning += chunk.prefix(Self.contentLimit - beginning.count)
                 }
             } catch {
                 if error.code == .timedOut { seen.outcome = .silent }
@@ -124,7 +123,7 @@ struct ExchangeProbe {
         case .certificateHasUnknownRoot: .unknownAuthority(error.message)
         case .secureConnectionFailed: .brokenTLS(error.message)
         case .missingLibrary: .libraryMissing(error.description)
-        // Instead of a tunnel; a SOCKS proxy has no status.
+        // From the proxy, in place of a tunnel; a SOCKS proxy has no status.
         case .userAuthenticationRequired where error.transport?.isOfProxy != true:
             .answered(status: 407, location: nil)
         default: .failed(error.message)

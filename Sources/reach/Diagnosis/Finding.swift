@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one check of `reach doctor` came to.
+/// The result of one check of `reach doctor`.
 struct Finding: Sendable, Equatable {
-    /// The checks, each of which depends on the ones before.
+    /// The checks, each of which depends on those before it.
     enum Check: String, Sendable, CaseIterable {
         case path, proxy, name, connection, ipv4, ipv6, answer, clock, packets
     }
@@ -13,15 +13,14 @@ struct Finding: Sendable, Equatable {
 
     let check: Check
     let verdict: Verdict
-    /// What was seen, without a full stop.
+    /// The observation, without a full stop.
     let sentence: String
-    /// What to try; where nothing is wrong, mostly empty, else what that does not say.
+    /// The advice; for a good finding mostly empty, else a remark.
     var advice = ""
-    /// Whether it is a captive portal, which lets nothing else through.
+    /// Whether it is a captive portal, which blocks all other traffic.
     var isPortal = false
-    /// Whether it is behind what has failed before it: a wrong clock behind a certificate that is not valid,
-    /// lost packets behind an answer that does not come, a captive portal behind connections that are
-    /// refused.
+    /// Whether it is the cause of failures that come before it: a wrong clock of an invalid certificate, lost
+    /// packets of a missing answer, a captive portal of refused connections.
     var explainsEarlier: Bool { isPortal || check == .clock || check == .packets }
 
     static func good(_ check: Check, _ sentence: String) -> Finding {
@@ -45,14 +44,14 @@ struct Finding: Sendable, Equatable {
 struct Diagnosis: Sendable, Equatable {
     var findings: [Finding] = []
 
-    /// The cause: what explains the others; else the first thing that failed, since what comes after it rests
-    /// upon it; else the first doubt.
+    /// The finding that explains the others; else the first failure, on which later ones depend; else the
+    /// first doubtful finding.
     var cause: Finding? {
         let failed = findings.filter { $0.verdict == .failed }
         return failed.first(where: \.explainsEarlier) ?? failed.first
             ?? findings.first { $0.verdict == .doubtful }
     }
 
-    /// Good as far as visible.
+    /// The first remark of a good finding.
     var remark: Finding? { findings.first { $0.verdict == .good && !$0.advice.isEmpty } }
 }

@@ -7,10 +7,10 @@ import Glibc
 import Reachability
 import Synchronization
 
-/// Looks up one name the way every program does, but waits no longer than ten seconds.
+/// Looks up one name with getaddrinfo(3), as other programs do, but for ten seconds at most.
 enum NameProbe {
     /// - Returns: nil if interrupted.
-    /// - Throws: the exit code where no descriptor is left to wait with, when that has been said.
+    /// - Throws: the exit code, after the message, if no descriptor is left to wait with.
     static func observe(_ name: String) throws(ExitCode) -> NameObservation? {
         let waiter = try MainThreadWaiter.begin(orExit: .cannotMonitor)
         let answer = Mutex<NameObservation.Outcome?>(nil)
@@ -39,10 +39,9 @@ enum NameProbe {
             servers: servers())
     }
 
-    /// Why a lookup had no descriptors to work with: it ends as if there was no such name then
-    /// (getaddrinfo(3)).
+    /// The lack of descriptors that getaddrinfo(3) reports as a missing name; nil if there are enough.
     private static func shortage() -> ReactorError? {
-        // One for a file such as /etc/hosts, one for a question to a name server.
+        // One for a file such as /etc/hosts, one for a query to a name server.
         do throws(ReactorError) {
             let first = try OwnedDescriptor("eventfd", eventfd(0, Int32(EFD_CLOEXEC)))
             let second = try OwnedDescriptor("eventfd", eventfd(0, Int32(EFD_CLOEXEC)))
@@ -51,7 +50,7 @@ enum NameProbe {
         } catch { return error.errno == EMFILE || error.errno == ENFILE ? error : nil }
     }
 
-    /// Says so; the exit code.
+    /// Prints the message; returns the exit code.
     private static func cannotLookUp(_ name: String, _ error: ReactorError) -> ExitCode {
         complain("\(name) cannot be looked up: \(error)")
         return .cannotMonitor
@@ -65,9 +64,9 @@ enum NameProbe {
     }
 }
 
-/// Small files of the system.
+/// Reads small files of the system.
 enum SystemText {
-    /// The words of each line; none where the file cannot be read.
+    /// The words of each line; none if the file cannot be read.
     static func lines(_ path: String) -> [[String]] {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return [] }

@@ -2,13 +2,13 @@
 
 import Reachability
 
-/// What looking up a name came to.
+/// The result of a name lookup.
 struct NameObservation: Sendable, Equatable {
     enum Outcome: Sendable, Equatable {
         case found([IPAddress])
-        /// The name servers say that there is no such name, or none with an address.
+        /// The name servers report that the name does not exist, or has no address.
         case noSuchName
-        /// No name server has answered, or none could.
+        /// No name server has answered, or none could be asked.
         case noAnswer
         case failed(String)
     }
@@ -16,20 +16,20 @@ struct NameObservation: Sendable, Equatable {
     var name: String
     var outcome: Outcome
     var took: Duration
-    /// The name servers that are configured (resolv.conf(5)); empty where there is none.
+    /// The configured name servers (resolv.conf(5)).
     var servers: [String]
 }
 
-/// What connecting to one address came to.
+/// The result of connecting to one address.
 struct ConnectionObservation: Sendable, Equatable {
     enum Outcome: Sendable, Equatable {
         case connected
         case refused
-        /// Nothing came back.
+        /// No packet came back.
         case timedOut
-        /// This machine's kernel says why, as strerror(3) does.
+        /// The error of this machine's kernel, as strerror(3) names it.
         case failed(String)
-        /// A device says by ICMP that it does not let the packets on.
+        /// A device on the way rejected the packets by ICMP.
         case rejected(ConnectionRejection)
     }
 
@@ -37,8 +37,7 @@ struct ConnectionObservation: Sendable, Equatable {
     var port: Int
     var outcome: Outcome
     var took: Duration
-    /// Who had to take the packets and does not even say which station it is (ARP): a gateway, or on a link
-    /// the address itself.
+    /// The next hop, if it does not answer ARP: a gateway, or on a link the address itself.
     var silentNeighbour: Neighbour?
 
     struct Neighbour: Sendable, Equatable {
@@ -47,39 +46,39 @@ struct ConnectionObservation: Sendable, Equatable {
     }
 }
 
-/// What asking the server for the URL came to.
+/// The result of requesting the URL from the server.
 struct ExchangeObservation: Sendable, Equatable {
     enum Outcome: Sendable, Equatable {
         case answered(status: Int, location: String?)
-        /// The connection stood, and then nothing came, or no more.
+        /// The connection was established, and the server sent nothing, or nothing more.
         case silent
-        /// The certificate is not valid at the time that this machine's clock shows.
+        /// The certificate is not valid at the time of this machine's clock.
         case notValidNow(String, ClockEvidence)
         /// The certificate is for another name.
         case otherServer(String)
         /// Its issuer is not trusted.
         case unknownAuthority(String)
-        /// TLS did not come about: what answered does not speak it, or not in the same way.
+        /// The TLS handshake failed: the peer does not speak TLS, or no compatible version.
         case brokenTLS(String)
         case libraryMissing(String)
         case failed(String)
     }
 
     var outcome: Outcome
-    /// How far this machine's clock is ahead of the server's, in seconds; nil where the server sends no time.
+    /// How far this machine's clock is ahead of the server's, in seconds; nil if the server sends no time.
     var clockAhead: Int64?
-    /// When the server's certificate is valid, where it is not now and was asked for.
+    /// The validity of the server's certificate, if it is not valid now and was requested.
     var certificate: CertificateTimes?
-    /// What came with the answer; nil where it was no web page.
+    /// The page in the answer; nil if it was no web page.
     var page: AnsweredPage?
-    /// Whether the answer is the expected one; nil where none was given.
+    /// Whether the answer is the expected one; nil without an expectation.
     var isExpected: Bool?
 }
 
-/// What the way to a proxy came to.
+/// The result of reaching a proxy.
 enum ProxyObservation: Sendable, Equatable {
-    /// It has no address.
+    /// Its name has no address.
     case name(NameObservation.Outcome)
-    /// One connection that stands, or the first that does not.
+    /// An established connection, or else the first failed one.
     case connection(ConnectionObservation)
 }

@@ -4,7 +4,7 @@ import ArgumentParser
 import SessionManager
 
 extension ExitCode {
-    /// The server refuses, with a status such as 404.
+    /// The server refuses the request, with a status such as 404.
     static let refused = ExitCode(4)
     /// The server's fault: a status such as 503, or no proper HTTP.
     static let serverError = ExitCode(5)
@@ -17,7 +17,7 @@ extension ExitCode {
     /// A library is missing (EX_UNAVAILABLE, sysexits.h).
     static let unavailable = ExitCode(69)
 
-    /// What `reach get` ends with.
+    /// The exit code of a failed `reach get`.
     init(_ error: SessionError) {
         switch error.code {
         case .timedOut: self = .timedOut
@@ -25,9 +25,9 @@ extension ExitCode {
         case .cancelled: self = .interrupted
         case .missingLibrary, .outOfResources: self = .unavailable
         case .invalidHeaderField, .invalidSecurityPolicy: self = .usage
-        // Of the URL that was given; one that a server redirects to is its fault.
+        // An invalid URL on the command line; one that a server redirects to is the server's fault.
         case .badURL where error.response == nil: self = .usage
-        // Of a proxy that makes no tunnel; over http it is the status of an answer.
+        // A proxy that makes no tunnel; over http it is the status of an answer.
         case .userAuthenticationRequired: self = .refused
         case .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .notConnectedToInternet:
             self = .cannotConnect

@@ -5,7 +5,7 @@ import Glibc
 import Reachability
 
 extension ExitCode {
-    /// Unreachable, or not known.
+    /// Unreachable, or unknown.
     static let unreachable = ExitCode(1)
     /// The time limit came first.
     static let timedOut = ExitCode(2)
@@ -18,7 +18,7 @@ extension ExitCode {
     /// SIGINT (128 + 2).
     static let interrupted = ExitCode(130)
 
-    /// What `reach status` ends with.
+    /// The exit code of `reach status`.
     init(_ status: ReachabilityStatus) { self = status.isReachable ? .success : .unreachable }
 }
 
@@ -28,13 +28,13 @@ func complain(_ sentence: String) {
     StandardStream.error.write(style.sentence(sentence, after: "reach: ") + "\n")
 }
 
-/// Says on standard error why the kernel cannot be asked; gives the exit code.
+/// Prints why the kernel cannot be asked; returns the exit code.
 func complain(_ error: ReachabilityError) -> ExitCode {
     complain(error.description)
     return error.code == .invalidInput ? .usage : .cannotMonitor
 }
 
-/// Says on standard error what the monitoring has to do without.
+/// Prints the limitations of the monitoring.
 func complain(_ limitations: MonitorLimitations) {
     for sentence in limitations.sentences { complain("note: \(sentence)") }
 }
@@ -47,9 +47,9 @@ extension StandardStream.Outcome {
         complain("standard output: \(String(cString: strerror(errno)))")
     }
 
-    /// Where writing to standard output failed, says so on standard error and throws the exit code.
+    /// If writing to standard output failed, prints the reason and throws the exit code.
     ///
-    /// A reader that has closed the pipe has what it wanted.
+    /// A reader that has closed the pipe is no failure.
     func check() throws(ExitCode) {
         guard case .failed(let errno) = self else { return }
         complain("standard output: \(String(cString: strerror(errno)))")
@@ -57,7 +57,7 @@ extension StandardStream.Outcome {
     }
 }
 
-/// Starts to monitor; where the kernel cannot be asked at all, says so and throws the exit code.
+/// Starts the monitoring; if the kernel cannot be asked at all, prints the reason and throws the exit code.
 func beginMonitoring(_ manager: ReachabilityManager) throws(ExitCode) {
     manager.startMonitoring()
     let reason = manager.path.reason

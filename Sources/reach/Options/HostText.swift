@@ -4,7 +4,7 @@ import ArgumentParser
 import Reachability
 import SessionCore
 
-/// A host as a person gives it: an address, an IPv6 address with its zone, or a name.
+/// A host as typed: an address, an IPv6 address with its zone, or a name.
 struct HostText: Sendable, Hashable {
     /// The host without brackets.
     let text: String
@@ -19,7 +19,7 @@ struct HostText: Sendable, Hashable {
             family = destination.address.family
             return
         }
-        // As names are sent over the network (RFC 5891 §4); a URL or a port is reported below.
+        // In the form of names on the wire (RFC 5891 §4); a URL or a port is reported below.
         if !text.contains(where: { $0 == "/" || $0 == ":" }) {
             do throws(SessionError) { text = try InternationalHost.ascii(text) } catch {
                 throw ValidationError("\(error.message); \(error.advice).")

@@ -4,7 +4,7 @@ import ArgumentParser
 import FoundationEssentials
 import SessionManager
 
-/// The server that is asked whether there is internet behind the path; nothing is sent without it.
+/// The server that the internet probe requests; without it nothing is sent.
 struct ProbeOptions: ParsableArguments {
     @Option(
         name: .customLong("probe"),
@@ -42,7 +42,7 @@ struct ExpectationOptions: ParsableArguments {
         help: ArgumentHelp("What the content of its answer begins with.", valueName: "text"))
     var body: String?
 
-    /// Nil where nothing is said about it.
+    /// Nil without such an option.
     var expectation: InternetExpectation? {
         guard status != nil || body != nil else { return nil }
         return InternetExpectation(statusCodes: status.map { [$0...$0] } ?? .successful, body: body)

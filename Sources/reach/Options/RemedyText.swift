@@ -4,7 +4,7 @@ import Outbox
 import SessionManager
 
 extension SessionError {
-    /// What to try, by this program's options where the library's advice names its settings.
+    /// The advice, with this program's options in place of the library's settings.
     var spokenAdvice: String {
         switch remedy ?? (underlying as? TrustRefusal)?.remedy {
         case nil: advice
@@ -25,7 +25,7 @@ extension SessionError {
 }
 
 extension TrustRefusal {
-    /// The setting that would let the server pass; nil where that is none, or not one to be changed lightly.
+    /// The setting that would let the server pass; nil if there is none, or none to be changed lightly.
     fileprivate var remedy: SessionRemedy? {
         guard step == .chain else { return nil }
         return switch VerifyResult(verifyResult).kind {
@@ -38,7 +38,7 @@ extension TrustRefusal {
 }
 
 extension OutboxError {
-    /// In one line, with this program's options where the library's advice names its settings.
+    /// In one line, with this program's options in place of the library's settings.
     var spoken: String {
         guard code == .full, !advice.isEmpty else { return description }
         return

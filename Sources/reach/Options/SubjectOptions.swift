@@ -6,7 +6,7 @@ import Reachability
 import Service
 import ServiceCore
 
-/// The subject, for all subcommands that ask the kernel.
+/// The subject of all subcommands that evaluate the network.
 struct SubjectOptions: ParsableArguments {
     @Option(
         name: .customLong("host"),
@@ -56,7 +56,7 @@ struct SubjectOptions: ParsableArguments {
         return configuration
     }
 
-    /// Since when the status is what `report` says, where a service on this machine has seen it begin.
+    /// Since when the status of `report` holds, if a service on this machine has seen it begin.
     ///
     /// The service watches the general path, and only `REACH_SOCKET` names another one.
     func since(_ report: Report) -> WallTime? {
@@ -65,10 +65,10 @@ struct SubjectOptions: ParsableArguments {
         return path.isEmpty ? nil : StatusQuery.since(report, at: path)
     }
 
-    /// A manager for these options, whose observers are called on the loop's thread: lines come out without a
-    /// detour.
+    /// A manager for these options, whose observers are called on the loop's thread, so that lines need no
+    /// further hop.
     ///
-    /// - Parameter recorder: Gets everything that enters the monitor, on the loop's thread.
+    /// - Parameter recorder: called with all input of the monitor, on the loop's thread.
     func manager(
         _ configuration: ReachabilityConfiguration, recorder: (@Sendable (RecordedItem) -> Void)? = nil
     ) -> ReachabilityManager {
@@ -79,7 +79,7 @@ struct SubjectOptions: ParsableArguments {
     }
 }
 
-/// How the answer is printed.
+/// The format of the output.
 struct OutputOptions: ParsableArguments {
     @Flag(name: .customLong("json"), help: "Print JSON, one object on one line.")
     var json = false
@@ -89,22 +89,22 @@ struct OutputOptions: ParsableArguments {
         help: ArgumentHelp("Colours: auto, always or never (NO_COLOR counts for auto).", valueName: "when"))
     var color: Terminal.ColorChoice = .auto
 
-    /// How text for people may look on standard output.
+    /// The style of text for people on standard output.
     var style: Style { Terminal(descriptor: StandardStream.output.descriptor).style(color) }
 }
 
 extension ServicePaths {
-    /// Where the service is asked that runs here, if one does; empty for none.
+    /// The socket of the service on this machine; empty for none.
     static var socketHere: String { getenv(socketVariable).map { String(cString: $0) } ?? socket }
 }
 
-/// Interfaces as this machine's kernel knows them by name.
+/// Interfaces by their name in this machine's kernel.
 enum InterfaceName {
-    /// Whether there is one of that name; where the kernel cannot be asked, it is taken to be there.
+    /// Whether an interface of that name exists; true if the kernel cannot be asked.
     static func exists(_ name: String) -> Bool {
-        // A name that is no UTF-8 has been repaired on its way here, so the kernel would not know it.
+        // A name that is not UTF-8 was repaired before, so the kernel would not know it.
         if name.unicodeScalars.contains("\u{FFFD}") { return true }
-        // if_nametoindex(3): 0 for an error, ENODEV where there is none.
+        // if_nametoindex(3): 0 for an error, ENODEV if there is none.
         return if_nametoindex(name) != 0 || errno != ENODEV
     }
 }

@@ -5,10 +5,10 @@ import FoundationEssentials
 import Glibc
 import SessionManager
 
-/// A header field as `-H` gives it.
+/// A header field as given to `-H`.
 struct GivenField: Sendable, Hashable {
     var name: HTTPField.Name
-    /// Nil takes the field out; empty sends it without a value.
+    /// Nil removes the field; empty sends it without a value.
     var value: String?
 }
 
@@ -63,7 +63,7 @@ extension Value {
         return number << shift
     }
 
-    /// How often something is tried again.
+    /// The number of retries.
     static func retries(_ text: String) throws -> Int {
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int(text), count <= 1_000_000
         else {
@@ -105,7 +105,7 @@ extension Value {
 
     /// The passphrase in a file, at most 64 KiB, without the line breaks at its end.
     static func passphraseFile(_ path: String) throws -> String {
-        // A pipe that nothing writes to must not hold up the program.
+        // A pipe without a writer must not block the program.
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { throw ValidationError("\(String(cString: strerror(errno))).") }
         defer { close(file) }

@@ -5,7 +5,7 @@ import Reachability
 
 extension Terminal.ColorChoice: ExpressibleByArgument {}
 
-/// The readers of option values; what they throw is shown behind "The value '…' is invalid for '--…'".
+/// Parsers of option values; their errors are shown after "The value '…' is invalid for '--…'".
 enum Value {
     /// Seconds, with a fraction where wanted; at most a hundred years.
     static func seconds(_ text: String) throws -> Duration {

@@ -3,7 +3,7 @@
 import Outbox
 import Reachability
 
-/// The outbox as commands use it: through a running service, or by its files.
+/// The outbox of commands: through a running service, or its files.
 protocol OutboxClient: Sendable {
     func enqueue(_ request: OutboxRequest) async throws -> OutboxReceipt
     /// Waits until the entry has left the outbox or is a dead letter.
@@ -22,7 +22,7 @@ struct EntrySettlement: Sendable {
     var statusCode: Int?
     var failure: OutboxFailure.Kind?
     var reason: String?
-    /// The message for people where it was not delivered.
+    /// The message for people if it was not delivered.
     var message: String?
 }
 

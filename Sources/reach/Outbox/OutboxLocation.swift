@@ -11,7 +11,7 @@ enum OutboxLocation: Sendable {
     /// The files in this state directory.
     case files(directory: String)
 
-    /// - Parameter folder: the state directory that the caller has named; nil where none was.
+    /// - Parameter folder: the state directory on the command line; nil without one.
     init(named folder: String?) throws {
         if let folder {
             self = .files(directory: folder)
@@ -22,7 +22,7 @@ enum OutboxLocation: Sendable {
         let place = OutboxLocationRules.place(
             socket: socket, isNamed: given != nil,
             answer: socket.isEmpty ? nil : SocketAnswer(asking: socket),
-            noted: Self.noted, configured: Self.configuredDirectory)
+            recorded: Self.recorded, configured: Self.configuredDirectory)
         switch place {
         case .service: self = .service(ServiceOutboxClient(at: socket))
         case .files(let directory): self = .files(directory: directory)
@@ -30,12 +30,12 @@ enum OutboxLocation: Sendable {
         }
     }
 
-    /// Where the service of this machine has its files, by what it has noted and by its configuration.
-    static var stateDirectory: String { noted ?? configuration.stateDirectory }
+    /// The state directory of this machine's service, by its record and by its configuration.
+    static var stateDirectory: String { recorded ?? configuration.stateDirectory }
 
-    private static var noted: String? { StateDirectoryRecord.directory(socket: configuration.socket) }
+    private static var recorded: String? { StateDirectoryRecord.directory(socket: configuration.socket) }
 
-    /// What holds for a service that would be started here without options.
+    /// The configuration of a service that would be started here without options.
     static var configuration: ServiceConfiguration { reader.configuration }
 
     private static var configuredDirectory: Result<String, OutboxLocationRules.Problem> {

@@ -8,7 +8,7 @@ import Service
 import ServiceCore
 import Synchronization
 
-/// Where the outbox is.
+/// The location of the outbox.
 struct OutboxOptions: ParsableArguments {
     @Option(
         name: .customLong("state-directory"),
@@ -25,8 +25,8 @@ struct OutboxOptions: ParsableArguments {
         }
     }
 
-    /// Why this user must not deliver from a state directory; nil where it may, and where the directory does
-    /// not exist.
+    /// Why this user must not deliver from a state directory; nil if it may, and if the directory does not
+    /// exist.
     static func deliveryRefusal(_ directory: String) -> String? {
         var status = stat()
         guard stat(directory, &status) == 0 else { return nil }
@@ -60,7 +60,7 @@ struct OutboxOptions: ParsableArguments {
     }
 
     /// Runs work on the outbox's files, which a running service locates, until it ends, a signal comes or the
-    /// time is over.
+    /// time limit is reached.
     ///
     /// - Parameter makes: whether a missing outbox is made; else that is an error.
     /// - Throws: the exit code, after the reason is printed.

@@ -46,8 +46,8 @@ struct ServiceOutboxClient: OutboxClient {
                     complain("\(absence.reason); request \(id) is kept, and the service waited for")
                 }
                 isAway = true
-                // Blocks its thread like the call itself; Task.sleep needs a thread of libdispatch, which may
-                // be missing.
+                // The service sends nothing when it starts, so this polls. It blocks the thread, as the call
+                // itself does: Task.sleep needs a thread of libdispatch, which may be missing.
                 poll(nil, 0, Self.pauseMilliseconds)
                 try Task.checkCancellation()
             }
@@ -119,6 +119,7 @@ struct ServiceOutboxClient: OutboxClient {
                 let answer = SocketAnswer(asking: path)
                 guard answer == .busy || answer == .listening, Reactor.now < limit else { throw error }
             }
+            // The socket has no event for a freed place, so this polls; the call blocks its thread anyway.
             usleep(Self.retryMicroseconds)
         }
     }

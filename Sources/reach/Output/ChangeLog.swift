@@ -3,24 +3,23 @@
 import Reachability
 import ServiceCore
 
-/// The lines of `reach watch` for people: the local time, what changed, and which cable.
+/// The lines of `reach watch` for people: the local time, the change, and the link.
 ///
-/// It remembers what a line has to compare with: the path of the line before, and the last one that was
-/// usable.
+/// Stores the path of the last line and the last usable path, with which a line is compared.
 struct ChangeLog: Sendable {
     private var before = ReachabilityPath()
     private var lastInterface: String?
     private var wasLoopback = false
-    /// How long a loss is held back from the status.
+    /// How long the status is delayed after a loss.
     private let lossGrace: Duration
     private let isPresent: (@Sendable (String) -> Bool)?
 
-    /// The width of "12:03:04.123 ": what does not fit into a line of the terminal goes on below the words.
+    /// The width of "12:03:04.123 ", by which further lines of a text are indented.
     private static let indent = 13
 
     /// - Parameters:
-    ///   - lossGrace: How long a loss is held back from the status.
-    ///   - isPresent: Whether there is an interface of that name; nil where the reports carry the links.
+    ///   - lossGrace: how long the status is delayed after a loss.
+    ///   - isPresent: whether an interface of that name exists; nil if the reports have the links.
     init(lossGrace: Duration, isPresent: (@Sendable (String) -> Bool)? = nil) {
         self.lossGrace = lossGrace
         self.isPresent = isPresent
@@ -33,7 +32,7 @@ struct ChangeLog: Sendable {
         return style.line([(time, .minor), (" ", .plain)] + words, indent: Self.indent)
     }
 
-    /// Takes in a report that was shown in another way.
+    /// Stores a report that was shown in another form.
     mutating func remember(_ path: ReachabilityPath) {
         before = path
         guard let interface = path.interface else { return }
@@ -42,7 +41,7 @@ struct ChangeLog: Sendable {
     }
 
     private func statusWords(_ report: Report) -> [Style.Piece] {
-        // The links come with some updates only, and lines are to be the same with them and without.
+        // Only some updates have links, and the lines must not depend on them.
         var bare = report
         bare.links = []
         let headline = Headline(bare)
@@ -87,20 +86,19 @@ struct ChangeLog: Sendable {
         return [(sentence, .doubtful), (grace, .plain), (isHeld ? formerInterface(report.path) : "", .minor)]
     }
 
-    /// The interface of the last path, where it does not exist any more and the sentence speaks of another
-    /// one.
+    /// The interface of the last path, if it does not exist any more and the sentence is about another one.
     private func goneInterface(_ report: Report) -> String? {
         guard let lastInterface, !wasLoopback, report.path.instantStatus != .unknown,
             report.path.reason.interface != lastInterface
         else { return nil }
-        // No links at all says nothing: not every report carries them.
+        // An empty list proves nothing, since not every report has links.
         let isThere =
             isPresent?(lastInterface)
             ?? (report.links.isEmpty || report.links.contains { $0.name == lastInterface })
         return isThere ? nil : lastInterface
     }
 
-    /// Names the interface that was lost where the sentence speaks of another one.
+    /// Names the interface that was lost, if the sentence is about another one.
     private func formerInterface(_ path: ReachabilityPath) -> String {
         guard let lastInterface, path.reason.interface != lastInterface else { return "" }
         return " (was on \(lastInterface))"

@@ -5,7 +5,7 @@ import Reachability
 import ServiceCore
 import SessionManager
 
-/// Prints findings as they come, and the cause at the end; or one object of JSON at the end.
+/// Prints each finding at once and the cause at the end; or one JSON object at the end.
 struct DiagnosisPrinter {
     let url: URL?
     let isJSON: Bool

@@ -3,15 +3,15 @@
 import Reachability
 import ServiceCore
 
-/// The one line that says it all.
+/// The summary of a report in one line.
 struct Headline {
     let mark: Style.Mark
     let tone: Style.Tone
-    /// The status: "wired", "unreachable", with the host where one was asked about.
+    /// The status: "wired", "unreachable", with the host if there is one.
     let word: String
     /// "eth0  192.0.2.2 → 192.0.2.1", or the sentence of the reason.
     let text: String
-    /// Whether the text is the path's reason, in whatever words.
+    /// Whether the text is the path's reason.
     let isReason: Bool
 
     init(_ report: Report) {
@@ -20,7 +20,7 @@ struct Headline {
         switch report.status {
         case .wifi, .wired:
             guard path.isOnline else {
-                // The grace runs: the status still stands, the path is already gone.
+                // During the grace period the status still holds while the path is lost already.
                 self.init(
                     .failed, .doubtful, host + report.status.description, Self.reason(report), isReason: true)
                 return
@@ -39,7 +39,7 @@ struct Headline {
         self.isReason = isReason
     }
 
-    /// The path's reason behind the name of the host, which is not said again.
+    /// The path's reason, without the host's name, which the line has already.
     static func reason(_ report: Report) -> String {
         var sentence = report.path.reason.sentence
         if let host = report.host {
@@ -54,8 +54,7 @@ struct Headline {
             + (unusedLink(report).map { "; \($0) has a path but is not used in place of a tunnel" } ?? "")
     }
 
-    /// A link with a path of its own while the kernel's choice is a dead tunnel, which nothing may stand in
-    /// for.
+    /// A link with a path of its own while the kernel chooses a dead tunnel, which no other link may replace.
     private static func unusedLink(_ report: Report) -> String? {
         let path = report.path
         guard !path.isOnline, path.alternative == nil, path.reason.code != .noRoute,
@@ -97,6 +96,6 @@ struct Headline {
         return style.line([(mark, tone)] + words, indent: SafeText.width(mark + word) + 2)
     }
 
-    /// The line for a log: no mark.
+    /// The line for a log, without a mark.
     var words: [Style.Piece] { [(word, tone), ("  " + text, .plain)] }
 }

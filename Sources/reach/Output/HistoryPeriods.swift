@@ -4,7 +4,7 @@ import Glibc
 import Reachability
 import ServiceCore
 
-/// A moment as the clock on the wall of a place shows it.
+/// A moment in the local time of a place.
 struct LocalTime: Sendable, Hashable {
     var year: Int, month: Int, day: Int, hour: Int, minute: Int
     /// 0 is Sunday.
@@ -46,8 +46,7 @@ struct LocalTime: Sendable, Hashable {
     private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }
 
-/// The rows of a history: stretches of the same length that begin where people expect it, at the full hour or
-/// day.
+/// The rows of a history: periods of equal length that start at a full hour or day.
 struct HistoryPeriods {
     struct Period {
         var from: WallTime
@@ -57,7 +56,7 @@ struct HistoryPeriods {
 
     private(set) var periods: [Period] = []
 
-    /// A row for each is wanted, and no more than these.
+    /// The most rows.
     private static let rows: Int64 = 25
     private static let lengths: [Int64] = [
         60, 300, 900, 3600, 4 * 3600, 86_400, 7 * 86_400, 28 * 86_400, 364 * 86_400,
@@ -71,8 +70,8 @@ struct HistoryPeriods {
         let length =
             Self.lengths.first { (end - begin + $0 - 1) / $0 < Self.rows }
             ?? longest * ((end - begin) / (longest * (Self.rows - 1)) + 1)
-        // Where the clocks change in between, later rows begin an hour off the full day: all have the same
-        // length.
+        // Where the clocks change in between, later rows start an hour off the full day, since all have the
+        // same length.
         let offset = Int64(zone(from).offset)
         var start = begin - Self.remainder(begin + offset, length)
         while start < end {

@@ -3,16 +3,16 @@
 import Reachability
 import ServiceCore
 
-/// The view of `reach history`: what the time comes to, a bar for each period, and the last outages.
+/// The view of `reach history`: a summary, a bar for each period, and the last outages.
 struct HistoryView {
-    /// The times of a place: which hour it is there.
+    /// Converts to the local time of a place.
     typealias Zone = (WallTime) -> LocalTime
 
     private let timeline: HistoryTimeline
     private let zone: Zone
     private let style: Style
 
-    /// So many outages are shown; of more, the last ones.
+    /// The most outages that are shown, the last ones.
     static let outageLimit = 10
 
     init(_ timeline: HistoryTimeline, zone: @escaping Zone, _ style: Style) {
@@ -24,7 +24,7 @@ struct HistoryView {
     /// The whole view, ending with a line feed.
     var text: String { headline + "\n" + (style.hasMarks ? bars + legend : rows) + outages }
 
-    // MARK: What it comes to
+    // MARK: Summary
 
     private var headline: String {
         let summary = HistorySummary(timeline)
@@ -73,7 +73,7 @@ struct HistoryView {
 
     // MARK: Rows
 
-    /// What the bars show, in words.
+    /// The content of the bars, in words.
     private var rows: String {
         HistoryPeriods(from: timeline.from, to: timeline.to, zone: zone).periods.map { period in
             let summary = HistorySummary(
@@ -99,7 +99,7 @@ struct HistoryView {
         let periods = HistoryPeriods(from: timeline.from, to: timeline.to, zone: zone).periods
         let labels = periods.map(\.label)
         let labelWidth = labels.map(\.count).max() ?? 0
-        // Behind the bar stands " 100.00 %", and two spaces are on either side.
+        // The bar is followed by " 100.00 %", and two spaces are on either side.
         let room = (style.width ?? 80) - labelWidth - 4 - 9
         let columns = max(8, min(60, room))
         var text = ""
@@ -114,7 +114,7 @@ struct HistoryView {
         return text
     }
 
-    /// The bar of a period; what lies outside the time line is left empty.
+    /// The bar of a period; the part outside the time line is empty.
     private func bar(_ period: HistoryPeriods.Period, _ columns: Int) -> String {
         let edges = period.from.edges(to: period.to, count: columns)
         let cells = HistoryCell.bar(timeline, from: period.from, to: period.to, columns: columns)

@@ -3,7 +3,7 @@
 import Reachability
 import ServiceCore
 
-/// One line for each interface: its name, kind, whether it is online, and what it lacks.
+/// One line for each interface: its name, kind, whether it is online, and its fault.
 struct LinkTable {
     private struct Row {
         var name: String
@@ -15,7 +15,7 @@ struct LinkTable {
     private var rows: [Row] = []
     private var hidden = 0
 
-    /// So many virtual links without a path are shown one by one; more are only counted.
+    /// The most virtual links without a path that are shown; more are only counted.
     static let virtualLimit = 4
 
     init(_ report: Report, showsAll: Bool) {
@@ -30,13 +30,12 @@ struct LinkTable {
         }
     }
 
-    /// The links as every view lists them.
+    /// The links in the order of all views.
     static func ordered(_ links: [LinkReport], _ path: ReachabilityPath) -> [LinkReport] {
         links.sorted { rank($0, path) < rank($1, path) }
     }
 
-    /// The virtual links without a path of which nothing is said elsewhere; none where they are few enough to
-    /// be shown.
+    /// The virtual links without a path that nothing else mentions; empty if few enough to be shown.
     static func noise(in links: [LinkReport], _ path: ReachabilityPath) -> [LinkReport] {
         let mentioned = [path.interface, path.underlay, path.alternative, path.reason.interface]
         let noise = links.filter { $0.medium == .virtual && !$0.isOnline && !mentioned.contains($0.name) }
@@ -51,7 +50,7 @@ struct LinkTable {
         return place << 32 | Int64(link.index)
     }
 
-    /// The reason without the name that the row begins with anyway.
+    /// The reason without the interface's name, with which the row begins.
     static func sentence(_ link: LinkReport, _ path: ReachabilityPath) -> String {
         let sentence = link.reason.sentence
         if link.isOnline, link.name == path.interface, sentence == path.reason.sentence {
@@ -67,7 +66,7 @@ struct LinkTable {
     func text(_ style: Style) -> String {
         let nameWidth = rows.map { SafeText.width(style.text($0.name)) }.max() ?? 0
         let mediumWidth = rows.map(\.medium.utf8.count).max() ?? 0
-        // Two of indent, two between columns, a mark, and "offline".
+        // Two columns of indent, two between columns, a mark, and "offline".
         let indent = 2 + nameWidth + 2 + mediumWidth + 2 + SafeText.width(style.mark(.online)) + 7 + 2
         // On a narrow terminal the sentence gets lines of its own.
         let isNarrow = style.width.map { $0 - indent < 24 } ?? false

@@ -7,7 +7,7 @@ import ServiceCore
 
 /// An outbox's content as JSON, one object on one line.
 ///
-/// A contract with scripts: a field never changes its type and none goes away; new ones come at the end.
+/// A contract with scripts: a field never changes its type or disappears; new ones are appended.
 enum OutboxJSON {
     static func write(_ counts: OutboxCounts, _ entries: [OutboxEntry], to line: inout TextLine) {
         line.field(#"{"schema":1,"waiting":"#, counts.waiting)
@@ -76,7 +76,7 @@ enum OutboxJSON {
 
 extension WallTime {
     init(_ date: Date) {
-        // What does not fit is far enough away.
+        // Clamped to the range of nanoseconds.
         self.init(nanoseconds: Int64(min(max(date.timeIntervalSince1970, -9e9), 9e9) * 1_000) * 1_000_000)
     }
 }

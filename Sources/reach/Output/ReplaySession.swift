@@ -3,7 +3,7 @@
 import Reachability
 import ReachabilityRecording
 
-/// From the bytes of a recording to the lines of `reach watch`.
+/// Converts the bytes of a recording to the lines of `reach watch`.
 struct ReplaySession: ~Copyable {
     private let format: ReportLines.Format
     private let statusOnly: Bool
@@ -31,7 +31,7 @@ struct ReplaySession: ~Copyable {
         }
     }
 
-    /// The file is at its end.
+    /// Handles the end of the file.
     mutating func finish(_ print: ([UInt8]) -> Bool) throws(RecordingError) {
         if let line = splitter.finish(), let item = try reader.read(bytes: line) { play(item, print) }
         if let item = try reader.finish() { play(item, print) }

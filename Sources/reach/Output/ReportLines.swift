@@ -4,9 +4,9 @@ import Reachability
 import ServiceCore
 import SessionManager
 
-/// Turns updates into the lines of `reach watch`; `reach replay` prints through it as well.
+/// Converts updates to the lines of `reach watch` and `reach replay`.
 struct ReportLines: ~Copyable, Sendable {
-    /// How lines look.
+    /// The format of the lines.
     enum Format: Sendable, Hashable {
         case json
         case text(Style)
@@ -28,9 +28,9 @@ struct ReportLines: ~Copyable, Sendable {
     private let since: @Sendable (Report) -> WallTime?
 
     /// - Parameters:
-    ///   - firstLinks: The links to show in the first view, where updates do not carry them.
-    ///   - isPresent: Whether there is an interface of that name; nil where updates carry the links.
-    ///   - since: Since when the status of a first report is what it is; called only where that is printed.
+    ///   - firstLinks: the links of the first view, if updates have none.
+    ///   - isPresent: whether an interface of that name exists; nil if updates have the links.
+    ///   - since: since when the status of a first report holds; called only if that is printed.
     init(
         format: Format, host: String?, lossGrace: Duration, statusOnly: Bool, firstLinks: [LinkReport] = [],
         isPresent: (@Sendable (String) -> Bool)? = nil,
@@ -46,7 +46,7 @@ struct ReportLines: ~Copyable, Sendable {
 
     /// Writes the ``line`` for an update.
     ///
-    /// - Parameter wall: Reads the wall clock; called only where the time is printed.
+    /// - Parameter wall: the wall clock; read only if the time is printed.
     mutating func write(_ update: ReachabilityUpdate, _ wall: () -> WallTime) {
         line.removeAll()
         if update.event == .path, statusOnly { return log.remember(update.path) }
@@ -74,7 +74,8 @@ struct ReportLines: ~Copyable, Sendable {
 
     /// Stores a printed update, for a later line about the internet.
     ///
-    /// A call of its own, after the line is out: letting go of the update before takes its time.
+    /// Separate from `write`, since releasing the former update takes time and the line should be printed
+    /// first.
     mutating func remember(_ update: ReachabilityUpdate) { last = update }
 
     /// Writes the ``line`` for the state of the internet, once it is known.

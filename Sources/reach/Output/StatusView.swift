@@ -4,7 +4,7 @@ import Reachability
 import ServiceCore
 import SessionManager
 
-/// The view of `reach status`: a headline, why, and a line for each link.
+/// The view of `reach status`: a headline, the reason, and a line for each link.
 enum StatusView {
     /// The whole view, ending with a line feed.
     static func text(_ report: Report, _ style: Style, showsAll: Bool = false) -> String {
@@ -46,7 +46,7 @@ enum StatusView {
         return notes
     }
 
-    /// The steps of an evaluation: the question, the kernel's answer, and what follows.
+    /// The steps of an evaluation: the question, the kernel's answer, and the conclusion.
     static func explanation(_ steps: [EvaluationStep], _ style: Style) -> String {
         let heading = "how this was found out (addresses are looked up, nothing is sent to them):"
         var text = style.wrap(heading, indent: 0).map { style.text($0, .strong) + "\n" }.joined()
@@ -64,7 +64,7 @@ enum StatusView {
 }
 
 extension InternetState {
-    /// How it looks.
+    /// The tone of its colour.
     var tone: Style.Tone {
         switch self {
         case .full: .good

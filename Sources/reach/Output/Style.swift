@@ -2,18 +2,18 @@
 
 import ServiceCore
 
-/// How text for people may look: the one place that knows about colours, marks and widths.
+/// The style of text for people: colours, marks and widths.
 struct Style: Sendable, Hashable {
     /// Whether escape codes for colour are written.
     var hasColor = false
     /// Whether the terminal shows more than ASCII.
     var isUnicode = true
-    /// Whether there are marks, bars and arrows; without them words are used, for screen readers.
+    /// Whether marks, bars and arrows are used; else words, for screen readers.
     var hasMarks = true
-    /// The columns of the terminal; nil where lines are not to be broken.
+    /// The columns of the terminal; nil for unbroken lines.
     var width: Int?
 
-    /// What a piece of text says, for its colour.
+    /// The meaning of a piece of text, for its colour.
     ///
     /// Colour never says anything that the words do not.
     enum Tone: Sendable, Hashable {
@@ -32,14 +32,14 @@ struct Style: Sendable, Hashable {
         }
     }
 
-    /// The text in its colour; made safe in any case.
+    /// The text in its colour, without control characters.
     func text(_ text: String, _ tone: Tone = .plain) -> String {
         let safe = clean(text)
         guard hasColor, tone != .plain, !safe.isEmpty else { return safe }
         return "\u{1B}[\(tone.code)m\(safe)\u{1B}[0m"
     }
 
-    /// Text made safe, and arrows into words where there are none.
+    /// Removes control characters, and replaces arrows by words if necessary.
     private func clean(_ text: String) -> String {
         guard !hasMarks, text.unicodeScalars.contains("→") else {
             return SafeText.clean(text, unicode: isUnicode)
@@ -51,9 +51,9 @@ struct Style: Sendable, Hashable {
     /// A part of a line in one tone.
     typealias Piece = (text: String, tone: Tone)
 
-    /// A line of pieces, broken at spaces where the terminal is too narrow for it; no line feed at its end.
+    /// A line of pieces, broken at spaces if it is wider than the terminal; without a line feed at its end.
     ///
-    /// - Parameter indent: The spaces before what goes on below; a narrow terminal has fewer.
+    /// - Parameter indent: the indent of further lines; smaller on a narrow terminal.
     func line(_ pieces: [Piece], indent: Int) -> String {
         guard let width else { return pieces.map { text($0.text, $0.tone) }.joined() }
         var layout = Layout(style: self, width: width, indent: indent * 2 > width ? 4 : indent)
@@ -61,15 +61,15 @@ struct Style: Sendable, Hashable {
         return layout.finish()
     }
 
-    /// A sentence for people, broken at spaces where the terminal is too narrow; what goes on below stands
-    /// under its beginning.
+    /// A sentence for people, broken at spaces if it is wider than the terminal; further lines are indented
+    /// to its start.
     ///
-    /// - Parameter head: What stands before it, as `reach: `.
+    /// - Parameter head: the text before it, for example `reach: `.
     func sentence(_ sentence: String, after head: String = "") -> String {
         line([(head + sentence, .plain)], indent: head.count)
     }
 
-    /// Where words and the spaces between them are put; a word may consist of pieces in different tones.
+    /// Lays out words and the spaces between them; a word may have pieces of different tones.
     private struct Layout {
         let style: Style
         let width: Int
@@ -111,7 +111,7 @@ struct Style: Sendable, Hashable {
         private mutating func placeWord() {
             guard !word.isEmpty else { return }
             let (space, length) = (Self.width(gap), Self.width(word))
-            // What fits into no line, a path or a key, stands where it comes, and the terminal breaks it.
+            // A path or key that is longer than a line stays in place, and the terminal breaks it.
             let isTooLong = indent + length > width
             if !isAtStart, column + space + length > width, !isTooLong {
                 endRun()
@@ -147,8 +147,7 @@ struct Style: Sendable, Hashable {
     /// The marks beside statuses and links.
     enum Mark: Sendable { case online, offline, failed, unknown }
 
-    /// A mark as one character, with a space behind it; nothing where there are none: the words beside it
-    /// have to say the same.
+    /// A mark as one character and a space; empty without marks, so the words beside it have to say the same.
     func mark(_ mark: Mark) -> String {
         guard hasMarks else { return "" }
         let sign =
@@ -163,7 +162,7 @@ struct Style: Sendable, Hashable {
 
     /// Breaks text at spaces so that each line fits between `indent` and the right edge.
     ///
-    /// Lines after the first are to be indented by the caller. A word that is longer than a line stays whole.
+    /// The caller indents the lines after the first. A word longer than a line stays whole.
     func wrap(_ text: String, indent: Int) -> [String] {
         let safe = clean(text)
         guard let width, width > indent else { return [safe] }
@@ -186,5 +185,38 @@ struct Style: Sendable, Hashable {
         }
         if used > 0 || lines.isEmpty { lines.append(line) }
         return lines.map(UnitSpace.shown)
+    }
+}
+
+/// Keeps a number and its unit on one line: "12.3 MB", "3.4 s", "43 %".
+enum UnitSpace {
+    private static let units: Set<Substring> = [
+        "B", "kB", "MB", "GB", "TB", "B/s", "kB/s", "MB/s", "GB/s", "ms", "s", "min", "h", "d", "%", "dBm",
+    ]
+    private static let mark: Character = "\u{A0}"
+
+    /// Replaces the spaces before units by no-break spaces.
+    static func kept(in text: String) -> String {
+        var result = ""
+        var isNumber = false
+        for (index, word) in text.split(separator: " ", omittingEmptySubsequences: false).enumerated() {
+            if index > 0 { result.append(isNumber && isUnit(word) ? mark : " ") }
+            result += word
+            isNumber = self.isNumber(word)
+        }
+        return result
+    }
+
+    /// Replaces the no-break spaces by spaces, for the output.
+    static func shown(_ text: String) -> String { String(text.map { $0 == mark ? " " : $0 }) }
+
+    private static func isNumber(_ word: Substring) -> Bool {
+        let digits = word.drop { $0 == "(" || $0 == "-" }
+        return !digits.isEmpty && digits.utf8.allSatisfy { (48...57).contains($0) || $0 == UInt8(ascii: ".") }
+    }
+
+    private static func isUnit(_ word: Substring) -> Bool {
+        let end = word.lastIndex { !",;:.)".contains($0) }
+        return end.map { units.contains(word[...$0]) } ?? false
     }
 }

@@ -3,7 +3,7 @@
 import Reachability
 import ServiceCore
 
-/// What `reach wait` says when its time is over: a sentence, and for each link what it lacks.
+/// The text of `reach wait` at its time limit: a sentence, and the fault of each link.
 enum UnmetView {
     /// The whole text, ending with a line feed.
     static func text(
@@ -32,7 +32,7 @@ enum UnmetView {
         return text + LinkTable.hidden(noise.count, style)
     }
 
-    /// What holds instead of the condition: the way that there is, or why there is none.
+    /// The current state in place of the condition: the path, or the reason why there is none.
     private static func instead(_ report: Report) -> String {
         let path = report.path
         guard path.isOnline, path.reason.code != .local, let interface = path.interface else {
@@ -57,7 +57,7 @@ enum UnmetView {
 }
 
 extension WaitCondition {
-    /// What a link lacks for it; `report` is the link's.
+    /// The fault of a link for the condition; `report` is the link's.
     func unmet(_ link: LinkReport, _ path: ReachabilityPath) -> String {
         let sentence = LinkTable.sentence(link, path)
         switch goal {
@@ -69,7 +69,7 @@ extension WaitCondition {
         }
     }
 
-    // What lies on top of other links may be carried by Wi-Fi.
+    // A link on top of others may be carried by Wi-Fi.
     private static func mayBeWiFi(_ medium: Medium) -> Bool {
         switch medium {
         case .wifi, .tunnel, .bridge, .bond, .vlan: true

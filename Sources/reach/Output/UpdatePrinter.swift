@@ -4,7 +4,7 @@ import Reachability
 import SessionManager
 import Synchronization
 
-/// Prints updates where they come about: on the loop's thread, one write(2) for each line.
+/// Prints updates on the loop's thread, with one write(2) for each line.
 final class UpdatePrinter: Sendable {
     private struct State: ~Copyable {
         var lines: ReportLines
@@ -12,7 +12,7 @@ final class UpdatePrinter: Sendable {
     }
 
     private let state: Mutex<State>
-    // Beside the state, which is locked while a write waits for a reader.
+    // Apart from the state, whose lock is held while a write waits for a reader.
     private let written = Mutex(StandardStream.Outcome.written)
     private let waiter: MainThreadWaiter
 
@@ -21,15 +21,15 @@ final class UpdatePrinter: Sendable {
         self.waiter = waiter
     }
 
-    /// What became of the last line.
+    /// The outcome of the last line's write.
     var outcome: StandardStream.Outcome { written.withLock { $0 } }
 
-    /// Prints; ends the program's wait after the last line, or when the pipe is closed.
+    /// Prints an update; ends the program's wait after the last line, or when the pipe is closed.
     func print(_ update: ReachabilityUpdate) {
         print({ $0.write(update) { Clock.wall } }, then: { $0.remember(update) })
     }
 
-    /// The same for the state of the internet.
+    /// Prints a state of the internet.
     func print(_ internet: InternetState) { print({ $0.write(internet) { Clock.wall } }, then: { _ in }) }
 
     private func print(

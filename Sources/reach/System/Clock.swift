@@ -5,9 +5,9 @@ import Reachability
 
 /// The clocks of the machine.
 enum Clock {
-    /// What the wall clock shows.
+    /// The wall clock's time.
     static var wall: WallTime { WallTime(nanoseconds: read(CLOCK_REALTIME)) }
-    /// What the monotonic clock shows.
+    /// The monotonic clock's time.
     static var monotonic: MonotonicInstant { MonotonicInstant(nanoseconds: read(CLOCK_MONOTONIC)) }
 
     private static func read(_ clock: clockid_t) -> Int64 {

@@ -10,11 +10,11 @@ struct InputFile: ~Copyable {
     private let isOwned: Bool
     private let name: String
 
-    /// Opens it, or says why not and gives the exit code.
+    /// Opens the file; prints the reason of a failure and throws the exit code.
     init(_ name: String) throws(ExitCode) {
         self.name = name
         isOwned = name != "-"
-        // Open(2) of a pipe waits for its other end, without a word.
+        // open(2) of a pipe would wait for its other end without a message.
         descriptor = isOwned ? open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : STDIN_FILENO
         guard descriptor >= 0, Self.isReadable(descriptor) else {
             complain("\(name): \(String(cString: strerror(errno)))")

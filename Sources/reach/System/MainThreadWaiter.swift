@@ -9,10 +9,9 @@ import Synchronization
 
 /// The main thread's wait while the loop's thread works.
 ///
-/// It waits for a signal, for the work to say that it is done, for the reader of standard output to go away,
-/// or for a time limit; it sleeps in one poll(2) and does nothing else.
+/// Ends with a signal, a call of `finish`, a closed standard output, or a time limit; sleeps in one poll(2).
 final class MainThreadWaiter: Sendable {
-    /// Why the wait is over.
+    /// The event that ended the wait.
     enum End: Sendable, Hashable {
         case interrupted, finished, readerLeft, timedOut
     }
@@ -21,20 +20,20 @@ final class MainThreadWaiter: Sendable {
     private let bell: OwnedDescriptor
     private let isFinished = Mutex(false)
 
-    /// Takes SIGINT and SIGTERM off their usual course.
+    /// Blocks SIGINT and SIGTERM and receives them by signalfd(2).
     ///
-    /// To be made before any thread is started: threads inherit the mask.
+    /// Made before any thread is started, since threads inherit the mask.
     ///
     /// - Parameter forTask: whether a Swift task is waited for, which needs a thread.
-    /// - Throws: why nothing could be waited for: no descriptor is left, or no thread.
+    /// - Throws: why waiting is impossible: no descriptor or no thread is left.
     init(forTask: Bool = false) throws(ReactorError) {
-        var set = Self.takeSignals()
+        var set = Self.blockSignals()
         signals = try OwnedDescriptor("signalfd", signalfd(-1, &set, Int32(SFD_CLOEXEC)))
         bell = try OwnedDescriptor("eventfd", eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)))
         if forTask { try TaskThreads.reserve() }
     }
 
-    /// The same for a command; prints the reason and throws the exit code.
+    /// Makes the waiter of a command; on failure prints the reason and throws the exit code.
     static func begin(forTask: Bool = false, orExit code: ExitCode) throws(ExitCode) -> MainThreadWaiter {
         do throws(ReactorError) { return try MainThreadWaiter(forTask: forTask) } catch {
             complain("nothing can be waited for: \(error)")
@@ -42,9 +41,9 @@ final class MainThreadWaiter: Sendable {
         }
     }
 
-    /// Has SIGINT and SIGTERM wait until they are asked for; returns the two.
+    /// Blocks SIGINT and SIGTERM; returns the two.
     @discardableResult
-    static func takeSignals() -> sigset_t {
+    static func blockSignals() -> sigset_t {
         var set = sigset_t()
         sigemptyset(&set)
         sigaddset(&set, SIGINT)
@@ -53,13 +52,13 @@ final class MainThreadWaiter: Sendable {
         return set
     }
 
-    /// Ends the wait; from any thread.
+    /// Ends the wait; called from any thread.
     func finish() {
         isFinished.withLock { $0 = true }
         ring()
     }
 
-    /// Wakes the wait up, so that its deadline is asked for again; from any thread.
+    /// Wakes the wait, so that it reads its deadline again; called from any thread.
     func ring() {
         var one: UInt64 = 1
         _ = write(bell.number, &one, 8)
@@ -68,8 +67,8 @@ final class MainThreadWaiter: Sendable {
     /// Waits.
     ///
     /// - Parameters:
-    ///   - watchesOutput: whether it ends when the reader of standard output has closed the pipe.
-    ///   - deadline: When it ends at the latest; asked again after each ring. Nil for never.
+    ///   - watchesOutput: whether a closed standard output ends the wait.
+    ///   - deadline: the latest end; read again after each ring. Nil for never.
     func wait(watchesOutput: Bool, until deadline: () -> MonotonicInstant?) -> End {
         while true {
             if isFinished.withLock({ $0 }) { return .finished }
@@ -81,12 +80,12 @@ final class MainThreadWaiter: Sendable {
             var polls = [
                 pollfd(fd: signals.number, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: bell.number, events: Int16(POLLIN), revents: 0),
-                // Waiting for nothing still reports an error or a hang-up (poll(2)).
+                // Without events poll(2) still reports errors and hang-ups.
                 pollfd(fd: watchesOutput ? STDOUT_FILENO : -1, events: 0, revents: 0),
             ]
             guard poll(&polls, nfds_t(polls.count), milliseconds) >= 0 else { continue }
             if polls[0].revents != 0 {
-                // Taken, so that the next wait ends with the next signal only.
+                // Consumed, so that only another signal ends the next wait.
                 var signal = signalfd_siginfo()
                 _ = read(signals.number, &signal, MemoryLayout<signalfd_siginfo>.size)
                 return .interrupted

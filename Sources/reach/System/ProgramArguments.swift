@@ -3,12 +3,12 @@
 import CRuntime
 import Glibc
 
-/// The words behind the program's name.
+/// The program's arguments without its name.
 enum ProgramArguments {
-    /// From the C library, else from the kernel; nil where neither has them.
+    /// Read from the C library, else from the kernel; nil without either.
     ///
-    /// `CommandLine` is asked by neither way: without arguments it looks like a program that was called
-    /// without any, and that means `reach status`.
+    /// `CommandLine` is not used: if it finds no arguments it looks like a call without any, which means
+    /// `reach status`.
     static var own: [String]? {
         let count = Int(cruntime_argument_count())
         guard count > 0, let words = cruntime_arguments() else {

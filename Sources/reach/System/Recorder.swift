@@ -4,7 +4,7 @@ import Reachability
 import ReachabilityRecording
 import Synchronization
 
-/// Writes what enters a monitor to a file as it happens: a crash loses nothing that came before.
+/// Writes a monitor's input to a file at once, so that a crash loses nothing that came before.
 final class Recorder: Sendable {
     private struct State: ~Copyable {
         var writer: RecordingWriter
@@ -37,10 +37,10 @@ final class Recorder: Sendable {
         }
     }
 
-    /// Why writing failed; nil where it did not, or where the reader just left.
+    /// Why writing failed; nil if it did not, or the reader closed the pipe.
     var problem: String? { state.withLock { $0.problem == "" ? nil : $0.problem } }
 
-    /// Writes an item down.
+    /// Writes an item.
     func record(_ item: RecordedItem) {
         state.withLock { state in
             guard !state.hasEnded else { return }

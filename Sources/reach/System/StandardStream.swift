@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import CLinux
 import Glibc
 import Reachability
 
-/// A descriptor that text is written to, line by line and without a buffer in between.
+/// A descriptor to which text is written line by line, without a buffer.
 struct StandardStream: Sendable {
     static let output = StandardStream(descriptor: STDOUT_FILENO)
     static let error = StandardStream(descriptor: STDERR_FILENO)
 
     let descriptor: Int32
 
-    /// What became of a write.
+    /// The outcome of a write.
     enum Outcome: Sendable, Hashable {
         case written
         /// The reader has closed the pipe (EPIPE).
         case readerLeft
-        /// It failed with this errno(3): a full disk, a broken one, a descriptor that was closed from the
-        /// start (EBADF).
+        /// The write failed with this errno(3): a full disk, a broken one, or a closed descriptor (EBADF).
         case failed(Int32)
 
         fileprivate init(errno: Int32) {
@@ -25,7 +25,7 @@ struct StandardStream: Sendable {
         }
     }
 
-    /// Writes all of it; what comes after anything but `written` is of no use.
+    /// Writes all bytes; after another outcome than `written` further writes are useless.
     @discardableResult
     func write(_ bytes: [UInt8]) -> Outcome { bytes.withUnsafeBytes { write($0) } }
 
@@ -51,15 +51,50 @@ struct StandardStream: Sendable {
     @discardableResult
     func write(_ text: String) -> Outcome { write(Array(text.utf8)) }
 
-    /// Makes sure that 0, 1 and 2 are open, so that no socket is given one of these numbers and written to by
-    /// mistake; and that a closed pipe is an error and no signal.
+    /// Makes sure that descriptors 0, 1 and 2 are open, so that no socket gets one of these numbers and is
+    /// written to by mistake; and that a closed pipe is an error and no signal.
     static func prepare() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF
         {
-            // What is written there fails, as it would have on the closed descriptor; so does opening it for
-            // writing as /dev/stdout, which only a directory makes sure of.
+            // Writing to this descriptor fails, as on the closed one; only a directory also makes opening
+            // /dev/stdout for writing fail.
             _ = descriptor == STDIN_FILENO ? open("/dev/null", O_RDONLY) : open("/", O_RDONLY | O_DIRECTORY)
         }
         signal(SIGPIPE, SIG_IGN)
+    }
+}
+
+/// A file that is written from its beginning; standard output for "-".
+final class OutputFile: Sendable {
+    private let stream: StandardStream
+    private let isOwned: Bool
+
+    /// Opens the file; prints the reason of a failure and throws the exit code.
+    init(_ name: String) throws(ExitCode) {
+        guard name != "-" else {
+            stream = .output
+            isOwned = false
+            return
+        }
+        let descriptor = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else {
+            complain("\(name): \(String(cString: strerror(errno)))")
+            throw .usage
+        }
+        stream = StandardStream(descriptor: descriptor)
+        isOwned = true
+    }
+
+    deinit {
+        if isOwned { close(stream.descriptor) }
+    }
+
+    /// Writes all of it; returns the reason of a failure, "" for a closed pipe.
+    func write(_ bytes: [UInt8]) -> String? {
+        switch stream.write(bytes) {
+        case .written: nil
+        case .readerLeft: ""
+        case .failed(let errno): String(cString: strerror(errno))
+        }
     }
 }

@@ -11,7 +11,7 @@ struct Terminal: Sendable, Hashable {
     var isTerminal: Bool
     /// The columns; nil where unknown.
     var columns: Int?
-    /// The environment, as far as it matters here.
+    /// The relevant environment variables.
     var environment: [String: String]
 
     init(isTerminal: Bool, columns: Int? = nil, environment: [String: String] = [:]) {
@@ -33,14 +33,14 @@ struct Terminal: Sendable, Hashable {
         }
     }
 
-    /// How text may look there.
+    /// The style of text for this terminal.
     func style(_ choice: ColorChoice) -> Style {
         Style(
             hasColor: hasColor(choice), isUnicode: isUnicode, hasMarks: !isDumb,
             width: isTerminal ? max(20, columns ?? 80) : nil)
     }
 
-    /// A terminal that only prints: one of paper, of an editor, or one whose text is spoken.
+    /// A terminal that cannot move its cursor: on paper, in an editor, or spoken.
     var isDumb: Bool { environment["TERM"] == "dumb" }
 
     /// `--color` first, then CLICOLOR_FORCE, NO_COLOR (no-color.org: any value but an empty one) and TERM.

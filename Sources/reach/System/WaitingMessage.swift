@@ -4,9 +4,10 @@ import CLinux
 import EventLoop
 import Glibc
 
-/// Prints on standard error, if that is a terminal, after a moment: the program waits and is not stuck.
+/// Prints a message on standard error, if that is a terminal, when its owner has been blocked for a moment.
 ///
-/// For what blocks its thread; the words come from another one. It is over when it is let go of.
+/// The message is printed by another thread, since the owner's thread blocks. Releasing the value ends the
+/// wait.
 struct WaitingMessage: ~Copyable {
     /// Closed when neither thread needs it any more.
     private final class Bell: Sendable {
@@ -16,13 +17,13 @@ struct WaitingMessage: ~Copyable {
 
     private let bell: Bell?
 
-    /// Begins to wait.
+    /// Starts the wait.
     ///
     /// - Parameters:
-    ///   - sentence: without the program's name.
-    ///   - delay: after how many milliseconds.
-    ///   - stream: where.
-    ///   - isSeen: whether it is a terminal; nothing is printed otherwise.
+    ///   - sentence: the message without the program's name.
+    ///   - delay: the delay in milliseconds.
+    ///   - stream: the destination.
+    ///   - isSeen: whether it is a terminal; else nothing is printed.
     init(
         _ sentence: String, after delay: Int32 = 1_000, on stream: StandardStream = .error,
         isSeen: Bool = isatty(STDERR_FILENO) == 1
@@ -33,14 +34,14 @@ struct WaitingMessage: ~Copyable {
         }
         let bell = Bell()
         self.bell = bell
-        // Without a thread there are no words, and nothing else is amiss.
+        // Without a thread the message is missing, and nothing else.
         try? LoopThread.start(name: "reach-note") {
             var wait = pollfd(fd: bell.number, events: Int16(POLLIN), revents: 0)
             if poll(&wait, 1, delay) == 0 { stream.write("reach: \(sentence)\n") }
         }.detach()
     }
 
-    /// What was waited for is here.
+    /// Ends the wait without a message.
     consuming func end() {}
 
     deinit {

@@ -4,7 +4,8 @@ import Reachability
 import ServiceCore
 import Synchronization
 
-/// Where the loop's thread, which hears of changes, and the main thread, which waits, meet.
+/// Shares the latest state between the loop's thread, which observes changes, and the main thread, which
+/// waits.
 final class ConditionWatcher: Sendable {
     private struct State {
         var progress: WaitProgress
@@ -25,13 +26,13 @@ final class ConditionWatcher: Sendable {
         state = Mutex(State(progress: WaitProgress(stable: stable)))
     }
 
-    /// Takes an update in.
+    /// Records an update.
     func observe(_ update: ReachabilityUpdate) {
         observe(status: update.status, path: update.path, links: update.links)
         waiter.ring()
     }
 
-    /// Takes in how things are.
+    /// Records the current state.
     func observe(status: ReachabilityStatus, path: ReachabilityPath, links: [LinkReport]) {
         let match = condition.match(status: status, path: path, links: links)
         state.withLock { state in
@@ -43,14 +44,14 @@ final class ConditionWatcher: Sendable {
         }
     }
 
-    /// Something happened that an update need not follow.
+    /// Records an event after which links may have changed without an update.
     func linksMayHaveChanged(after item: RecordedItem) {
         guard case .events = item else { return }
         state.withLock { $0.mayHaveChanged = true }
         waiter.ring()
     }
 
-    /// Whether something did since the last call.
+    /// Whether links may have changed since the last call.
     func consumeChange() -> Bool {
         state.withLock { state in
             defer { state.mayHaveChanged = false }
@@ -61,10 +62,10 @@ final class ConditionWatcher: Sendable {
     /// When the condition will have held for long enough; nil while it does not hold.
     var deadline: MonotonicInstant? { state.withLock { $0.progress.deadline } }
 
-    /// Whether it has.
+    /// Whether the condition has held for long enough.
     func isMet(at now: MonotonicInstant) -> Bool { state.withLock { $0.progress.isMet(at: now) } }
 
-    /// How things were last; nil where nothing was ever reported.
+    /// The latest state; nil before the first report.
     var latest: (status: ReachabilityStatus, path: ReachabilityPath, links: [LinkReport])? {
         state.withLock { $0.hasReport ? ($0.status, $0.path, $0.links) : nil }
     }

@@ -6,7 +6,8 @@ import SessionManager
 
 /// Downloads a file with a record beside it for the next run, and may kill itself in the middle.
 ///
-///     drill URL FILE [BYTES]     SIGKILL as soon as so many bytes have come; else "from RANGE" and "size BYTES" at the end
+///     drill URL FILE [BYTES]     SIGKILL after so many bytes;
+///                                 else "from RANGE" and "size BYTES" at the end
 @main
 enum Drill {
     static func main() async {

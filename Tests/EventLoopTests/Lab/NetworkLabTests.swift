@@ -21,7 +21,7 @@ struct NetworkLabTests {
         let link = try await lab.near.ip("-o link show v0")
         #expect(link.hasPrefix("10: v0@if20: <BROADCAST,MULTICAST,UP,LOWER_UP>"))
         #expect(try await lab.near.ip("-6 addr show") == "")
-        // Nobody listens there; but it is the other end that says so.
+        // No process listens at that port; the refusal comes from the other end.
         #expect(try await lab.near.perform { connect(to: 0x0A00_0001, port: 9) } == ECONNREFUSED)
     }
 

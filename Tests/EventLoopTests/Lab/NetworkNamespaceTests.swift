@@ -111,13 +111,13 @@ struct NetworkNamespaceTests {
             let before = ProcessInventory()
             for _ in 0..<3 { try await useLab() }
             #expect(await ProcessInventory.leftovers(since: before, threadsNamed: "netns") == [])
-            // No child either, not even a dead one.
+            // No child is left, not even a dead one.
             #expect(waitpid(-1, nil, WNOHANG) == -1)
         }
     }
 }
 
-/// A lab with a program that runs and a tunnel that is read, all left to themselves.
+/// A lab with a running program and a tunnel with a reader, all released without being stopped.
 private func useLab() async throws {
     let lab = try await NetworkLab(.f1)
     let program = try await lab.near.start("sh", "-c", "echo ready; exec sleep 3600")

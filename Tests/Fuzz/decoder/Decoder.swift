@@ -2,9 +2,9 @@
 
 import ReachabilityCore
 
-/// What libFuzzer calls: one datagram, as if it came from the socket, for everything that reads datagrams.
+/// The fuzzer's entry: one datagram, as if received from the socket, for all code that reads datagrams.
 ///
-/// Nothing is asserted but that nothing traps; and that what is decoded makes sense in itself.
+/// Checks only that nothing traps, and that decoded values are consistent.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     let bytes = Array(UnsafeBufferPointer(start: data, count: count))
@@ -32,7 +32,7 @@ private func decodeNotifications(_ bytes: [UInt8]) {
 }
 
 private func readReplies(_ bytes: [UInt8]) {
-    // Whatever number a reply carries, it is one of ours.
+    // Replies may carry any of the requests' numbers.
     var walk = NetlinkMessages()
     let first = walk.next(in: bytes.span.bytes)
     let questions: [KernelQuestion] = [

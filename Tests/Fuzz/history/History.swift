@@ -5,9 +5,10 @@ import ReachabilityCore
 import ServiceCore
 import Storage
 
-/// One input of the fuzzer: the bytes of a history's file, read as `reach history` does, and used as the service does.
+/// One input of the fuzzer: the bytes of a history's file, read as by `reach history` and opened as by the
+/// service.
 ///
-/// Whatever they are, it is read, refused or set aside, and then there is a history that can be written.
+/// Any input is read, refused or set aside, and afterwards the history can be written.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzHistory(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     let path = "history-input-\(getpid()).sqlite"

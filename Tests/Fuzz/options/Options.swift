@@ -2,10 +2,10 @@
 
 import ServiceCore
 
-/// One input of the fuzzer: the bytes of a configuration file of the service.
+/// One input of the fuzzer: the bytes of the service's configuration file.
 ///
-/// Whatever they are, each problem has a sentence without control characters, and a configuration without problems can be printed as
-/// `reach serve --check` does, and is the same when that is read.
+/// For any input each problem has a sentence without control characters, and a configuration without problems
+/// survives being printed as by `reach serve --check` and read again.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOptions(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     let reader = read(Array(UnsafeBufferPointer(start: start, count: count)))

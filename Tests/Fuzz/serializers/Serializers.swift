@@ -6,9 +6,9 @@ import SessionCore
 import SessionManagerExtras
 import SessionManagerXML
 
-/// One input of the fuzzer: the content of a response, for everything that decodes content; and its header block as well.
+/// One input of the fuzzer: a response's content, for all serializers, and its header block as well.
 ///
-/// Whatever it is, it is refused or understood; and what is understood is the same after it has been written and read again.
+/// Any input is refused or decoded, and decoded values survive being written and read again.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzSerializers(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     let data = Data(UnsafeBufferPointer(start: start, count: count))
@@ -44,7 +44,7 @@ private func judge(_ data: Data) {
         JSONResponseSerializer(),
         StringResponseSerializer(validation: ResponseValidation(contentTypes: ["text/*"])),
     ]).serialize(data, response: response)
-    // A message is one line for people, whatever a server sends.
+    // Error messages are one line, whatever a server sends.
     if let text = result.error?.description {
         precondition(text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })
     }

@@ -5,10 +5,10 @@ import ReachabilityCore
 import ServiceCore
 import SessionCore
 
-/// One input of the fuzzer: what a client sends over one connection, in pieces whose size the first byte says.
+/// One input of the fuzzer: a client's bytes on one connection, in pieces whose size is the first byte.
 ///
-/// Whatever it is, each call is begun or answered, and every answer is JSON that ends with the only NUL in it; and a call
-/// that was understood is the same after it has been written and read again.
+/// For any input each call is begun or answered, every answer is JSON that ends with the only NUL in it, and
+/// a parsed call survives being written and read again.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzVarlink(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     let bytes = UnsafeBufferPointer(start: start, count: count)
@@ -61,7 +61,7 @@ private func check(_ reply: VarlinkReply?) {
 
 private func rewrite(_ message: [UInt8]) {
     guard var call = try? VarlinkCall(message: message) else { return }
-    // Asking for another protocol is never written.
+    // The upgrade flag is read but never written.
     call.upgrade = false
     guard let again = try? VarlinkCall(message: Array(call.message.dropLast())) else {
         preconditionFailure("a call cannot be written and read again")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Takes connections, finds the endpoint for each request, keeps the ledger."""
+"""Takes connections, finds the endpoint for each request, keeps the counters."""
 import asyncio
 import itertools
 import ssl
 
 from .http1 import HEAD_LIMIT, BadRequest, Request, Response
-from .ledger import Ledger
+from .counters import Counters
 from .wire import Gone, Wire
 
 
@@ -13,7 +13,7 @@ class Application:
     """The endpoints by the first word of their path, and the connections."""
 
     def __init__(self):
-        self.ledger = Ledger()
+        self.counters = Counters()
         self.endpoints = {}
         self.tasks = set()
         self.serial = itertools.count(1)
@@ -21,7 +21,7 @@ class Application:
     def add(self, *modules):
         """Takes over the endpoints of modules: functions whose name begins with `do_`, by their name without it.
 
-        One with `uncounted = True` is not in the ledger.
+        One with `uncounted = True` is not in the counters.
         """
         for module in modules:
             for name, function in vars(module).items():
@@ -52,7 +52,7 @@ class Application:
             pass
         finally:
             wire.close()
-            self.ledger.disconnected(serial, keys)
+            self.counters.disconnected(serial, keys)
 
     async def exchange(self, wire, serial, keys):
         """One request and its reply; false where the connection ends with it."""
@@ -69,15 +69,15 @@ class Application:
         if getattr(endpoint, "uncounted", False):
             return await self.answer(endpoint, request)
         keys.add(request.key)
-        self.ledger.began(request)
+        self.counters.began(request)
         completely = False
         try:
             result = await self.answer(endpoint, request)
             completely = True
             return result
         finally:
-            self.ledger.account(request.key).received += request.received
-            self.ledger.ended(request, completely)
+            self.counters.account(request.key).received += request.received
+            self.counters.ended(request, completely)
 
     async def answer(self, endpoint, request):
         """Calls an endpoint, sends what it returns; one that returns nothing has done everything itself."""
@@ -89,7 +89,7 @@ class Application:
             return False
         # A client that waits for 100 has been answered otherwise; its body will not come.
         response.closes |= request.owes_continue
-        await response.send(request, self.ledger.account(request.key))
+        await response.send(request, self.counters.account(request.key))
         if request.owes_continue:
             return False
         async for _ in request.body():

@@ -151,8 +151,8 @@ async def do_upload(request):
     unpacker = zlib.decompressobj(47) if encoding in ("gzip", "deflate") else None
     async for piece in request.body():
         digest.update(piece)
-        request.application.ledger.account(request.key).received += len(piece)
-        request.application.ledger.changed(request.key)
+        request.application.counters.account(request.key).received += len(piece)
+        request.application.counters.changed(request.key)
         if unpacker:
             piece = unpacker.decompress(piece)
             inside.update(piece)

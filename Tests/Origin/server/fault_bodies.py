@@ -62,7 +62,7 @@ async def play_endless(request):
     chunked = request.flag("chunked", True)
     framing = b"Transfer-Encoding: chunked\r\n" if chunked else b"Connection: close\r\n"
     await request.wire.send(b"HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\n" + framing + b"\r\n")
-    account, start = request.application.ledger.account(request.key), 0
+    account, start = request.application.counters.account(request.key), 0
     while True:
         piece = b"".join(content(start, start + 65536))
         await request.wire.send(b"%x\r\n%b\r\n" % (len(piece), piece) if chunked else piece)

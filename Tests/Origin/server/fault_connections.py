@@ -33,7 +33,7 @@ async def end(request, default):
 async def hold(request):
     """Waits until the client leaves, or the gate opens where one is named."""
     if gate := request.argument("gate"):
-        await request.wire.race(request.application.ledger.gate(gate).wait())
+        await request.wire.race(request.application.counters.gate(gate).wait())
     else:
         await request.wire.pause()
 
@@ -41,9 +41,9 @@ async def hold(request):
 def is_due(request):
     """Whether this request still gets the fault: the first `times` of a key do, or all."""
     if request.argument("times") and not request.key:
-        # Whoever else sends no key would be counted too.
+        # Other requests without a key would be counted too.
         raise BadRequest("times= counts the requests of a key: give key=")
-    values = request.application.ledger.account(request.key).values
+    values = request.application.counters.account(request.key).values
     values["faults"] = values.get("faults", 0) + 1
     return values["faults"] <= request.number("times", 1 << 60)
 
@@ -60,7 +60,7 @@ async def play_cut(request):
     chunked = request.flag("chunked")
     response = Response(stream(pieces(current, start, stop)), status, "application/octet-stream", headers,
                         None if chunked else stop - start)
-    account = request.application.ledger.account(request.key)
+    account = request.application.counters.account(request.key)
     if not is_due(request) or stop - start <= after:
         return response
     first = b"".join(pieces(current, start, start + after))
@@ -68,7 +68,7 @@ async def play_cut(request):
         first = b"%x\r\n%b\r\n" % (len(first), first)
     await request.wire.send(response.head(request) + first)
     account.sent += after
-    request.application.ledger.changed(request.key)
+    request.application.counters.changed(request.key)
     if request.argument("kind") == "stall" and request.argument("gate"):
         await hold(request)
         response.body = stream(pieces(current, start + after, stop))
@@ -112,15 +112,15 @@ async def play_flaky(request):
 async def play_close_on_reuse(request):
     """kind=close: answers, keeps the connection, and ends it when the next request has come. That one is counted."""
     await drain(request)
-    wire, ledger = request.wire, request.application.ledger
+    wire, counters = request.wire, request.application.counters
     await wire.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello")
     if head := await wire.line_end(b"\r\n\r\n", 1 << 20):
         following = Request(wire, head, request.connection)
-        ledger.began(following)
+        counters.began(following)
         try:
             await drain(following)
         finally:
-            ledger.ended(following, False)
+            counters.ended(following, False)
     await end(request, "close")
 
 
@@ -129,7 +129,7 @@ async def play_close_idle(request):
     await drain(request)
     await request.wire.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello")
     if gate := request.argument("gate"):
-        await request.wire.race(request.application.ledger.gate(gate).wait())
+        await request.wire.race(request.application.counters.gate(gate).wait())
     else:
         await request.wire.pause(request.number("ms", 0, float) / 1000)
     await end(request, "close")
@@ -152,13 +152,13 @@ async def play_cut_upload(request):
     """after=1000&kind=rst: reads so much of the body, then ends without an answer; `stall` stops reading."""
     after = request.number("after", 1000)
     async for _ in request.body():
-        account = request.application.ledger.account(request.key)
+        account = request.application.counters.account(request.key)
         if request.received >= after:
             break
     if request.argument("kind") == "stall":
         account.received += request.received
-        request.application.ledger.changed(request.key)
-        await request.application.ledger.gate(request.argument("gate", f"never-{id(request)}")).wait()
+        request.application.counters.changed(request.key)
+        await request.application.counters.gate(request.argument("gate", f"never-{id(request)}")).wait()
         return
     await end(request, "rst")
 

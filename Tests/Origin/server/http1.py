@@ -8,7 +8,7 @@ import urllib.parse
 from .wire import Gone
 
 HEAD_LIMIT = 4 << 20
-# What nginx says of a request, in headers that nobody else sees.
+# nginx's information about a request, in internal headers.
 PROXIED = "x-proxied-"
 
 
@@ -17,7 +17,7 @@ class BadRequest(Exception):
 
 
 class Request:
-    """One request; its body is read by whoever wants it."""
+    """One request; its handler reads the body if it needs it."""
 
     def __init__(self, wire, head, connection):
         self.wire = wire

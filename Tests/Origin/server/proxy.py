@@ -18,16 +18,16 @@ def proxy(application, key, demands_credentials):
         if head is None:
             return
         try:
-            request = Request(wire, head, f"{key}-{application.ledger.account(key).count}")
+            request = Request(wire, head, f"{key}-{application.counters.account(key).count}")
         except BadRequest:
             return
         request.key = key
-        application.ledger.began(request)
+        application.counters.began(request)
         try:
             await serve(request, demands_credentials)
         finally:
-            application.ledger.ended(request, True)
-            application.ledger.disconnected(request.connection, [key])
+            application.counters.ended(request, True)
+            application.counters.disconnected(request.connection, [key])
     return connected
 
 

@@ -23,7 +23,7 @@ def word(request, index, kind=int):
 
 
 async def do_unknown(request):
-    """What nobody offers."""
+    """Any other path."""
     return Response.json({"error": f"there is no {request.path}"}, 404)
 
 
@@ -34,7 +34,7 @@ async def do_status(request):
 
 async def do_misdirected(request):
     """/misdirected?key=: 421 on the first connection of the key, or with `always=1` on each; else an echo."""
-    connections = request.application.ledger.account(request.key).connections
+    connections = request.application.counters.account(request.key).connections
     if request.flag("always") or next(iter(connections)) == request.connection:
         return Response(b"", 421, "text/plain")
     return Response.json(await echo(request))
@@ -108,7 +108,7 @@ def away(request):
 
     async def pieces():
         yield b"it is"
-        await request.wire.race(request.application.ledger.gate(gate).wait())
+        await request.wire.race(request.application.counters.gate(gate).wait())
         yield b" gone"
     return Response(pieces(), status, "text/html", headers, 10)
 
@@ -147,7 +147,7 @@ async def do_drip(request):
         for index in range(count):
             yield b"".join(content(index * size, (index + 1) * size))
             if gate and index == 0:
-                await request.wire.race(request.application.ledger.gate(gate).wait())
+                await request.wire.race(request.application.counters.gate(gate).wait())
             elif pause and index < count - 1:
                 await request.wire.pause(pause)
     kind = request.argument("type", "application/octet-stream")
@@ -156,7 +156,7 @@ async def do_drip(request):
 
 async def do_hold(request):
     """/hold/NAME: echoes once /release/NAME has been asked for."""
-    await request.wire.race(request.application.ledger.gate(request.words[1]).wait())
+    await request.wire.race(request.application.counters.gate(request.words[1]).wait())
     return Response.json(await echo(request))
 
 
@@ -197,7 +197,7 @@ async def do_brotli(request):
 
 async def do_retry_after(request):
     """/retry-after?key=&times=1&status=503&after=1: fails so often, then echoes. `after` may be text, as a date."""
-    values = request.application.ledger.account(request.key).values
+    values = request.application.counters.account(request.key).values
     values["failures"] = values.get("failures", 0) + 1
     if values["failures"] > request.number("times", 1):
         return Response.json(await echo(request))

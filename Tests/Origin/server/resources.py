@@ -66,7 +66,7 @@ def version(request, name):
     """The version that is asked for by `v`, or with `change=1` another for each request of the key."""
     number = request.number("v", 1)
     if request.flag("change"):
-        number += request.application.ledger.account(request.key).count - 1
+        number += request.application.counters.account(request.key).count - 1
     return Version(request, name, number)
 
 
@@ -136,7 +136,7 @@ async def do_cache(request):
     if request.method in ("GET", "HEAD") and current.is_known(request):
         return Response(b"", 304, headers=headers)
     return Response.json({
-        "serial": request.application.ledger.account(request.key).count, "path": request.path,
+        "serial": request.application.counters.account(request.key).count, "path": request.path,
         "version": current.number, "language": request.header("Accept-Language"),
         "conditional": request.header("If-None-Match") or request.header("If-Modified-Since"),
     }, request.number("status", 200), headers)

@@ -63,7 +63,7 @@ async def do_digest_auth(request):
         told = digest(f"{request.method}:{request.target}")
         fields = [answer.get(name, "") for name in ("nonce", "nc", "cnonce", "qop")]
         if answer.get("username") == user and answer.get("response") == digest(":".join([secret, *fields, told])):
-            values = request.application.ledger.account(request.key).values
+            values = request.application.counters.account(request.key).values
             if not request.argument("stale") or values.get("stale"):
                 if request.argument("url"):
                     return away(request)
@@ -76,7 +76,7 @@ async def do_digest_auth(request):
 
 def generation(request):
     """Which token of a key holds now: a number, from 1."""
-    return request.application.ledger.account(request.key).values.setdefault("generation", 1)
+    return request.application.counters.account(request.key).values.setdefault("generation", 1)
 
 
 async def do_auth_token(request):
@@ -84,8 +84,8 @@ async def do_auth_token(request):
 
     A refresh counts by itself (`refreshes`), may wait (`delay`, `gate`) and fail (`status`).
     """
-    ledger = request.application.ledger
-    values = ledger.account(request.key).values
+    counters = request.application.counters
+    values = counters.account(request.key).values
     action = request.words[1] if len(request.words) > 1 else ""
     if action == "expire":
         values["generation"] = generation(request) + 1
@@ -93,7 +93,7 @@ async def do_auth_token(request):
     if action == "refresh":
         values["refreshes"] = values.get("refreshes", 0) + 1
         if gate := request.argument("gate"):
-            await request.wire.race(ledger.gate(gate).wait())
+            await request.wire.race(counters.gate(gate).wait())
         if delay := request.number("delay", 0, float):
             await request.wire.pause(delay)
         status = request.number("status", 200)

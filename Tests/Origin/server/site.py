@@ -27,7 +27,7 @@ SECURE = {
     "self-signed-cn": ("self-signed-cn", ""),
     "nameless": ("nameless", ""),
 }
-# What the application serves itself, except that nobody listens on `refused` and nobody accepts on `blackhole`.
+# What the application serves itself, except that `refused` has no listener and `blackhole` accepts nothing.
 DIRECT = ["direct", "direct-tls", "mtls-strict", "proxy", "proxy-auth", "socks", "socks-auth", "silent", "reset", "refused", "blackhole"]
 # Sparse files of zeroes for measurements, served by nginx alone.
 FILES = {"0": 0, "1k": 1 << 10, "64k": 1 << 16, "1m": 1 << 20, "16m": 1 << 24, "256m": 1 << 28, "1g": 1 << 30}
@@ -114,7 +114,7 @@ def bound(address, port):
     except OSError:
         return None
     sock.setblocking(False)
-    # nginx binds a socket of its own beside this one; nobody else gets the port meanwhile (socket(7)).
+    # nginx binds a socket of its own beside this one; no other process gets the port meanwhile (socket(7)).
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     try:
         if family == socket.AF_INET6:
@@ -137,7 +137,7 @@ def pair():
         lacking = second is None and bound("::1", 0) is None
         if second or lacking or len(spare) > 100:
             return [first, second] if second else [first]
-        # Somebody has this port on ::1 alone; it stays ours until another is found.
+        # Another process has this port on ::1 alone; it stays ours until another is found.
         spare.append(first)
 
 
@@ -159,7 +159,7 @@ class Site:
         self.said = collections.deque(maxlen=100)
 
     def fill(self, listener):
-        """Connections nobody takes: with the queue full, the kernel drops the SYN of the next."""
+        """Connections that are never accepted: with the queue full, the kernel drops the SYN of the next."""
         crowd = []
         for _ in range(2):
             sock = socket.socket(listener.family, socket.SOCK_STREAM)

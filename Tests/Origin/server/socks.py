@@ -21,15 +21,15 @@ def socks(application, key, demands_credentials):
         _, command, _, kind = await exactly(wire, 4)
         host = await name(wire, kind)
         port = int.from_bytes(await exactly(wire, 2), "big")
-        number = f"{key}-{application.ledger.account(key).count}"
+        number = f"{key}-{application.counters.account(key).count}"
         request = types.SimpleNamespace(
             key=key, method="SOCKS", target=f"{host}:{port}", connection=number, proxied=False, header=lambda _: None)
-        application.ledger.began(request)
+        application.counters.began(request)
         try:
             await serve(wire, command, port)
         finally:
-            application.ledger.ended(request, True)
-            application.ledger.disconnected(number, [key])
+            application.counters.ended(request, True)
+            application.counters.disconnected(number, [key])
     return connected
 
 

@@ -169,7 +169,7 @@ class Wire:
         return struct.unpack("i", fcntl.ioctl(self.sock, SIOCOUTQ, b"\0\0\0\0"))[0]
 
     async def _until_gone(self):
-        # Beyond a megabyte nobody looks: a client that keeps sending has not left.
+        # Not checked beyond a megabyte: a client that keeps sending has not left.
         while True:
             readable = self.loop.create_future()
             self.loop.add_reader(self.sock, lambda: readable.done() or readable.set_result(None))

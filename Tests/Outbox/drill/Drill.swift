@@ -4,12 +4,14 @@ import FoundationEssentials
 import Glibc
 import Outbox
 
-/// What the drills of `Tests/Outbox` start and kill: enqueues numbered requests, delivers them, and says what it knows to be true.
+/// The program that `Tests/Outbox` starts and kills: enqueues numbered requests, delivers them, and prints
+/// what is certain.
 ///
-///     drill enqueue FOLDER URL FIRST COUNT LANES BATCH     "took NUMBER KEY" for each, when it is on the disk
-///     drill deliver FOLDER                                  "sent ID" for each, when it is out; until standard input ends
-///     drill drain FOLDER                                    the same, until nothing waits
-///     drill measure FOLDER COUNT                            what enqueueing, opening and listing take
+///     drill enqueue FOLDER URL FIRST COUNT LANES BATCH
+///         "took NUMBER KEY" for each, when it is on the disk
+///     drill deliver FOLDER     "sent ID" for each, when it has left; until standard input ends
+///     drill drain FOLDER       the same, until nothing waits
+///     drill measure FOLDER COUNT     the times of enqueueing, opening and listing
 @main
 enum Drill {
     static func main() async {
@@ -33,7 +35,7 @@ enum Drill {
         var configuration = OutboxConfiguration()
         configuration.retries.first = .milliseconds(20)
         configuration.retries.longest = .milliseconds(200)
-        // So many bytes may be free before the file is made smaller.
+        // The unused bytes above which the file is compacted.
         if let spare = getenv("REACH_DRILL_SPARE").flatMap({ Int64(String(cString: $0)) }) {
             configuration.spareSpace = spare
         }
@@ -55,7 +57,7 @@ enum Drill {
     /// The number is in URL, key and content, so that the other end can compare.
     static func request(_ number: Int, _ url: String, lanes: Int) throws -> OutboxRequest {
         let lane = number % lanes
-        // Every seventh is large enough to be a file of its own; every fifth leaves many pages behind.
+        // Every seventh is large enough for a file of its own; every fifth frees many pages.
         let size = number % 7 == 0 ? 70_000 : number % 5 == 0 ? 20_000 : 20
         let text = "\(number) " + String(repeating: "x", count: size)
         var request = try OutboxRequest(
@@ -93,7 +95,7 @@ enum Drill {
         if drains {
             for await _ in outbox.events where try await outbox.counts().waiting == 0 { break }
         } else {
-            // Blocks this thread, on which nobody waits.
+            // Blocks the main thread, which has no other work.
             var byte: UInt8 = 0
             while read(STDIN_FILENO, &byte, 1) > 0 {}
         }
@@ -102,7 +104,7 @@ enum Drill {
     }
 }
 
-/// A line in one piece, without a buffer that a kill would lose.
+/// Prints a line with one write, without a buffer that a kill would lose.
 func say(_ line: String) {
     let bytes = Array((line + "\n").utf8)
     _ = write(STDOUT_FILENO, bytes, bytes.count)

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Glibc
 import Outbox
 
-/// How fast an outbox takes, opens and lists; `Tests/Benchmarks` reads it.
+/// Measures the speed of enqueueing, opening and listing; `Tests/Benchmarks` reads the result.
 struct Measure {
     let folder: String
     let count: Int

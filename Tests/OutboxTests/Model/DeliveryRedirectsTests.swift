@@ -8,7 +8,7 @@ import Testing
 @testable import Outbox
 
 @Suite struct DeliveryRedirectsTests {
-    /// Whether a redirect is followed, as the rules of every request propose it.
+    /// Whether a redirect is followed, as proposed by the general rules.
     private func follows(
         _ url: String, _ status: Int, to location: String, by method: HTTPRequest.Method = .post,
         fields: HTTPFields = [:], secrets: [String] = []

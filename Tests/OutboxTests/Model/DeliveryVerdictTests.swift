@@ -149,10 +149,10 @@ import Testing
         let long = SessionError(.dataLengthExceedsMaximum, "x")
         #expect(DeliveryVerdict(error: long, statusCode: 201) == .delivered(statusCode: 201))
         #expect(kind(DeliveryVerdict(error: long, statusCode: 404)).isTriedAgain == false)
-        // TLS that was not closed leaves the end of an answer in doubt, and not its head.
+        // TLS that was not closed puts the end of an answer in doubt, not its head.
         let unclosed = SessionError(.networkConnectionLost, "x", domain: .security)
         #expect(DeliveryVerdict(error: unclosed, statusCode: 200) == .delivered(statusCode: 200))
-        // Whether the content was taken is not known where the connection broke.
+        // With a broken connection it is unknown whether the server has the content.
         #expect(
             kind(DeliveryVerdict(error: SessionError(.networkConnectionLost, "x"), statusCode: 200))
                 .isTriedAgain)

@@ -47,7 +47,7 @@ import Testing
                 == .passing(until: start + 1_000, revived: [id(1), id(2)]))
         #expect(refusals.closed(at: start) == [origin] && refusals.nextTrial(after: start) == start + 1_000)
         #expect(refusals.isOpen("https://other.example", at: start))
-        // What was on its way tells nothing new.
+        // Requests in flight at the stop do not count.
         #expect(
             refusals.refused(id(4), by: origin, failure, at: start + 1, chance: 0)
                 == .passing(until: start + 1_000, revived: []))
@@ -80,7 +80,7 @@ import Testing
                 == .passing(until: first + 2_000, revived: []))
         refusals.settled(origin)
         #expect(refusals.nextTrial(after: first) == first + 2_000)
-        #expect(refusals.hurry(at: first).map(\.until) == [first])
+        #expect(refusals.makeDue(at: first).map(\.until) == [first])
         #expect(refusals.isOpen(origin, at: first))
         // A clock that was set back by a year does not stop it for a year.
         #expect(stopped().isOpen(origin, at: start - 366 * 86_400_000))
@@ -114,7 +114,7 @@ import Testing
                 == .passing(until: start + 1_005, revived: [id(1), id(2)]))
         let next = OriginRefusals(schedule(), [try #require(after.record(origin))])
         #expect(next.closed(at: start + 6) == [origin])
-        // Refusals of yesterday are no row.
+        // Refusals of another day do not count as a row.
         var late = OriginRefusals(schedule(), [try #require(before.record(origin))])
         #expect(late.refused(id(3), by: origin, failure, at: start + 86_400_000, chance: 0) == .final)
     }

@@ -15,11 +15,11 @@ import Testing
         ]
         #expect(told == [false, true, false, false, true, false])
         let worked = [
-            health.worked([.choosing]), health.worked([.choosing, .noticing]),
-            health.worked([.settling, .noticing]), health.worked([.settling]),
+            health.worked([.choosing]), health.worked([.choosing, .reading]),
+            health.worked([.settling, .reading]), health.worked([.settling]),
         ]
         #expect(worked == [false, false, true, false])
-        // Then it is news again.
+        // Afterwards the failure is new again.
         let isNew = health.failed(.settling, "full")
         #expect(isNew)
     }

@@ -154,19 +154,19 @@ struct ConfigurationReaderTests {
         new.outbox.entries = 5
         new.metrics.clients = 2
         let change = ConfigurationChange(from: old, to: new)
-        #expect(change.taken == ["outbox.entries", "hooks.directory", "log.level"])
-        #expect(change.held == ["socket", "metrics.clients"])
+        #expect(change.applied == ["outbox.entries", "hooks.directory", "log.level"])
+        #expect(change.deferred == ["socket", "metrics.clients"])
         var expected = new
         (expected.socket, expected.metrics.clients) = (old.socket, old.metrics.clients)
         #expect(change.inForce == expected)
-        #expect(ConfigurationChange(from: change.inForce, to: change.inForce).taken == [])
+        #expect(ConfigurationChange(from: change.inForce, to: change.inForce).applied == [])
     }
 
     @Test("the sample file is right, and says the defaults")
     func sample() throws {
         let sample = ConfigurationText.sample
         #expect(read(sample).problems == [])
-        // What is commented out is a setting where a key stands right behind the #.
+        // A commented line is a setting if a key follows the # directly.
         let lines = sample.split(separator: "\n", omittingEmptySubsequences: false).map {
             $0.hasPrefix("#") && !$0.hasPrefix("# ") ? $0.dropFirst() : $0
         }

@@ -39,7 +39,7 @@ struct HistoryTests {
         #expect(summary.availability == 875_000)
         #expect(summary.availabilityText == "87.50 %")
         #expect(summary.outages == 1)
-        // It was not followed by the network's return but by not knowing.
+        // An unknown status followed, and not the network's return.
         #expect(summary.flaps == 0)
     }
 
@@ -87,7 +87,7 @@ struct HistoryTests {
 
     @Test("a clock that is set later moves the whole run")
     func clockSet() {
-        // The device began in 1970 as far as it knew; a time server corrected that at second 30.
+        // The device's clock started in 1970; a time server corrected it at second 30.
         let records: [HistoryRecord] = [
             .at(10, .unreachable, wall: -1_000_000), .at(20, .wired, wall: -999_990), .at(40, .unreachable),
         ]
@@ -128,7 +128,7 @@ struct HistoryTests {
         #expect(summary.outages == 3)
         #expect(summary.flaps == 1)
         #expect(summary.longest?.from == .at(900))
-        // A part of an outage that was longer is no flap.
+        // A part of a longer outage is no flap.
         let part = HistorySummary(timeline, from: .at(350), to: .at(400))
         #expect((part.outages, part.flaps) == (1, 0))
         #expect(part.unreachable == .seconds(10))

@@ -38,7 +38,7 @@ struct HookTests {
         _ = machine.found(["a", "b"])
         #expect(machine.changed(.at(2, .unreachable, was: .wired)) == .nothing)
         #expect(machine.changed(.at(3, .wifi, was: .unreachable)) == .nothing)
-        // The path alone changes: the status that no hook knows yet is told all the same.
+        // Only the path changes: the status that no hook has got yet is still reported.
         #expect(machine.changed(.at(4, .wifi, was: .wifi, event: .path)) == .nothing)
         #expect(told(machine.ended()) == "b status unreachable>wired skipped 0")
         #expect(machine.ended() == .list)

@@ -25,8 +25,8 @@ struct StatusFileTests {
         try await bench.notify(changes)
         var newest = TextLine()
         ReportJSON.write(try #require(changes.last).state, to: &newest)
-        // The thread for files: what it has been given is done behind this; then the loop hears of it and
-        // gives it the newest.
+        // The thread for files works in order: after this its earlier work is done; then the loop is notified
+        // and passes on the newest content.
         for _ in 0..<3 {
             try await bench.files.result {}
             try await bench.loop.result {}
@@ -72,7 +72,7 @@ struct StatusFileTests {
         try await bench.files.result {}
         try await bench.loop.result {}
         #expect(bench.folder.names == ["status.json"])
-        // A folder in the place of the passing file refuses root as well.
+        // A folder in place of the temporary file is an obstacle even for root.
         #expect(mkdir(bench.folder(".status.json.new"), 0o700) == 0)
         try await bench.notify(.at(2, .unreachable, was: .wired))
         _ = await bench.log.wait(forCount: 1)

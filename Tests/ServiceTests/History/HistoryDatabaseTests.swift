@@ -22,12 +22,12 @@ struct HistoryDatabaseTests {
 
     private static func wall(_ second: Int64) -> WallTime { WallTime(seconds: second) }
     private static let day: Int64 = 86_400
-    /// When it is, and what a device without a clock says instead.
+    /// The current day, and the day of a device without a battery for its clock.
     private static let today: Int64 = 20_000 * day
     private static let reset: Int64 = 3600
 
-    /// A run with changes at these seconds after its start, each with what the wall clock showed then, and
-    /// its last sign of life.
+    /// A run with changes at these seconds after its start, each with the wall clock's time then, and its
+    /// last sign of life.
     private func run(_ changes: [(second: Int64, wall: Int64)], seen: (second: Int64, wall: Int64)) throws {
         let first = try #require(changes.first)
         let run = try database.beginRun(at: Self.wall(first.wall), boot: first.second * 1_000_000_000)
@@ -47,12 +47,12 @@ struct HistoryDatabaseTests {
         try run([(10, wall), (20, wall + 10)], seen: (30, wall + 20))
     }
 
-    /// A run that began in 1970, as far as it knew, until a time server was there.
+    /// A run that began in 1970, until a time server set its clock.
     private func runThatIsSet(at wall: Int64) throws {
         try run([(10, Self.reset + 10), (20, Self.reset + 20), (40, wall + 30)], seen: (50, wall + 40))
     }
 
-    /// A run that never learned which day it was.
+    /// A run whose clock was never set.
     private func runWithoutClock() throws {
         try run([(10, Self.reset + 10), (20, Self.reset + 20)], seen: (30, Self.reset + 30))
     }
@@ -69,7 +69,7 @@ struct HistoryDatabaseTests {
         try runWithoutClock()
         try runThatIsSet(at: Self.today - Self.day)
         #expect(try prune(days: 30) == 10)
-        // Everything before the last run is too old, but for the state that reached into it.
+        // All records before the last run are too old, but for the state that reached into it.
         #expect(try prune(days: 1) == 4)
         #expect(try database.timeline(from: Self.wall(0), to: Self.wall(Self.today)).changes.count == 3 + 1)
     }
@@ -104,7 +104,7 @@ struct HistoryDatabaseTests {
         #expect(timeline.changes.map(\.wall) == [0, 10, 30].map { Self.wall(Self.today + $0) })
         let part = try database.timeline(from: Self.wall(Self.today + 15), to: Self.wall(Self.today + 100))
         #expect(part.spans.map(\.state) == [.unreachable, .reachable, .gap])
-        // Before the first moment there is, nothing happened.
+        // Before the first possible moment nothing happened.
         let all = try database.timeline(from: WallTime(nanoseconds: .min), to: Self.wall(Self.today + 100))
         #expect(all.changes.count == 3)
     }
@@ -149,9 +149,9 @@ struct HistoryDatabaseTests {
         let service = try await service()
         let answers = EventLog<VarlinkReply>()
         for round in 1...2 {
-            // In one turn of the loop: nothing can be answered meanwhile.
+            // In one turn of the loop, so no answer can arrive meanwhile.
             let refused = try await service.ask { service in
-                for _ in 0..<HistoryService.questionLimit {
+                for _ in 0..<HistoryService.queryLimit {
                     service.answerHistory(since: nil, limit: 10) { answers.append($0) }
                 }
                 let before = answers.elements.count
@@ -159,13 +159,13 @@ struct HistoryDatabaseTests {
                 return answers.elements.dropFirst(before).map(\.error)
             }
             #expect(refused == ["io.reach.Reachability.LimitReached"])
-            let all = await answers.wait(forCount: round * (HistoryService.questionLimit + 1))
-            #expect(all.count { $0.error == nil } == round * HistoryService.questionLimit)
+            let all = await answers.wait(forCount: round * (HistoryService.queryLimit + 1))
+            #expect(all.count { $0.error == nil } == round * HistoryService.queryLimit)
         }
         await service.stop()
     }
 
-    /// Has an index stand for something else than what lies in it, as damage of the disk may.
+    /// Makes an index differ from its table, as damage of the disk may.
     private func damage(_ index: String, from old: String, to new: String) throws {
         let database = try Database(folder(HistoryDatabase.fileName))
         try database.execute("PRAGMA writable_schema = ON")
@@ -177,7 +177,7 @@ struct HistoryDatabaseTests {
 
     @Test("damage that only a thorough look finds is found at work, and met with a new file")
     func damagedIndex() async throws {
-        // What is old is forgotten at once only where not all of it is old.
+        // Old changes are removed at once only if not all are old.
         for second in [1_700_000_000, 1_767_300_000] as [Int64] { try run(at: second) }
         do {
             let database = try Database(folder(HistoryDatabase.fileName))

@@ -53,7 +53,8 @@ struct HistoryServiceTests {
         try await service.notify(
             .at(86_000, .wired, event: .initial), .at(86_100, .unreachable, was: .wired),
             .at(86_200, .wifi, was: .unreachable))
-        // What waits is written when the loop has heard of the write before: then it can be read.
+        // Waiting changes are written when the loop has been notified of the write before; then they can be
+        // read.
         for _ in 0..<3 {
             try await service.files.result {}
             try await service.loop.result {}
@@ -90,13 +91,13 @@ struct HistoryServiceTests {
     @Test("where nothing can be written it says so once, and all of it is written as soon as it can be")
     func readOnly() async throws {
         let folder = try ScratchFolder("reach-history")
-        // A directory in the file's place refuses root as well.
+        // A directory in the file's place is an obstacle even for root.
         #expect(mkdir(folder(HistoryDatabase.fileName), 0o700) == 0)
         let service = try await service(in: folder)
         try await service.notify(.at(1, .wired, event: .initial))
         let first = await service.log.wait(forCount: 1)
         #expect(first.first?.hasPrefix("error: history: ") == true, "\(first)")
-        // The thread for files does things in order: behind this the change before has been refused.
+        // The thread for files works in order: after this the earlier change has been refused.
         try await service.files.result {}
         #expect(rmdir(folder(HistoryDatabase.fileName)) == 0)
         try await service.notify(.at(2, .unreachable, was: .wired))

@@ -45,7 +45,7 @@ struct HistoryWriterTests {
         let writer = HistoryWriter(in: directory, ServiceConfiguration.History())
         _ = writer.write([record(wrong, 0)], at: WallTime(nanoseconds: wrong), boot: 0, isEnd: false)
         #expect(try count() == 31)
-        // Set, and still running after the hour.
+        // The clock was set, and the run continues after the hour.
         let right = 20_010 * Self.day
         _ = writer.write([], at: WallTime(nanoseconds: right), boot: Self.hour, isEnd: false)
         #expect(try count() == 31)
@@ -66,7 +66,7 @@ struct HistoryWriterTests {
         _ = writer.write([], at: wall, boot: Self.hour - 1, isEnd: false)
         #expect(try count() == 11)
         _ = writer.write([], at: wall, boot: Self.hour, isEnd: true)
-        // The state that reaches into the kept time stays.
+        // The state that reaches into the remaining time stays.
         #expect(try count() == 2)
         run(20_280)
         #expect(try count() == 12)

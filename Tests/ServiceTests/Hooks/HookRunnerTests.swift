@@ -111,7 +111,7 @@ struct HookRunnerTests {
         try await bench.notify(.at(1, .wired, event: .initial))
         let first = try #require(await bench.log.wait(forCount: 1).first)
         let child = try #require(first.split(separator: " ").last.flatMap { Int32($0) }, "\(first)")
-        // Held before it can be gone: its end makes this readable.
+        // Opened before the child can be gone: its end makes this readable.
         let watch = clinux_pidfd_open(child)
         let lines = await bench.log.wait(forCount: 2)
         #expect(lines.last == "warning: hook a did not end within 100ms and was killed")

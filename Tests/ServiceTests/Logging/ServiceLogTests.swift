@@ -80,7 +80,7 @@ struct ServiceLogTests {
         logger.write(.notice, "this")
         logger.error("and that", metadata: ["b": "2", "a": "1"])
         #expect(pipe.take() == "<5>this\n<3>and that a=1 b=2\n")
-        // A configuration that was read again holds for loggers that are there.
+        // A configuration that was read again applies to existing loggers.
         sink.level = .debug
         logger.write(.debug, "and this")
         #expect(pipe.take() == "<7>and this\n")

@@ -10,7 +10,7 @@ import SessionCore
 import TestSupport
 import Testing
 
-/// Prometheus and its tools (Debian's package prometheus), which may be missing where nothing is demanded.
+/// Prometheus and its tools (Debian's package prometheus), which may be missing unless they are required.
 private enum Prometheus {
     static let isThere = NetworkLab.isRequired || access("/usr/bin/prometheus", X_OK) == 0
     static let reason: Comment = "Prometheus is not installed (apt install prometheus)"
@@ -101,7 +101,7 @@ struct MetricsListenerTests {
         let first = try connect(port)
         let second = try connect(port)
         let third = try connect(port)
-        // Closed without a word; that is how it is known that the others have their places.
+        // Closed without an answer, which proves that the others are connected.
         #expect(rest(of: third.number) == [])
         #expect(send(first.number, "GET / HTTP/1.0\n\n", 16, Int32(MSG_NOSIGNAL)) == 16)
         #expect(String(decoding: rest(of: first.number), as: UTF8.self).hasPrefix("HTTP/1.1 404 "))
@@ -183,7 +183,7 @@ struct MetricsListenerTests {
             part.reload(configuration)
         }
         try await bench.notify(.at(3, .wired, was: .wifi))
-        // Writing and removing go to the thread for files and back, the one after the other.
+        // Writing and removing go to the thread for files and back, one after the other.
         for _ in 0..<3 {
             try await bench.files.result {}
             try await bench.loop.result {}
@@ -230,7 +230,7 @@ struct MetricsListenerTests {
         let program = try await namespace.start(
             "prometheus", "--config.file=\(bench.folder("prometheus.yml"))",
             "--storage.tsdb.path=\(bench.folder("data"))", "--web.listen-address=127.0.0.1:9090")
-        // It fetches again only when it has stored what it got before.
+        // It scrapes again only after it has stored the earlier result.
         #expect(await answers.wait(forCount: 2).count >= 2, "\(program.standardError)")
         let answer = try await namespace.run(
             "curl", "-s", "--retry", "20", "--retry-connrefused", "--retry-delay", "1",

@@ -59,7 +59,7 @@ struct OutboxServiceTests {
     @Test("An outbox that cannot be opened is opened as soon as it can be; until then calls are told why")
     func cannotOpen() async throws {
         let folder = try ScratchFolder("reach-service")
-        // A file in the folder's place refuses root as well.
+        // A file in the folder's place is an obstacle even for root.
         try #require(close(open(folder("outbox"), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)) == 0)
         let service = try await service(in: folder)
         let first = await service.log.wait(forCount: 1)
@@ -76,7 +76,7 @@ struct OutboxServiceTests {
         _ = try await service.ask { $0.answerOutbox(.pause) { replies.append($0) } }
         #expect(await replies.wait(forCount: 2).last?.error == nil)
         await service.stop()
-        // Those who add to its files without it go by its limits.
+        // Processes that store requests without the service follow its limits.
         let kept = try Database(reading: folder("outbox/outbox.sqlite")).integer("SELECT entries FROM limits")
         #expect(kept == 17)
     }
@@ -89,7 +89,7 @@ struct OutboxServiceTests {
             OutboxService(isProbed: true)
         }
         let answers = EventLog<VarlinkReply>()
-        // A call that is answered tells that the outbox is open.
+        // An answered call proves that the outbox is open.
         _ = try await service.ask { $0.answerOutbox(.resume) { answers.append($0) } }
         _ = await answers.wait(forCount: 1)
         for (internet, line) in [
@@ -126,7 +126,7 @@ struct OutboxServiceTests {
     func secondWait() async throws {
         let service = try await service(in: try ScratchFolder("reach-service"))
         let answers = EventLog<VarlinkReply>()
-        // A call that is answered tells that the outbox is open.
+        // An answered call proves that the outbox is open.
         _ = try await service.ask { $0.answerOutbox(.resume) { answers.append($0) } }
         #expect(await answers.wait(forCount: 1).first?.error == nil)
         let isOpen = try await service.ask { service -> Bool in
@@ -134,8 +134,7 @@ struct OutboxServiceTests {
                 return false
             }
             service.waitForEntry("77", timeout: nil, for: 5) { answers.append($0) }
-            // The answer is on its way to this thread, which is busy, when what was asked behind it has come
-            // back.
+            // When the later call has returned, the answer is on its way to this thread, which is busy.
             let isThere = DispatchSemaphore(value: 0)
             Task(executorPreference: executor) {
                 _ = try? await outbox.counts()

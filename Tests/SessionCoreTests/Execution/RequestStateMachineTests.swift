@@ -25,7 +25,7 @@ private struct RequestMarbles {
 
     mutating func actions(_ line: String) -> String {
         var machine = RequestStateMachine()
-        var questions: [RequestStateMachine.Question] = []
+        var questions: [RequestStateMachine.QuestionID] = []
         var drawn = ""
         states = ""
         for marble in line {
@@ -37,7 +37,7 @@ private struct RequestMarbles {
 
     private func happen(
         _ marble: Character, _ machine: inout RequestStateMachine,
-        _ questions: inout [RequestStateMachine.Question]
+        _ questions: inout [RequestStateMachine.QuestionID]
     ) -> Character {
         switch marble {
         case "s", "S": return Self.letter(machine.ready(isBlocked: marble == "S"))

@@ -15,17 +15,17 @@ private struct Transcript: ~Copyable {
     }
 
     mutating func path(_ isUsable: Bool, _ generation: UInt64 = 1) -> String {
-        note(machine.pathChanged(isUsable: isUsable, generation: generation))
+        record(machine.pathChanged(isUsable: isUsable, generation: generation))
     }
     mutating func answer(_ state: InternetState, to number: Int? = nil) -> String {
-        note(machine.answered(state, question: number ?? question, at: now))
+        record(machine.answered(state, question: number ?? question, at: now))
     }
-    mutating func hurry() -> String { note(machine.hurried()) }
-    mutating func stop() -> String { note(machine.stopped()) }
+    mutating func hurry() -> String { record(machine.hurried()) }
+    mutating func stop() -> String { record(machine.stopped()) }
     /// Lets so many seconds pass.
     mutating func pass(_ seconds: Double) -> String {
         now += Int64(seconds * 1e9)
-        return note(machine.timeCame(at: now))
+        return record(machine.timeCame(at: now))
     }
     /// Lets the deadline come.
     mutating func wait() -> String {
@@ -33,7 +33,7 @@ private struct Transcript: ~Copyable {
         return pass(Double(deadline - now) / 1e9)
     }
 
-    private mutating func note(_ step: InternetProbeStateMachine.Step) -> String {
+    private mutating func record(_ step: InternetProbeStateMachine.Step) -> String {
         deadline = step.deadline
         var words: [String] = []
         if step.abandons { words.append("abandon") }

@@ -24,10 +24,10 @@ struct NamedQueue: ~Copyable {
     mutating func add(_ name: String, _ change: (inout QueueRequest) -> Void = { _ in }) {
         var request = QueueRequest()
         change(&request)
-        note(name, machine.enqueued(request, at: now))
+        record(name, machine.enqueued(request, at: now))
     }
 
-    mutating func note(_ name: String, _ ticket: QueueTicket) {
+    mutating func record(_ name: String, _ ticket: QueueTicket) {
         tickets[name] = ticket
         names[ticket] = name
     }

@@ -23,10 +23,10 @@ private struct GateMarbles {
         _ = gate.rescuePolicyChanged(rescue, at: now)
         var output = ""
         for letter in line {
-            note(happen(letter, &gate, now))
+            record(happen(letter, &gate, now))
             let end = now + step
             while let deadline = gate.nextDeadline, deadline < end {
-                note(gate.deadlineReached(at: deadline))
+                record(gate.deadlineReached(at: deadline))
             }
             now = end
             output.append(draw(gate.view, gate.binding))
@@ -62,7 +62,7 @@ private struct GateMarbles {
         return facts
     }
 
-    private mutating func note(_ change: RequestGateStateMachine.Change) {
+    private mutating func record(_ change: RequestGateStateMachine.Change) {
         if change.closed.contains(demand) { changes.append("closed") }
         if change.opened.contains(demand) { changes.append("opened") }
     }

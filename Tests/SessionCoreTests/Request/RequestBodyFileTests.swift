@@ -3,6 +3,7 @@
 import FoundationEssentials
 import HTTPTypes
 import SessionCore
+import TestSupport
 import Testing
 
 struct RequestBodyFileTests {
@@ -21,7 +22,7 @@ struct RequestBodyFileTests {
         try form.append(Data(repeatElement(1, count: 200_000)), name: "d")
         try form.appendFile(try folder.file("source", repeatElement(2, count: 100_000)), name: "f")
         let body = form.makeBody()
-        let path = folder.path("body")
+        let path = folder("body")
         let request = try request(.stream(body)).writingBody(toFile: path)
         guard case .file(path) = request.body else {
             Issue.record("the body is no file")
@@ -29,10 +30,10 @@ struct RequestBodyFileTests {
         }
         form.throttle = nil
         #expect(try Array(Data(contentsOf: URL(filePath: path))) == readAll(form.makeBody()))
-        let copy = try request.writingBody(toFile: folder.path("copy"))
+        let copy = try request.writingBody(toFile: folder("copy"))
         #expect(copy.url == request.url && copy.method == .post)
-        #expect(try Data(contentsOf: folder.url.appending(path: "copy")).count == Int(body.length ?? 0))
-        #expect(try self.request(nil).writingBody(toFile: folder.path("none")).body == nil)
+        #expect(try Data(contentsOf: URL(filePath: folder("copy"))).count == Int(body.length ?? 0))
+        #expect(try self.request(nil).writingBody(toFile: folder("none")).body == nil)
     }
 
     @Test("a file that is there is replaced only where asked for, and only by a complete one")
@@ -46,16 +47,16 @@ struct RequestBodyFileTests {
         #expect(try String(decoding: Data(contentsOf: URL(filePath: path)), as: UTF8.self) == "old")
         _ = try request.writingBody(toFile: path, replacing: true)
         #expect(try String(decoding: Data(contentsOf: URL(filePath: path)), as: UTF8.self) == "new")
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("")) == ["body"])
+        #expect(folder.names == ["body"])
     }
 
     @Test("nothing is left where writing fails")
     func failed() throws {
         let broken = try request(.stream(LiveSource(Array("half".utf8))))
-        #expect(sessionError { _ = try broken.writingBody(toFile: folder.path("body")) } != nil)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("")).isEmpty)
+        #expect(sessionError { _ = try broken.writingBody(toFile: folder("body")) } != nil)
+        #expect(folder.names.isEmpty)
         let nowhere = sessionError {
-            _ = try request(.data(Data())).writingBody(toFile: folder.path("no/such/folder"))
+            _ = try request(.data(Data())).writingBody(toFile: folder("no/such/folder"))
         }
         #expect(nowhere?.code == .cannotCreateFile)
     }

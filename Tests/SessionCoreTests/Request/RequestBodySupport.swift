@@ -3,27 +3,15 @@
 import FoundationEssentials
 import SessionCore
 import Synchronization
+import TestSupport
+import Testing
 
-/// A folder of its own that goes with the test.
-final class ScratchFolder: Sendable {
-    let url: URL
-
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appending(path: "request-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: url) }
-
-    /// The path of a file with this content.
+extension ScratchFolder {
+    /// The path of a new file with this content.
     func file(_ name: String, _ content: some Sequence<UInt8>) throws -> String {
-        let file = url.appending(path: name)
-        try Data(content).write(to: file)
-        return file.path(percentEncoded: false)
+        try Data(content).write(to: URL(filePath: self(name)))
+        return self(name)
     }
-
-    /// The path of something that is not there yet.
-    func path(_ name: String) -> String { url.appending(path: name).path(percentEncoded: false) }
 }
 
 /// A source whose bytes come when the test says so.
@@ -115,4 +103,25 @@ final class CallCounter: Sendable {
     var count: Int { calls.load(ordering: .sequentiallyConsistent) }
 
     func call() { calls.add(1, ordering: .sequentiallyConsistent) }
+}
+
+/// Reads a body to its end with a buffer of this size.
+func readAll(_ source: any BodySource, buffer size: Int = 4096) throws -> [UInt8] {
+    try readAll(try source.makeReader(), buffer: size)
+}
+
+/// Reads what is left of a body with a buffer of this size.
+func readAll(_ reader: any BodyReader, buffer size: Int = 4096) throws -> [UInt8] {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 1)
+    defer { buffer.deallocate() }
+    var bytes: [UInt8] = []
+    while true {
+        switch try reader.read(into: buffer) {
+        case .bytes(let count):
+            #expect(count > 0 && count <= size)
+            bytes += buffer[..<count]
+        case .end: return bytes
+        case .notYet: throw SessionError(.timedOut, "the body has nothing yet")
+        }
+    }
 }

@@ -3,6 +3,7 @@
 import FoundationEssentials
 import HTTPTypes
 import SessionCore
+import TestSupport
 import Testing
 
 struct RequestDefaultsTests {

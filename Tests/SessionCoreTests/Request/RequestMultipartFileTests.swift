@@ -3,6 +3,7 @@
 import FoundationEssentials
 import Glibc
 import SessionCore
+import TestSupport
 import Testing
 
 struct RequestMultipartFileTests {
@@ -44,9 +45,9 @@ struct RequestMultipartFileTests {
 
     @Test("AF-078 a file that is not there, or is none, is refused", arguments: ["missing", "", "fifo"])
     func missing(_ name: String) throws {
-        if name == "fifo" { #expect(mkfifo(folder.path("fifo"), 0o600) == 0) }
+        if name == "fifo" { #expect(mkfifo(folder("fifo"), 0o600) == 0) }
         var form = MultipartFormData()
-        let error = sessionError { try form.appendFile(folder.url.appending(path: name), name: "f") }
+        let error = sessionError { try form.appendFile(URL(filePath: folder(name)), name: "f") }
         #expect(error?.code.rawValue == -1000 && error?.domain == .requestSerialization)
         #expect(error?.message == "File URL not reachable.")
         #expect(error?.advice.isEmpty == false && error?.failingURL != nil)

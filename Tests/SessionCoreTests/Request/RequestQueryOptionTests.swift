@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import SessionCore
+import TestSupport
 import Testing
 
 struct RequestQueryOptionTests {

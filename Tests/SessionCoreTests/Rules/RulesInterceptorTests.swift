@@ -12,7 +12,7 @@ struct RulesInterceptorTests {
     /// Writes down who was asked.
     private final class Diary: Sendable {
         let entries = Mutex<[String]>([])
-        func note(_ entry: String) { entries.withLock { $0.append(entry) } }
+        func record(_ entry: String) { entries.withLock { $0.append(entry) } }
         var text: String { entries.withLock { $0.joined(separator: " ") } }
     }
 
@@ -21,13 +21,13 @@ struct RulesInterceptorTests {
         let diary: Diary
         var decision = RetryDecision.doNotRetry
         func adapt(_ request: SessionRequest, state: RequestState) async throws -> SessionRequest {
-            diary.note("a\(name)")
+            diary.record("a\(name)")
             return request
         }
         func retry(_ request: SessionRequest, state: RequestState, after error: any Error) async
             -> RetryDecision
         {
-            diary.note("r\(name)")
+            diary.record("r\(name)")
             return decision
         }
     }
@@ -38,7 +38,7 @@ struct RulesInterceptorTests {
 
     private func adapter(_ number: Int, _ diary: Diary, fails: Bool = false) -> Adapter {
         Adapter { request, _ in
-            diary.note("\(number)")
+            diary.record("\(number)")
             if fails { throw Failure(number: number) }
             var request = request
             request.headerFields[.userAgent] = (request.headerFields[.userAgent] ?? "") + "\(number)"
@@ -48,7 +48,7 @@ struct RulesInterceptorTests {
 
     private func retrier(_ number: Int, _ diary: Diary, _ decision: RetryDecision) -> Retrier {
         Retrier { _, _, _ in
-            diary.note("\(number)")
+            diary.record("\(number)")
             return decision
         }
     }

@@ -177,7 +177,7 @@ struct RulesResumeTests {
             headerFields: [.contentRange: range])
         return switch rules.ended(response, at: count) {
         case .complete: "complete"
-        case .goOn(let record):
+        case .missing(let record):
             "on from \(record.receivedBytes) of \(record.totalBytes.map { "\($0)" } ?? "?")"
         case .failure: "failure"
         }

@@ -10,14 +10,14 @@ import Testing
 /// A manager with a cache in a folder, beside the test origin.
 private struct CacheLab {
     let lab: Lab
-    let folder: Folder
+    let folder: ScratchFolder
     let cache: DiskResponseCache
 
     /// - Parameter proxy: which listener everything is asked through; nil for none.
-    init(in folder: Folder? = nil, behind proxy: OriginListener? = nil) async throws {
+    init(in folder: ScratchFolder? = nil, behind proxy: OriginListener? = nil) async throws {
         let origin = try await TestSupport.Origin.shared
         lab = try await Lab { $0.proxy = proxy.map { "http://127.0.0.1:\(origin.port($0))" } ?? "" }
-        self.folder = try folder ?? Folder()
+        self.folder = try folder ?? ScratchFolder()
         // Nothing in memory: what is found was on disk.
         cache = DiskResponseCache(directory: self.folder("cache"), diskCapacity: 1 << 20, memoryCapacity: 0)
         lab.manager.cache = cache
@@ -40,6 +40,16 @@ private struct CacheLab {
     }
 
     func count(_ name: String) async throws -> Int { try await lab.origin.count(name) }
+
+    /// Stores the content "stale" for a request.
+    func storeStale(_ request: SessionRequest, cacheControl: String) {
+        let head = SessionResponse(
+            url: request.url, statusCode: 200,
+            headerFields: [.eTag: "\"1\"", .cacheControl: cacheControl])
+        let entry = CacheEntry(
+            request: request, response: head, requestDate: Date(), responseDate: Date(), contentLength: 5)
+        cache.store(StoredResponse(entry: entry, data: Data("stale".utf8)))
+    }
 }
 
 extension TaskOutcome {
@@ -240,14 +250,8 @@ struct CachedTaskTests {
     func staleIfError(_ isAllowed: Bool) async throws {
         let lab = try await CacheLab()
         let request = try SessionRequest(lab.lab.origin.url("/cache/outage", at: .refused))
-        let head = SessionResponse(
-            url: request.url, statusCode: 200,
-            headerFields: [
-                .eTag: "\"1\"", .cacheControl: isAllowed ? "max-age=0, stale-if-error=600" : "max-age=0",
-            ])
-        let entry = CacheEntry(
-            request: request, response: head, requestDate: Date(), responseDate: Date(), contentLength: 5)
-        lab.cache.store(StoredResponse(entry: entry, data: Data("stale".utf8)))
+        lab.storeStale(
+            request, cacheControl: isAllowed ? "max-age=0, stale-if-error=600" : "max-age=0")
         let end = try await lab.run(request)
         #expect(end.error?.code == (isAllowed ? nil : .cannotConnectToHost))
         #expect(end.text == (isAllowed ? "stale" : ""))
@@ -281,14 +285,8 @@ struct CachedTaskTests {
     func serverFails(_ isAllowed: Bool) async throws {
         let lab = try await CacheLab()
         let request = try lab.lab.request("/status/503")
-        let head = SessionResponse(
-            url: request.url, statusCode: 200,
-            headerFields: [
-                .eTag: "\"1\"", .cacheControl: isAllowed ? "max-age=0, stale-if-error=600" : "max-age=0",
-            ])
-        let entry = CacheEntry(
-            request: request, response: head, requestDate: Date(), responseDate: Date(), contentLength: 5)
-        lab.cache.store(StoredResponse(entry: entry, data: Data("stale".utf8)))
+        lab.storeStale(
+            request, cacheControl: isAllowed ? "max-age=0, stale-if-error=600" : "max-age=0")
         let end = try await lab.run(request)
         #expect(end.response?.statusCode == (isAllowed ? 200 : 503))
         #expect(end.metrics.count == 1)
@@ -300,11 +298,7 @@ struct CachedTaskTests {
         var options = TaskOptions()
         options.credential = .password(user: "u", password: "p")
         let request = try lab.lab.request("/basic-auth/u/p")
-        let head = SessionResponse(
-            url: request.url, statusCode: 200, headerFields: [.eTag: "\"1\"", .cacheControl: "max-age=0"])
-        let entry = CacheEntry(
-            request: request, response: head, requestDate: Date(), responseDate: Date(), contentLength: 5)
-        lab.cache.store(StoredResponse(entry: entry, data: Data("stale".utf8)))
+        lab.storeStale(request, cacheControl: "max-age=0")
         let end = try await lab.run(request, options: options)
         #expect(end.response?.statusCode == 200)
         #expect(end.text != "stale")

@@ -6,13 +6,14 @@ import HTTPTypes
 import SessionCore
 import SessionManager
 import Synchronization
+import TestSupport
 import Testing
 
 /// A folder for a cache, which makes it, and goes with the test.
 private final class CacheFolder: Sendable {
-    private let folder: Folder
+    private let folder: ScratchFolder
 
-    init() throws { folder = try Folder() }
+    init() throws { folder = try ScratchFolder() }
 
     var path: String { folder.path }
     var cache: String { folder("above/cache") }

@@ -16,7 +16,7 @@ private struct Notes {
 
     var monitor: EventMonitor {
         EventMonitor { [steps, ended] _, step in
-            steps.note("\(step)".split(separator: ":").first.map(String.init) ?? "")
+            steps.record("\(step)".split(separator: ":").first.map(String.init) ?? "")
             if case .completed = step { ended.put(true) }
         }
     }
@@ -127,7 +127,7 @@ struct EventMonitorTests {
         "a download tells where it went; several monitors hear the same, each where it wants, and a slow one is no obstacle"
     )
     func several() async throws {
-        let (lab, folder) = (try await Lab(), try Folder())
+        let (lab, folder) = (try await Lab(), try ScratchFolder())
         let (first, second) = (Notes(), Notes())
         let gate = DispatchSemaphore(value: 0)
         let slow = EventMonitor { _, _ in

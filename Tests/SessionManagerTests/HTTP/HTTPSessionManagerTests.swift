@@ -74,7 +74,7 @@ struct HTTPSessionManagerTests {
             EventMonitor(queue: .custom { $0() }) { _, step in
                 if case .sent(let request) = step {
                     let isMarked = request.headerFields.contains { $0.name.canonicalName == "x-mark" }
-                    steps.note("\(request.method.rawValue) \(isMarked)")
+                    steps.record("\(request.method.rawValue) \(isMarked)")
                 }
             }
         ]
@@ -82,7 +82,7 @@ struct HTTPSessionManagerTests {
         options.interceptor = Mark()
         let progress = Diary<TransferProgress.Snapshot>()
         options.progressQueue = .custom { $0() }
-        options.downloadProgress = { progress.note($0) }
+        options.downloadProgress = { progress.record($0) }
         let _: Echo = try await api.get("get", options: options)
         #expect(progress.all.last?.fractionCompleted == 1)
         let _: Echo = try await api.post("post", options: options)
@@ -196,7 +196,7 @@ struct HTTPSessionManagerTests {
         let key = "unserializable"
         let submitted = Diary<@Sendable () -> Void>()
         var options = TaskOptions()
-        options.completionQueue = .custom { submitted.note($0) }
+        options.completionQueue = .custom { submitted.record($0) }
         options.completionGroup = CompletionGroup()
         let task = api.post("post?key=\(key)", parameters: .number(.nan), options: options) {
             box.put(Finished(response: $0, object: $1, error: $2))
@@ -215,10 +215,10 @@ struct HTTPSessionManagerTests {
         // On the manager's queue where the call names none.
         let called = Diary<String>()
         api.completionQueue = .custom { work in
-            called.note("queue")
+            called.record("queue")
             work()
         }
-        #expect(api.get("get", parameters: [1]) { _, _, _ in called.note("block") } == nil)
+        #expect(api.get("get", parameters: [1]) { _, _, _ in called.record("block") } == nil)
         #expect(called.all == ["queue", "block"])
     }
 

@@ -55,7 +55,7 @@ struct MultipartTests {
         let (box, diary, whole) = (Box<Finished>(), Diary<Int64>(), Box<Int64>())
         var options = TaskOptions()
         options.uploadProgress = {
-            diary.note($0.completedBytes)
+            diary.record($0.completedBytes)
             if $0.fractionCompleted == 1 { whole.put($0.completedBytes) }
         }
         let task = api.post("post", parameters: ["key": "value"], form: form, options: options) {

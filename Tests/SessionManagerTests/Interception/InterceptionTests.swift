@@ -42,11 +42,7 @@ struct InterceptionTests {
     @Test("a policy tries refused and failing requests again, as often as it says and no more")
     func policy() async throws {
         let lab = try await Lab()
-        var policy = RetryPolicy()
-        policy.scale = 0.001
-        policy.respectsRetryAfter = false
-        var options = TaskOptions()
-        options.interceptor = policy
+        let options = TaskOptions.retrying(respectsRetryAfter: false)
         let path = "/retry-after?times=2&status=503"
         #expect(try await lab.run(lab.request("\(path)&key=policy-get"), options: options).error == nil)
         #expect(try await lab.origin.count("policy-get") == 3)
@@ -63,10 +59,7 @@ struct InterceptionTests {
         arguments: [true, false])
     func stream(_ isTagged: Bool) async throws {
         let lab = try await Lab()
-        var policy = RetryPolicy()
-        policy.scale = 0.001
-        var options = TaskOptions()
-        options.interceptor = policy
+        let options = TaskOptions.retrying()
         let key = "retried-stream-\(isTagged)"
         let path =
             "/fault/cut?n=100000&after=30000&kind=rst&times=2&key=\(key)\(isTagged ? "" : "&etag=0&lm=0")"

@@ -22,10 +22,7 @@ struct RedirectedRetryTests {
         arguments: [301, 302, 303, 307])
     func policy(_ code: Int) async throws {
         let lab = try await Lab()
-        var policy = RetryPolicy()
-        policy.scale = 0.001
-        var options = TaskOptions()
-        options.interceptor = policy
+        let options = TaskOptions.retrying()
         let key = "redirected-post-\(code)"
         let end = try await lab.run(
             post(lab, to: "/status/503", code: code, key: key), options: options)
@@ -56,11 +53,7 @@ struct RedirectedRetryTests {
     @Test("one that may be sent twice is sent again from its beginning")
     func idempotent() async throws {
         let lab = try await Lab()
-        var policy = RetryPolicy()
-        policy.scale = 0.001
-        policy.respectsRetryAfter = false
-        var options = TaskOptions()
-        options.interceptor = policy
+        let options = TaskOptions.retrying(respectsRetryAfter: false)
         var request = try post(
             lab, to: "/retry-after?times=1%26key=redirected-key-target", code: 303, key: "redirected-key")
         try request.setValue("1", forField: "Idempotency-Key")
@@ -77,7 +70,7 @@ struct RedirectedRetryTests {
         var options = TaskOptions()
         options.interceptor = Interceptor(retriers: [
             Retrier { request, state, _ in
-                asked.note(request.method == .post && request.body?.isRewindable == false)
+                asked.record(request.method == .post && request.body?.isRewindable == false)
                 return state.retryCount < 2 ? .retry : .doNotRetry
             }
         ])
@@ -135,7 +128,7 @@ private final class CountingAuthenticator: Authenticator {
     private let signed = Diary<String>()
 
     func apply(_ credential: Token, to request: inout SessionRequest) throws {
-        signed.note(credential.token)
+        signed.record(credential.token)
         if signed.all.count > 10 { throw Endless() }
         request.headerFields[.authorization] = "Bearer \(credential.token)"
     }
@@ -145,7 +138,7 @@ private final class CountingAuthenticator: Authenticator {
     }
 
     func refresh(_ credential: Token) -> Token {
-        refreshes.note(credential.token)
+        refreshes.record(credential.token)
         return Token(token: "redirected-home.1")
     }
 }

@@ -17,7 +17,7 @@ private final class Reader: ResponseSerializer {
 
     func serialize(_ data: Data?, response: SessionResponse?) -> SerializedResponse<String> {
         let text = String(decoding: data ?? Data(), as: UTF8.self)
-        read.note(text)
+        read.record(text)
         let fails = failures.withLock { left in
             left -= 1
             return left >= 0
@@ -37,7 +37,7 @@ private struct Tries: RequestRetrier {
 
     func retry(_ request: SessionRequest, state: RequestState, after error: any Error) async -> RetryDecision
     {
-        reasons.note((error as? SessionError)?.code)
+        reasons.record((error as? SessionError)?.code)
         return state.retryCount < count ? .retry : .doNotRetry
     }
 
@@ -135,7 +135,7 @@ struct UnreadableContentTests {
     @Test("content that nobody reads is tried by no retrier: as it is, or as a file")
     func unread() async throws {
         let lab = try await Lab()
-        let (folder, reader, tries) = (try Folder(), Reader(failures: 9), Tries())
+        let (folder, reader, tries) = (try ScratchFolder(), Reader(failures: 9), Tries())
         lab.manager.responseSerializer = reader
         let request = try lab.request("/get?key=unread-unread")
         _ = try await lab.manager.data(for: request, options: tries.options)
@@ -155,10 +155,10 @@ struct UnreadableContentTests {
         lab.manager.eventMonitors = [
             EventMonitor { _, step in
                 switch step {
-                case .serialized(let error): steps.note(error == nil ? "read" : "unread")
-                case .retrying: steps.note("retrying")
+                case .serialized(let error): steps.record(error == nil ? "read" : "unread")
+                case .retrying: steps.record("retrying")
                 case .completed(let error):
-                    steps.note(error == nil ? "done" : "failed")
+                    steps.record(error == nil ? "done" : "failed")
                     ended.put(true)
                 default: break
                 }
@@ -173,7 +173,7 @@ struct UnreadableContentTests {
     @Test("what could not be read is not stored, unless it was the last")
     func storing() async throws {
         let lab = try await Lab()
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         let cache = DiskResponseCache(directory: folder("cache"), diskCapacity: 1 << 20, memoryCapacity: 0)
         lab.manager.cache = cache
         lab.manager.responseSerializer = Reader(failures: 1)
@@ -198,7 +198,7 @@ struct UnreadableContentTests {
     )
     func stored() async throws {
         let lab = try await Lab()
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         let cache = DiskResponseCache(directory: folder("cache"), diskCapacity: 1 << 20, memoryCapacity: 0)
         lab.manager.cache = cache
         let request = try lab.request("/cache/again?key=unread-again&cc=max-age%3D86400&change=1")
@@ -215,7 +215,7 @@ struct UnreadableContentTests {
     @Test("where the network must not be asked, what is stored is all there is")
     func storedAlone() async throws {
         let lab = try await Lab()
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         lab.manager.cache = DiskResponseCache(
             directory: folder("cache"), diskCapacity: 1 << 20, memoryCapacity: 0)
         var request = try lab.request("/cache/alone?key=unread-alone&cc=max-age%3D86400&change=1")

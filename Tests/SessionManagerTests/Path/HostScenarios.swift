@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EventLoop
 import FoundationEssentials
 import Reachability
 import SessionCore
@@ -106,5 +107,24 @@ struct HostScenarios {
         #expect(requests.map(\.peer) == ["10.1.0.2", TwoPaths.secondAddress])
         #expect(requests.last?.start == 256 << 10)
         manager.invalidate()
+    }
+}
+
+/// A manager in a lab's network, and the counts of its queue as they change.
+struct FollowingManager: Sendable {
+    let manager: URLSessionManager
+    let counts = EventLog<QueueCounts>()
+
+    /// - Parameter source: What its queue goes by.
+    init(_ source: NetworkSource, in namespace: NetworkNamespace) {
+        var configuration = SessionConfiguration()
+        configuration.proxy = ""
+        var settings = RequestQueue.Settings()
+        settings.follows = source
+        manager = URLSessionManager(
+            configuration: configuration, securityPolicy: .default, on: namespace.reactor, queue: settings)
+        let (events, counts) = (manager.events, counts)
+        // The events end with the manager.
+        Task { for await event in events { if case .queueChanged(let new) = event { counts.append(new) } } }
     }
 }

@@ -145,7 +145,7 @@ struct InternetProbeTests {
             "/retry-after?key=probe-sign-in&times=2&status=511", InternetExpectation(statusCodes: [200...200])
         )
         let seen = Diary<InternetState>()
-        let observation = probe.observeInternet(queue: .custom { $0() }) { seen.note($0) }
+        let observation = probe.observeInternet(queue: .custom { $0() }) { seen.record($0) }
         probe.start()
         #expect(await first(probe, otherThan: .portal) == .full)
         #expect(seen.all == [.unknown, .portal, .full])

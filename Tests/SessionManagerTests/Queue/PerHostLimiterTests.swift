@@ -9,7 +9,7 @@ import Testing
 struct PerHostLimiterTests {
     @Test("what exceeds the limit waits in order, and is admitted as slots become free")
     func order() {
-        let slots = Desk<String>(limit: 2)
+        let slots = Slots<String>(limit: 2)
         #expect(slots.enter("h", priority: 0.5, "a") == .admitted)
         #expect(slots.enter("h", priority: 0.5, "b") == .admitted)
         #expect(slots.enter("h", priority: 0.5, "c") == .queued(ticket: 1))
@@ -23,7 +23,7 @@ struct PerHostLimiterTests {
     @Test("each of many origins has slots of its own; those in use are not forgotten")
     func manyOrigins() {
         var random = SeededGenerator(seed: 7)
-        let slots = Desk<String>(limit: 1)
+        let slots = Slots<String>(limit: 1)
         let origins = (0..<600).map { "http://h\($0).example:80" }.shuffled(using: &random)
         for origin in origins { #expect(slots.enter(origin, priority: 0.5, origin) == .admitted) }
         for origin in origins {
@@ -43,7 +43,7 @@ struct PerHostLimiterTests {
 
     @Test("the more urgent come first, equals in order")
     func priority() {
-        let slots = Desk<String>(limit: 1)
+        let slots = Slots<String>(limit: 1)
         _ = slots.enter("h", priority: 0.5, "running")
         for (name, priority) in [("a", 0.5), ("b", 0.9), ("c", 0.5), ("d", 0.9), ("e", 0.1)] {
             _ = slots.enter("h", priority: Float(priority), name)
@@ -55,7 +55,7 @@ struct PerHostLimiterTests {
 
     @Test("who leaves the queue is not called; who was called cannot leave it")
     func abandoned() {
-        let slots = Desk<String>(limit: 1)
+        let slots = Slots<String>(limit: 1)
         _ = slots.enter("h", priority: 0.5, "running")
         _ = slots.enter("h", priority: 0.5, "a")
         _ = slots.enter("h", priority: 0.5, "b")
@@ -67,7 +67,7 @@ struct PerHostLimiterTests {
 
     @Test("an origin that multiplexes takes up to a hundred at once")
     func multiplexed() {
-        let slots = Desk<Int>(limit: 1)
+        let slots = Slots<Int>(limit: 1)
         _ = slots.enter("h", priority: 0.5, 0)
         for number in 1...200 { _ = slots.enter("h", priority: 0.5, number) }
         #expect(slots.leave("h", version: .http2) == Array(1...100))
@@ -76,7 +76,7 @@ struct PerHostLimiterTests {
 
     @Test("as soon as an origin is known to multiplex, more may run, and that is news once")
     func learned() {
-        let slots = Desk<Int>(limit: 1)
+        let slots = Slots<Int>(limit: 1)
         for number in 0..<4 { _ = slots.enter("h", priority: 0.5, number) }
         #expect(!slots.learns("h", .http1_1))
         #expect(!slots.learns("h", nil))
@@ -92,7 +92,7 @@ struct PerHostLimiterTests {
         "who needs a connection alone counts among all, and apart from those that share one where the origin multiplexes"
     )
     func alone() {
-        let slots = Desk<String>(limit: 2)
+        let slots = Slots<String>(limit: 2)
         #expect(slots.enter("h", priority: 0.5, "a") == .admitted)
         #expect(slots.enter("h", isAlone: true, priority: 0.5, "A") == .admitted)
         #expect(slots.enter("h", priority: 0.5, "b") == .queued(ticket: 1))
@@ -115,7 +115,7 @@ struct PerHostLimiterTests {
 
     @Test("an origin that had the choice and spoke HTTP/1.1 is known not to multiplex, until it does")
     func plain() {
-        let slots = Desk<Int>(limit: 2)
+        let slots = Slots<Int>(limit: 2)
         _ = slots.enter("h", priority: 0.5, 0)
         #expect(!slots.isKnownNotToMultiplex("h"))
         _ = slots.leave("h", version: nil)
@@ -142,7 +142,7 @@ struct PerHostLimiterTests {
 }
 
 /// The slots behind methods that a test's expectation may call.
-private final class Desk<Item> {
+private final class Slots<Item> {
     private var slots: PerHostLimiter<Item>
 
     init(limit: Int) { slots = PerHostLimiter(limit: limit) }

@@ -27,7 +27,7 @@ struct AddressCredentialTests {
         let (response, stream) = try await lab.manager.stream(for: request)
         #expect(response.statusCode == 200)
         for try await _ in stream {}
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         let file = DownloadDestination(folder("file"))
         #expect(try await lab.manager.download(request, to: file).statusCode == 200)
     }

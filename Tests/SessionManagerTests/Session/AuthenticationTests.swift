@@ -153,7 +153,7 @@ struct AuthenticationTests {
         let asked = Diary<Int>()
         if asksHandler {
             options.challengeHandler = { [right] challenge in
-                asked.note(challenge.previousFailureCount)
+                asked.record(challenge.previousFailureCount)
                 return .useCredential(right)
             }
         } else {

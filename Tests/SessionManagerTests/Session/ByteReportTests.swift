@@ -34,11 +34,11 @@ struct ByteReportTests {
             #expect(count > 0)
             while waitsForHead, progress.fractionCompleted == 1, task.response == nil { await Task.yield() }
             await dally()
-            calls.note(.sent(progress.completedBytes, of: progress.totalBytes))
+            calls.record(.sent(progress.completedBytes, of: progress.totalBytes))
         }
         func task(_ task: SessionTask, didReceiveContent content: Data) async {
             await dally()
-            calls.note(.received(content))
+            calls.record(.received(content))
             await dawdle(task, content)
         }
         func task(
@@ -46,27 +46,29 @@ struct ByteReportTests {
         ) async {
             #expect(count > 0)
             await dally()
-            calls.note(.wrote(progress.completedBytes, of: progress.totalBytes))
+            calls.record(.wrote(progress.completedBytes, of: progress.totalBytes))
         }
         func task(_ task: SessionTask, didResumeAt offset: Int64, expectedTotal: Int64?) async {
             await dally()
-            calls.note(.resumed(offset, of: expectedTotal))
+            calls.record(.resumed(offset, of: expectedTotal))
         }
         func task(_ task: SessionTask, didReceive response: SessionResponse) async -> ResponseDisposition {
-            calls.note(.gotHead)
+            calls.record(.gotHead)
             return disposition
         }
         func taskDidBecomeDownload(_ task: SessionTask) async {
             await dally()
-            calls.note(.became)
+            calls.record(.became)
         }
         func task(
             _ task: SessionTask, didFinishDownloadingTo temporaryPath: String, response: SessionResponse
         ) async -> DownloadDestination? {
-            calls.note(.finished)
+            calls.record(.finished)
             return nil
         }
-        func task(_ task: SessionTask, didCompleteWith error: SessionError?) async { calls.note(.completed) }
+        func task(_ task: SessionTask, didCompleteWith error: SessionError?) async {
+            calls.record(.completed)
+        }
 
         /// What does not wait for it has continued by then.
         private func dally() async { for _ in 0..<100 { await Task.yield() } }
@@ -152,7 +154,7 @@ struct ByteReportTests {
     @Test("a file is told of up to its last byte, before it is finished; what becomes a download after that")
     func written() async throws {
         let lab = try await Lab()
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         let delegate = Delegate()
         lab.manager.delegate = delegate
         _ = try await lab.manager.download(
@@ -174,7 +176,7 @@ struct ByteReportTests {
     @Test("of a download that goes on, the file counts and not the rest")
     func resumed() async throws {
         let lab = try await Lab()
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         try Data(OriginContent.bytes(0..<1000)).write(to: URL(filePath: folder("part")))
         let record = try ResumeRecord(
             url: lab.request("/range/5000").url, eTag: "\"range-5000-1\"", receivedBytes: 1000,
@@ -194,11 +196,11 @@ struct ByteReportTests {
     )
     func turns() async throws {
         let lab = try await Lab()
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         let delegate = Delegate(hearsOfBytes: false, disposition: .becomeDownload)
         lab.manager.delegate = delegate
         let task = try lab.manager.dataTask(with: lab.request("/bytes/10")) { _, _, _ in
-            delegate.calls.note(.called)
+            delegate.calls.record(.called)
         }
         task.resume()
         let path = try #require(await task.outcome().filePath)
@@ -214,7 +216,7 @@ struct ByteReportTests {
         lab.manager.delegate = other
         let resumed = try lab.manager.downloadTask(
             resuming: record, destination: { _, _ in DownloadDestination(folder("file")) }
-        ) { _, _, _ in other.calls.note(.called) }
+        ) { _, _, _ in other.calls.record(.called) }
         resumed.resume()
         #expect(await resumed.outcome().error == nil)
         while other.calls.all.last != .called { await Task.yield() }
@@ -235,8 +237,8 @@ struct ByteReportTests {
         let lab = try await Lab()
         let (all, few) = (Diary<String>(), Diary<String>())
         lab.manager.eventMonitors = [
-            EventMonitor(queue: .custom { $0() }, hearsOfBytes: true) { _, step in all.note("\(step)") },
-            EventMonitor(queue: .custom { $0() }) { _, step in few.note("\(step)") },
+            EventMonitor(queue: .custom { $0() }, hearsOfBytes: true) { _, step in all.record("\(step)") },
+            EventMonitor(queue: .custom { $0() }) { _, step in few.record("\(step)") },
         ]
         _ = try await run(lab, lab.request("/upload", .put, body: .data(Data(count: 300_000))))
         #expect(all.all.contains("sent body: 300000 of 300000 bytes"))

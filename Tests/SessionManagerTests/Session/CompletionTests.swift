@@ -15,7 +15,7 @@ struct CompletionTests {
         let places = Diary<String>()
         func named(_ name: String) -> DeliveryQueue {
             .custom { work in
-                places.note(name)
+                places.record(name)
                 work()
             }
         }
@@ -46,7 +46,7 @@ struct CompletionTests {
         lab.manager.responseSerializer = DecodableResponseSerializer<Echo>()
         lab.manager.interceptor = Interceptor(retriers: [
             Retrier { _, _, _ in
-                asked.note(1)
+                asked.record(1)
                 return .doNotRetry
             }
         ])

@@ -98,11 +98,11 @@ struct DataTaskTests {
         let box = Box<Bool>()
         var options = TaskOptions()
         options.completionQueue = .custom { work in
-            diary.note("submitted")
+            diary.record("submitted")
             Task.detached { work() }
         }
         let task = try lab.manager.dataTask(with: lab.request("/get"), options: options) { _, _, error in
-            diary.note("called")
+            diary.record("called")
             box.put(error == nil)
         }
         task.resume()
@@ -170,7 +170,7 @@ struct DataTaskTests {
         let lab = try await Lab()
         let diary = Diary<TransferProgress.Snapshot>()
         var options = TaskOptions()
-        options.downloadProgress = { diary.note($0) }
+        options.downloadProgress = { diary.record($0) }
         let (data, response) = try await lab.manager.data(
             for: lab.request("/gzip?n=300000"), options: options)
         #expect(data.count == 300_000)
@@ -206,7 +206,7 @@ struct DataTaskTests {
         options.completionGroup = group
         for number in 0..<10 {
             try lab.manager.dataTask(with: lab.request("/get?n=\(number)"), options: options) { _, _, _ in
-                diary.note(number)
+                diary.record(number)
             }.resume()
         }
         await group.wait()

@@ -17,7 +17,7 @@ struct DownloadTests {
     @Test("AF-135 the file lies where the task's destination says, and an event tells so")
     func destination() async throws {
         let lab = try await Lab()
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         let events = lab.manager.events
         let box = Box<Finished>()
         let task = try lab.manager.downloadTask(
@@ -38,7 +38,7 @@ struct DownloadTests {
     @Test("AF-136 a destination without its directory fails the task; it is made when asked for")
     func missingDirectory() async throws {
         let lab = try await Lab()
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         let path = folder("a/b/c")
         let request = try lab.request("/bytes/10")
         let events = lab.manager.events
@@ -68,7 +68,7 @@ struct DownloadTests {
     @Test("AF-138 what is there already stays, unless it is to be replaced")
     func existing() async throws {
         let lab = try await Lab()
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         let path = folder("file")
         try Data("old".utf8).write(to: URL(filePath: path))
         let request = try lab.request("/bytes/10")
@@ -92,11 +92,11 @@ struct DownloadTests {
             ) async -> DownloadDestination? { path.map { DownloadDestination($0) } }
         }
         let lab = try await Lab()
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         lab.manager.delegate = Delegate(path: answers ? folder("delegate") : nil)
         let asked = Diary<String>()
         let task = try lab.manager.downloadTask(with: lab.request("/bytes/10")) { temporary, _ in
-            asked.note(temporary)
+            asked.record(temporary)
             return DownloadDestination(folder("task"))
         }
         task.resume()
@@ -108,7 +108,7 @@ struct DownloadTests {
     @Test("AF-165 the content of an error is no file: it comes with the error")
     func errorBody() async throws {
         let lab = try await Lab()
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         let request = try lab.request("/json-status/404")
         await #expect {
             try await lab.manager.download(request, to: DownloadDestination(folder("file")))
@@ -126,7 +126,7 @@ struct DownloadTests {
             let diary = Diary<String>()
             func task(_ task: SessionTask, didReceive response: SessionResponse) async -> ResponseDisposition
             { answer }
-            func taskDidBecomeDownload(_ task: SessionTask) async { diary.note("became") }
+            func taskDidBecomeDownload(_ task: SessionTask) async { diary.record("became") }
         }
         let lab = try await Lab()
         lab.manager.delegate = Delegate(answer: .cancel)

@@ -11,9 +11,7 @@ import Testing
 struct MisdirectedTests {
     private func lab() async throws -> Lab {
         let lab = try await Lab()
-        var policy = SecurityPolicy.default
-        policy.trustRoots = .only(.file(lab.origin.pem(.root)))
-        lab.manager.securityPolicy = policy
+        lab.trustOrigin()
         return lab
     }
 

@@ -58,10 +58,10 @@ struct MixedTaskTests {
         #expect(tasks.count { $0.task != nil } == 0)
     }
 
-    /// Waits until something holds, for what is let go of on other threads; at most half a minute.
+    /// Waits until something holds that other threads bring about; at most half a minute.
     ///
-    /// Neither the end of an object nor a closed descriptor is reported, so this one asks again and
-    /// again.
+    /// Asks every 5 ms, since no event tells of it: a closed descriptor, memory that malloc(3) has back, and
+    /// the end of an object are reported by nothing.
     private func settle(_ condition: () -> Bool) async {
         let limit = ContinuousClock.now + .seconds(30)
         while !condition(), ContinuousClock.now < limit { try? await Task.sleep(for: .milliseconds(5)) }
@@ -74,14 +74,14 @@ struct MixedTaskTests {
     private func run(_ count: Int, _ origin: TestSupport.Origin) async throws -> ([Int], [Weak]) {
         let lab = try await Lab(beside: origin) { $0.maximumConnectionsPerHost = 32 }
         var tasks: [Weak] = []
-        let ledger = Mutex(Array(repeating: 0, count: count))
+        let completions = Mutex(Array(repeating: 0, count: count))
         let group = CompletionGroup()
         for number in 0..<count {
             let fate = Fate.allCases[number % Fate.allCases.count]
             var options = TaskOptions()
             options.completionGroup = group
             let task = try lab.manager.dataTask(with: request(lab, fate), options: options) { _, _, _ in
-                ledger.withLock { $0[number] += 1 }
+                completions.withLock { $0[number] += 1 }
             }
             tasks.append(Weak(task: task))
             start(task, fate)
@@ -90,7 +90,7 @@ struct MixedTaskTests {
         }
         await group.wait()
         #expect(lab.manager.tasks.isEmpty)
-        return (ledger.withLock { $0 }, tasks)
+        return (completions.withLock { $0 }, tasks)
     }
 
     private func request(_ lab: Lab, _ fate: Fate) throws -> SessionRequest {

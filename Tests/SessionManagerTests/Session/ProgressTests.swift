@@ -16,9 +16,9 @@ struct ProgressTests {
         let lab = try await Lab()
         let diary = Diary<TransferProgress.Snapshot>()
         var options = TaskOptions()
-        options.downloadProgress = { diary.note($0) }
+        options.downloadProgress = { diary.record($0) }
         let request = try lab.request("/bytes/1048576")
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         if isDownload {
             _ = try await lab.manager.download(
                 request, to: DownloadDestination(folder("file")), options: options)
@@ -32,12 +32,12 @@ struct ProgressTests {
         "AF-131 progress of a body: it grows, shows a part, and ends at the whole", arguments: [false, true])
     func body(_ isFile: Bool) async throws {
         let lab = try await Lab()
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         let bytes = Data(OriginContent.bytes(0..<(1 << 20)))
         try bytes.write(to: URL(filePath: folder("body")))
         let diary = Diary<TransferProgress.Snapshot>()
         var options = TaskOptions()
-        options.uploadProgress = { diary.note($0) }
+        options.uploadProgress = { diary.record($0) }
         let body: RequestBody = isFile ? .file(path: folder("body")) : .data(bytes)
         let (reply, _) = try await lab.manager.data(
             for: lab.request("/upload", .put, body: body), options: options)
@@ -53,10 +53,10 @@ struct ProgressTests {
         let diary = Diary<String>()
         var options = TaskOptions()
         options.progressQueue = .custom { work in
-            diary.note("queue")
+            diary.record("queue")
             work()
         }
-        options.downloadProgress = { diary.note($0.fractionCompleted == 1 ? "end" : "part") }
+        options.downloadProgress = { diary.record($0.fractionCompleted == 1 ? "end" : "part") }
         _ = try await lab.manager.data(for: lab.request("/bytes/1048576"), options: options)
         while diary.all.last != "end" { await Task.yield() }
         #expect(diary.all.first == "queue" && diary.all.contains("part"))

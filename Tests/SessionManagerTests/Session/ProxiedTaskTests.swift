@@ -19,9 +19,7 @@ struct ProxiedTaskTests {
         let lab = try await Lab {
             $0.proxy = "\(scheme)://\(credentials)127.0.0.1:\(origin.port(listener))"
         }
-        var policy = SecurityPolicy.default
-        policy.trustRoots = .only(.file(lab.origin.pem(.root)))
-        lab.manager.securityPolicy = policy
+        lab.trustOrigin()
         return lab
     }
 
@@ -92,7 +90,7 @@ struct ProxiedTaskTests {
         let asked = Diary<AuthenticationMethod>()
         var options = TaskOptions()
         options.challengeHandler = { [right] challenge in
-            asked.note(challenge.method)
+            asked.record(challenge.method)
             return challenge.previousFailureCount == 0 ? .useCredential(right) : .cancel
         }
         let key = "servers-own-407-\(scheme)-\(listener)"
@@ -126,11 +124,11 @@ struct ProxiedTaskTests {
             let seen = Diary<String?>()
             func task(_ task: SessionTask, didReceive response: SessionResponse) async -> ResponseDisposition
             {
-                seen.note(response.mimeType)
+                seen.record(response.mimeType)
                 return .allow
             }
         }
-        let (lab, heads, folder) = (try await lab(.proxy), Heads(), try Folder())
+        let (lab, heads, folder) = (try await lab(.proxy), Heads(), try ScratchFolder())
         lab.manager.delegate = heads
         var request = try lab.request("/digest-auth/u/p?stale=1&key=tunnel-made-anew", at: .https)
         try request.setValue("close", forField: "Connection")

@@ -36,7 +36,7 @@ struct RedirectTests {
         let diary = Diary<Int?>()
         var options = TaskOptions()
         options.redirectHandler = Redirector.modify { proposed, _, response in
-            diary.note(response.statusCode)
+            diary.record(response.statusCode)
             return proposed
         }
         let end = try await lab.run(lab.request("/redirect/1"), options: options)

@@ -29,10 +29,7 @@ struct RedirectedDownloadTests {
     @Test("the reader of a stream gets the rest, and the other origin no secret")
     func stream() async throws {
         let lab = try await Lab()
-        var policy = RetryPolicy()
-        policy.scale = 0.001
-        var options = TaskOptions()
-        options.interceptor = policy
+        let options = TaskOptions.retrying()
         let key = "redirected-stream"
         let (_, content) = try await lab.manager.stream(
             for: request(lab, key, to: target(lab, key, times: 2)), options: options)
@@ -51,7 +48,7 @@ struct RedirectedDownloadTests {
     )
     func record() async throws {
         let lab = try await Lab()
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         var options = TaskOptions()
         options.keepsPartialFile = true
         options.partialFile = folder("part")
@@ -75,7 +72,7 @@ struct RedirectedDownloadTests {
     @Test("a record of another origin than the request's gets none of its secrets")
     func foreignRecord() async throws {
         let lab = try await Lab()
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         try Data(OriginContent.bytes(0..<1000)).write(to: URL(filePath: folder("part")))
         let record = try ResumeRecord(
             url: lab.request("/range/5000?key=foreign-record").url, eTag: "\"range-5000-1\"",

@@ -15,7 +15,7 @@ struct ResumeFileTests {
         Array(try Data(contentsOf: URL(filePath: path)))
     }
 
-    private func options(_ folder: Folder) -> TaskOptions {
+    private func options(_ folder: ScratchFolder) -> TaskOptions {
         var options = TaskOptions()
         options.resumeFile = folder("resume")
         return options
@@ -29,7 +29,7 @@ struct ResumeFileTests {
     @Test("FLD-042 a download that is killed is gone on with by the next run, which asks for the rest alone")
     func killed() async throws {
         let origin = try await TestSupport.Origin.shared
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         let key = "fld042-killed"
         let url = origin.faultURL("/fault/stall?n=400000&after=150000&times=1&key=\(key)")
         let drill = BuiltProgram.path("download-drill")
@@ -49,7 +49,7 @@ struct ResumeFileTests {
     @Test("FLD-042 the record is there while the content comes, for this user alone, and goes with the end")
     func recorded() async throws {
         let lab = try await Lab()
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         let request = try lab.request(
             "/fault/cut?n=400000&after=150000&times=1&kind=close&key=fld042-recorded", at: .direct)
         let cut = await run(try lab.manager.downloadTask(with: request, options: options(folder)))
@@ -75,7 +75,7 @@ struct ResumeFileTests {
         arguments: ["changed", "url", "link", "garbage", "boot", "short"])
     func anew(_ kind: String) async throws {
         let lab = try await Lab()
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         let key = "fld042-anew-\(kind)"
         let path = "/fault/cut?n=400000&after=150000&times=1&kind=close&key=\(key)"
         let former = try lab.request(path, at: .direct)
@@ -114,7 +114,7 @@ struct ResumeFileTests {
     @Test("FLD-042 what a retrier tries again is gone on with as well, and a refusal leaves what has come")
     func retried() async throws {
         let lab = try await Lab()
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         let request = try lab.request(
             "/fault/cut?n=400000&after=150000&times=1&kind=close&key=fld042-retried", at: .direct)
         var options = options(folder)
@@ -133,7 +133,7 @@ struct ResumeFileTests {
     )
     func unwritable() async throws {
         let lab = try await Lab()
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         var options = options(folder)
         options.resumeFile = folder("missing/resume")
         options.partialFile = folder("part")

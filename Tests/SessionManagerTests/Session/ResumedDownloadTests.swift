@@ -24,7 +24,7 @@ struct ResumedDownloadTests {
             }
         }
         let lab = try await Lab()
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         let resumed = Box<[Int64?]>()
         lab.manager.delegate = Delegate(resumed: resumed)
         var options = TaskOptions()
@@ -80,7 +80,7 @@ struct ResumedDownloadTests {
     @Test("a file that changed meanwhile is fetched anew")
     func changed() async throws {
         let lab = try await Lab()
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         try Data(OriginContent.bytes(0..<1000)).write(to: URL(filePath: folder("part")))
         let record = try ResumeRecord(
             url: lab.request("/range/5000?v=2").url, eTag: "\"range-5000-1\"", receivedBytes: 1000,
@@ -101,7 +101,7 @@ struct ResumedDownloadTests {
         arguments: ["weak", "nothing", "ranges=0", "lie"])
     func anew(_ kind: String) async throws {
         let lab = try await Lab()
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         let count = kind == "nothing" ? 0 : 1000
         if count > 0 { try Data(OriginContent.bytes(0..<count)).write(to: URL(filePath: folder("part"))) }
         let address =
@@ -124,17 +124,14 @@ struct ResumedDownloadTests {
     @Test("a download that was begun anew and cut is tried again from where it was cut")
     func anewAgain() async throws {
         let lab = try await Lab()
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         try Data(OriginContent.bytes(0..<1000)).write(to: URL(filePath: folder("part")))
         let record = try ResumeRecord(
             url: SessionRequest(
                 lab.origin.faultURL("/fault/cut?n=50000&after=9000&times=1&v=2&key=anew-again")
             ).url, eTag: "\"cut-50000-1\"", receivedBytes: 1000, totalBytes: 50_000,
             partialFile: folder("part"))
-        var policy = RetryPolicy()
-        policy.scale = 0.001
-        var options = TaskOptions()
-        options.interceptor = policy
+        let options = TaskOptions.retrying()
         let task = try lab.manager.downloadTask(resuming: record, options: options)
         task.resume()
         let end = await task.outcome()
@@ -145,7 +142,7 @@ struct ResumedDownloadTests {
     }
 
     private func rest(
-        _ lab: Lab, _ folder: Folder, _ kind: String, total: Int64?
+        _ lab: Lab, _ folder: ScratchFolder, _ kind: String, total: Int64?
     ) throws -> (ResumeRecord, TaskOptions) {
         try Data(OriginContent.bytes(0..<10_000)).write(to: URL(filePath: folder("part")))
         let url = lab.origin.faultURL("/fault/range?n=100000&lie=\(kind)&key=rest-\(kind)")
@@ -162,7 +159,7 @@ struct ResumedDownloadTests {
         "a server that answers with less than was asked for is asked for the rest, until nothing is missing",
         arguments: [("few", 3), ("unsure", 4), ("broken", 4)])
     func less(_ kind: String, _ requests: Int) async throws {
-        let (lab, folder) = (try await Lab(), try Folder())
+        let (lab, folder) = (try await Lab(), try ScratchFolder())
         let (record, options) = try rest(lab, folder, kind, total: kind == "unsure" ? nil : 100_000)
         let task = try lab.manager.downloadTask(
             resuming: record, options: options, destination: { _, _ in DownloadDestination(folder("file")) })
@@ -178,7 +175,7 @@ struct ResumedDownloadTests {
         "a server that sends nothing of what it announces, or more, is no server to go on with",
         arguments: [("nothing", true), ("much", false)])
     func moreOrNothing(_ kind: String, _ isKept: Bool) async throws {
-        let (lab, folder) = (try await Lab(), try Folder())
+        let (lab, folder) = (try await Lab(), try ScratchFolder())
         let (record, options) = try rest(lab, folder, kind, total: 100_000)
         let task = try lab.manager.downloadTask(
             resuming: record, options: options, destination: { _, _ in DownloadDestination(folder("file")) })
@@ -194,7 +191,7 @@ struct ResumedDownloadTests {
 
     @Test("a part is no whole: what nobody asked a part of is an error, and leaves no file")
     func unaskedPart() async throws {
-        let (lab, folder) = (try await Lab(), try Folder())
+        let (lab, folder) = (try await Lab(), try ScratchFolder())
         let task = try lab.manager.downloadTask(
             with: SessionRequest(lab.origin.faultURL("/fault/range?n=100000&lie=unasked")),
             destination: { _, _ in DownloadDestination(folder("file")) })
@@ -225,7 +222,7 @@ struct ResumedDownloadTests {
         "FLD-054 a partial file that has another name as well is no place for content",
         arguments: [false, true])
     func linkedPart(_ isContinued: Bool) async throws {
-        let (lab, folder) = (try await Lab(), try Folder())
+        let (lab, folder) = (try await Lab(), try ScratchFolder())
         try Data(OriginContent.bytes(0..<1000)).write(to: URL(filePath: folder("other")))
         #expect(link(folder("other"), folder("part")) == 0)
         var options = TaskOptions()
@@ -247,11 +244,8 @@ struct ResumedDownloadTests {
         "FLD-033 a download that is tried again goes on where it was cut; with nothing to tell the version it begins anew",
         arguments: [true, false])
     func triedAgain(_ isTagged: Bool) async throws {
-        let (lab, folder) = (try await Lab(), try Folder())
-        var policy = RetryPolicy()
-        policy.scale = 0.001
-        var options = TaskOptions()
-        options.interceptor = policy
+        let (lab, folder) = (try await Lab(), try ScratchFolder())
+        var options = TaskOptions.retrying()
         options.partialFile = folder("part")
         let key = "tried-again-\(isTagged)"
         let path =
@@ -271,7 +265,7 @@ struct ResumedDownloadTests {
         "FLD-033 the policy for cuts goes on, and leaves alone what it would begin anew",
         arguments: [true, false])
     func continuation(_ isTagged: Bool) async throws {
-        let (lab, folder) = (try await Lab(), try Folder())
+        let (lab, folder) = (try await Lab(), try ScratchFolder())
         var policy = ContinuationRetryPolicy()
         policy.policy.scale = 0.001
         var options = TaskOptions()
@@ -289,7 +283,7 @@ struct ResumedDownloadTests {
     @Test("a partial file shorter than its record is refused")
     func shortPartialFile() async throws {
         let lab = try await Lab()
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         try Data([1, 2, 3]).write(to: URL(filePath: folder("part")))
         let record = try ResumeRecord(
             url: lab.request("/range/5000").url, eTag: "\"range-5000-1\"", receivedBytes: 1000,
@@ -304,7 +298,7 @@ struct ResumedDownloadTests {
         arguments: [Int64.max, 1 << 40])
     func absurdCount(_ count: Int64) async throws {
         let lab = try await Lab()
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         try Data([1, 2, 3]).write(to: URL(filePath: folder("part")))
         let key = "absurd-count-\(count)"
         let text = """

@@ -14,9 +14,7 @@ struct SecureTaskTests {
         _ policy: SecurityPolicy = .default, _ change: (inout SessionConfiguration) -> Void = { _ in }
     ) async throws -> Lab {
         let lab = try await Lab(change)
-        var policy = policy
-        policy.trustRoots = .only(.file(lab.origin.pem(.root)))
-        lab.manager.securityPolicy = policy
+        lab.trustOrigin(policy)
         return lab
     }
 

@@ -18,7 +18,7 @@ private struct Judge: SessionDelegate {
     func session(
         _ session: Session, didReceive challenge: AuthenticationChallenge
     ) async throws -> ChallengeDisposition {
-        asked.note(challenge)
+        asked.record(challenge)
         return try answer(challenge)
     }
 }
@@ -27,9 +27,7 @@ struct ServerTrustTests {
     /// A manager that trusts the origin's own root, with a delegate.
     private func lab(_ judge: Judge?, _ policy: SecurityPolicy = .default) async throws -> Lab {
         let lab = try await Lab()
-        var policy = policy
-        policy.trustRoots = .only(.file(lab.origin.pem(.root)))
-        lab.manager.securityPolicy = policy
+        lab.trustOrigin(policy)
         lab.manager.delegate = judge
         return lab
     }

@@ -49,7 +49,7 @@ struct SuspensionTests {
         let steps = Diary<String>()
         lab.manager.eventMonitors = [
             EventMonitor(queue: .custom { $0() }) { _, step in
-                steps.note(String("\(step)".prefix { $0 != ":" }))
+                steps.record(String("\(step)".prefix { $0 != ":" }))
             }
         ]
         let task = try lab.manager.dataTask(with: lab.request("/get"))

@@ -63,7 +63,7 @@ struct TaskEventTests {
         let lab = try await Lab()
         let events = lab.manager.events
         let diary = Diary<String>()
-        try lab.manager.dataTask(with: lab.request("/get")) { _, _, _ in diary.note("block") }.resume()
+        try lab.manager.dataTask(with: lab.request("/get")) { _, _, _ in diary.record("block") }.resume()
         for await event in events {
             guard case .completed(_, let completion) = event else { continue }
             #expect(diary.all == ["block"])
@@ -112,7 +112,7 @@ struct TaskEventTests {
         #expect(refusal.error?.code == .cannotConnectToHost && refusal.object == nil)
         #expect(refusal.outcome.response == nil)
 
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         let (download, toldDownload) = try await ended(lab) {
             try lab.manager.downloadTask(
                 with: lab.request("/bytes/10"), destination: { _, _ in DownloadDestination(folder("file")) },

@@ -15,7 +15,7 @@ struct TaskListTests {
         let manager = lab.manager
         #expect(manager.tasks.isEmpty)
         let request = try lab.request("/get")
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         let download = try manager.downloadTask(
             with: request, destination: { _, _ in DownloadDestination(folder("content")) })
         let upload = try manager.uploadTask(with: lab.request("/post", .post), from: Data("body".utf8))
@@ -88,13 +88,13 @@ struct TaskListTests {
             let diary = Diary<String>()
             let session = Box<Session>()
             func task(_ task: SessionTask, didCollect metrics: [TransferMetrics]) async {
-                diary.note("\(metrics.count) measured")
+                diary.record("\(metrics.count) measured")
             }
             func task(_ task: SessionTask, didCompleteWith error: SessionError?) async {
-                diary.note("completed")
+                diary.record("completed")
             }
             func sessionDidBecomeInvalid(_ session: Session) async {
-                diary.note("invalid")
+                diary.record("invalid")
                 self.session.put(session)
             }
         }
@@ -123,7 +123,7 @@ struct TaskListTests {
         let session = try lab.manager.session
         var tasks: [SessionTask] = []
         for _ in 0..<20 {
-            let block: CompletionBlock = { _, _, _ in diary.note("block") }
+            let block: CompletionBlock = { _, _, _ in diary.record("block") }
             tasks.append(
                 try lab.manager.dataTask(
                     with: lab.request("/hold/never"), completion: hasBlocks ? block : nil))

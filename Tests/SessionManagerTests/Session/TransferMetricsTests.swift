@@ -15,9 +15,7 @@ struct TransferMetricsTests {
         arguments: [OriginListener.https, .h2], [true, false])
     func steps(_ listener: OriginListener, sendsBody: Bool) async throws {
         let lab = try await Lab()
-        var policy = SecurityPolicy.default
-        policy.trustRoots = .only(.file(lab.origin.pem(.root)))
-        lab.manager.securityPolicy = policy
+        lab.trustOrigin()
         let wait = Duration.milliseconds(200)
         let began = ContinuousClock.now
         let body = sendsBody ? Data(repeating: 7, count: 12_345) : nil

@@ -70,14 +70,14 @@ struct SoakNames {
 /// One process, so that ending it leaves none of its workers behind.
 enum SoakProxy {
     /// What it has told of the requests for one transfer.
-    static func lines(about key: Int, _ folder: Folder) -> [String] {
+    static func lines(about key: Int, _ folder: ScratchFolder) -> [String] {
         guard let log = try? String(contentsOfFile: folder("server.proxy/error.log"), encoding: .utf8) else {
             return []
         }
         return log.split(separator: "\n").filter { $0.contains("key=\(key)&") }.map(String.init)
     }
 
-    static func start(_ namespace: NetworkNamespace, _ folder: Folder) async throws -> RunningProgram {
+    static func start(_ namespace: NetworkNamespace, _ folder: ScratchFolder) async throws -> RunningProgram {
         let place = folder("server.proxy")
         let configuration = """
             daemon off; master_process off; user root; pid \(place)/pid; error_log \(place)/error.log info;

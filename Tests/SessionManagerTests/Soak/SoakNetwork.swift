@@ -8,7 +8,7 @@ import TestSupport
 /// Two paths to a server that misbehaves (`Tests/Origin/erratic`).
 final class SoakNetwork {
     let lab: NetworkLab
-    let folder: Folder
+    let folder: ScratchFolder
     /// The lines of all servers so far.
     let lines = EventLog<String>()
     private var server: RunningProgram?
@@ -17,7 +17,7 @@ final class SoakNetwork {
     private var reading: Task<Void, Never>?
 
     init() async throws {
-        folder = try Folder()
+        folder = try ScratchFolder()
         lab = try await NetworkLab(.f2)
         try await lab.far.ip("addr add 10.9.0.1/32 dev lo")
         try await lab.far.run(
@@ -84,7 +84,7 @@ final class SoakNetwork {
         try await ip(fault.begin)
         switch fault {
         case .connectionsReset: server?.terminate(signal: SIGUSR1)
-        case .serverStalls: await tell(SIGUSR2, "stalls")
+        case .serverStalls: await signal(SIGUSR2, "stalls")
         case .namesFail: await names?.fail(true)
         case .serverRestarted:
             try await stop()
@@ -94,14 +94,14 @@ final class SoakNetwork {
     }
 
     /// Signals are no queue: each is answered before the next.
-    private func tell(_ signal: Int32, _ answer: String) async {
+    private func signal(_ signal: Int32, _ answer: String) async {
         let count = lines.elements.count { $0 == answer }
         server?.terminate(signal: signal)
         await lines.wait { $0.count { $0 == answer } > count }
     }
 
     func end(_ fault: SoakFault) async throws {
-        if fault == .serverStalls { await tell(SIGHUP, "goes on") }
+        if fault == .serverStalls { await signal(SIGHUP, "goes on") }
         if fault == .namesFail { await names?.fail(false) }
         try await ip(fault.end)
     }

@@ -52,7 +52,7 @@ struct FileMoveTests {
 
     @Test("every way to copy copies all, or says why not", arguments: FileCopy.Way.allCases)
     func ways(_ way: FileCopy.Way) async throws {
-        let (folder, disk) = (try Folder(), try await SmallDisk(bytes: 1 << 20))
+        let (folder, disk) = (try ScratchFolder(), try await SmallDisk(bytes: 1 << 20))
         for count in [0, 1, 200_000] {
             let bytes = OriginContent.bytes(0..<count)
             try Data(bytes).write(to: URL(filePath: folder("\(count)")))

@@ -92,7 +92,7 @@ struct HostileServerTests {
         guard isDownload else {
             return #expect(try await outcome(path).error?.code == .cannotDecodeRawData)
         }
-        let (lab, folder) = (try await Lab(), try Folder())
+        let (lab, folder) = (try await Lab(), try ScratchFolder())
         try Data("old".utf8).write(to: URL(filePath: folder("file")))
         var options = TaskOptions()
         options.partialFile = folder("part")
@@ -170,7 +170,7 @@ struct HostileServerTests {
             let seen = Diary<Int>()
             func task(_ task: SessionTask, didReceive response: SessionResponse) async -> ResponseDisposition
             {
-                seen.note(response.statusCode ?? 0)
+                seen.record(response.statusCode ?? 0)
                 return .allow
             }
         }
@@ -286,7 +286,7 @@ struct HostileServerTests {
             "missing", "directory",
         ])
     func bodies(_ kind: String) async throws {
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         let end = try await outcome("early?status=200") { request in
             request.method = .post
             request.body = .file(path: kind == "missing" ? folder("missing") : folder.path)

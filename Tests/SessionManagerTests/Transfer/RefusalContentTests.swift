@@ -19,7 +19,7 @@ struct RefusalContentTests {
             "/body?type=text/plain&text=hello&h=Content-Encoding:\(field)", at: .direct)
         let (content, _) = try await lab.manager.data(for: request)
         #expect(String(decoding: content, as: UTF8.self) == "hello")
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         _ = try await lab.manager.download(request, to: DownloadDestination(folder("file")))
         #expect(folder.names == ["file"])
     }

@@ -19,12 +19,12 @@ struct SlowSinkTests {
 
         func begin(length: Int64?) {}
 
-        func take(_ bytes: UnsafeRawBufferPointer) throws(SessionError) -> SinkAnswer {
+        func consume(_ bytes: UnsafeRawBufferPointer) throws(SessionError) -> SinkAnswer {
             taken += bytes.count
             isFull = taken > Self.limit
             if isFull { throw SessionError(.cannotWriteToFile, "full") }
             usleep(10_000)  // what makes the disk slow
-            return .taken
+            return .consumed
         }
     }
 
@@ -43,7 +43,8 @@ struct SlowSinkTests {
 
         func start(_ request: SessionRequest) {
             let transfer = Transfer(
-                Boxed(request), priority: 0.5, isBulk: true, credentials: nil, engine: engine, delegate: self)
+                Shared(request), priority: 0.5, isBulk: true, credentials: nil, engine: engine, delegate: self
+            )
             self.transfer = transfer
             engine.start(transfer)
         }

@@ -15,7 +15,7 @@ struct UploadFaultTests {
         arguments: Change.allCases)
     func file(_ change: Change) async throws {
         let lab = try await Lab()
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         let path = folder("file")
         try Data(repeating: 1, count: 10_000).write(to: URL(filePath: path))
         let (chunks, source) = AsyncStream<Data>.makeStream()
@@ -49,7 +49,7 @@ struct UploadFaultTests {
         arguments: Change.allCases)
     func early(_ change: Change) async throws {
         let lab = try await Lab()
-        let folder = try Folder()
+        let folder = try ScratchFolder()
         let path = folder("file")
         try Data(repeating: 1, count: 100).write(to: URL(filePath: path))
         var form = MultipartFormData()
@@ -94,7 +94,7 @@ private struct NotingScheduler: BodyScheduler {
     let instants = Diary<ContinuousClock.Instant>()
 
     func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) {
-        instants.note(.now)
+        instants.record(.now)
         TaskBodyScheduler().schedule(after: delay, action)
     }
 }

@@ -4,11 +4,11 @@ import EventLoop
 import FoundationEssentials
 import Glibc
 
-/// A real HTTP server on loopback, with every kind of TLS, and one that misbehaves: `Tests/Origin/README.md`.
+/// A real HTTP server on loopback, with TLS in many variants and with faults: `Tests/Origin/README.md`.
 ///
-/// One is enough for a test process; tests keep out of each other's way by `key=` in their URLs.
+/// A test process shares one; tests are independent of each other by `key=` in their URLs.
 package final class Origin: Sendable {
-    /// What the process says when it is ready.
+    /// The process's message when it is ready.
     private struct Ready: Decodable {
         let folder: String
         let process: Int32
@@ -20,9 +20,9 @@ package final class Origin: Sendable {
 
     private static let starting = Task { try await Origin() }
 
-    /// The origin of this test process; started by the first who asks.
+    /// The origin of this test process; started by the first access.
     ///
-    /// - Throws: where it does not start, with what is missing. There is no point in skipping then.
+    /// - Throws: if it does not start, with what is missing. Such tests are not skipped.
     package static var shared: Origin { get async throws { try await starting.value } }
 
     /// The folder with its certificates, keys and files.
@@ -34,13 +34,13 @@ package final class Origin: Sendable {
     private let ready: Ready
     private let channel: OriginChannel
 
-    /// The command that starts one, for as long as its standard input is open.
+    /// The command that starts one, which runs as long as its standard input is open.
     package static let command = [
         "/usr/bin/python3", "-B",
         "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Origin/origin",
     ]
 
-    /// Starts another one; it ends with this object.
+    /// Starts another one; releasing this object ends it.
     package init() async throws {
         guard access(Self.command[0], X_OK) == 0 else {
             throw LabError(
@@ -51,7 +51,7 @@ package final class Origin: Sendable {
         ready = try JSONDecoder().decode(Ready.self, from: Data(line.utf8))
     }
 
-    /// Ends it and waits until it has: after that its processes and its folder are gone.
+    /// Ends it and waits for the end, after which its processes and folder are gone.
     package func stop() async -> ExitStatus? {
         channel.close()
         return await channel.end.wait(forCount: 1, within: .seconds(60)).first
@@ -68,7 +68,7 @@ package final class Origin: Sendable {
         try await channel.reactor.run(command, input: input)
     }
 
-    // MARK: - The ledger
+    // MARK: - The record of requests
 
     private struct Answer: Decodable {
         let done: Bool
@@ -82,17 +82,18 @@ package final class Origin: Sendable {
     /// How many requests with this key have arrived.
     package func count(_ key: String) async throws -> Int { try await statistics(key).count }
 
-    /// All that is known of the requests with this key.
+    /// The record of the requests with this key.
     package func statistics(_ key: String) async throws -> OriginStatistics {
         try await ask(#""do":"stats","key":"\#(key)""#).stats
     }
 
-    /// Forgets what is known of a key.
+    /// Clears the record of a key.
     package func reset(_ key: String) async throws { _ = try await ask(#""do":"reset","key":"\#(key)""#) }
 
-    /// Waits until the counters of a key are at least so high, or for `active` and `open` at most so high.
+    /// Waits until the counters of a key are at least this high, or for `active` and `open` at most this
+    /// high.
     ///
-    /// - Throws: `LabError` with the counters when `limit` is over.
+    /// - Throws: `LabError` with the counters at the time limit.
     @discardableResult
     package func wait(
         for key: String, _ wishes: [OriginCounter: Int], within limit: Duration = .seconds(60)
@@ -106,7 +107,7 @@ package final class Origin: Sendable {
         return answer.stats
     }
 
-    /// Opens the gate of this name for good: what waits at `/hold/NAME` or with `gate=NAME` goes on.
+    /// Opens the gate of this name for good, which ends the waits at `/hold/NAME` and with `gate=NAME`.
     package func release(_ gate: String) async throws {
         _ = try await ask(#""do":"release","gate":"\#(gate)""#)
     }

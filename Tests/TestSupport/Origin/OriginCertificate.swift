@@ -2,7 +2,7 @@
 
 /// The certificates of the test origin, new with each start.
 package enum OriginCertificate: String, Sendable, CaseIterable {
-    /// What a client trusts.
+    /// The root that clients trust.
     case root
     case intermediate
     /// For origin.test, localhost, 127.0.0.1 and ::1, as all leaves unless said otherwise.
@@ -23,7 +23,7 @@ package enum OriginCertificate: String, Sendable, CaseIterable {
     case clientRoot = "client-root"
     /// CN=device-1.
     case client
-    /// A client whom nobody knows.
+    /// A client of an unknown authority.
     case stranger
 }
 

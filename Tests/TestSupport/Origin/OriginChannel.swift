@@ -5,13 +5,13 @@ import FoundationEssentials
 import Glibc
 import Synchronization
 
-/// The process of the test origin: questions go in as lines of JSON, answers come out.
+/// The process of the test origin: requests and replies are lines of JSON.
 ///
-/// The process ends when its standard input does: with this object, or with the test process however that ends.
+/// The process ends with its standard input: with this object, or with the test process.
 final class OriginChannel: Sendable {
     private struct State {
         var next = 1
-        /// What it says when it is ready, which may be before somebody waits for it.
+        /// The message of the ready process, which may come before a test waits for it.
         var first: String?
         var waiting: [Int: CheckedContinuation<String, any Error>] = [:]
         var failure: LabError?
@@ -28,12 +28,12 @@ final class OriginChannel: Sendable {
     private let input: Mutex<OwnedDescriptor?>
     private let errors: LabFile
 
-    /// Starts it; what it says first is the answer to question 0.
+    /// Starts the process; its first message is the reply to request 0.
     init(_ command: [String]) async throws {
         reactor = try Reactor(name: "origin")
         errors = try LabFile()
         let pipe = try LabPipe()
-        let source = pipe.reading.take()
+        let source = pipe.reading.release()
         input = Mutex(pipe.writing)
         try await reactor.result { [self] in try start(command, from: OwnedDescriptor(adopting: source)) }
     }
@@ -43,7 +43,7 @@ final class OriginChannel: Sendable {
     /// Everything it has written to standard error so far.
     var standardError: String { errors.content }
 
-    /// Asks a question, `{"id":…}` of which is added here, and waits for the line that answers it.
+    /// Sends a request, to which `{"id":…}` is added here, and waits for its reply.
     func ask(_ fields: String) async throws -> String {
         let id = state.withLock { state in
             defer { state.next += 1 }
@@ -62,7 +62,7 @@ final class OriginChannel: Sendable {
         }
     }
 
-    /// Waits for what it says when it is ready, at most for so long.
+    /// Waits for the message of the ready process, with a time limit.
     func ready(within limit: Duration) async throws -> String {
         let alarm = Task { [weak self] in
             try await Task.sleep(for: limit)
@@ -72,7 +72,7 @@ final class OriginChannel: Sendable {
         return try await answer(to: 0) {}
     }
 
-    /// Closes its standard input, upon which it ends.
+    /// Closes its standard input, which ends it.
     func close() { input.withLock { $0 = nil } }
 
     private func answer(to id: Int, asking ask: () -> Void) async throws -> String {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The ports of the test origin, by what happens there.
+/// The ports of the test origin, by their behaviour.
 package enum OriginListener: String, Sendable, CaseIterable {
     /// nginx, HTTP/1.1 in the clear.
     case http
@@ -8,7 +8,7 @@ package enum OriginListener: String, Sendable, CaseIterable {
     case https
     /// nginx, HTTP/2 by ALPN, or HTTP/1.1.
     case h2
-    /// nginx; answers 400 to who has no certificate of `client-root`.
+    /// nginx; answers 400 to clients without a certificate of `client-root`.
     case mtls
     /// TLS 1.2 and nothing newer.
     case tls12
@@ -22,15 +22,15 @@ package enum OriginListener: String, Sendable, CaseIterable {
     case future
     /// A leaf for other.test.
     case wrongName = "wrong-name"
-    /// A leaf for origin.test from an authority that has nothing to do with the others.
+    /// A leaf for origin.test from an unrelated authority.
     case otherAuthority = "other-authority"
     /// The leaf without the intermediate.
     case incomplete
-    /// A leaf of its own, with names.
+    /// A self-signed leaf with names.
     case selfSigned = "self-signed"
-    /// A leaf of its own, whose name is only in the CN.
+    /// A self-signed leaf whose name is only in the CN.
     case selfSignedCN = "self-signed-cn"
-    /// A leaf of its own without any name.
+    /// A self-signed leaf without any name.
     case nameless
     /// No nginx: all endpoints, exact headers, and /fault.
     case direct
@@ -46,13 +46,13 @@ package enum OriginListener: String, Sendable, CaseIterable {
     case socks
     /// The same for `user`, `secret` alone; counted by the key `socks-auth`.
     case socksAuth = "socks-auth"
-    /// Accepts, reads, never answers: not even a handshake.
+    /// Accepts, reads, never answers, not even a handshake.
     case silent
     /// Resets every connection at once.
     case reset
-    /// Nobody listens.
+    /// A port without a listener.
     case refused
-    /// Connecting never comes to an end.
+    /// Connecting never completes.
     case blackhole
 
     /// Whether URLs begin with `https` there.
@@ -66,7 +66,8 @@ package enum OriginListener: String, Sendable, CaseIterable {
 }
 
 extension Origin {
-    /// A URL at a listener; the host is 127.0.0.1, or under TLS origin.test, which has to be resolved by `resolveEntry`.
+    /// A URL at a listener; the host is 127.0.0.1, or with TLS origin.test, which has to be resolved by
+    /// `resolveEntry`.
     package func url(_ path: String, at listener: OriginListener = .http, host: String? = nil) -> String {
         let host = host ?? (listener.isSecure ? "origin.test" : "127.0.0.1")
         return "\(listener.isSecure ? "https" : "http")://\(host):\(port(listener))\(path)"
@@ -80,12 +81,12 @@ extension Origin {
     package func mtlsURL(_ path: String) -> String { url(path, at: .mtls) }
     /// A URL at the listener `self-signed`.
     package func selfSignedURL(_ path: String) -> String { url(path, at: .selfSigned) }
-    /// A URL without nginx in between, as the paths below /fault need it.
+    /// A URL that bypasses nginx, for the paths below /fault.
     package func faultURL(_ path: String) -> String { url(path, at: .direct) }
     /// The same under TLS.
     package func faultTLSURL(_ path: String) -> String { url(path, at: .directTLS) }
 
-    /// `origin.test:PORT:127.0.0.1`, as CURLOPT_RESOLVE takes it; any other name likewise.
+    /// `origin.test:PORT:127.0.0.1` in the format of CURLOPT_RESOLVE; likewise for another name.
     package func resolveEntry(_ listener: OriginListener, host: String = "origin.test") -> String {
         "\(host):\(port(listener)):127.0.0.1"
     }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The counters of a key one can wait for.
+/// The counters of a key that a test can wait for.
 package enum OriginCounter: String, Sendable {
     case count, active, peak, finished, aborted, sent, received, connections, open, peakOpen
 }
 
-/// What the test origin knows of the requests with one key.
+/// The test origin's record of the requests with one key.
 package struct OriginStatistics: Sendable, Decodable {
     /// How many have arrived.
     package let count: Int
-    /// How many are being answered, and the most at one time.
+    /// The requests being answered, and the most at one time.
     package let active: Int
     package let peak: Int
-    /// How many have been answered completely, and how many not, since the client left or that was the fault.
+    /// The requests answered completely, and those that were not, because the client left or by a fault.
     package let finished: Int
     package let aborted: Int
     /// Bytes of bodies.
@@ -20,17 +20,17 @@ package struct OriginStatistics: Sendable, Decodable {
     package let received: Int
     /// How many by method.
     package let methods: [String: Int]
-    /// Over how many connections they came; those still open, and the most at one time, only without nginx.
+    /// The number of connections; the open ones, and the most at one time, only without nginx.
     package let connections: Int
     package let open: Int
     package let peakOpen: Int
-    /// `GET /path?query` of each, in order, the last ten thousand.
+    /// `GET /path?query` of each request, in order, the last ten thousand.
     package let requests: [String]
-    /// The `Authorization` of each of these, empty where there was none.
+    /// The `Authorization` of each of these, empty if there was none.
     package let authorizations: [String]
 }
 
-/// The bytes of `/bytes`, `/range` and their like.
+/// The bytes of `/bytes`, `/range` and similar paths.
 package enum OriginContent {
     /// Byte `index`.
     package static func byte(_ index: Int) -> UInt8 {

@@ -4,23 +4,23 @@ import EventLoop
 import FoundationEssentials
 import Glibc
 
-/// Two cables to one slow server (`Tests/Origin/throttled`), 10.9.0.1, and ways to take the first away.
+/// Two cables to one slow server (`Tests/Origin/throttled`), 10.9.0.1, and ways to lose the first one.
 package final class TwoPaths: Sendable {
-    /// What becomes of the preferred path.
+    /// The fate of the preferred path.
     package enum Cut: String, Sendable, CaseIterable {
         case linkDown, carrierLost, addressRemoved, routeDeleted, routeReplaced, linkRemoved
     }
 
-    /// What the server tells.
+    /// A message of the server.
     package struct Event: Sendable, Decodable {
         package let event: String
         package let at: Double
         package let peer: String?
-        /// The address that it came to.
+        /// The address at which the request arrived.
         package let server: String?
         package let method: String?
         package let path: String?
-        /// What the request has behind its path.
+        /// The query of the request.
         package let query: String?
         package let connection: Int?
         package let start: Int?
@@ -30,7 +30,7 @@ package final class TwoPaths: Sendable {
     }
 
     package let lab: NetworkLab
-    /// A folder that goes with this object.
+    /// A folder that is removed with this object.
     package let folder: String
     /// `http://10.9.0.1:8080`, or https.
     package let base: String
@@ -40,11 +40,11 @@ package final class TwoPaths: Sendable {
     /// Builds the network and starts the server.
     ///
     /// - Parameters:
-    ///   - size: The length of `/blob`.
-    ///   - rate: Bytes a second.
-    ///   - isEverywhere: Whether the server listens on all addresses.
-    ///   - isIPv6: Whether the server has an IPv6 address, and no other.
-    ///   - isSecure: Whether it is spoken to by TLS, with the certificate `server.pem` of the folder.
+    ///   - size: the length of `/blob`.
+    ///   - rate: bytes a second.
+    ///   - isEverywhere: whether the server listens on all addresses.
+    ///   - isIPv6: whether the server has only an IPv6 address.
+    ///   - isSecure: whether the server uses TLS, with the certificate `server.pem` of the folder.
     package init(
         size: Int = 2 << 20, rate: Int = 64 << 20, isEverywhere: Bool = false, isIPv6: Bool = false,
         isSecure: Bool = false
@@ -85,7 +85,7 @@ package final class TwoPaths: Sendable {
                 addr add 2001:db8:1::1/64 dev pa nodad
                 addr add 2001:db8:2::1/64 dev pb nodad
                 """)
-        // Without default routes of IPv4 its paths are no way out.
+        // Without IPv4 default routes its paths lead nowhere.
         try await lab.near.ip(
             batch: """
                 addr add 2001:db8:1::2/64 dev a0 nodad
@@ -99,27 +99,27 @@ package final class TwoPaths: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-    /// The interface that is left: taken away by `cut`.
+    /// The interface that `cut` removes.
     package static let first = "a0"
     /// The interface that remains.
     package static let second = "b0"
     /// The client's address there, as the server sees it.
     package static let secondAddress = "10.2.0.2"
 
-    /// What the server has told so far.
+    /// The server's messages so far.
     package var events: [Event] { Self.decode(server.output.elements) }
 
     private static func decode(_ lines: [String]) -> [Event] {
         lines.compactMap { try? JSONDecoder().decode(Event.self, from: Data($0.utf8)) }
     }
 
-    /// The requests that have arrived, as soon as there are so many.
+    /// The requests that have arrived, once there are this many.
     package func requests(_ count: Int) async throws -> [Event] {
         let seen = try await wait { $0.count { $0.event == "request" } >= count }
         return seen.filter { $0.event == "request" }
     }
 
-    /// Waits until what the server tells satisfies `predicate`.
+    /// Waits until the server's messages satisfy `predicate`.
     @discardableResult
     package func wait(until predicate: @escaping @Sendable ([Event]) -> Bool) async throws -> [Event] {
         let seen = Self.decode(await server.output.wait { predicate(Self.decode($0)) })
@@ -127,22 +127,22 @@ package final class TwoPaths: Sendable {
         return seen
     }
 
-    /// Waits until so many bodies stand still, as `stall=` says.
+    /// Waits for a number of stalled bodies (`stall=`).
     package func waitForStalls(_ count: Int = 1) async throws {
         try await wait { $0.count { $0.event == "stalled" } >= count }
     }
 
-    /// Lets bodies that stand still go on.
+    /// Resumes stalled bodies.
     package func release() { server.terminate(signal: SIGUSR1) }
 
-    /// Waits until a file has so many bytes.
+    /// Waits until a file has this many bytes.
     package func wait(for file: String, bytes: Int) async throws {
-        // tail(1) is told by the kernel when the file grows, and when its reader has left.
+        // The kernel notifies tail(1) when the file grows, and when its reader has closed the pipe.
         try await lab.near.run(
             "/bin/sh", "-c", "tail -c +1 -F \"$0\" 2>&- | head -c $1 >/dev/null", file, "\(bytes)")
     }
 
-    /// Takes the first path away.
+    /// Cuts the first path.
     package func cut(_ how: Cut) async throws {
         switch how {
         case .linkDown: try await lab.near.ip("link set a0 down")
@@ -154,7 +154,7 @@ package final class TwoPaths: Sendable {
         }
     }
 
-    /// In what a file differs from the content of `/blob`; empty where it does not.
+    /// The difference between a file and the content of `/blob`; empty for none.
     package func difference(of path: String) async throws -> String {
         let script = """
             import random, sys

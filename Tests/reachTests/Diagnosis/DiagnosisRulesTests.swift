@@ -6,7 +6,7 @@ import Testing
 
 @testable import reach
 
-/// What observations mean, without a network.
+/// Findings from observations, without a network.
 struct DiagnosisRulesTests {
     private let url = URL(string: "https://updates.example.com/x") ?? URL(filePath: "/")
 
@@ -88,7 +88,7 @@ struct DiagnosisRulesTests {
     @Test(
         "A certificate that is not valid now: is it the clock or the certificate",
         arguments: [
-            // The program was made later than now: whatever a server that nobody knows says.
+            // The program was built later than now, whatever time an unknown server sends.
             (evidence(made: 900, certificate: 800...1165, server: 0), .clock, .failed, ""),
             (evidence(made: 900, certificate: nil), .clock, .failed, ""),
             // By the server's clock it is valid.
@@ -101,7 +101,7 @@ struct DiagnosisRulesTests {
                 evidence(certificate: -400 ... -35, server: 3), .certificate, .doubtful,
                 "this machine's clock is 3 days behind"
             ),
-            // No server tells the time.
+            // No server sends the time.
             (
                 evidence(certificate: 800...1165), .probablyClock, .failed,
                 "this machine's clock shows 2027-01-01, and the certificate is valid from 2029-03-11 on: the clock is probably behind"
@@ -123,7 +123,7 @@ struct DiagnosisRulesTests {
         let findings = [DiagnosisRules.answer(seen, url: url), try #require(DiagnosisRules.clock(seen))]
         #expect(findings[1].verdict == verdict)
         #expect(sentence.isEmpty || findings[1].sentence == sentence)
-        // The advice speaks of what is to blame.
+        // The advice is about the cause.
         let isClock = culprit == .clock || culprit == .probablyClock
         #expect(Diagnosis(findings: findings).cause?.check == (isClock ? .clock : .answer))
         #expect(
@@ -173,7 +173,7 @@ struct DiagnosisRulesTests {
         #expect(told.sentence == #"updates.example.com answers with status 200, a web page: "Hotel Wi-Fi""#)
         #expect(told.advice.contains("--probe-body"))
         #expect(Diagnosis(findings: [told]).cause == nil && Diagnosis(findings: [told]).remark == told)
-        // The certificate has told who answers.
+        // The certificate names the server that answers.
         #expect(finding(hotel, url).advice.isEmpty)
         #expect(finding("{}", http) == .good(.answer, "updates.example.com answers with status 200"))
         let refresh = hotel + "<meta http-equiv=refresh content='0;url=http://login.hotel.example/'>"
@@ -183,7 +183,7 @@ struct DiagnosisRulesTests {
         )
         #expect(
             finding("<html><WISPAccessGatewayParam>", http).sentence.hasSuffix("(WISPr): a captive portal"))
-        // Where somebody has said how the answer looks, that decides.
+        // A given expectation of the answer decides.
         #expect(finding(refresh, http, isExpected: true).verdict == .good)
         let other = finding(hotel, http, isExpected: false)
         #expect(other.verdict == .failed && other.sentence.hasSuffix("which is not what it should"))
@@ -372,7 +372,7 @@ struct DiagnosisRulesTests {
         diagnosis.findings = [.failed(.answer, "a", try: ""), .failed(.packets, "b", try: "")]
         #expect(diagnosis.cause?.check == .packets)
         #expect(Diagnosis(findings: [.good(.path, "p"), .skipped(.ipv6, "s")]).cause == nil)
-        // What lets nothing else through comes before what it does not let through.
+        // A finding that blocks all traffic comes before the blocked ones.
         diagnosis.findings = [.failed(.ipv4, "refused", try: ""), .failed(.answer, "a", try: "")]
         #expect(diagnosis.cause?.check == .ipv4)
         diagnosis.findings[1].isPortal = true

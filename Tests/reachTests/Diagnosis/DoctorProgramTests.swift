@@ -8,7 +8,7 @@ import Testing
     "The program: doctor",
     .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
 struct DoctorProgramTests {
-    /// Answers by path: a redirect to a page to sign in, such a page itself, an old date, much content.
+    /// Answers by path: a redirect to a sign-in page, such a page itself, an old date, much content.
     private static let server = """
         import http.server, socketserver
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -45,7 +45,7 @@ struct DoctorProgramTests {
         return (lab, server)
     }
 
-    /// Runs the program; `files` lie in the place of the system's.
+    /// Runs the program; `files` replace the system's files.
     private func doctor(
         _ lab: NetworkLab, _ arguments: String..., files: [String: String] = [:], proxies: String = ""
     ) async throws -> (status: TestSupport.ExitStatus, text: String) {
@@ -220,7 +220,7 @@ struct DoctorProgramTests {
             proxies: "all_proxy=proxy.example")
         #expect(nameless.text.contains("cause: all_proxy leads through proxy.example:1080, and "))
         #expect(nameless.text.contains("try:   correct all_proxy where it is set"), "\(nameless.text)")
-        // What answers as a proxy here is the same server: it is asked for the whole URL.
+        // The proxy here is the same server, which gets the whole URL.
         let alive = try await doctor(
             lab, "http://www.example.org/", proxies: "http_proxy=10.0.0.1:8080")
         #expect(alive.status == .exited(0), "\(alive.text)")
@@ -247,8 +247,8 @@ struct DoctorProgramTests {
         let end = try await doctor(lab, "http://10.0.0.1:8080/portal")
         #expect(end.status == .exited(1))
         #expect(end.text.contains("10.0.0.1 sends to login.hotel.example: a captive portal"), "\(end.text)")
-        // One that answers in the server's place with status 200 is told, and found where somebody says how
-        // the answer looks.
+        // A page that answers in the server's place with status 200 is reported, and detected if the expected
+        // answer is given.
         let page = try await doctor(lab, "http://10.0.0.1:8080/page")
         #expect(page.status == .exited(0))
         #expect(page.text.contains(#"answers with status 200, a web page: "Hotel Wi-Fi""#), "\(page.text)")
@@ -278,7 +278,7 @@ struct DoctorProgramTests {
     @Test("Big packets are lost on the way")
     func bigPackets() async throws {
         let (lab, server) = try await lab()
-        // Otherwise netfilter sees many packets as one big one (segmentation offload).
+        // Otherwise netfilter counts many packets as one big one (segmentation offload).
         try await lab.far.ip("link set p0 gso_max_segs 1")
         try await lab.far.run(
             "nft",

@@ -3,16 +3,15 @@
 import TestSupport
 import Testing
 
-/// `reach doctor` and servers that TLS refuses: which one is to blame, the clock, the certificate, or
-/// somebody in between.
+/// `reach doctor` and servers that TLS refuses: the cause is the clock, the certificate, or an interception.
 ///
-/// A certificate that begins in 2048, asked in 2026, is what a good one is to a machine whose clock is
+/// A certificate that begins in 2048, tested in 2026, looks like a good one to a machine whose clock is
 /// behind.
 @Suite(
     "The program: doctor and trust",
     .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
 struct DoctorTrustTests {
-    /// Answers at 443 with a certificate, and at 80 without; prints what it is asked.
+    /// Answers at 443 with a certificate, and at 80 without; prints the requests.
     private static let server = """
         import http.server, ssl, sys, threading
         chain, key, date, portal, shut = sys.argv[1:]
@@ -43,12 +42,12 @@ struct DoctorTrustTests {
         secure.serve_forever()
         """
 
-    /// What `reach doctor` says of a server with this certificate, and what that was asked.
+    /// The output of `reach doctor` for a server with this certificate, and the requests to the server.
     ///
     /// - Parameters:
-    ///   - date: What the server's clock shows; empty for the right time.
-    ///   - portal: Where requests without TLS are sent; empty where they are answered.
-    ///   - isShut: Whether nothing listens at 443.
+    ///   - date: the server's clock; empty for the right time.
+    ///   - portal: the target of redirects without TLS; empty for an answer.
+    ///   - isShut: whether nothing listens at 443.
     private func doctor(
         _ certificate: OriginCertificate, date: String = "", portal: String = "", isShut: Bool = false
     ) async throws -> (status: TestSupport.ExitStatus, text: String, requests: [String]) {
@@ -110,7 +109,7 @@ struct DoctorTrustTests {
         #expect(end.text.contains("\ncause: this machine's clock is "), "\(end.text)")
         #expect(end.text.contains(" years \(word): by the server's, the certificate is valid"), "\(end.text)")
         #expect(end.text.contains("\ntry:   set it: timedatectl"), "\(end.text)")
-        // Asked for its time alone, without a word of what was wanted.
+        // Only the time is requested, without the path of the URL.
         #expect(end.requests == ["tls HEAD / HTTP/1.1 accept host"], "\(end.requests)")
     }
 

@@ -9,7 +9,7 @@ import Testing
 
 @testable import reach
 
-/// What the program tells people to try.
+/// The program's advice for people.
 @Suite("The program's advice", .timeLimit(.minutes(10)))
 struct RemedyTests {
     private static let libraryWords = [
@@ -75,7 +75,7 @@ struct RemedyTests {
         arguments: [64, 72, 76, 80, 84])
     func memory(megabytes: Int) async throws {
         let lab = try await GetLab()
-        // However it ends: what it says is right.
+        // However it ends, its advice is right.
         let end = try await lab.origin.run([
             "sh", "-c", "ulimit -c 0; exec prlimit --as=$((\(megabytes) << 20)) -- \"$@\"", "sh",
             BuiltProgram.reach, "get", "-m", "5", "-o", "-", lab.origin.url("/bytes/10"),

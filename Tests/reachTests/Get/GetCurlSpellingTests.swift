@@ -6,7 +6,7 @@ import Testing
 
 @testable import reach
 
-/// Options of `reach get` that mean what they mean to curl(1).
+/// Options of `reach get` that have the meaning of curl(1)'s.
 @Suite("The program: get as curl", .timeLimit(.minutes(10)))
 struct GetCurlSpellingTests {
     @Test("'Name:' leaves out what would be sent otherwise, 'Name;' sends a field without a value")

@@ -6,10 +6,10 @@ import Testing
 
 @testable import reach
 
-/// `reach get` where files cannot be written or read: the error says so, and what was there stays.
+/// `reach get` with files that cannot be written or read: the error says so, and existing files stay.
 @Suite("The program: get and the disk", .timeLimit(.minutes(10)))
 struct GetDiskTests {
-    /// Runs a line of a shell in a file system of a mebibyte, which has a file `old` and goes with the line.
+    /// Runs a shell line in a file system of a mebibyte, which has a file `old` and is removed with the line.
     private func onSmallDisk(
         _ lab: GetLab, _ arguments: [String], _ line: String = #""$@""#
     ) async throws -> GetLab.Result {
@@ -36,7 +36,7 @@ struct GetDiskTests {
         #expect(end.code == 74)
         #expect(end.errors.contains("cannot write old.part: No space left on device"), "\(end.errors)")
         #expect(end.errors.contains("free some space"), "\(end.errors)")
-        // Without a validator there is nothing to go on with.
+        // Without a validator nothing can be resumed.
         #expect(end.errors.hasSuffix(" old\ngood\n"), "\(end.errors)")
         #expect(!end.errors.contains("old.part\n"), "\(end.errors)")
     }
@@ -54,7 +54,7 @@ struct GetDiskTests {
             as [(mode_t, mode_t)]
         {
             try lab.write([1], "file")
-            // As an earlier try has left it.
+            // As an earlier attempt has left it.
             try lab.write([1], "file.part")
             #expect(chmod("\(lab.folder)/file", former) == 0 && chmod("\(lab.folder)/file.part", 0o644) == 0)
             let url = lab.origin.url("/bytes/10")

@@ -23,8 +23,8 @@ struct GetPassphraseTests {
         let lab = try await GetLab()
         let plain = try await lab.shell("exec \"$@\"", arguments(lab, []))
         #expect(plain.code == 64 && plain.errors.contains("--pass-file"), "\(plain.errors)")
-        // script(1) gives it a terminal of its own, which OpenSSL would open as /dev/tty. The passphrase is
-        // wrong: OpenSSL is asked.
+        // script(1) provides a terminal of its own, which OpenSSL would open as /dev/tty. With the wrong
+        // passphrase OpenSSL would ask for it.
         let words = arguments(lab, ["--pass", "wrong"])
         let terminal = try await lab.shell(
             "command -v script >/dev/null || exit 99; exec script -qec '\(BuiltProgram.reach) get \(words.joined(separator: " "))' /dev/null",

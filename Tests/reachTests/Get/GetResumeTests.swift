@@ -6,7 +6,7 @@ import Testing
 
 @testable import reach
 
-/// `reach get` where something goes wrong on the way: what is kept, what is gone on with, what is refused.
+/// `reach get` with interrupted transfers: the stored part, its continuation, and refusals.
 @Suite("The program: get, cut off", .timeLimit(.minutes(10)))
 struct GetResumeTests {
     private func sum(_ bytes: [UInt8], _ lab: GetLab) async throws -> String {
@@ -29,7 +29,7 @@ struct GetResumeTests {
         #expect(rest.errors.hasSuffix(", saved as file, checksum right (resumed at 43 %)\n"))
         #expect(lab.content("file") == whole)
         #expect(lab.names == ["file"])
-        // Complete and right: nothing is asked of the server any more.
+        // Complete and right: the server gets no further request.
         let again = try await lab.get(url, "-o", "file", "--resume", "--sha256", sum(whole, lab))
         #expect(again.code == 0)
         #expect(again.errors == "file is complete already, and its checksum is right\n")
@@ -101,7 +101,8 @@ struct GetResumeTests {
         let end = try await lab.get(lab.origin.url("/json-status/404"), "-o", "file")
         #expect(end.code == 4 && !end.errors.contains("kept"), "\(end.errors)")
         #expect(lab.names == ["file.part", "file.part.resume"])
-        // The first one's is still told: how much there is of it, and not of what the server answers now.
+        // The first part is still reported with its own size, and not with that of the server's present
+        // answer.
         let late = try await lab.get(cut, "-o", "file", "-m", "0.000001")
         #expect(late.code == 2, "\(late.errors)")
         #expect(
@@ -124,7 +125,7 @@ struct GetResumeTests {
         let piped = try await lab.get(lab.origin.faultURL("\(path)&key=get-on-out"), "--json")
         #expect(piped.code == 0 && piped.output == whole, "\(piped.errors)")
         #expect(piped.errors.hasSuffix(",\"retries\":2}\n"), "\(piped.errors)")
-        // Nothing tells that the rest belongs to it; and nobody wants it tried again.
+        // Nothing proves that the rest belongs to it, and no retry is permitted.
         for (more, key) in [("&etag=0&lm=0", "get-on-bare"), ("", "get-on-never")] {
             let url = lab.origin.faultURL("\(path)\(more)&key=\(key)")
             let options = more.isEmpty ? ["--retry", "0"] : []
@@ -206,7 +207,7 @@ struct GetResumeTests {
         let lab = try await GetLab()
         let url = lab.origin.faultURL("/fault/cut?n=100000&after=43000&kind=close&times=1&key=get-boot")
         #expect(try await lab.get(url, "-o", "file", "--retry", "0").code == 6)
-        // As a loss of power leaves it: longer than what was synced, and without the content.
+        // As after a loss of power: longer than the synced part, and without the content.
         let part = try #require(lab.content("file.part"))
         try lab.write(part + [UInt8](repeating: 0, count: 20_000), "file.part")
         let record = String(decoding: try #require(lab.content("file.part.resume")), as: UTF8.self)
@@ -230,7 +231,7 @@ struct GetResumeTests {
     func interrupted() async throws {
         let lab = try await GetLab()
         let url = lab.origin.faultURL("/fault/stall?n=100000&after=60000&times=1&key=get-int")
-        // The first line of progress tells that content has come.
+        // The first line of progress proves that content has come.
         let end = try await lab.shell(
             """
             mkfifo said; "$@" 2>said & job=$!; exec 3<said; read line <&3; kill -INT $job; cat <&3 >&2; wait $job
@@ -275,9 +276,9 @@ struct GetResumeTests {
     func fullDisk() async throws {
         let lab = try await GetLab()
         try lab.write([1, 2, 3], "file")
-        // A limit of the file size stands in for the disk (RLIMIT_FSIZE, in blocks of 512 bytes); Linux then
-        // says EFBIG. The thread sanitizer keeps a file for itself and dies where it may not, so it gets no
-        // folder for it.
+        // A limit of the file size replaces the full disk (RLIMIT_FSIZE, in blocks of 512 bytes); Linux then
+        // reports EFBIG. The thread sanitizer writes a file of its own and would end, so it gets no folder
+        // for it.
         let end = try await lab.shell(
             "trap '' XFSZ; ulimit -f 100; TMPDIR=/dev/null exec \"$@\"",
             [lab.origin.url("/bytes/1000000"), "-o", "file"])
@@ -301,7 +302,7 @@ struct GetResumeTests {
         let lines = plain.errors.split(separator: "\n")
         #expect(lines.count == 2)
         #expect(lines.first?.contains(" %, ") == true && lines.first?.contains(" of 8.0 kB, ") == true)
-        // script(1) gives the program a terminal.
+        // script(1) provides a terminal.
         let shown = try await lab.shell(
             "reach=$1; url=$3; TERM=xterm script -qec \"$reach get '$url' -o file\" /dev/null </dev/null",
             [url])
@@ -309,7 +310,7 @@ struct GetResumeTests {
         #expect(shown.text.contains("━") && shown.text.contains(" of 8.0 kB"))
         let end = shown.text.split(separator: "\r").last ?? ""
         #expect(end.hasPrefix("\u{1B}[K8.0 kB from 127.0.0.1 in "))
-        // What only prints gets lines, and nothing that steers it.
+        // A terminal that only prints gets lines without control characters.
         let dumb = try await lab.shell(
             "reach=$1; url=$3; TERM=dumb script -qec \"$reach get '$url' -o file\" /dev/null </dev/null",
             [url])

@@ -6,11 +6,11 @@ import Testing
 
 @testable import reach
 
-/// `reach get` over https, where the system's authorities are others.
+/// `reach get` over https with other system authorities.
 @Suite("The program: get and the system's authorities", .timeLimit(.minutes(5)))
 struct GetTrustTests {
-    /// Runs `reach get` where `/etc/ssl/certs` has one authority in the file of all, and one by the hash of
-    /// its name.
+    /// Runs `reach get` where `/etc/ssl/certs` has one authority in the bundle, and one by the hash of its
+    /// name.
     private func get(file: OriginCertificate, directory: OriginCertificate) async throws -> GetLab.Result {
         let lab = try await GetLab()
         let (file, directory) = (lab.origin.pem(file), lab.origin.pem(directory))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import reach
 
-/// What `reach get` says to people: at the end, and while it waits.
+/// The text of `reach get` for people: at the end, and while it waits.
 struct GetViewTests {
     private static let url =
         URL(string: "https://updates.example.com/images/device-2026.11.23-aarch64.img.xz")
@@ -27,7 +27,7 @@ struct GetViewTests {
             SessionError(
                 .networkConnectionLost, "the connection to updates.example.com broke",
                 advice: "try again"))
-        broken.keep(5_345_678, of: 12_345_678, in: "image.xz.part")
+        broken.recordPart(5_345_678, of: 12_345_678, in: "image.xz.part")
         var wrong = GetReport(url: url, expected: [1])
         wrong.fail(
             SessionError(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import reach
 
-/// What `FILE.part.resume` says, and how much of `FILE.part` that vouches for.
+/// The record `FILE.part.resume`, and the bytes of `FILE.part` that it covers.
 struct StampedRecordTests {
     private func record(_ address: String = "https://a.example/f?s=1") throws -> StampedRecord {
         StampedRecord(

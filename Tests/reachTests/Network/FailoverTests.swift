@@ -132,7 +132,7 @@ struct FailoverTests {
     func waits(onTerminal: Bool) async throws {
         let paths = try await TwoPaths()
         let file = "\(paths.folder)/blob"
-        // On a terminal a line is written over by the next, and ends with what erases the rest of the former.
+        // On a terminal a line overwrites the former one, and ends with a code that erases the rest of it.
         let terminal = """
             import os, pty, sys
             look = lambda end: os.read(end, 4096).replace(b'\\r', b'').replace(b'\\x1b[K', b'\\n')
@@ -193,10 +193,10 @@ struct FailoverTests {
             BuiltProgram.reach, "\(paths.base)/blob?stall=262144", file,
         ])
         try await paths.wait(for: target == "-o" ? "\(file).part" : file, bytes: 256 << 10)
-        // The server hears of the second connection and cannot answer.
+        // The server gets the second connection and cannot answer.
         try await paths.lab.far.ip("route add blackhole \(TwoPaths.secondAddress)")
         try await paths.cut(.linkDown)
-        // No event tells that a connection is being made: ss(8) is asked until it shows one.
+        // No event tells that a connection is being made, so ss(8) is polled until it shows one.
         try await paths.lab.near.run(
             "timeout", "60", "/bin/sh", "-c",
             "until ss -Htn state syn-sent | grep -q 10.9.0.1; do sleep 0.02; done")
@@ -218,14 +218,15 @@ struct FailoverTests {
         try await paths.wait(for: "\(file).part", bytes: 512 << 10)
         let before = try await paths.packets(TwoPaths.first)
         try await paths.lab.near.ip("route add default via 10.1.0.1 dev a0 metric 50")
-        // The loop hears of it in its own time; ss(8) shows what a socket is bound to.
+        // The loop handles it after a while without an event to wait for, so ss(8) is polled until it shows
+        // the socket's binding.
         try await paths.lab.near.run(
             "timeout", "60", "/bin/sh", "-c", "until ss -Htn | grep -q 10.2.0.2%b0; do sleep 0.02; done")
         paths.release()
         #expect(try await program.status() == .exited(0), "\(program.standardError)")
         #expect(try await paths.difference(of: file) == "")
         #expect(try await paths.requests(1).map(\.peer) == [TwoPaths.secondAddress])
-        // A few may have left before the socket was bound.
+        // A few packets may have left before the socket was bound.
         #expect(try await paths.packets(TwoPaths.first) - before < 10)
     }
 }

@@ -3,13 +3,13 @@
 import TestSupport
 import Testing
 
-/// Names on two networks, each of which has a word of its own about them.
+/// Names on two networks, each of which resolves them differently.
 @Suite(
     "Names and paths",
     .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
 struct NameFailoverTests {
-    /// A name server: 10.9.0.1 for those who ask over the first path, 10.9.0.2 over the second; silent on the
-    /// first where that is wanted.
+    /// A name server: 10.9.0.1 for queries over the first path, 10.9.0.2 over the second; silent on the first
+    /// if requested.
     private static let nameServer = """
         import socket, struct, sys
         server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -81,7 +81,7 @@ struct NameFailoverTests {
         #expect(try await program.status() == .exited(0), "\(program.standardError)")
         #expect(try await paths.difference(of: file) == "")
         #expect(try await paths.requests(1).map(\.server) == ["10.9.0.2"])
-        // glibc gives the first question 5 s and asks the same socket once more.
+        // glibc waits 5 s for the first query and repeats it once on the same socket.
         #expect(names.output.elements.count { $0 == "asked 10.1.0.2" } <= 2)
     }
 }

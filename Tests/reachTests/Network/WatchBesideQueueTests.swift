@@ -8,19 +8,19 @@ import SessionManager
 import TestSupport
 import Testing
 
-/// `reach watch --json` beside a queue: whatever makes the queue wait or go on has its line there, with the
-/// same reason.
+/// `reach watch --json` beside a queue: each event that makes the queue wait or continue has a line there,
+/// with the same reason.
 @Suite(
     "Watching what a queue does",
     .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
 struct WatchBesideQueueTests {
-    /// What a line says.
+    /// A line of the output.
     private struct Line: Decodable, Equatable {
         let online: Bool
         let reason: String
     }
 
-    /// What the queue tells.
+    /// An event of the queue.
     fileprivate enum Note: Equatable {
         case held(String)
         case released
@@ -55,7 +55,7 @@ struct WatchBesideQueueTests {
     func each(_ cut: TwoPaths.Cut, _ mendsFar: String) async throws {
         let paths = try await TwoPaths()
         let near = paths.lab.near
-        // One path, so that its loss is all there is to tell.
+        // With one path, its loss is the only event.
         try await near.ip("route del default via 10.2.0.1")
         let watch = try await near.start([BuiltProgram.reach, "watch", "--json"])
         defer { watch.terminate() }
@@ -112,7 +112,7 @@ struct WatchBesideQueueTests {
             let all = await log.wait {
                 $0.dropFirst(seen).contains(.released) && $0.last == .counts(QueueCounts())
             }
-            // The wait, the counts with it, its end, and nobody left, in this order.
+            // The wait, its counts, its end, and the count of none, in this order.
             let rest = Array(all.dropFirst(seen))
             let places = [
                 rest.firstIndex(of: .held(sentence)), rest.firstIndex { $0.isWaiting },
@@ -126,7 +126,7 @@ struct WatchBesideQueueTests {
 }
 
 extension WatchBesideQueueTests.Note {
-    /// Whether it tells of one that waits for the network.
+    /// Whether the event is a wait for the network.
     fileprivate var isWaiting: Bool {
         if case .counts(let counts) = self { counts.waitingForNetwork == 1 } else { false }
     }

@@ -10,7 +10,8 @@ import Testing
     "Which outbox the commands work on", .timeLimit(.minutes(10)),
     .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
 struct OutboxLocationTests {
-    /// Runs `reach ARGUMENTS`; the service's socket is the configured one, or is named where `isNamed`.
+    /// Runs `reach ARGUMENTS` with the service's socket in the configuration, or on the command line if
+    /// `isNamed`.
     private func reach(_ lab: ServeLab, isNamed: Bool, _ arguments: String...) async throws -> ProgramResult {
         let variable = isNamed ? "REACH_SOCKET" : "REACH_SERVE_SOCKET"
         let command = ["env", "-u", "REACH_SOCKET", "\(variable)=\(lab.socket)", "LC_ALL=C.UTF-8"]

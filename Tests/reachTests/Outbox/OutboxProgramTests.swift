@@ -62,7 +62,7 @@ struct OutboxProgramTests {
         #expect(field.key == FileManager.default.currentDirectoryPath + "/token")
         #expect(try Value.secret("X-Token: file:/etc/token").key == "/etc/token")
         #expect(try await reach("send", "http://127.0.0.1:1/").text == "1\n")
-        // Long enough for a busy machine to take it.
+        // Long enough for a busy machine to store it.
         async let text = reach("send", "http://127.0.0.1:1/", "--wait", "--timeout", "5")
         async let object = reach("send", "http://127.0.0.1:1/", "--wait", "--timeout", "5", "--json")
         let (late, json) = try await (text, object)
@@ -140,7 +140,7 @@ struct OutboxProgramTests {
         try Data(count: 100_000).write(to: URL(filePath: file))
         let sent = try await reach("send", origin.url("/upload?key=\(account)"), "--data-file", file)
         #expect(sent.code == 0, "\(sent)")
-        // It has the outbox now, with all that is needed to take and deliver.
+        // The outbox is open now, with all that storing and delivering need.
         let delivered = try await origin.run([
             "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--", BuiltProgram.reach,
             "send", origin.url("/post?key=\(account)"), "--now", "--timeout", "60", "--state-directory",

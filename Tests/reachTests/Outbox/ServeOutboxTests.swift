@@ -7,7 +7,7 @@ import Testing
 
 @testable import reach
 
-/// The outbox and the history of a running service, as a stock client sees them.
+/// The outbox and the history of a running service, through a stock client.
 @Suite(
     "reach serve: outbox and history", .timeLimit(.minutes(10)),
     .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
@@ -36,7 +36,7 @@ struct ServeOutboxTests {
         #expect(
             await server.output.comes { $0.contains("POST /a 5 hello None None k1") },
             "\(again.standardError)")
-        // Confirmed, it is gone.
+        // Confirmed, so it was removed.
         var list = try await lab.ask("ListOutbox")
         for _ in 0..<100 where !list.contains(#""total": 0"#) { list = try await lab.ask("ListOutbox") }
         #expect(list.contains(#""total": 0"#), "\(list)")
@@ -64,7 +64,7 @@ struct ServeOutboxTests {
         let lab = try await ServeLab()
         try await lab.lab.far.ip("link set p0 down")
         #expect(await lab.notices.comes { $0.contains { $0.hasPrefix("STATUS=unreachable") } })
-        // What has been written a moment ago: asked again until the disk has it.
+        // Written a moment ago without an event for clients, so the query is repeated until the disk has it.
         var answer = ""
         for _ in 0..<200 where !answer.contains("unreachable") { answer = try await lab.ask("GetHistory") }
         #expect(
@@ -74,12 +74,12 @@ struct ServeOutboxTests {
         #expect(try await lab.stop() == .exited(0))
     }
 
-    /// Runs `reach ARGUMENTS` where the service is the one that is asked.
+    /// Runs `reach ARGUMENTS` with this service.
     private func reach(_ lab: ServeLab, _ arguments: String..., user: Bool = false) async throws
         -> ProgramResult
     {
         let rights = user ? ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--"] : []
-        // The rights last: the program may lie where only this user may look.
+        // The rights are dropped last: the program may lie in a folder that only this user can read.
         return try await lab.lab.near.reactor.run(
             ["env", "REACH_SOCKET=\(lab.socket)", "LC_ALL=C.UTF-8"] + rights + [BuiltProgram.reach]
                 + arguments)
@@ -151,8 +151,8 @@ struct ServeOutboxTests {
         let late = try await reach(lab, "send", "http://10.0.0.1:9/", "--wait", "--timeout", "0.2")
         #expect(late.status == .exited(2), "\(late.errors)")
         #expect(try await reach(lab, "queue", "flush").status == .exited(0))
-        // The end of a connection comes to the service when it comes: it is asked for its state again and
-        // again.
+        // The service detects the end of a connection later, without an event for clients, so its state is
+        // polled.
         for _ in 0..<1_000 where !lab.service.standardError.contains(" 0 waiting") {
             lab.service.terminate(signal: SIGUSR1)
             _ = try await lab.ask("GetStatus")
@@ -232,7 +232,7 @@ struct ServeOutboxTests {
         #expect(try await lab.stop() == .exited(0))
     }
 
-    /// The rows of the history that are on the disk, one on a line, behind what SQLite thinks of the file.
+    /// The stored rows of the history, one a line, after SQLite's check of the file.
     private static let rows = """
         import sqlite3, sys
         database = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True, timeout=60)

@@ -17,7 +17,7 @@ struct DescriptorLimitTests {
             ["timeout", "60", "prlimit", "--nofile=\(limit)", "--", BuiltProgram.reach] + arguments)
     }
 
-    // SQLite wants one for the file, one for its log and one for the index of that.
+    // SQLite needs one for the file, one for its log and one for the log's index.
     @Test("a history that cannot be opened for that reason says so, and sends nobody to look for the folder")
     func history() async throws {
         let folder = try ScratchFolder("reach-history")

@@ -6,10 +6,10 @@ import Testing
 
 @testable import reach
 
-/// The program where descriptors, threads and address space are short.
+/// The program with few descriptors, threads, or little address space.
 ///
-/// The limit of threads does not hold for root (CAP_SYS_RESOURCE, setrlimit(2)), so it runs as a user of its
-/// own there.
+/// The limit of threads does not apply to root (CAP_SYS_RESOURCE, setrlimit(2)), so it runs as another user
+/// there.
 @Suite("The program: little of everything", .timeLimit(.minutes(10)))
 struct NoThreadTests {
     private static let commands: [[String]] = [
@@ -21,7 +21,7 @@ struct NoThreadTests {
         ["doctor", "http://localhost:9/"],
     ]
 
-    /// Runs it with the limits that options of prlimit(1) name.
+    /// Runs it with limits given as options of prlimit(1).
     private func run(_ limits: [String], _ command: [String], asNobody: Bool = false) async throws
         -> ProgramResult
     {
@@ -52,7 +52,7 @@ struct NoThreadTests {
 
     @Test("FLD-062 where no thread can be started every command ends with a sentence", arguments: [1, 2])
     func threads(limit: Int) async throws {
-        // Else "nobody" may not reach the program.
+        // The user nobody may be unable to reach the program.
         let probe = try await run([], ["--version"], asNobody: true)
         guard probe.status == .exited(0) else { return }
         for command in Self.commands {
@@ -67,7 +67,7 @@ struct NoThreadTests {
         guard !BuiltProgram.isInstrumented else { return }
         for command in Self.commands {
             let result = try await run(["--as=\(mebibytes << 20)"], command)
-            // The loader needs most of it where the runtime is not inside the program.
+            // The loader needs most of the space if the runtime is not linked statically.
             if result.status == .exited(127), result.errors.contains("shared libraries") { continue }
             expectSentence(result, "\(mebibytes) MiB \(command)")
         }

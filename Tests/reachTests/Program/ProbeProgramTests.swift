@@ -7,7 +7,7 @@ import Testing
 @testable import reach
 
 /// `--probe` of `reach status` and `reach watch` against the origin, in namespaces of their own where paths
-/// are wanted.
+/// matter.
 @Suite("The program: probe", .timeLimit(.minutes(10)))
 struct ProbeProgramTests {
     @Test(

@@ -9,7 +9,7 @@ import Testing
 
 /// Runs the built program: exit codes, streams and signals.
 ///
-/// Everything asks about 127.0.0.1, so it is the same on every machine with a loopback interface.
+/// All tests are about 127.0.0.1, so they are the same on every machine with a loopback interface.
 @Suite("The program", .timeLimit(.minutes(10)))
 struct ProgramTests {
     private struct Result {
@@ -18,8 +18,8 @@ struct ProgramTests {
         var errors: String
     }
 
-    /// A started program; not Foundation's `Process`, which reads beyond what it has asked for
-    /// (swift-corelibs-foundation of Swift 6.3) and so ends a test program that looks at memory.
+    /// A started program; not Foundation's `Process`, which reads beyond its buffer
+    /// (swift-corelibs-foundation of Swift 6.3) and so ends an instrumented test program.
     private final class Run {
         let process: pid_t
         let output: FileHandle
@@ -35,7 +35,7 @@ struct ProgramTests {
             let ends = [
                 pipes.0.fileHandleForReading, pipes.1.fileHandleForWriting, pipes.2.fileHandleForWriting,
             ]
-            // Nothing of what this process was given, but what the sanitizers need.
+            // Without this process's variables, but for those that the sanitizers need.
             let variables = ProcessInfo.processInfo.environment
                 .filter { $0.key.hasSuffix("SAN_OPTIONS") || $0.key == "LD_PRELOAD" }
                 .merging(["LANG": "C.UTF-8", "PATH": "/usr/bin:/bin"]) { $1 }
@@ -54,8 +54,8 @@ struct ProgramTests {
             for (number, stream) in streams.enumerated() {
                 posix_spawn_file_actions_adddup2(&actions, stream, Int32(number))
             }
-            // Also what other tests have opened meanwhile: whoever keeps the end of a pipe keeps its reader
-            // waiting.
+            // Closes descriptors that other tests have opened meanwhile: an inherited end of a pipe would
+            // keep its reader waiting.
             clinux_spawn_closes_others(&actions)
             let words = (command.map { strdup($0) } + [nil], variables.map { strdup($0) } + [nil])
             defer { for word in words.0 + words.1 { free(word) } }
@@ -70,7 +70,7 @@ struct ProgramTests {
             return wait(output)
         }
 
-        /// Of a program whose output is read already, or that nobody reads.
+        /// Waits for a program whose output is read already, or not read at all.
         func wait(_ output: Data = Data()) -> Result {
             let errors = errors.readDataToEndOfFile()
             var word: Int32 = 0
@@ -142,7 +142,7 @@ struct ProgramTests {
             "watch --count 1", "watch --json --timeout 300", "status", "status --json", "replay -", "--help",
         ])
     func fullDisk(arguments: String) throws {
-        // Somebody may have put a file there, on which anything can be written.
+        // The path may be a regular file, to which anything can be written.
         let kind = try FileManager.default.attributesOfItem(atPath: "/dev/full")[.type] as? FileAttributeType
         try #require(kind == .typeCharacterSpecial)
         let recorded = arguments == "replay -" ? try run("record", "--timeout", "0.1").output : ""
@@ -168,7 +168,7 @@ struct ProgramTests {
     @Test("watch ends with 0 on SIGINT and SIGTERM", arguments: [SIGINT, SIGTERM])
     func signals(signal: Int32) throws {
         let running = try Run(["watch", "--json", "--host", "127.0.0.1"])
-        // The first line says that the program is ready for signals.
+        // The first line proves that the program handles signals.
         let first = running.output.availableData
         #expect(!first.isEmpty)
         kill(running.process, signal)
@@ -218,8 +218,8 @@ struct ProgramTests {
     @Test("wait: 130 on SIGINT, and never ends by itself with --timeout 0")
     func interruptedWait() throws {
         let running = try Run(["wait", "--host", "127.0.0.1", "--for", "unreachable", "--timeout", "0"])
-        // Blocked signals show when the program waits (proc_pid_status(5)): SIGINT is bit 1. The kernel has
-        // no event for that.
+        // Blocked signals show that the program waits (proc_pid_status(5)): SIGINT is bit 1. The kernel has
+        // no event for that, so this polls.
         for _ in 0..<500 where !blocksInterrupts(running.process) { usleep(10_000) }
         kill(running.process, SIGINT)
         #expect(running.end().code == 130)

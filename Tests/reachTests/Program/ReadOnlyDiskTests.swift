@@ -18,13 +18,13 @@ struct ReadOnlyDiskTests {
         let state = disk.mountPoint + "/state"
         #expect(mkdir(disk.path + "/state", 0o700) == 0)
         try await disk.setReadOnly(true)
-        // The log comes by lines, so that they can be waited for.
+        // The log comes in lines that can be waited for.
         let lab = try await ServeLab(
             wrapper: disk.entering + ["sh", "-c", "exec \"$@\" 2>&1", "sh"], state: state)
         func hasLogged(_ line: String) async -> Bool {
             await lab.service.output.comes { $0.contains { $0.contains(line) } }
         }
-        // Nobody answers at that port.
+        // No process listens at that port.
         func send() async throws -> ProgramResult {
             try await lab.lab.near.reactor.run([
                 "env", "REACH_SOCKET=\(lab.socket)", BuiltProgram.reach, "send", "http://10.0.0.1:9/",
@@ -42,7 +42,7 @@ struct ReadOnlyDiskTests {
         try await lab.lab.far.ip("link set p0 down")
         #expect(await hasLogged("notice: history: changes are kept again"))
         #expect(await lab.notices.comes({ $0.contains { $0.hasPrefix("STATUS=unreachable: v0") } }))
-        // The thread that writes answers when it has written.
+        // The answer comes from the writing thread, after the write.
         #expect(try await lab.ask("GetHistory").contains("unreachable"))
 
         lab.service.terminate(signal: signal)
@@ -52,7 +52,7 @@ struct ReadOnlyDiskTests {
         let told = try await lab.lab.near.reactor.run(
             disk.entering + [BuiltProgram.reach, "history", "--json", "--state-directory", state])
         #expect(told.status == .exited(0), "\(told.errors)")
-        // The first status came while nothing could be written.
+        // The first status came while the disk was read-only.
         let changes = try #require(told.text.split(separator: #""changes":["#).last)
         #expect(
             changes.contains(#""status":"wired""#) && changes.contains(#""status":"unreachable""#),

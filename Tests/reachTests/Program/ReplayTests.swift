@@ -69,7 +69,7 @@ struct ReplayTests {
         return lines
     }
 
-    // Two clocks are read one after the other: the last digits of times differ.
+    // Two clocks are read one after the other, so the last digits of times differ.
     private func withoutTimes(_ lines: [String]) -> [String] {
         lines.map {
             $0.replacing(/"since":"[^"]*"/, with: "since").replacing(/\d\d:\d\d:\d\d\.\d\d\d/, with: "time")
@@ -121,7 +121,7 @@ struct ReplayTests {
         let first = player.play(.unanswered(error, at: header.start + .seconds(1)))
         #expect(first?.wall == WallTime(nanoseconds: 2_000_000_000))
         _ = player.play(.clockSet(WallTime(nanoseconds: 90_000_000_000), at: header.start + .seconds(2)))
-        // A network without any link, asked until the evaluation has what it needs.
+        // A network without links, evaluated until no answer is missing.
         let network = FakeNetwork()
         var snapshot = Snapshot()
         while case .needs(let questions) = PathEvaluator.general.evaluate(snapshot) {

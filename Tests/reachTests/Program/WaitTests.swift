@@ -63,7 +63,7 @@ struct WaitConditionTests {
         }
         report.status = .unreachable
         #expect(match(report, .unreachable, "eth0") == "eth0")
-        // Another link has taken over at once: then nothing is held back.
+        // Another link has taken over at once, so there is no grace period.
         report.status = .wifi
         report.path.isOnline = true
         report.path.interface = "wlan0"

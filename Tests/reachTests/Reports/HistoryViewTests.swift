@@ -21,7 +21,7 @@ struct HistoryViewTests {
         WallTime(nanoseconds: (origin + second) * 1_000_000_000)
     }
 
-    /// A place an hour east of UTC, in which all of this happens in January.
+    /// A place an hour east of UTC, in January.
     private static func zone(_ time: WallTime) -> LocalTime {
         let text = Array((time + .seconds(3600)).text.utf8)
         func number(_ range: Range<Int>) -> Int { text[range].reduce(0) { $0 * 10 + Int($1) - 48 } }
@@ -47,7 +47,7 @@ struct HistoryViewTests {
             id: id, began: wall(began), seen: wall(seen), seenBoot: seen * 1_000_000_000, hasEnded: true)
     }
 
-    /// A day with a flap, an outage, a time without a service, and an outage that goes on.
+    /// A day with a flap, an outage, a time without a service, and an outage that continues.
     private static let day = HistoryTimeline(
         runs: [run(1, -9000, 40_000), run(2, 50_000, 86_400)],
         records: [

@@ -6,7 +6,7 @@ import Testing
 
 @testable import reach
 
-/// Names that others choose (of Wi-Fi networks, interfaces, hosts) on their way to a terminal and into a log.
+/// Untrusted names (of Wi-Fi networks, interfaces, hosts) on a terminal and in a log.
 @Suite("Hostile names")
 struct HostileTextTests {
     private static let names: [String] = {
@@ -15,7 +15,7 @@ struct HostileTextTests {
             "\u{2028}\u{2029}", "tab\there", "\0", "home\", gateway none → 6.6.6.6, network \"x", "\\\"\\",
             "\u{E0041}\u{200B}\u{FEFF}", String(repeating: "\u{1B}", count: 32), "   ", "",
         ]
-        // Thirty-two bytes as they come over the air: what is no UTF-8 is replaced when they are read.
+        // Thirty-two bytes as received over the air: invalid UTF-8 is replaced when they are read.
         var number: UInt32 = 1
         func byte() -> UInt8 {
             number = number &* 1_664_525 &+ 1_013_904_223
@@ -30,7 +30,7 @@ struct HostileTextTests {
         Style(hasColor: true, isUnicode: false, width: 30),
     ]
 
-    /// The lines of watch for a path that takes on everything hostile, and loses it.
+    /// The lines of watch for a path with hostile names, and for its loss.
     private func lines(_ name: String, _ style: Style) -> [String] {
         var log = ChangeLog(lossGrace: .milliseconds(500)) { _ in false }
         let calm = CannedReports.wired.path
@@ -81,7 +81,7 @@ struct HostileTextTests {
                     #expect(
                         !plain.unicodeScalars.contains { $0 != "\n" && SafeText.steers($0.value) }, "\(name)")
                     if style.width == nil { #expect(!plain.contains("\n"), "\(name.debugDescription)") }
-                    // What is broken for the terminal goes on indented: no name begins a line of its own.
+                    // Continuation lines are indented, so no name begins a line of its own.
                     for part in plain.split(separator: "\n").dropFirst() { #expect(part.hasPrefix("    ")) }
                 }
             }

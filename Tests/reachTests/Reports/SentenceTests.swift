@@ -4,7 +4,7 @@ import Testing
 
 @testable import reach
 
-/// What is said on standard error, where nobody wants to read words that are cut in two.
+/// Messages on standard error, in which no word may be cut in two.
 struct SentenceTests {
     private let text = "the server cannot be connected to; check host and port, and that the service runs"
 

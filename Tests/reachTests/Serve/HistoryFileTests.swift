@@ -9,7 +9,7 @@ import Storage
 import TestSupport
 import Testing
 
-/// Files that the program is asked to read and that are not what they should be.
+/// Inputs of the program that are not the expected kind of file.
 @Suite("What is no file", .timeLimit(.minutes(5)))
 struct HistoryFileTests {
     private let origin: TestSupport.Origin
@@ -124,7 +124,7 @@ struct HistoryFileTests {
         #expect(
             try await reach("queue", "remove", "1", "--state-directory", state).status == .exited(0))
         check("name")
-        // A link to a folder of root's, and damage, which has what is in it moved.
+        // A link to a folder of root, and damage, which moves the contents in it.
         try #require(rmdir(bodies) == 0 && symlink(precious, bodies) == 0)
         #expect(try await reach("queue", "--state-directory", state).status == .exited(74))
         check("link")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import reach
 
-/// What a running service makes of a configuration that was changed, and of a server that it is to ask.
+/// A running service after a change of its configuration, or with a server to probe.
 @Suite(
     "reach serve: configuration and probe", .timeLimit(.minutes(10)),
     .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
@@ -21,7 +21,7 @@ struct ServeReloadTests {
         try text.write(toFile: file, atomically: true, encoding: .utf8)
     }
 
-    /// Sends SIGHUP and waits until it was answered; the log's new lines.
+    /// Sends SIGHUP and waits for its answer; returns the log's new lines.
     private func reload(_ lab: ServeLab) async throws {
         let before = lab.notices.elements.count { $0.hasPrefix("RELOADING=1") }
         lab.service.terminate(signal: SIGHUP)
@@ -39,7 +39,7 @@ struct ServeReloadTests {
         #expect(lab.service.standardError.contains("in force only after a restart: monitor.mark"))
         for n in 1...2 { #expect(try await enqueue(lab, n).contains("\"id\"")) }
         #expect(try await enqueue(lab, 3).contains("Unavailable"))
-        // Written on a thread of its own.
+        // Another thread writes the file, without an event for clients.
         for _ in 0..<1_000 where access(prom, F_OK) != 0 { try await lab.lab.near.run("true") }
         #expect(access(prom, F_OK) == 0)
         try write("[outbox]\nentries = \"many\"\n")
@@ -68,7 +68,7 @@ struct ServeReloadTests {
     func probe() async throws {
         try write("[probe]\nurl = \"http://10.0.0.1:8080/ok\"\nstatus = 204\n")
         let lab = try await ServeLab(options: ["--config", file])
-        // Nobody answers yet.
+        // No server answers yet.
         #expect(await comes(lab, "limited"))
         let watch = try await lab.lab.near.start([
             "/usr/bin/python3", "-u", "-c", ServeLab.watching, lab.socket,
@@ -89,7 +89,7 @@ struct ServeReloadTests {
         #expect(try await lab.stop() == .exited(0))
     }
 
-    /// Asks again and again until the state is known.
+    /// Repeats the query until the state is known.
     private func comes(_ lab: ServeLab, _ state: String) async -> Bool {
         for _ in 0..<2_000 {
             if (try? await lab.ask("GetStatus"))?.contains("\"internet\": \"\(state)\"") == true {

@@ -30,7 +30,7 @@ struct ServeTests {
         #expect(await client.output.comes({ $0.contains("monitor status unreachable wired") }))
         try await lab.lab.far.ip("link set p0 up")
         #expect(await client.output.comes({ $0.contains("monitor status wired unreachable") }))
-        // The end of the service is the end of the watch, and no error of the client's.
+        // The end of the service ends the watch, without an error of the client.
         #expect(try await lab.stop() == .exited(0))
         _ = try await client.status()
     }
@@ -67,8 +67,7 @@ struct ServeTests {
         #expect(before.contains(#""since":null"#))
         try await lab.lab.far.ip("link set p0 down")
         #expect(await lab.notices.comes({ $0.contains { $0.hasPrefix("STATUS=unreachable") } }))
-        // A busy machine may not answer within the patience of a program that only adds to what it knows: it
-        // is asked again.
+        // A busy service may not answer within the short time limit of `reach status`, so it runs again.
         let since = #""status":"unreachable","since":"2"#
         var after = try await lab.lab.near.reactor.run(arguments)
         for _ in 0..<100 where !after.text.contains(since) {
@@ -108,7 +107,8 @@ struct ServeTests {
 
     @Test("the socket that systemd opened is taken; what it was told by the environment is not passed on")
     func activation() async throws {
-        // The number of the process is known once it runs: so a shell that becomes it sets the variable.
+        // The process ID is known once the process runs, so a shell that becomes the program sets the
+        // variable.
         let activate = """
             import os, socket, sys
             listener = socket.socket(socket.AF_UNIX)
@@ -129,7 +129,7 @@ struct ServeTests {
             StockClient.rights(socket))
         #expect(status.text.hasPrefix("wired\n"), "\(status.errors)")
         #expect(try await lab.stop() == .exited(0))
-        // It is systemd's, and stays.
+        // The socket is systemd's, and stays.
         #expect(access(socket, F_OK) == 0)
         try await lab.lab.far.run("rm", "-rf", folder)
     }
@@ -143,7 +143,7 @@ struct ServeTests {
         let result = try await lab.lab.near.reactor.run(StockClient.command(StockClient.crowd, lab.socket))
         #expect(result.text == "served wired\n", "\(result.errors)")
         let memory = try #require(lab.service.residentKiB)
-        // A sanitizer keeps several bytes for each of the program's.
+        // A sanitizer needs several bytes for each byte of the program.
         #expect(memory < (BuiltProgram.isInstrumented ? 600 : 60) << 10, "\(memory) KiB")
         #expect(try await lab.stop() == .exited(0))
     }
@@ -160,7 +160,7 @@ struct ServeTests {
         }
         let allowed = "wired\nentries\nwired\n"
         #expect(try await ask("--reuid", "0") == allowed)
-        // Messages as long as a body may be are for those who may send one.
+        // Only users who may send bodies may send messages of their size.
         let denied = "wired\norg.varlink.service.PermissionDenied\nio.reach.Reachability.MalformedMessage\n"
         #expect(try await ask("--reuid", "65534", "--regid", "65534", "--clear-groups") == denied)
         #expect(
@@ -177,7 +177,7 @@ struct ServeTests {
         func serve(_ name: String, mode: mode_t, owner: uid_t = 0) async throws -> ProgramResult {
             #expect(mkdir(folder(name), 0o700) == 0 && chmod(folder(name), mode) == 0)
             #expect(chown(folder(name), owner, 0) == 0)
-            // Not for ever where it starts all the same.
+            // With a time limit, in case the service starts all the same.
             return try await lab.near.reactor.run([
                 "timeout", "--preserve-status", "20", BuiltProgram.reach, "serve", "--socket",
                 folder("socket"), "--state-directory", folder(name),

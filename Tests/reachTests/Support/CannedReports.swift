@@ -42,7 +42,7 @@ enum CannedReports {
         return Report(status: .wired, path: path, links: [eth0, wlan0])
     }
 
-    /// A tunnel over Wi-Fi with a name that would like to steer the terminal.
+    /// A tunnel over Wi-Fi whose name contains control characters.
     static var hostileWiFi: Report {
         var path = ReachabilityPath()
         path.isOnline = true
@@ -76,7 +76,7 @@ enum CannedReports {
             ])
     }
 
-    /// The cable is out and the kernel still prefers it.
+    /// The cable is unplugged and the kernel still prefers it.
     static var rescue: Report {
         var path = ReachabilityPath()
         path.instantStatus = .unreachable
@@ -109,7 +109,7 @@ enum CannedReports {
             ])
     }
 
-    /// A name that does not exist, on a machine with a way out.
+    /// A name that does not exist, on a machine with a route.
     static var noSuchName: Report {
         var path = ReachabilityPath()
         path.instantStatus = .unreachable

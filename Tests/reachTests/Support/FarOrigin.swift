@@ -3,10 +3,11 @@
 import TestSupport
 
 extension NetworkLab {
-    /// Starts a server at http://10.0.0.1:8080, the far end of the cable, which takes every request but those for /refused.
+    /// Starts a server at http://10.0.0.1:8080, the far end of the cable, which accepts every request but
+    /// those for /refused.
     ///
-    /// When this returns, it listens. It prints a line for each request: method, path and length of the
-    /// content, the content where that is short, and the header fields X-A, X-Token and Idempotency-Key.
+    /// Returns when it listens. It prints a line for each request: method, path and length of the content,
+    /// the content if that is short, and the header fields X-A, X-Token and Idempotency-Key.
     func startOrigin() async throws -> RunningProgram {
         let server = try await far.start("/usr/bin/python3", "-c", Self.origin)
         guard await server.output.wait(forCount: 1).first == "ready" else {

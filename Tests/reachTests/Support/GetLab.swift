@@ -4,10 +4,10 @@ import FoundationEssentials
 import Glibc
 import TestSupport
 
-/// A folder beside the origin, in which `reach get` is run.
+/// A folder beside the origin, in which `reach get` runs.
 final class GetLab: Sendable {
     let origin: Origin
-    /// Goes with this object.
+    /// Removed with this object.
     let folder: String
 
     init() async throws {
@@ -19,7 +19,7 @@ final class GetLab: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-    /// How one ended.
+    /// The result of a run.
     struct Result {
         var code: Int32
         var output: [UInt8]
@@ -44,7 +44,7 @@ final class GetLab: Sendable {
         return Result(code: code, output: end.output, errors: end.errors)
     }
 
-    /// The content of a file in the folder; nil where there is none.
+    /// The content of a file in the folder; nil if there is none.
     func content(_ name: String) -> [UInt8]? {
         (try? Data(contentsOf: URL(filePath: "\(folder)/\(name)"))).map { Array($0) }
     }

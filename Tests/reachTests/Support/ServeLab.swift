@@ -5,7 +5,7 @@ import EventLoop
 import Glibc
 import TestSupport
 
-/// The built program as a service in a network namespace, and what it tells the service manager.
+/// The built program as a service in a network namespace, and its notifications to the service manager.
 final class ServeLab: Sendable {
     let lab: NetworkLab
     let folder: String
@@ -13,16 +13,16 @@ final class ServeLab: Sendable {
     /// The notifications, each as it came.
     let notices = EventLog<String>()
     let service: RunningProgram
-    /// What started it.
+    /// The command that started it.
     let command: [String]
     private let notify: Int32
 
-    /// Starts it; when this returns, it is ready.
+    /// Starts the service; returns when it is ready.
     ///
     /// - Parameters:
     ///   - environment: more variables, as `NAME=value`.
-    ///   - state: its state directory; one of its own where that is nil.
-    ///   - wrapper: what starts the program, instead of it being started directly.
+    ///   - state: its state directory; nil for one of its own.
+    ///   - wrapper: a command that starts the program.
     init(
         _ fixture: NetworkLab.Fixture = .f1, environment: [String] = [], wrapper: [String] = [],
         state: String? = nil, options: [String] = []
@@ -66,7 +66,7 @@ final class ServeLab: Sendable {
         try await lab.near.run(["/usr/bin/python3", "-c", Self.call, socket, method, parameters])
     }
 
-    /// Takes the folder away.
+    /// Removes the folder.
     func remove() async throws {
         try await lab.near.perform { [reactor = lab.near.reactor, notify] in
             reactor.unwatch(notify)
@@ -75,7 +75,7 @@ final class ServeLab: Sendable {
         try await lab.near.run("rm", "-rf", folder)
     }
 
-    /// Ends the service and takes the folder away.
+    /// Ends the service and removes the folder.
     func stop() async throws -> TestSupport.ExitStatus {
         service.terminate()
         let status = try await service.status()
@@ -107,7 +107,7 @@ final class ServeLab: Sendable {
 }
 
 extension EventLog where Element == String {
-    /// Waits until the elements satisfy `predicate`; false where they do not within a minute.
+    /// Waits until the elements satisfy `predicate`; false if they do not within a minute.
     func comes(_ predicate: @escaping @Sendable ([String]) -> Bool) async -> Bool {
         predicate(await wait { predicate($0) })
     }

@@ -3,15 +3,15 @@
 import Glibc
 import TestSupport
 
-/// The Python package `varlink`, with which others' programs talk to the service.
+/// The Python package `varlink`, a client from outside this project.
 enum StockClient {
-    /// Where `packaging/bootstrap --tests` puts it.
+    /// The folder in which `packaging/bootstrap --tests` installs it.
     static let folder: String = {
         let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
         return "/\(root)/.build-python"
     }()
 
-    /// Whether its tests are to run: where it is there, and where tests may not be skipped.
+    /// Whether its tests run: if it is installed, and if tests must not be skipped.
     static let isAvailable = access(folder + "/varlink", F_OK) == 0 || NetworkLab.isRequired
 
     /// A Python program that uses it.
@@ -20,7 +20,7 @@ enum StockClient {
             + arguments
     }
 
-    /// Asks for everything once and then watches: a line for each reply.
+    /// Makes all calls once and then watches: a line for each reply.
     static let watching = """
         import sys, varlink
         with varlink.Client.new_with_address("unix:" + sys.argv[1]) as client:
@@ -38,8 +38,8 @@ enum StockClient {
                     print("monitor", change["event"], change["status"], change.get("previous"))
         """
 
-    /// A thousand connections that say nothing, kept until standard input ends; then random bytes, and the
-    /// status at last.
+    /// A thousand silent connections, kept until standard input ends; then random bytes, and the status at
+    /// last.
     static let crowd = """
         import random, resource, socket, sys, varlink
         resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
@@ -65,7 +65,7 @@ enum StockClient {
             print("served", reach.GetStatus()["status"])
         """
 
-    /// What a user may do, by a client of three lines that every user can read.
+    /// The permissions of a user, by a client of three lines that every user can read.
     static func rights(_ socket: String) -> [String] {
         let program = """
             import json, socket, sys

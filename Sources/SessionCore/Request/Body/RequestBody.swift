@@ -16,7 +16,7 @@ public indirect enum RequestBody: Sendable {
     /// Bytes from elsewhere, for instance a multipart form or a live source.
     case stream(any BodySource)
 
-    /// The bytes to come; nil where only the end will tell (sent chunked then) or for a file.
+    /// The bytes to come; nil where they are not known before the end (sent chunked then) or for a file.
     public var length: Int64? {
         switch self {
         case .data(let data): Int64(data.count)

@@ -30,7 +30,7 @@ extension SessionRequest {
         guard descriptor >= 0 else { throw FileFailure.cannotCreate(path, errno) }
         do throws(SessionError) {
             let copied = Result { () throws(SessionError) in try Self.copy(reader, to: descriptor, path) }
-            // Some file systems tell only now that there was no space left.
+            // Some file systems report only now that there was no space left.
             let closed = close(descriptor)
             try copied.get()
             guard closed == 0 else { throw FileFailure.cannotWrite(path, errno) }

@@ -60,12 +60,12 @@ private final class ThrottledReader: BodyReader {
     }
 
     func whenReadable(_ callback: @escaping @Sendable () -> Void) {
-        // Only who has turned the reading away: the source may have something all the while.
+        // Only for a read that the pause has refused: the source may have something all the while.
         if isPaused { gate.whenOpen(callback) } else { reader.whenReadable(callback) }
     }
 }
 
-/// Closed during a pause; who was turned away is called when it opens.
+/// Closed during a pause; readers that it refused are called when it opens.
 private final class ThrottleGate: Sendable {
     private struct State {
         var isOpen = true

@@ -34,7 +34,7 @@ extension MultipartFormData {
     ///
     /// - Parameters:
     ///   - path: where it is; a regular file.
-    ///   - fileName: the name that the server is told; nil for the path's last component.
+    ///   - fileName: the name that the server gets; nil for the path's last component.
     ///   - mimeType: its type; nil for ``MediaType/of(fileName:)`` of that name.
     /// - Throws: ``SessionError/Code/badURL`` where it cannot be read.
     public mutating func appendFile(

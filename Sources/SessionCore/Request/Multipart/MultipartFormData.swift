@@ -78,7 +78,7 @@ private struct MultipartSink: ParameterSink {
     var form: MultipartFormData
     let encoder: QueryStringEncoder
 
-    mutating func take(name: borrowing [UInt8], value: ParameterValue) throws(SessionError) {
+    mutating func append(name: borrowing [UInt8], value: ParameterValue) throws(SessionError) {
         let text = String(decoding: copy name, as: UTF8.self)
         switch value {
         case .data(let data): try form.append(data, name: text)

@@ -90,7 +90,7 @@ struct MultipartBody: BodySource {
     func makeReader() throws(SessionError) -> any BodyReader {
         var opened: [Int: any BodyReader] = [:]
         for (index, piece) in pieces.enumerated() {
-            // A file that is gone is told before the first byte is sent; it is opened again when its turn
+            // A file that is gone is reported before the first byte is sent; it is opened again when its turn
             // comes.
             if piece is FileBody { _ = try piece.makeReader() }
             // One that was used before throws here and not in the middle of the body.

@@ -31,6 +31,8 @@ public indirect enum ParameterValue: Sendable, Equatable {
     case dictionary([String: ParameterValue])
 }
 
+extension ParameterValue: ScalarValue {}
+
 /// Written as the plain value that it is: `.array([.integer(1)])` becomes `[1]`.
 extension ParameterValue: Codable {
     /// Reads whatever a decoder has: a JSON or property-list tree, for instance.
@@ -39,18 +41,8 @@ extension ParameterValue: Codable {
     /// of them.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        if container.decodeNil() {
-            self = .null
-        } else if let value = try? container.decode(Bool.self) {
-            self = .bool(value)
-        } else if let value = try? container.decode(Int64.self) {
-            self = .integer(value)
-        } else if let value = try? container.decode(UInt64.self) {
-            self = .unsigned(value)
-        } else if let value = try? container.decode(Double.self) {
-            self = .number(value)
-        } else if let value = try? container.decode(String.self) {
-            self = .string(value)
+        if let value = Self.scalar(in: container) {
+            self = value
         } else if let value = try? container.decode([String: ParameterValue].self) {
             self = .dictionary(value)
         } else if let value = try? container.decode([ParameterValue].self) {

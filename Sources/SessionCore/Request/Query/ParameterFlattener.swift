@@ -3,7 +3,7 @@
 /// Takes the pairs that parameters are flattened to, one after the other.
 protocol ParameterSink {
     /// A name, not escaped, and the scalar that it has.
-    mutating func take(name: borrowing [UInt8], value: ParameterValue) throws(SessionError)
+    mutating func append(name: borrowing [UInt8], value: ParameterValue) throws(SessionError)
 }
 
 /// Walks through nested parameters and names each scalar: `a[b][]`.
@@ -73,7 +73,7 @@ struct ParameterFlattener<Sink: ParameterSink> {
         case .set(let values):
             for value in sorted(values) { try flatten(value, depth: depth + 1) }
         default:
-            try sink.take(name: name, value: value)
+            try sink.append(name: name, value: value)
         }
     }
 

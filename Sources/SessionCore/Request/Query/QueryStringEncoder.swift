@@ -86,7 +86,7 @@ private struct QueryStringSink: ParameterSink {
 
     init(encoder: QueryStringEncoder) { self.encoder = encoder }
 
-    mutating func take(name: borrowing [UInt8], value: ParameterValue) throws(SessionError) {
+    mutating func append(name: borrowing [UInt8], value: ParameterValue) throws(SessionError) {
         if case .null = value {
             switch encoder.options.nulls {
             case .nameAlone: begin(name)

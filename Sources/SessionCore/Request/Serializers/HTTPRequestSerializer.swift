@@ -65,8 +65,28 @@ public struct HTTPRequestSerializer: RequestSerializer {
         return request
     }
 
+    /// The request with the parameters in a body of another format, or in the query where the method has them
+    /// there.
+    ///
+    /// - Parameters:
+    ///   - type: the media type of the body, unless the request says another one.
+    ///   - body: writes the parameters.
+    package func serialize(
+        _ request: SessionRequest, parameters: ParameterValue?, as type: String,
+        _ body: (ParameterValue) throws(SessionError) -> Data
+    ) throws(SessionError) -> SessionRequest {
+        if encodesInURI(request.method) { return try serialize(request, parameters: parameters) }
+        var request = prepared(request)
+        guard let parameters else { return request }
+        request.body = .data(try body(parameters))
+        if !request.headerFields.contains(.contentType) {
+            request.headerFields.append(HTTPField(name: .contentType, value: type))
+        }
+        return request
+    }
+
     /// The request with header fields and options, parameters aside.
-    package func prepared(_ request: SessionRequest) -> SessionRequest {
+    private func prepared(_ request: SessionRequest) -> SessionRequest {
         var prepared = request
         if prepared.headerFields.isEmpty {
             prepared.headerFields = headerFields
@@ -81,7 +101,7 @@ public struct HTTPRequestSerializer: RequestSerializer {
     }
 
     /// Whether a method's parameters belong into the URL.
-    package func encodesInURI(_ method: HTTPRequest.Method) -> Bool {
+    private func encodesInURI(_ method: HTTPRequest.Method) -> Bool {
         if methodsEncodingParametersInURI.contains(method) { return true }
         let name = method.rawValue
         guard name.utf8.contains(where: { (0x61...0x7A).contains($0) }) else { return false }

@@ -16,7 +16,7 @@ package struct CertificateContents: Sendable, Equatable {
     package let notAfter: Date
     /// The common name of its owner, else the organisation; empty where there is neither.
     package let subject: String
-    /// The same of who signed it.
+    /// The same of the issuer.
     package let issuer: String
     /// DNS names and addresses of the subjectAltName extension (§4.2.1.6), at most 100.
     package let names: [String]

@@ -115,7 +115,6 @@ package enum PEM {
         }
     }
 
-    /// The text of certificates.
     package static func text(_ certificates: some Sequence<Data>) -> String {
         var text = ""
         for certificate in certificates {

@@ -2,7 +2,7 @@
 
 public import FoundationEssentials
 
-/// Which servers are trusted, and how this client shows who it is.
+/// Which servers are trusted, and how this client identifies itself.
 ///
 /// The default verifies the server's chain against the system's authorities and its name against the host,
 /// with at least TLS 1.2. Pins narrow that down:

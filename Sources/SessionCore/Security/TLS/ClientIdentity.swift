@@ -2,7 +2,7 @@
 
 public import FoundationEssentials
 
-/// The certificate and key by which a client shows a server who it is (mutual TLS).
+/// The certificate and key by which a client identifies itself to a server (mutual TLS).
 ///
 /// An archive of an identity holds the passphrase and keys given as bytes; keep it as you keep the key. Its
 /// description shows neither.

@@ -30,7 +30,7 @@ public struct PeerCertificate: Sendable, Equatable {
     public let pin: PublicKeyPin?
     /// The common name of its owner, else the organisation: untrusted text, may be empty.
     public let subject: String
-    /// The common name of who signed it.
+    /// The common name of the issuer.
     public let issuer: String
     /// The DNS names and addresses that it is for.
     public let names: [String]

@@ -81,6 +81,5 @@ package struct VerifyResult: Sendable, Equatable {
         }
     }
 
-    /// The error code for it.
     package var code: SessionError.Code { SessionError.Code(curlCode: 60, verifyResult: number) }
 }

@@ -36,7 +36,7 @@ package struct TrustHost: Sendable, Equatable {
         self.init(host)
     }
 
-    /// Which host a handshake is with: the name that was sent to it (SNI) tells, and addresses send none.
+    /// Which host a handshake is with: the name that was sent to it (SNI) says so, and addresses send none.
     ///
     /// A proxy that speaks TLS has handshakes of its own under the same settings; those are for the proxy's
     /// certificate.

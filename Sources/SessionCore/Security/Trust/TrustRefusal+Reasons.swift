@@ -40,7 +40,7 @@ extension TrustRefusal {
     ) -> (sentence: String, advice: String) {
         let title = culprit?.title ?? "a certificate", host = peer.host
         let clock = "check this device's clock: it says \(facts.now.day)"
-        // Where a certificate comes from tells who has to replace it.
+        // The origin of a certificate says which side has to replace it.
         let place = culprit.flatMap { one in facts.presented.firstIndex { $0.der == one.der } }
         let (subject, renewal) =
             if culprit == nil || place == 0 {

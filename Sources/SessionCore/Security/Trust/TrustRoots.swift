@@ -4,7 +4,7 @@ public import FoundationEssentials
 
 /// Whose signatures make a server's chain valid.
 public enum TrustRoots: Sendable, Equatable, Codable {
-    /// The system's certificate authorities, as libcurl was built to find them; a change of theirs is heeded
+    /// The system's certificate authorities, as libcurl was built to find them; a change of theirs counts
     /// after ten minutes.
     case system
     /// These alone: a server with a certificate from a public authority is refused.
@@ -37,7 +37,7 @@ public enum TrustRoots: Sendable, Equatable, Codable {
 
 /// Trust roots of a policy that are not valid at a moment.
 ///
-/// OpenSSL tells that a certificate of the chain is outdated, not which. It looks at the root first
+/// OpenSSL reports that a certificate of the chain is outdated, not which. It looks at the root first
 /// (internal_verify(), crypto/x509/x509_vfy.c), so where all roots are outdated it is one of them.
 package struct OutdatedRoots: Sendable {
     private let outdated: [CertificateContents]

@@ -11,7 +11,7 @@ public import SessionCore
 /// sequence is not asked for more until the network has taken some. While it has nothing, the time-outs of
 /// the task stand still. Cancelling the task cancels the Swift task that iterates.
 public struct StreamedBody: BodySource {
-    /// The bytes that the chunks have together; nil where nobody knows.
+    /// The bytes that the chunks have together; nil where that is not known.
     public let length: Int64?
     private let feed: @Sendable (StreamedBodyBuffer) -> Task<Void, Never>
     /// Nil where a sequence can be made as often as it is needed.
@@ -79,7 +79,7 @@ public struct StreamedBody: BodySource {
     }
 }
 
-/// What the transferring thread reads; letting go of it ends the iteration.
+/// What the transferring thread reads; its end ends the iteration.
 package final class StreamedBodyReader: BodyReader {
     private let buffer: StreamedBodyBuffer
     private let task: Task<Void, Never>
@@ -90,7 +90,7 @@ package final class StreamedBodyReader: BodyReader {
     }
 
     /// Whether the sequence has to wait until something is read.
-    package var holdsSequence: Bool { buffer.holdsMaker }
+    package var holdsSequence: Bool { buffer.holdsProducer }
 
     deinit {
         task.cancel()

@@ -14,21 +14,21 @@ final class StreamedBodyBuffer: Sendable {
         var size = 0
         var end: Result<Void, SessionError>?
         var isClosed = false
-        /// The one who makes bytes, while there is no room.
+        /// The producer, while there is no room.
         var waiting: UnsafeContinuation<Bool, Never>?
         /// Called when there is something to read.
         var readable: (@Sendable () -> Void)?
     }
 
-    /// Whoever makes bytes waits while so many have not been sent: 256 KiB.
+    /// The producer waits while so many bytes have not been sent: 256 KiB.
     private static let limit = 256 << 10
     private let state = Mutex(State())
 
-    // MARK: The maker's side
+    // MARK: The producer's side
 
-    /// Takes a chunk; returns when there is room for the next.
+    /// Adds a chunk; returns when there is room for the next.
     ///
-    /// - Returns: false where nobody wants more.
+    /// - Returns: false where no more are wanted.
     func put(_ chunk: Data) async -> Bool {
         guard !chunk.isEmpty else { return !state.withLock { $0.isClosed } }
         let readable = state.withLock { state in
@@ -38,18 +38,18 @@ final class StreamedBodyBuffer: Sendable {
         }
         readable?()
         return await withUnsafeContinuation { continuation in
-            let goesOn: Bool? = state.withLock { state in
+            let hasRoom: Bool? = state.withLock { state in
                 if state.isClosed { return false }
                 if state.size < Self.limit { return true }
                 state.waiting = continuation
                 return nil
             }
-            if let goesOn { continuation.resume(returning: goesOn) }
+            if let hasRoom { continuation.resume(returning: hasRoom) }
         }
     }
 
-    /// Whether the maker waits for room.
-    var holdsMaker: Bool { state.withLock { $0.waiting != nil } }
+    /// Whether the producer waits for room.
+    var holdsProducer: Bool { state.withLock { $0.waiting != nil } }
 
     func end(_ result: Result<Void, SessionError>) {
         let readable = state.withLock { state in
@@ -81,7 +81,7 @@ final class StreamedBodyBuffer: Sendable {
         if isReadable { callback() }
     }
 
-    /// Nobody reads any more.
+    /// The reader has ended.
     func close() {
         let waiting = state.withLock { state in
             state.isClosed = true

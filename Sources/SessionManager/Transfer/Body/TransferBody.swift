@@ -2,11 +2,11 @@
 
 import SessionCore
 
-/// A request's body on its way to libcurl: who reads it, and how much of it has gone.
+/// A request's body on its way to libcurl: its reader, and how much of it has been sent.
 ///
 /// It calls no reader: that may be the program's own code, which may end the transfer meanwhile.
 struct TransferBody {
-    /// Nil where there is none, or it was let go of.
+    /// Nil where there is none, or it was released.
     private(set) var reader: (any BodyReader)?
     /// Bytes; nil for one of unknown length, or for none.
     private(set) var length: Int64?
@@ -44,12 +44,12 @@ struct TransferBody {
     /// Whether a reader stands at its beginning.
     var isUntouched: Bool { reader != nil && sent == 0 }
 
-    mutating func note(sent count: Int) { sent += Int64(count) }
+    mutating func recordSent(_ count: Int) { sent += Int64(count) }
 
     /// Its reader has no more.
     ///
     /// - Throws: where that is not what was promised.
-    mutating func noteEnd() throws(SessionError) {
+    mutating func recordEnd() throws(SessionError) {
         hasEnded = true
         guard let length, sent != length else { return }
         throw SessionError(
@@ -64,6 +64,6 @@ struct TransferBody {
         return body
     }
 
-    /// Lets go of its reader, unless that can serve another transfer.
+    /// Releases its reader, unless that can serve another transfer.
     mutating func letGo() { if sent > 0 { reader = nil } }
 }

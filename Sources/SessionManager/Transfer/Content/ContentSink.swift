@@ -7,13 +7,13 @@ import SessionCore
 protocol ContentSink: AnyObject {
     /// The content begins; `length` as the server says, nil where it does not.
     func begin(length: Int64?) throws(SessionError)
-    /// Takes the next bytes, or none of them: they come again after `TransferEngine.resumeContent`.
-    func take(_ bytes: UnsafeRawBufferPointer) throws(SessionError) -> SinkAnswer
+    /// Consumes the next bytes, or none of them: they come again after ``TransferEngine/resume(_:)``.
+    func consume(_ bytes: UnsafeRawBufferPointer) throws(SessionError) -> SinkAnswer
 }
 
 /// What a sink did with bytes.
 enum SinkAnswer {
-    case taken
+    case consumed
     /// Nothing: the transfer is to pause.
     case full
 }
@@ -44,10 +44,10 @@ final class MemorySink: ContentSink {
         if length <= limit { announced = length }
     }
 
-    func take(_ bytes: UnsafeRawBufferPointer) throws(SessionError) -> SinkAnswer {
+    func consume(_ bytes: UnsafeRawBufferPointer) throws(SessionError) -> SinkAnswer {
         guard Int64(data.count) + Int64(bytes.count) <= limit else {
             data.append(contentsOf: bytes.prefix(max(Int(limit) - data.count, 0)))
-            if !isStrict { return .taken }
+            if !isStrict { return .consumed }
             throw SessionError(
                 .dataLengthExceedsMaximum, "the response has more than \(limit) bytes",
                 remedy: .moreContentOrFile)
@@ -56,13 +56,13 @@ final class MemorySink: ContentSink {
             // Mostly small content comes at once.
             if Int64(bytes.count) >= announced, let start = bytes.baseAddress {
                 data = Data(bytes: start, count: bytes.count)
-                return .taken
+                return .consumed
             }
             // What the server announces is reserved only as far as a lie costs little.
             data.reserveCapacity(Int(min(announced, 1 << 20)))
         }
         data.append(contentsOf: bytes)
-        return .taken
+        return .consumed
     }
 }
 
@@ -76,13 +76,13 @@ final class DiscardingSink: ContentSink {
 
     func begin(length: Int64?) {}
 
-    func take(_ bytes: UnsafeRawBufferPointer) throws(SessionError) -> SinkAnswer {
+    func consume(_ bytes: UnsafeRawBufferPointer) throws(SessionError) -> SinkAnswer {
         count += Int64(bytes.count)
         guard count <= limit else {
             throw SessionError(
                 .dataLengthExceedsMaximum, "the content that nobody needs is longer than \(limit) bytes")
         }
-        return .taken
+        return .consumed
     }
 }
 
@@ -96,9 +96,9 @@ final class DeferredSink: ContentSink {
 
     func begin(length: Int64?) { self.length = length }
 
-    func take(_ bytes: UnsafeRawBufferPointer) throws(SessionError) -> SinkAnswer {
+    func consume(_ bytes: UnsafeRawBufferPointer) throws(SessionError) -> SinkAnswer {
         guard let target else { return .full }
-        return try target.take(bytes)
+        return try target.consume(bytes)
     }
 
     /// Lets the content through.

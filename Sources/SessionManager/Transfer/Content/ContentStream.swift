@@ -6,7 +6,7 @@ public import SessionCore
 /// The content of a response, chunk by chunk as it comes.
 ///
 /// A slow reader slows the server down: at most 256 KiB wait here, then the transfer pauses. May be iterated
-/// once: leaving the loop, or letting go of the stream, cancels what is left.
+/// once: leaving the loop, or releasing the stream, cancels what is left.
 public final class ContentStream: AsyncSequence, Sendable {
     private let buffer: StreamBuffer
     /// The task that brings it.
@@ -58,5 +58,7 @@ final class StreamSink: ContentSink {
     init(_ buffer: StreamBuffer) { self.buffer = buffer }
 
     func begin(length: Int64?) {}
-    func take(_ bytes: UnsafeRawBufferPointer) -> SinkAnswer { bytes.isEmpty ? .taken : buffer.put(bytes) }
+    func consume(_ bytes: UnsafeRawBufferPointer) -> SinkAnswer {
+        bytes.isEmpty ? .consumed : buffer.put(bytes)
+    }
 }

@@ -72,7 +72,7 @@ final class DecodingSink: ContentSink {
 
     func begin(length: Int64?) throws(SessionError) { try target.begin(length: nil) }
 
-    func take(_ bytes: UnsafeRawBufferPointer) throws(SessionError) -> SinkAnswer {
+    func consume(_ bytes: UnsafeRawBufferPointer) throws(SessionError) -> SinkAnswer {
         guard try handOn() else { return .full }
         var start = bytes.bindMemory(to: UInt8.self).baseAddress.map { $0 + min(known, bytes.count) }
         var rest = bytes.count - min(known, bytes.count)
@@ -91,7 +91,7 @@ final class DecodingSink: ContentSink {
                 known += bytes.count - rest
                 return .full
             }
-            if rest == 0, !isFilled { return .taken }
+            if rest == 0, !isFilled { return .consumed }
         } while true
     }
 
@@ -99,8 +99,8 @@ final class DecodingSink: ContentSink {
     private func handOn() throws(SessionError) -> Bool {
         guard waiting > 0 else { return true }
         guard
-            try target.take(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: buffer[..<waiting])))
-                == .taken
+            try target.consume(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: buffer[..<waiting])))
+                == .consumed
         else { return false }
         taken += Int64(waiting)
         waiting = 0

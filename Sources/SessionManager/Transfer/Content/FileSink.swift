@@ -12,8 +12,7 @@ final class FileSink: ContentSink {
     private var descriptor: OwnedDescriptor?
     private let limit: Int64?
     private var written: Int64 = 0
-    /// Nobody removes the file: not before it is known to be this download's own, and not after it was given
-    /// away.
+    /// The file is not removed: before it is known to be this download's own, and after it was handed over.
     private var isKept = true
 
     /// A file for the content: a new one in the directory for temporary files (`TMPDIR`, else /tmp), or the
@@ -63,9 +62,9 @@ final class FileSink: ContentSink {
         if let length, let limit, length > limit { throw tooLong(limit) }
     }
 
-    func take(_ bytes: UnsafeRawBufferPointer) throws(SessionError) -> SinkAnswer {
+    func consume(_ bytes: UnsafeRawBufferPointer) throws(SessionError) -> SinkAnswer {
         if let limit, written + Int64(bytes.count) > limit { throw tooLong(limit) }
-        guard let number = descriptor?.number else { return .taken }
+        guard let number = descriptor?.number else { return .consumed }
         var rest = bytes
         while !rest.isEmpty {
             let count = write(number, rest.baseAddress, rest.count)
@@ -76,14 +75,14 @@ final class FileSink: ContentSink {
             }
         }
         written += Int64(bytes.count)
-        return .taken
+        return .consumed
     }
 
     /// The bytes in the file.
     var count: Int64 { written }
 
     /// Nothing more is written; the descriptor is given away, to be closed where that may take long.
-    func release() -> Int32? { descriptor.take()?.take() }
+    func release() -> Int32? { descriptor.take()?.release() }
 
     /// Another descriptor of the file, for what outlasts this object; nil where there is none left.
     func duplicate() -> Int32? {
@@ -92,7 +91,7 @@ final class FileSink: ContentSink {
         return other >= 0 ? other : nil
     }
 
-    /// Closes what was released; says where some file systems tell of a full disk only now.
+    /// Closes what was released; some file systems report a full disk only now.
     ///
     /// - Parameter isSynced: whether the content has to be on the disk before it is given its name.
     static func close(_ number: Int32, _ path: String, isSynced: Bool) -> SessionError? {

@@ -3,14 +3,14 @@
 import FoundationEssentials
 import SessionCore
 
-/// Has a delegate hear of what a sink takes; on the loop's thread.
+/// Reports to a delegate what a sink consumes; on the loop's thread.
 final class ReportingSink: ContentSink {
     private let target: any ContentSink
     private let report: ByteReport
     private let task: SessionTask
     /// Bytes in the file so far, and in all; nil where the content goes to no file.
     private var file: TransferProgress.Snapshot?
-    /// Lets the transfer go on.
+    /// Resumes the transfer.
     private let resume: @Sendable () -> Void
 
     /// - Parameter file: the file, where the target is one, as it is before the first byte.
@@ -30,9 +30,9 @@ final class ReportingSink: ContentSink {
         try target.begin(length: length)
     }
 
-    func take(_ bytes: UnsafeRawBufferPointer) throws(SessionError) -> SinkAnswer {
-        guard report.hasRoom(orCall: resume), try target.take(bytes) == .taken else { return .full }
-        guard !bytes.isEmpty else { return .taken }
+    func consume(_ bytes: UnsafeRawBufferPointer) throws(SessionError) -> SinkAnswer {
+        guard report.hasRoom(orCall: resume), try target.consume(bytes) == .consumed else { return .full }
+        guard !bytes.isEmpty else { return .consumed }
         if var file {
             file.completedBytes += Int64(bytes.count)
             self.file = file
@@ -40,6 +40,6 @@ final class ReportingSink: ContentSink {
         } else {
             report.received(Data(bytes), of: task)
         }
-        return .taken
+        return .consumed
     }
 }

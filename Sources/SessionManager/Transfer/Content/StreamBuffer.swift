@@ -4,7 +4,7 @@ import FoundationEssentials
 import SessionCore
 import Synchronization
 
-/// Content between the loop, which brings it, and the one who reads it.
+/// Content between the loop, which brings it, and its reader.
 final class StreamBuffer: Sendable {
     fileprivate struct State {
         var chunks: [Data] = []
@@ -13,7 +13,7 @@ final class StreamBuffer: Sendable {
         var total: Int64 = 0
         var end: Result<Void, SessionError>?
         var waiting: UnsafeContinuation<Void, Never>?
-        /// Lets a paused transfer go on.
+        /// Resumes a paused transfer.
         var resume: (@Sendable () -> Void)?
         var isPaused = false
     }
@@ -68,7 +68,7 @@ final class StreamBuffer: Sendable {
             state.chunks.append(Data(bytes))
             state.size += bytes.count
             state.total += Int64(bytes.count)
-            return (.taken, state.waiting.take())
+            return (.consumed, state.waiting.take())
         }
         waiting?.resume()
         return answer
@@ -90,8 +90,8 @@ extension StreamBuffer.State {
         guard !chunks.isEmpty else { return end.map { .end($0) } ?? .wait }
         let chunk = chunks.removeFirst()
         size -= chunk.count
-        let goesOn = isPaused && size < StreamBuffer.limit / 2
-        if goesOn { isPaused = false }
-        return .chunk(chunk, resume: goesOn ? resume : nil)
+        let resumes = isPaused && size < StreamBuffer.limit / 2
+        if resumes { isPaused = false }
+        return .chunk(chunk, resume: resumes ? resume : nil)
     }
 }

@@ -6,7 +6,7 @@ import SessionCore
 
 /// The connections that transfers of one path share: one multi handle of libcurl, with its DNS cache.
 ///
-/// libcurl cannot be told to stop using one connection. So when the path of a connection dies, or the kernel
+/// libcurl has no call to stop using one connection. So when the path of a connection dies, or the kernel
 /// turns to another path, the whole pool is retired: its transfers may end, and later ones get new
 /// connections and ask the name servers again, which may be others.
 final class ConnectionPool {
@@ -60,13 +60,11 @@ final class ConnectionPool {
 final class ConnectionPools {
     private var pools: [ConnectionPool] = []
     private var count = 0
-    private let reactor: Reactor
     private let turn: EngineTurn
     private let sockets: CurlSockets
     private let maximumIdleConnections: Int
 
-    init(reactor: Reactor, turn: EngineTurn, sockets: CurlSockets, maximumIdleConnections: Int) {
-        self.reactor = reactor
+    init(turn: EngineTurn, sockets: CurlSockets, maximumIdleConnections: Int) {
         self.turn = turn
         self.sockets = sockets
         self.maximumIdleConnections = maximumIdleConnections
@@ -107,7 +105,7 @@ final class ConnectionPools {
 
     private func add(_ key: ConnectionPool.Key) throws(SessionError) -> ConnectionPool {
         let multi = try CurlMulti(
-            reactor: reactor, turn: turn, sockets: sockets, maximumIdleConnections: maximumIdleConnections)
+            turn: turn, sockets: sockets, maximumIdleConnections: maximumIdleConnections)
         count += 1
         let pool = ConnectionPool(key, number: count, multi)
         pools.append(pool)

@@ -10,7 +10,6 @@ import SessionCore
 /// libcurl's timer is a deadline of the loop, and what is due at once runs before the loop waits.
 final class CurlMulti {
     private let raw: UnsafeMutableRawPointer
-    private let reactor: Reactor
     private let turn: EngineTurn
     private let sockets: CurlSockets
     /// When libcurl wants to be called.
@@ -23,13 +22,12 @@ final class CurlMulti {
     private var isClosed = false
 
     init(
-        reactor: Reactor, turn: EngineTurn, sockets: CurlSockets, maximumIdleConnections: Int
+        turn: EngineTurn, sockets: CurlSockets, maximumIdleConnections: Int
     ) throws(SessionError) {
         guard let raw = ccurl_multi_init() else {
             throw SessionError(.outOfResources, "libcurl has no memory for a session")
         }
         self.raw = raw
-        self.reactor = reactor
         self.turn = turn
         self.sockets = sockets
         _ = ccurl_multi_set_long(raw, CURLMOPT_PIPELINING, Int(CCURL_PIPELINING_MULTIPLEX))
@@ -87,7 +85,7 @@ final class CurlMulti {
     func close() {
         guard !isClosed else { return }
         isClosed = true
-        if let timer { _ = reactor.cancel(timer) }
+        if let timer { _ = turn.reactor.cancel(timer) }
         timer = nil
         isDue = false
         mayHaveFinished = false
@@ -113,8 +111,8 @@ final class CurlMulti {
         let deadline = deadline
         guard deadline < .max, timer == nil || deadline < timerDeadline else { return }
         timerDeadline = deadline
-        if let timer, reactor.reschedule(timer, at: deadline) { return }
-        timer = reactor.schedule(at: deadline) { [unowned self] in
+        if let timer, turn.reactor.reschedule(timer, at: deadline) { return }
+        timer = turn.reactor.schedule(at: deadline) { [unowned self] in
             timer = nil
             guard self.deadline <= Reactor.now else { return arm() }
             self.deadline = .max

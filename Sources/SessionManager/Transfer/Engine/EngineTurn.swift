@@ -2,6 +2,14 @@
 
 import EventLoop
 import ReachabilityCore
+import SessionCore
+
+/// Resumes transfers and ends them, as their limits want; called on the loop's thread.
+protocol TransferControl: AnyObject {
+    /// Resumes the content after a sink was full, or the body after its source had nothing.
+    func resume(_ transfer: Transfer)
+    func fail(_ transfer: Transfer, _ error: SessionError)
+}
 
 /// Keeps calls to libcurl out of libcurl's callbacks, and gathers what waits for the end of a turn; on the
 /// loop's thread.
@@ -9,7 +17,10 @@ import ReachabilityCore
 /// libcurl must not be called inside its own callbacks (libcurl-multi(3)): work that a callback asks for
 /// waits until libcurl has returned.
 final class EngineTurn {
+    let reactor: Reactor
     let clock = LoopClock()
+    /// The engine, which owns this object.
+    unowned var control: (any TransferControl)?
     /// Some multi handle wants to be called at once.
     var isDue = false
     /// Some multi handle may have finished transfers.
@@ -19,6 +30,8 @@ final class EngineTurn {
     private var slice = TimeSlice()
     /// Swift tasks that wait for session tasks which have ended in this turn.
     private var waiters: [UnsafeContinuation<Void, Never>] = []
+
+    init(reactor: Reactor) { self.reactor = reactor }
 
     /// Runs `body`, which calls libcurl.
     func callLibcurl(_ body: () -> Void) {
@@ -47,12 +60,27 @@ final class EngineTurn {
 
     /// Drops the deferred work, which may hold the engine.
     func close() {
+        control = nil
         deferred = []
         resumeWaiters()
     }
 
-    /// Whether libcurl's current call has taken its time, and the next bytes have to wait for another turn.
-    func isSliceOver(before count: Int) -> Bool { slice.isOver(before: count, since: clock.now) }
+    /// Whether libcurl's current call has taken its time, and the next bytes have to wait for another turn;
+    /// the transfer is resumed then.
+    func postpones(_ transfer: Transfer, before count: Int) -> Bool {
+        guard slice.isOver(before: count, since: clock.now) else { return false }
+        resume(transfer, at: clock.now)
+        return true
+    }
+
+    /// Resumes a transfer at an instant, unless it has ended by then.
+    func resume(_ transfer: Transfer, at instant: Int64) {
+        _ = reactor.schedule(at: instant) { [weak transfer, weak self] in
+            if let transfer, transfer.easy != nil { self?.control?.resume(transfer) }
+        }
+    }
+
+    func fail(_ transfer: Transfer, _ error: SessionError) { control?.fail(transfer, error) }
 
     /// Resumes a continuation at the end of the turn, together with others.
     func addWaiter(_ waiter: UnsafeContinuation<Void, Never>) { waiters.append(waiter) }

@@ -25,7 +25,7 @@ final class HostAdmission {
         return (last.origin, last.isSecure)
     }
 
-    /// Takes a slot; false where there is none, and the transfer waits for one.
+    /// Gives a slot to a transfer; false where there is none, and the transfer waits for one.
     func admit(_ transfer: Transfer) -> Bool {
         switch limiter.enter(
             transfer.origin, isAlone: transfer.isAlone, priority: transfer.priority, transfer)

@@ -7,24 +7,19 @@ import SessionCore
 /// Limits how long a running transfer may be silent: one timer for all, which looks at every transfer, but
 /// seldom; on the loop's thread.
 final class IdleTimeouts {
-    private let reactor: Reactor
-    private let clock: LoopClock
+    private let turn: EngineTurn
     private let pools: ConnectionPools
-    /// Called with each transfer that was silent for too long.
-    private let expire: (Transfer, SessionError) -> Void
     private var timer: TimerID?
     private var deadline = Int64.max
     /// The last limit as a count: mostly the next transfer has the same.
     private var last = (limit: Duration.zero, nanoseconds: Int64(0))
 
-    init(
-        reactor: Reactor, clock: LoopClock, pools: ConnectionPools,
-        expire: @escaping (Transfer, SessionError) -> Void
-    ) {
-        self.reactor = reactor
-        self.clock = clock
+    private var reactor: Reactor { turn.reactor }
+    private var clock: LoopClock { turn.clock }
+
+    init(turn: EngineTurn, pools: ConnectionPools) {
+        self.turn = turn
         self.pools = pools
-        self.expire = expire
     }
 
     /// Counts the silence of a transfer from now on.
@@ -68,7 +63,7 @@ final class IdleTimeouts {
         }
         if next < .max { arm(at: next) }
         for transfer in silent {
-            expire(
+            turn.fail(
                 transfer,
                 SessionError(
                     .timedOut, "nothing came from the server for \(transfer.options.timeoutInterval)",

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ReachabilityCore
 import SessionCore
 
 /// How many transfers run per origin, and which ones wait: the limit of connections per host, decided without
@@ -39,8 +38,7 @@ struct PerHostLimiter<Waiting>: ~Copyable {
     /// How many transfers may run on an origin that speaks HTTP/1.1.
     let limit: Int
     private let multiplexedLimit = 100
-    // By name, found by bisection; no dictionary, for the reason beside OrderedIDMap.
-    private var hosts: [(origin: String, host: Host)] = []
+    private var hosts = SmallMap<String, Host>()
     /// The host of the last call: mostly the next call is about the same.
     private var recent: (origin: String, host: Host)?
 
@@ -121,28 +119,22 @@ struct PerHostLimiter<Waiting>: ~Copyable {
     /// Forgets unused origins where there are many: a program may speak to a new host with each request.
     mutating func forgetIdleHosts() {
         guard hosts.count > 256 else { return }
-        hosts.removeAll { $0.host.isIdle }
+        hosts.removeAll { $0.isIdle }
         recent = nil
     }
 
     private mutating func host(_ origin: String) -> Host? {
         if let recent, recent.origin == origin { return recent.host }
-        let index = index(of: origin)
-        guard index < hosts.count, hosts[index].origin == origin else { return nil }
-        recent = hosts[index]
-        return hosts[index].host
+        guard let host = hosts[origin] else { return nil }
+        recent = (origin, host)
+        return host
     }
 
     private mutating func add(_ origin: String) -> Host {
-        let new = (origin: origin, host: Host())
-        hosts.insert(new, at: index(of: origin))
-        recent = new
-        return new.host
-    }
-
-    /// The index at which an origin is, or would be inserted.
-    private func index(of origin: String) -> Int {
-        hosts.indices.partitioningIndex { hosts[$0].origin >= origin }
+        let new = Host()
+        hosts.insert(new, for: origin)
+        recent = (origin, new)
+        return new
     }
 
     private func hasRoom(_ host: Host, _ isAlone: Bool) -> Bool {

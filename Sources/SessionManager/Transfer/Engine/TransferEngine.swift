@@ -10,10 +10,10 @@ import SessionCore
 ///
 /// Does nothing twice: what is due at once runs before the loop waits, changes of sockets are gathered until
 /// then, and finished transfers make room for the next before the kernel is asked again.
-final class TransferEngine {
+final class TransferEngine: TransferControl {
     let reactor: Reactor
     let configuration: SessionConfiguration
-    let clock: LoopClock
+    var clock: LoopClock { turn.clock }
     /// Certificates that a delegate has accepted; nil where no delegate is asked about servers.
     let approvals: ServerTrustCache?
     private let proxies: ProxyRules
@@ -21,15 +21,13 @@ final class TransferEngine {
     let sendsBodiesByHTTP2: Bool
     /// How servers are judged: one way for all connections of this engine.
     private let tls: TLSSettings
-    private let turn = EngineTurn()
+    let turn: EngineTurn
     private let hosts: HostAdmission
     private let handles: EasyHandles
     private let sockets: CurlSockets
     private let pools: ConnectionPools
     private let paths: TransferPaths
-    private lazy var idleTimeouts = IdleTimeouts(reactor: reactor, clock: clock, pools: pools) {
-        [unowned self] transfer, error in fail(transfer, error)
-    }
+    private let idleTimeouts: IdleTimeouts
     private var hook: HookID?
     private var isClosed = false
 
@@ -41,18 +39,19 @@ final class TransferEngine {
         approvals = asks ? ServerTrustCache() : nil
         self.reactor = reactor
         self.configuration = configuration
-        clock = turn.clock
+        turn = EngineTurn(reactor: reactor)
         proxies = ProxyRules(configured: configuration.proxy)
         sendsBodiesByHTTP2 = configuration.sendsBodiesByHTTP2 ?? library.sendsBodiesByHTTP2
         hosts = HostAdmission(limit: configuration.maximumConnectionsPerHost)
         sockets = CurlSockets(reactor: reactor)
-        handles = EasyHandles(configuration, tls: tls, sockets: sockets)
+        handles = EasyHandles(configuration, tls: tls, turn: turn, sockets: sockets, proxies: proxies)
         pools = ConnectionPools(
-            reactor: reactor, turn: turn, sockets: sockets,
-            maximumIdleConnections: configuration.maximumIdleConnections)
+            turn: turn, sockets: sockets, maximumIdleConnections: configuration.maximumIdleConnections)
+        idleTimeouts = IdleTimeouts(turn: turn, pools: pools)
         paths = TransferPaths(
             configuration, reactor: reactor, turn: turn, sockets: sockets, pools: pools)
         sockets.observer = paths
+        turn.control = self
         hook = reactor.beforeWait { [unowned self] in work() }
     }
 
@@ -60,12 +59,12 @@ final class TransferEngine {
 
     /// Runs before the loop waits.
     private func work() {
-        var goesOn: Bool
+        var hasWork: Bool
         repeat {
-            goesOn = pools.actIfDue()
-            if pools.collectFinished({ finished($0, $1) }) { goesOn = true }
-            if turn.runDeferred() { goesOn = true }
-        } while goesOn
+            hasWork = pools.actIfDue()
+            if pools.collectFinished({ finished($0, $1) }) { hasWork = true }
+            if turn.runDeferred() { hasWork = true }
+        } while hasWork
         turn.resumeWaiters()
     }
 
@@ -107,7 +106,7 @@ final class TransferEngine {
     /// Whether a transfer runs, is suspended or waits for its slot.
     func isUnderWay(_ transfer: Transfer) -> Bool { transfer.delegate != nil }
 
-    /// Stops the bytes of a transfer, or lets them go on as soon as there is a slot for it; its connection is
+    /// Stops the bytes of a transfer, or resumes them as soon as there is a slot for it; its connection is
     /// kept.
     func setSuspended(_ transfer: Transfer, _ isSuspended: Bool) {
         guard transfer.isSuspended != isSuspended else { return }
@@ -123,7 +122,7 @@ final class TransferEngine {
         }
     }
 
-    /// Lets the content go on after a sink was full, or the body after its source had nothing.
+    /// Resumes the content after a sink was full, or the body after its source had nothing.
     func resume(_ transfer: Transfer) {
         guard transfer.hasSlot, !transfer.isSuspended else { return }
         turn.outsideLibcurl { [self] in
@@ -178,28 +177,15 @@ final class TransferEngine {
 
     // MARK: What transfers and handles ask for
 
-    /// Whether there can be a proxy for any URL.
-    var mayHaveProxy: Bool { proxies.mayApply }
-
     /// The origin of a URL that is written as text, and whether it is spoken to by TLS.
     func origin(of address: String) -> (origin: String, isSecure: Bool) { hosts.origin(of: address) }
-
-    /// Whether the next bytes of content have to wait, since the loop has to look at everything else first;
-    /// the transfer is resumed then.
-    func postpones(_ transfer: Transfer, before count: Int) -> Bool {
-        guard turn.isSliceOver(before: count) else { return false }
-        _ = reactor.schedule(at: clock.now) { [weak transfer, weak self] in
-            if let self, let transfer, transfer.easy != nil { resume(transfer) }
-        }
-        return true
-    }
 
     // MARK: From the slot to the result
 
     private func begin(_ transfer: Transfer) {
         do throws(SessionError) {
             try transfer.prepareBody()
-            let easy = try handles.take(for: self)
+            let easy = try handles.acquire()
             transfer.easy = easy
             easy.transfer = transfer
             easy.prepare(transfer, configuration)
@@ -214,11 +200,11 @@ final class TransferEngine {
         } catch {
             release(transfer)
             // Later, since the caller of `start` is not ready for the end.
-            turn.later { transfer.finish(TransferEnd(error: error, metrics: Boxed(TransferMetrics()))) }
+            turn.later { transfer.finish(TransferEnd(error: error, metrics: Shared(TransferMetrics()))) }
         }
     }
 
-    /// Begins transfers that have a slot now, or lets them go on.
+    /// Begins or resumes transfers that have a slot now.
     private func proceed(_ transfers: [Transfer]) { for transfer in transfers { proceed(transfer) } }
 
     private func proceed(_ transfer: Transfer) {
@@ -237,8 +223,8 @@ final class TransferEngine {
         proceed(hosts.release(transfer))
     }
 
-    /// Lets libcurl go on, which hands over at once what it has kept, trailers too, and reports what it finds
-    /// wrong there nowhere else.
+    /// Resumes a transfer in libcurl, which hands over at once what it has kept, trailers too, and reports
+    /// errors in that nowhere else.
     private func unpause(_ transfer: Transfer, _ easy: EasyHandle) {
         var code = CURLE_OK
         turn.callLibcurl { code = ccurl_easy_pause(easy.raw, Int32(CCURL_PAUSE_NONE)) }
@@ -259,7 +245,7 @@ final class TransferEngine {
     }
 
     private func end(_ transfer: Transfer, _ easy: EasyHandle, _ error: SessionError?) {
-        let metrics = Boxed(TransferMetrics(easy, version: transfer.version))
+        let metrics = Shared(TransferMetrics(easy, version: transfer.version))
         release(transfer)
         transfer.finish(TransferEnd(error: error, metrics: metrics))
     }
@@ -271,7 +257,7 @@ final class TransferEngine {
             tls.end(easy.raw)
             easy.transfer = nil
             transfer.easy = nil
-            handles.giveBack(easy)
+            handles.release(easy)
         }
         hosts.leaveQueue(transfer)
         proceed(hosts.release(transfer))

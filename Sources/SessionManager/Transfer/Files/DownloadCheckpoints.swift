@@ -15,7 +15,7 @@ final class DownloadCheckpoints {
 
     let file: ResumeFile
     private let reactor: Reactor
-    /// The download that the file is about; nil where it has nothing to tell.
+    /// The download that the file is about; nil for none.
     private var record: ResumeRecord?
     private var counted: Int64 = 0
     private var isCounting = false
@@ -30,10 +30,9 @@ final class DownloadCheckpoints {
         self.reactor = reactor
     }
 
-    /// A download begins, or goes on, with so many bytes as the record counts.
+    /// A download begins, or continues, with as many bytes as the record counts.
     ///
-    /// - Throws: where the file cannot be written: the download could not be gone on with, though that is
-    ///   wanted.
+    /// - Throws: where the file cannot be written, since the download could not be resumed.
     func begin(_ record: ResumeRecord) throws(SessionError) {
         self.record = record
         counted = record.receivedBytes
@@ -47,13 +46,13 @@ final class DownloadCheckpoints {
         if let failure { throw failure }
     }
 
-    /// A download goes on which the file tells of already.
-    func goOn(_ record: ResumeRecord) {
+    /// A download continues whose record is in the file already.
+    func resume(_ record: ResumeRecord) {
         self.record = record
         counted = record.receivedBytes
     }
 
-    /// Nothing can be gone on with.
+    /// Nothing can be resumed.
     func forget() {
         record = nil
         let file = file
@@ -61,7 +60,7 @@ final class DownloadCheckpoints {
     }
 
     /// More has been written.
-    func note(_ sink: FileSink) {
+    func recordProgress(of sink: FileSink) {
         guard !isCounting, let record, sink.count &- counted >= Self.distance,
             let next = try? record.with(receivedBytes: sink.count), let number = sink.duplicate()
         else { return }

@@ -55,7 +55,7 @@ package enum FileCopy {
     ) throws(SessionError) {
         var way = first
         var copied: Int64 = 0
-        // Nothing more than that: it would be copied by half where somebody writes to the file still.
+        // No more than the size at the start: another process may still be writing to the file.
         while copied < size {
             let wanted = Int(min(size - copied, Int64(piece)))
             let (count, failure) =

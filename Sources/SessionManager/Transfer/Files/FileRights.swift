@@ -3,10 +3,10 @@
 import CLinux
 import Glibc
 
-/// Who may do what with a file: handed on to the one that takes its place, so that a program stays one, and a
-/// secret too.
+/// The rights of a file, handed on to the file that takes its place: a program stays executable, and a secret
+/// stays one.
 ///
-/// Nobody may do more with the new file than with the old one. As for content written over the old (open(2)
+/// No user may do more with the new file than with the old one. As for content written over the old (open(2)
 /// with O_TRUNC), owner, group, mode and access control list stay; where the owner or the group cannot be
 /// given away (chown(2)), the rights shrink.
 package struct FileRights: Sendable {
@@ -37,7 +37,7 @@ package struct FileRights: Sendable {
         guard fstat(descriptor, &new) == 0 else { return }
         var mode = mode
         let isOwnedAlike = new.st_uid == owner || keepsOwner && fchown(descriptor, owner, .max) == 0
-        // Only this user could write it while it came, and can go on doing so.
+        // Only this user could write it while it came, and still can.
         if !isOwnedAlike { mode |= 0o600 }
         if new.st_gid != group, fchown(descriptor, .max, group) != 0 { mode = Self.restricted(mode) }
         // The bits of the group are the most that a list gives, and no rights of the group itself (acl(5)).
@@ -51,7 +51,7 @@ package struct FileRights: Sendable {
         return mode & 0o700 | both << 3 | both
     }
 
-    /// Whether another user has put the file into a folder for everybody: it would be that user's to change.
+    /// Whether another user, who could change it, has put the file into a folder that all may write to.
     private static func isStrangers(_ path: String, _ status: stat) -> Bool {
         let end = path.lastIndex(of: "/")
         var folder = stat()

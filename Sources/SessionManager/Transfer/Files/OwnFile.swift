@@ -7,9 +7,9 @@ package import SessionCore
 
 /// Files that keep what has come so far: opened only where they are this user's own.
 ///
-/// In a folder for everybody another user can have put a file, or a second name of one, in their place: what
-/// it holds would be taken for what has come, and what comes would be that user's to read and to change. The
-/// kernel refuses some of that (protected_regular, proc_sys_fs(5)), where it is told to.
+/// In a world-writable folder another user can have put a file, or a second name of one, in their place, and
+/// could forge the content so far, and read and change the rest. The kernel refuses some of that where
+/// protected_regular is set (proc_sys_fs(5)).
 package enum OwnFile {
     /// Opens a file for writing, or makes it; the caller closes it.
     package static func make(_ path: String, mode: UInt32 = 0o666) throws(SessionError) -> Int32 {
@@ -34,7 +34,7 @@ package enum OwnFile {
         return try checked(number, path)
     }
 
-    /// A pipe that nobody reads would be waited for.
+    /// Not blocking: open(2) would wait for the reader of a pipe.
     private static let flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
 
     private static func checked(_ number: Int32, _ path: String) throws(SessionError) -> Int32 {
@@ -58,8 +58,8 @@ package enum OwnFile {
                 ? "remove it, or name another file" : "name a file; content can be streamed to anything else")
     }
 
-    /// Who owns what this process makes in the same folder: file systems without owners, and those of another
-    /// machine, know one for all.
+    /// The owner of what this process makes in the same folder: file systems without owners, and those of
+    /// another machine, know one for all.
     private static func owner(besides path: String) -> uid_t? {
         let probe = "\(path).\(String(UInt64.random(in: 0 ... .max), radix: 36))"
         let number = open(probe, O_WRONLY | O_CREAT | O_EXCL | flags, 0o600)

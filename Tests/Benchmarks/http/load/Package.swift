@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 // SPDX-License-Identifier: Apache-2.0
-// The session manager as a row of the HTTP benchmarks. Its folder must not be named like a clone of the project: SwiftPM would take the
-// one for the other.
+// The session manager as a row of the HTTP benchmarks. Its folder must not be named like a clone of the
+// project: SwiftPM would take the one for the other.
 import PackageDescription
 
 let package = Package(

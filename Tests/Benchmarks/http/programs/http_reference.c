@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference of the HTTP benchmarks: libcurl's multi interface on epoll, with as little around it as C allows.
+// The reference of the HTTP benchmarks: libcurl's multi interface on epoll, with as little around it as C
+// allows.
 //   http_reference get URL REQUESTS CONCURRENCY [CONNECTIONS] | download URL FILE | upload URL FILE
-// Environment: BENCH_CA_FILE. CONNECTIONS: at most so many to a host.
-// What makes it lean, against the textbook's timerfd and epoll_ctl in every callback:
+// Environment: BENCH_CA_FILE. CONNECTIONS: at most so many to a host. What makes it lean, against the
+// textbook's timerfd and epoll_ctl in every callback:
 // - libcurl's timer is a deadline for epoll_wait, and what is due at once runs before the next wait;
-// - the changes of sockets are gathered and applied just before the wait: removed and added again costs nothing;
+// - the changes of sockets are gathered and applied just before the wait: removed and added again costs
+//   nothing;
 // - finished transfers are taken out, and the next ones put in, before the wait.
 // Prints "ok=N failed=N bytes=N waits=N"; exit status 0 only when every transfer was answered with 2xx.
 #include <fcntl.h>

@@ -14,7 +14,8 @@
 
 enum { NEVER = -1, AT_ONCE = 0, LARGE_BUFFER = 256 * 1024, BATCH = 128, STALLED_MS = 60000 };
 
-// By descriptor: what libcurl wants to know of it, what epoll knows of it, whether it is on the list of changes.
+// By descriptor: what libcurl wants to know of it, what epoll knows of it, whether it is on the list of
+// changes.
 static struct watch { unsigned char wanted, known, changed; } *watches;
 static int *changes, change_count, watch_count, poller;
 
@@ -78,7 +79,8 @@ static void add_setup(CURL *easy, const char *url) {
   if (authority) curl_easy_setopt(easy, CURLOPT_CAINFO, authority);
 }
 
-// The poller, the tables of descriptors and the multi handle; false where there is no memory or descriptor for them.
+// The poller, the tables of descriptors and the multi handle; false where there is no memory or descriptor
+// for them.
 static int set_up(long concurrency) {
   struct rlimit limit;
   getrlimit(RLIMIT_NOFILE, &limit);

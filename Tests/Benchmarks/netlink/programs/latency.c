@@ -1,11 +1,13 @@
-// From a change in the kernel to the first byte of a monitor's line about it; the monitor's output is standard input.
-//   latency route   COUNT QUIET DEVICE GATEWAY                   the default route added, deleted, added, ...
-//   latency replace COUNT QUIET DEVICE GATEWAY DEVICE GATEWAY    the default route moved from one to the other and back
-//   latency link    COUNT QUIET DEVICE GATEWAY                   the link set down; up and its default route are not timed
-//   latency cable   COUNT QUIET FAR-INDEX NAMESPACE              the far end of a pair, in its namespace, set down and up
-// The clock starts before send() and stops when the first byte can be read. The next change comes when the monitor has
-// been silent for QUIET ms, so that what a monitor says late about one change is never taken for the next. A change
-// without a line within 2 s is a miss, and five misses end the run. Prints "WHAT MICROSECONDS" a change, "miss WHAT" a miss.
+// From a change in the kernel to the first byte of a monitor's line about it; the monitor's output is
+// standard input.
+//   latency route   COUNT QUIET DEVICE GATEWAY                 the default route: added, deleted, added, ...
+//   latency replace COUNT QUIET DEVICE GATEWAY DEVICE GATEWAY  the default route: moved over and back
+//   latency link    COUNT QUIET DEVICE GATEWAY                 the link: set down; up again is not timed
+//   latency cable   COUNT QUIET FAR-INDEX NAMESPACE            the far end of a pair: set down and up
+// The clock starts before send() and stops when the first byte can be read. The next change comes when the
+// monitor has been silent for QUIET ms, so that what a monitor says late about one change is never taken for
+// the next. A change without a line within 2 s is a miss, and five misses end the run. Prints "WHAT
+// MICROSECONDS" a change, "miss WHAT" a miss.
 #include "clock.h"
 #include "message.h"
 #include <arpa/inet.h>

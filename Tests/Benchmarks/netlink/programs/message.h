@@ -36,7 +36,8 @@ static inline void add_attribute(struct nlmsghdr *h, unsigned short type, const 
   h->nlmsg_len = NLMSG_ALIGN(h->nlmsg_len) + RTA_ALIGN(a->rta_len);
 }
 
-// A route of table main towards `gateway`; a prefix length of 0 makes it the default route. Returns its length.
+// A route of table main towards `gateway`; a prefix length of 0 makes it the default route. Returns its
+// length.
 static inline size_t route_message(void *at, int type, int flags, uint32_t sequence, uint32_t destination, int prefix,
                                    unsigned device, uint32_t gateway) {
   struct nlmsghdr *h = at;

@@ -1,4 +1,5 @@
-// GLib's GNetworkMonitor as a program: "ready up|down", then "up" or "down" at each of its network-changed signals.
+// GLib's GNetworkMonitor as a program: "ready up|down", then "up" or "down" at each of its network-changed
+// signals.
 #include <gio/gio.h>
 #include <stdio.h>
 

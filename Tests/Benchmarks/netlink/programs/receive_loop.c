@@ -1,8 +1,9 @@
-// The reference: the least that C can do. One socket on the link, address and route groups, a blocking recv(), a walk
-// over the message headers, and one line for every link, address or default route message.
+// The reference: the least that C can do. One socket on the link, address and route groups, a blocking
+// recv(), a walk over the message headers, and one line for every link, address or default route message.
 //   receive_loop [--filter]      --filter: with the socket filter of filter.h
 // First line: "ready GATEWAY|-", after the links, the addresses and the default route have been asked for.
-// Then "default GATEWAY DEVICE", "gone GATEWAY DEVICE", "link INDEX up|down", "address INDEX". Ends on SIGTERM.
+// Then "default GATEWAY DEVICE", "gone GATEWAY DEVICE", "link INDEX up|down", "address INDEX". Ends on
+// SIGTERM.
 #include "filter.h"
 #include "message.h"
 
@@ -70,7 +71,8 @@ static void dump(int type) {
   }
 }
 
-// The route that an address without a route of its own would take: found by a lookup, however big the table is.
+// The route that an address without a route of its own would take: found by a lookup, however big the table
+// is.
 static const char *default_gateway(void) {
   static char buffer[8192];
   uint32_t somewhere = inet_addr("240.0.0.1");

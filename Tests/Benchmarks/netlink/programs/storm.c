@@ -1,8 +1,8 @@
 // Changes the kernel's tables as fast as the kernel takes them.
-//   storm routes  COUNT DEVICE GATEWAY                      adds COUNT routes of 10.0.0.0/8, then deletes them
-//   storm fill    COUNT DEVICE GATEWAY                      adds them and leaves them there
-//   storm replace COUNT DEVICE GATEWAY DEVICE GATEWAY       replaces the default route, in turn by the first and the second
-//   storm flap    COUNT DEVICE GATEWAY                      sets the link down and up, and adds its default route again
+//   storm routes  COUNT DEVICE GATEWAY                 adds COUNT routes of 10.0.0.0/8, then deletes them
+//   storm fill    COUNT DEVICE GATEWAY                 adds them and leaves them there
+//   storm replace COUNT DEVICE GATEWAY DEVICE GATEWAY  replaces the default route by each in turn
+//   storm flap    COUNT DEVICE GATEWAY                 sets the link down and up, with its default route
 // Prints "changes=N seconds=S". Routes go 64 to a send(): the kernel is the limit, not the system calls.
 #include "clock.h"
 #include "message.h"

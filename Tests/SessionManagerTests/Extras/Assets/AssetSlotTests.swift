@@ -67,7 +67,7 @@ struct AssetSlotTests {
         let loader = PageLoader(lab.manager)
         let diary = Diary<TransferProgress.Snapshot>()
         let latin = try lab.request("/body?type=text/html;charset=iso-8859-1&hex=67fc6e")
-        let page = try await loader.load(latin, progress: { diary.note($0) }) {
+        let page = try await loader.load(latin, progress: { diary.record($0) }) {
             "\($0.statusCode ?? 0) \($1)"
         }
         #expect(page == "200 gün")

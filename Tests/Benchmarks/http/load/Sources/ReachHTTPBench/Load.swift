@@ -6,7 +6,7 @@ import Synchronization
 /// The transfers of a run on one manager.
 struct Load: Sendable {
     let manager: URLSessionManager
-    let ledger: Ledger
+    let counter: RequestCounter
 
     // MARK: By async functions
 
@@ -14,7 +14,7 @@ struct Load: Sendable {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<concurrency {
                 group.addTask {
-                    while ledger.take() { await ledger.note(size(of: request)) }
+                    while counter.take() { await counter.note(size(of: request)) }
                 }
             }
         }
@@ -28,12 +28,12 @@ struct Load: Sendable {
     }
 
     func upload(_ request: SessionRequest) async {
-        ledger.note(await size(of: request))
+        counter.note(await size(of: request))
     }
 
     func download(_ request: SessionRequest, to path: String) async {
         let destination = DownloadDestination(path, replacesExisting: true)
-        ledger.note((try? await manager.download(request, to: destination)) == nil ? nil : 0)
+        counter.note((try? await manager.download(request, to: destination)) == nil ? nil : 0)
     }
 
     // MARK: By blocks
@@ -46,11 +46,11 @@ struct Load: Sendable {
 
     /// Starts one transfer, whose block starts the next.
     private func next(_ request: SessionRequest, _ done: @escaping @Sendable () -> Void) {
-        guard ledger.take() else { return }
+        guard counter.take() else { return }
         start(done) {
             try manager.dataTask(with: request) { _, object, error in
                 let data = error == nil ? object as? Data : nil
-                if ledger.note(data?.count) { done() } else { next(request, done) }
+                if counter.note(data?.count) { done() } else { next(request, done) }
             }
         }
     }
@@ -59,7 +59,7 @@ struct Load: Sendable {
         await untilDone { done in
             start(done) {
                 try manager.uploadTask(with: request, fromFile: path) { _, object, error in
-                    ledger.note(error == nil ? 0 : nil)
+                    counter.note(error == nil ? 0 : nil)
                     done()
                 }
             }
@@ -72,7 +72,7 @@ struct Load: Sendable {
                 try manager.downloadTask(
                     with: request, destination: { _, _ in DownloadDestination(path, replacesExisting: true) },
                     completion: { _, _, error in
-                        ledger.note(error == nil ? 0 : nil)
+                        counter.note(error == nil ? 0 : nil)
                         done()
                     })
             }
@@ -80,7 +80,7 @@ struct Load: Sendable {
     }
 
     private func start(_ done: @Sendable () -> Void, _ make: () throws -> SessionTask) {
-        if let task = try? make() { task.resume() } else if ledger.note(nil) { done() }
+        if let task = try? make() { task.resume() } else if counter.note(nil) { done() }
     }
 
     private func untilDone(_ body: (@escaping @Sendable () -> Void) -> Void) async {

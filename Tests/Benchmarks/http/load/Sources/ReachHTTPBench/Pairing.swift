@@ -23,7 +23,8 @@ struct Pairing {
         }
     }
 
-    /// Queues requests while there is no network, says what they weigh, and waits until all have been answered.
+    /// Queues requests while there is no network, says what they weigh, and waits until all have been
+    /// answered.
     static func queue(_ url: String, _ count: Int) async throws -> Bool {
         let monitor = ReachabilityManager.shared
         monitor.startMonitoring()

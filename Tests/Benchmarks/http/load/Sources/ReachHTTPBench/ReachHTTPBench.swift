@@ -8,7 +8,8 @@ import SessionManager
 ///
 ///     reach-http-bench streams URL N FOLDER AUTHORITIES | queue URL N
 ///
-/// By its async functions on the default executor or by completion blocks, and either on the thread that transfers.
+/// By its async functions on the default executor or by completion blocks, and either on the thread that
+/// transfers.
 @main
 struct ReachHTTPBench {
     /// How the session manager is used; by its async functions on the default executor unless said otherwise.
@@ -44,7 +45,7 @@ struct ReachHTTPBench {
         let load = Load(
             manager: URLSessionManager(
                 configuration: configuration, responseSerializer: DataResponseSerializer()),
-            ledger: Ledger(numbers.first ?? 1))
+            counter: RequestCounter(numbers.first ?? 1))
         let isByBlocks = mode == .blocks || mode == .blocksOnLoop
         let isOnLoop = mode == .onLoop || mode == .blocksOnLoop
         if isByBlocks, isOnLoop { load.manager.completionQueue = try load.manager.transferQueue }
@@ -55,8 +56,8 @@ struct ReachHTTPBench {
         } else {
             try await run(load, isByBlocks, words, concurrency)
         }
-        print(load.ledger.summary.line)
-        exit(load.ledger.summary.succeeded ? 0 : 1)
+        print(load.counter.summary.line)
+        exit(load.counter.summary.succeeded ? 0 : 1)
     }
 
     static func run(_ load: Load, _ isByBlocks: Bool, _ words: [String], _ concurrency: Int) async throws {

@@ -18,7 +18,7 @@ guard arguments.count >= 4 else {
 func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
 /// What the concurrent workers share: how many requests are left, and how they ended.
-actor Ledger {
+actor RequestCounter {
     private var left: Int
     private(set) var good = 0
     private(set) var bad = 0
@@ -36,18 +36,18 @@ actor Ledger {
     }
 }
 
-func small(_ client: HTTPClient, _ url: String, _ requests: Int, _ concurrency: Int, _ ledger: Ledger) async {
+func small(_ client: HTTPClient, _ url: String, _ requests: Int, _ concurrency: Int, _ counter: RequestCounter) async {
     await withTaskGroup(of: Void.self) { group in
         for _ in 0..<concurrency {
             group.addTask {
-                while await ledger.take() {
+                while await counter.take() {
                     do {
                         let response = try await client.execute(
                             HTTPClientRequest(url: url), timeout: .seconds(60))
                         let body = try await response.body.collect(upTo: 1 << 24)
-                        await ledger.note(response.status == .ok ? body.readableBytes : nil)
+                        await counter.note(response.status == .ok ? body.readableBytes : nil)
                     } catch {
-                        await ledger.note(nil)
+                        await counter.note(nil)
                     }
                 }
             }
@@ -106,18 +106,18 @@ configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = concur
 configuration.decompression = .disabled
 let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 let client = HTTPClient(eventLoopGroupProvider: .shared(loops), configuration: configuration)
-let ledger = Ledger(arguments[1] == "get" ? Int(arguments[3]) ?? 0 : 1)
+let counter = RequestCounter(arguments[1] == "get" ? Int(arguments[3]) ?? 0 : 1)
 do {
     switch arguments[1] {
-    case "get": await small(client, arguments[2], Int(arguments[3]) ?? 0, concurrency, ledger)
-    case "download": await ledger.note(try await download(client, arguments[2], arguments[3]))
-    case "upload": await ledger.note(try await upload(client, arguments[2], arguments[3]))
+    case "get": await small(client, arguments[2], Int(arguments[3]) ?? 0, concurrency, counter)
+    case "download": await counter.note(try await download(client, arguments[2], arguments[3]))
+    case "upload": await counter.note(try await upload(client, arguments[2], arguments[3]))
     default: exit(64)
     }
 } catch {
-    await ledger.note(nil)
+    await counter.note(nil)
     print("error: \(error)")
 }
 try await client.shutdown()
-print("ok=\(await ledger.good) failed=\(await ledger.bad) bytes=\(await ledger.bytes)")
-exit(await ledger.bad == 0 ? 0 : 1)
+print("ok=\(await counter.good) failed=\(await counter.bad) bytes=\(await counter.bytes)")
+exit(await counter.bad == 0 ? 0 : 1)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // awaited-bench get URL N CONCURRENCY
-// Nothing but a continuation between the reference's loop and tasks on Swift's default executor: no client that resumes tasks there can
-// need less.
+// Nothing but a continuation between the reference's loop and tasks on Swift's default executor: no client
+// that resumes tasks there can need less.
 import Glibc
 import Lean
 import Synchronization

@@ -98,7 +98,7 @@ bool lean_start(long concurrency, void (*done)(void *, bool)) {
   pthread_t thread;
   tell = done;
   if (!set_up(concurrency) || (wakeup = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0) return false;
-  // Edge-triggered: nobody has to read it.
+  // Edge-triggered, so it needs no read.
   struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = wakeup};
   return !epoll_ctl(poller, EPOLL_CTL_ADD, wakeup, &event) && !pthread_create(&thread, NULL, run, NULL);
 }

@@ -12,7 +12,7 @@ guard arguments.count >= 4, let url = URL(string: arguments[2]) else {
 }
 
 /// What the concurrent workers share: how many requests are left, and how they ended.
-actor Ledger {
+actor RequestCounter {
     private var left: Int
     private(set) var good = 0
     private(set) var bad = 0
@@ -34,13 +34,13 @@ actor Ledger {
     (response as? HTTPURLResponse).map { $0.statusCode / 100 == 2 } ?? false
 }
 
-func small(_ session: URLSession, _ requests: Int, _ concurrency: Int, _ ledger: Ledger) async {
+func small(_ session: URLSession, _ requests: Int, _ concurrency: Int, _ counter: RequestCounter) async {
     await withTaskGroup(of: Void.self) { group in
         for _ in 0..<concurrency {
             group.addTask {
-                while await ledger.take() {
+                while await counter.take() {
                     let answer = try? await session.data(for: URLRequest(url: url))
-                    await ledger.note(answer.flatMap { succeeded($0.1) ? $0.0.count : nil })
+                    await counter.note(answer.flatMap { succeeded($0.1) ? $0.0.count : nil })
                 }
             }
         }
@@ -75,16 +75,16 @@ configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
 configuration.timeoutIntervalForRequest = 600
 let session = URLSession(configuration: configuration)
 let requests = arguments[1] == "get" ? Int(arguments[3]) ?? 0 : 1
-let ledger = Ledger(requests)
+let counter = RequestCounter(requests)
 switch arguments[1] {
-case "get": await small(session, requests, concurrency, ledger)
-case "download": await ledger.note(await download(session, arguments[3]))
+case "get": await small(session, requests, concurrency, counter)
+case "download": await counter.note(await download(session, arguments[3]))
 case "upload":
-    do { await ledger.note(try await upload(session, arguments[3])) } catch {
+    do { await counter.note(try await upload(session, arguments[3])) } catch {
         print("error: \(error)")
-        await ledger.note(nil)
+        await counter.note(nil)
     }
 default: exit(64)
 }
-print("ok=\(await ledger.good) failed=\(await ledger.bad) bytes=\(await ledger.bytes)")
-exit(await ledger.bad == 0 ? 0 : 1)
+print("ok=\(await counter.good) failed=\(await counter.bad) bytes=\(await counter.bytes)")
+exit(await counter.bad == 0 ? 0 : 1)

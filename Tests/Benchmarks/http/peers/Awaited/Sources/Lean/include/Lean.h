@@ -6,7 +6,8 @@
 
 typedef struct lean_transfer lean_transfer;
 
-// Starts the thread; `done` is called on it with a transfer's context and whether it was answered with 2xx. False where it cannot start.
+// Starts the thread; `done` is called on it with a transfer's context and whether it was answered with 2xx.
+// False where it cannot start.
 bool lean_start(long concurrency, void (*_Nonnull done)(void *_Nonnull context, bool succeeded));
 // A transfer of this URL, to be sent again and again, and never given back.
 lean_transfer *_Nonnull lean_transfer_make(const char *_Nonnull url);

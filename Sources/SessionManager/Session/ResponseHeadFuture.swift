@@ -3,8 +3,8 @@
 import SessionCore
 import Synchronization
 
-/// The head of a response for the one who waits for it.
-final class HeadPromise: Sendable {
+/// The head of a response, for the reader that waits for it.
+final class ResponseHeadFuture: Sendable {
     private struct State {
         var result: Result<SessionResponse, SessionError>?
         var waiting: UnsafeContinuation<Result<SessionResponse, SessionError>, Never>?

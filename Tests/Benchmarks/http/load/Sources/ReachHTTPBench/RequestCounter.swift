@@ -2,7 +2,7 @@
 import Synchronization
 
 /// What all transfers of a run share: how many are left to start, and how they ended.
-final class Ledger: Sendable {
+final class RequestCounter: Sendable {
     private let left: Atomic<Int>
     private let open: Atomic<Int>
     private let good = Atomic<Int>(0)

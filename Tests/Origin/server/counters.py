@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What has been asked for, by key, so that tests beside each other do not disturb each other."""
+"""Counts requests by key, so that parallel tests are independent."""
 import asyncio
 import collections
 
 
 class Account:
-    """What is known of one key."""
+    """The counters of one key."""
 
     def __init__(self):
         self.count = 0
@@ -33,8 +33,8 @@ class Account:
         }
 
 
-class Ledger:
-    """The accounts, who waits for them, and the gates at which requests are held."""
+class Counters:
+    """The accounts, the waits for them, and the gates at which requests are held."""
 
     def __init__(self):
         self.accounts = {}
@@ -108,7 +108,7 @@ class Ledger:
             self.waiters[key].remove(entry)
 
     def gate(self, name):
-        """The gate of this name; closed until somebody opens it."""
+        """The gate of this name; closed until it is opened."""
         return self.gates.setdefault(name, asyncio.Event())
 
 

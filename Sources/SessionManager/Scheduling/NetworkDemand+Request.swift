@@ -2,15 +2,39 @@
 
 import FoundationEssentials
 import ReachabilityCore
+import SessionCore
+
+extension NetworkDemand {
+    /// What a request asks of the network.
+    init(_ request: SessionRequest, of task: SessionTask) {
+        guard !request.url.isOnThisMachine else {
+            self = .nothing
+            return
+        }
+        let options = task.plan.options.queueValues
+        self.init(
+            options.networkCondition, avoidsExpense: !request.options.allowsExpensiveNetwork,
+            needsInternet: options.requiresInternet)
+    }
+
+    /// What a task asks of the network before it starts: nothing where a stored response may do.
+    init(beforeStartOf task: SessionTask) {
+        let request = task.originalRequest
+        if task.plan.cache != nil, task.plan.stream == nil, request.method == .get,
+            request.options.cachePolicy != .reloadIgnoringLocalCacheData
+        {
+            self = .nothing
+            return
+        }
+        self.init(request, of: task)
+    }
+}
 
 extension URL {
     /// Whether its host is this machine by its name alone: `localhost` and below (RFC 6761 §6.3), 127.0.0.0/8
     /// or ::1.
-    var isOnThisMachine: Bool { Self.isOnThisMachine(originText) }
-
-    /// The same of scheme and authority.
-    static func isOnThisMachine(_ origin: String) -> Bool {
-        var bytes = origin.utf8[...]
+    var isOnThisMachine: Bool {
+        var bytes = originText.utf8[...]
         guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")) else { return false }
         bytes = bytes[slash...].dropFirst(2)
         if let at = bytes.lastIndex(of: UInt8(ascii: "@")) { bytes = bytes[bytes.index(after: at)...] }

@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-@Suite struct LedgerTests {
+@Suite struct CounterTests {
     @Test("Requests are counted by key, with their methods and connections") func counts() async throws {
         let curl = Curl(origin: try await .shared)
         let url = curl.origin.url("/get?key=counted")

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReachabilityCore
+
+/// Values by keys, in the order of the keys: an array, since there are few at a time.
+///
+/// The first `Dictionary` with a type of keys has Swift's runtime search all of a program's conformances for
+/// that of the keys: 1 MB of the program is read in for nothing else. Keys mostly grow, and go in the order
+/// in which they came: the last one is looked at before all others.
+struct SmallMap<Key: Comparable, Value>: ~Copyable {
+    private struct Entry {
+        let key: Key
+        /// Nil for one that was removed.
+        var value: Value?
+    }
+
+    /// By key; removed ones are swept out when they are half of all.
+    private var entries: ContiguousArray<Entry> = []
+    /// How many values there are.
+    private(set) var count = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    /// All values, in the order of their keys.
+    var all: [Value] { entries.compactMap(\.value) }
+
+    subscript(key: Key) -> Value? {
+        let index = index(of: key)
+        return index < entries.count && entries[index].key == key ? entries[index].value : nil
+    }
+
+    /// Inserts a value, in the place of one with its key.
+    mutating func insert(_ value: Value, for key: Key) {
+        let index = index(of: key)
+        if index < entries.count, entries[index].key == key {
+            if entries[index].value == nil { count += 1 }
+            entries[index].value = value
+        } else {
+            entries.insert(Entry(key: key, value: value), at: index)
+            count += 1
+        }
+    }
+
+    /// Removes a value; false where there is none.
+    @discardableResult
+    mutating func remove(_ key: Key) -> Bool {
+        let index = index(of: key)
+        guard index < entries.count, entries[index].key == key, entries[index].value != nil else {
+            return false
+        }
+        count -= 1
+        if index == entries.count - 1 {
+            entries.removeLast()
+        } else {
+            entries[index].value = nil
+        }
+        if count * 2 < entries.count { entries.removeAll { $0.value == nil } }
+        return true
+    }
+
+    mutating func removeAll(where isGone: (Value) -> Bool) {
+        entries.removeAll { $0.value.map(isGone) ?? true }
+        count = entries.count
+    }
+
+    /// Where a key is, or would be.
+    private func index(of key: Key) -> Int {
+        guard let last = entries.last?.key, last >= key else { return entries.count }
+        if last == key { return entries.count - 1 }
+        return entries.indices.partitioningIndex { entries[$0].key >= key }
+    }
+}
