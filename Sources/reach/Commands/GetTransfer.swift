@@ -92,7 +92,7 @@ struct GetTransfer: Sendable {
         var options = TaskOptions()
         options.keepsPartialFile = true
         options.partialFile = files.part
-        options.goesOnWithoutValidator = checksum != nil
+        options.continuesWithoutValidator = checksum != nil
         var request = request
         // The file as it is on the server: that is what ranges and checksums count.
         request.options.decompressesContent = false
