@@ -16,7 +16,7 @@ public struct CachedResponse: Sendable, Equatable {
     }
 }
 
-/// Has the last word about what is stored in the response cache.
+/// Decides what is stored in the response cache.
 ///
 /// One of a request wins over that of its manager. ``ResponseCacher`` has ready-made ones.
 public protocol CachedResponseHandler: Sendable {

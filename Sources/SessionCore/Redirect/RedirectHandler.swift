@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Has the last word about each redirect.
+/// Decides about each redirect.
 ///
 /// One of a request wins over that of its manager. ``Redirector`` has ready-made ones.
 public protocol RedirectHandler: Sendable {

@@ -161,7 +161,7 @@ final class EasyOptions {
     let proxy: String?
     let credentials: LibraryCredentials?
     let needsNewConnection: Bool
-    /// What of it comes from the request and from the address alone.
+    /// The sources of the other options, compared instead of them.
     private let source: SharedRequestOptions
     private let isSecure: Bool
     private let isBulk: Bool

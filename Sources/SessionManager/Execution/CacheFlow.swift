@@ -134,7 +134,7 @@ final class CacheFlow {
         }
     }
 
-    /// The stored response as it is used after the server, or its failure, has spoken.
+    /// The stored response as it is used after the server's answer or failure.
     ///
     /// - Parameter isSecret: libcurl has authenticated the request, so that its response is not stored.
     func storedToUse(_ request: SessionRequest, isSecret: Bool) -> (StoredResponse, SessionResponse)? {
@@ -236,7 +236,7 @@ final class CacheFlow {
     }
 }
 
-/// The response cache of a manager, and the handler that has the last word about what is stored in it.
+/// The response cache of a manager, and the handler that decides what is stored in it.
 final class CacheAccess: Sendable {
     let cache: DiskResponseCache
     let handler: (any CachedResponseHandler)?
@@ -246,7 +246,7 @@ final class CacheAccess: Sendable {
         self.handler = handler
     }
 
-    /// The same cache, where a task's own handler has the last word.
+    /// The same cache with a task's own handler; nil keeps the manager's.
     func with(_ handler: (any CachedResponseHandler)?) -> CacheAccess {
         handler.map { CacheAccess(cache, handler: $0) } ?? self
     }

@@ -220,7 +220,7 @@ struct ContentRouter {
         _ resumption: inout Resumption,
         cause: String?
     ) throws(SessionError) -> Bool {
-        guard let given = chain.task.plan.head?.given else { return false }
+        guard let given = try? chain.task.plan.head?.current?.get() else { return false }
         let cause = cause ?? "the connection was lost"
         guard let answer = resumption.answer(head, chain) else {
             // The reader knows the head, and nothing may contradict it.

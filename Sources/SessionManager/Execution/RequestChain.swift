@@ -40,7 +40,7 @@ final class RequestChain {
     /// Whether the request may be carried out twice.
     var isIdempotent: Bool { task.plan.options.queueing?.values.isIdempotent ?? request.method.isIdempotent }
     /// Whether a checksum shows at the end that the bytes of a download belong together.
-    var isChecked: Bool { task.sharedPlan.value.options.goesOnWithoutValidator }
+    var isChecked: Bool { task.sharedPlan.value.options.continuesWithoutValidator }
 
     /// Whether a URL is of the origin that the task was made for.
     func isAtHome(_ url: URL) -> Bool {

@@ -84,7 +84,7 @@ final class RequestExecutor {
         perform(machine.parked(steps.progress()))
     }
 
-    /// Goes on after ``park(_:)``.
+    /// Ends ``park(_:)``.
     func unpark() {
         guard machine.isParked, !machine.isFinished else { return }
         task.publish(.unparked)

@@ -58,7 +58,7 @@ public protocol SessionDelegate: Sendable {
     /// Bytes of the body were handed to the connection.
     ///
     /// Called with several parts together where the delegate is slower than the connection. What is sent
-    /// again, for instance after a redirect, is told when it exceeds what has been told.
+    /// again, for instance after a redirect, is reported when it exceeds what has been reported.
     ///
     /// - Parameters:
     ///   - count: bytes since the last call, at least 1.

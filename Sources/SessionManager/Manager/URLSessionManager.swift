@@ -157,8 +157,7 @@ public final class URLSessionManager: Sendable {
         }
     }
 
-    /// Has the last word about what the tasks that are made from now on store in ``cache``; nil stores what
-    /// may be stored.
+    /// Decides what the tasks that are made from now on store in ``cache``; nil stores what may be stored.
     public var cachedResponseHandler: (any CachedResponseHandler)? {
         get { state.withLock { $0.cachedResponseHandler } }
         set {
@@ -169,7 +168,7 @@ public final class URLSessionManager: Sendable {
         }
     }
 
-    /// Hear of every step of the tasks that are made from now on; none unless set.
+    /// Get every step of the tasks that are made from now on; none unless set.
     public var eventMonitors: [EventMonitor] {
         get { state.withLock { $0.monitors } }
         set { change { $0.monitors = newValue } }

@@ -6,14 +6,14 @@ import Glibc
 public import Reachability
 public import SessionCore
 
-/// Something that keeps in memory what can be had again.
+/// A cache in memory whose content can be loaded again.
 public protocol PurgeableCache: AnyObject, Sendable {
     /// Removes everything; whether there was anything. From any thread.
     @discardableResult
     func removeAll() -> Bool
 }
 
-/// Says when memory runs short, as long as it exists: the kernel's pressure stall information.
+/// Reports when memory runs short, as long as it exists: the kernel's pressure stall information.
 ///
 ///     let pressure = try MemoryPressureMonitor(purging: [images, thumbnails])
 ///

@@ -71,7 +71,7 @@ final class InternetProbeDriver {
     func remove(_ subscription: InternetSubscription) { subscriptions.removeAll { $0 === subscription } }
 
     private func changed(_ update: ReachabilityUpdate, _ me: LoopBound<InternetProbeDriver>) {
-        // Told before it was stopped, and arrived afterwards.
+        // Reported before it was stopped, and arrived afterwards.
         guard isStarted else { return }
         let path = update.path
         // Unknown: asking finds it out. With an alternative the transfer goes over that.

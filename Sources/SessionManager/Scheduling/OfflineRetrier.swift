@@ -4,7 +4,6 @@ public import HTTPTypes
 public import Reachability
 public import ReachabilityCore
 public import SessionCore
-import Synchronization
 
 /// Waits after a failure that the network explains until it can be reached, and tries the request again;
 /// Alamofire's.
@@ -14,7 +13,7 @@ import Synchronization
 ///
 ///     manager.interceptor = Interceptor(retriers: [OfflineRetrier()])
 public struct OfflineRetrier: RequestRetrier {
-    /// Who knows when the network is back.
+    /// Reports when the network is back.
     public let provider: any ReachabilityProvider
     /// How long it is waited for at most; 5 s.
     public var limit: Duration
@@ -57,49 +56,20 @@ public struct OfflineRetrier: RequestRetrier {
 
     /// Whether the provider says so within the limit.
     private func isReachable() async -> Bool {
-        let wait = ReachabilityWait()
+        let answer = Future<Bool>()
         let observation = provider.observeReachability { update in
-            if update.status.isReachable, update.path.isOnline { wait.end(true) }
+            if update.status.isReachable, update.path.isOnline { answer.fulfil(true) }
         }
         defer { observation.cancel() }
         let alarm = Task {
             guard (try? await Task.sleep(for: limit)) != nil else { return }
-            wait.end(false)
+            answer.fulfil(false)
         }
         defer { alarm.cancel() }
         return await withTaskCancellationHandler {
-            await wait.value()
+            await answer.value
         } onCancel: {
-            wait.end(false)
-        }
-    }
-}
-
-/// The first of several answers.
-private final class ReachabilityWait: Sendable {
-    private struct State {
-        var answer: Bool?
-        var waiting: CheckedContinuation<Bool, Never>?
-    }
-
-    private let state = Mutex(State())
-
-    func end(_ answer: Bool) {
-        let waiting: CheckedContinuation<Bool, Never>? = state.withLock { state in
-            guard state.answer == nil else { return nil }
-            state.answer = answer
-            return state.waiting.take()
-        }
-        waiting?.resume(returning: answer)
-    }
-
-    func value() async -> Bool {
-        await withCheckedContinuation { continuation in
-            let answer: Bool? = state.withLock { state in
-                if state.answer == nil { state.waiting = continuation }
-                return state.answer
-            }
-            if let answer { continuation.resume(returning: answer) }
+            answer.fulfil(false)
         }
     }
 }

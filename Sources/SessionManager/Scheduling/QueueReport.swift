@@ -3,7 +3,7 @@
 import SessionCore
 import Synchronization
 
-/// What every thread may know of a queue.
+/// The state of a queue, for all threads.
 final class QueueReport: Sendable {
     private struct State {
         var counts = QueueCounts()
@@ -26,7 +26,7 @@ final class QueueReport: Sendable {
 
     func update(_ gate: GateView) { state.withLock { $0.gate = gate } }
 
-    /// Why one waits that is held like this.
+    /// Why a task with this hold and demand waits.
     func reasons(_ hold: QueueHold, _ demand: NetworkDemand) -> [HoldReason] {
         let gate = gate
         // One that runs stops for the user's pause alone.

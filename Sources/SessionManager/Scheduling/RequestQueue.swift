@@ -171,7 +171,7 @@ public final class RequestQueue: Sendable {
     /// The internet was found behind the network, or not; nil without a probe.
     private func internetFound(_ found: Bool?) { onLoop { $0.internetFound(found) } }
 
-    /// For the tables of the sessions.
+    /// The scheduler for a session.
     func scheduler(on reactor: Reactor) -> LoopBound<RequestScheduler> {
         // Sessions exist only where there is a thread.
         scheduler

@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// The loop's thread makes the handshakes; what is kept may be read from any thread.
 package final class TrustEvaluator: Sendable {
-    /// Who decides.
+    /// What decides.
     package enum Judge: Sendable, Equatable {
         /// The security policy.
         case policy

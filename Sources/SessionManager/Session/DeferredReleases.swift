@@ -31,7 +31,7 @@ struct DeferredReleases<Item> {
         return taken
     }
 
-    /// Takes the emptied array back.
+    /// Keeps the emptied array for the next ones.
     mutating func reuse(_ room: [Item]) { self.room = room }
 }
 

@@ -72,7 +72,7 @@ public final class Session: Sendable {
         return (state.tasks.all + fresh).sorted { $0.identifier < $1.identifier }
     }
 
-    /// Takes a task in; false once it has been invalidated.
+    /// Adds a task; false once the session has been invalidated.
     ///
     /// - Parameter isResumedNext: the task is resumed before it is released.
     func adopt(_ task: SessionTask, isResumedNext: Bool) -> Bool {

@@ -38,6 +38,11 @@ public final class SessionTask: Sendable {
         var waiter: Waiter?
         /// Those that came after the first.
         var others: [Waiter] = []
+
+        subscript(direction: ByteCounters.Direction) -> TransferProgress? {
+            get { direction == .sent ? upload : download }
+            set { if direction == .sent { upload = newValue } else { download = newValue } }
+        }
     }
 
     private enum Waiter: Sendable {
@@ -92,34 +97,27 @@ public final class SessionTask: Sendable {
             counters.isWatched.store(true, ordering: .relaxed)
         }
         if let handler = plan.options.uploadProgress {
-            record.withLock { $0.upload = progress(of: .sent, plan.options.progressQueue, handler) }
+            record.withLock { $0.upload = makeProgress(of: .sent, plan.options.progressQueue, handler) }
         }
         if let handler = plan.options.downloadProgress {
-            record.withLock { $0.download = progress(of: .received, plan.options.progressQueue, handler) }
+            record.withLock { $0.download = makeProgress(of: .received, plan.options.progressQueue, handler) }
         }
     }
 
-    /// The body's way.
-    public var uploadProgress: TransferProgress {
+    /// The progress of the body.
+    public var uploadProgress: TransferProgress { progress(of: .sent) }
+    /// The progress of the content.
+    public var downloadProgress: TransferProgress { progress(of: .received) }
+
+    private func progress(of direction: ByteCounters.Direction) -> TransferProgress {
         record.withLock { record in
-            if let upload = record.upload { return upload }
-            let progress = progress(of: .sent)
-            record.upload = progress
+            let progress = record[direction] ?? makeProgress(of: direction)
+            record[direction] = progress
             return progress
         }
     }
 
-    /// The content's way.
-    public var downloadProgress: TransferProgress {
-        record.withLock { record in
-            if let download = record.download { return download }
-            let progress = progress(of: .received)
-            record.download = progress
-            return progress
-        }
-    }
-
-    private func progress(
+    private func makeProgress(
         of direction: ByteCounters.Direction, _ queue: DeliveryQueue? = nil,
         _ handler: (@Sendable (TransferProgress.Snapshot) -> Void)? = nil
     ) -> TransferProgress {
@@ -136,7 +134,7 @@ public final class SessionTask: Sendable {
     func updateBytes(_ direction: ByteCounters.Direction, _ count: Int64, of all: Int64?) {
         guard counters.update(direction, to: count, of: all) else { return }
         let (progress, watchers) = record.withLock { record in
-            (direction == .sent ? record.upload : record.download, record.byteWatchers)
+            (record[direction], record.byteWatchers)
         }
         progress?.bytesChanged()
         for watcher in watchers { watcher() }
@@ -174,7 +172,7 @@ public final class SessionTask: Sendable {
     public var error: SessionError? { record.withLock { $0.outcome?.error } }
     /// What was measured, once it has completed: one entry for each exchange.
     public var metrics: [TransferMetrics] { record.withLock { $0.outcome?.metrics ?? [] } }
-    /// Yours to use.
+    /// For the program's own use.
     public var taskDescription: String? {
         get { record.withLock { $0.description } }
         set { record.withLock { $0.description = newValue } }
@@ -196,7 +194,7 @@ public final class SessionTask: Sendable {
         }
     }
 
-    /// Stops its bytes, its time-outs and its claim to a place among the transfers of its host.
+    /// Stops its bytes, its time-outs and its claim to a slot among the transfers of its host.
     ///
     /// The connection is kept.
     public func suspend() {
@@ -242,7 +240,7 @@ public final class SessionTask: Sendable {
         }
     }
 
-    /// Resumes it and waits for what it brings.
+    /// Resumes it and waits for its content.
     @inline(__always)
     nonisolated(nonsending) func content() async throws(SessionError) -> (Data, SessionResponse) {
         resume()

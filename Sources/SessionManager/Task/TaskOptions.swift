@@ -22,7 +22,7 @@ public struct TaskOptions: Sendable {
     public var interceptor: (any RequestInterceptor)?
     /// Decides about redirects before the manager's delegate is asked.
     public var redirectHandler: (any RedirectHandler)?
-    /// Has the last word about what is stored in the response cache, instead of the manager's own.
+    /// Decides what is stored in the response cache, instead of the manager's own handler.
     public var cachedResponseHandler: (any CachedResponseHandler)?
     /// Answers challenges before the manager's delegate is asked.
     public var challengeHandler: ChallengeHandler?
@@ -39,7 +39,7 @@ public struct TaskOptions: Sendable {
     ///
     /// For programs that compare a checksum of the whole at the end: a part of one version with the rest of
     /// another goes unnoticed otherwise.
-    public var goesOnWithoutValidator = false
+    public var continuesWithoutValidator = false
     /// Where a download writes down what a later process can continue from; nil writes nothing.
     ///
     /// The file is there from the head of the response on, and is removed when the download is complete. A
@@ -55,7 +55,7 @@ public struct TaskOptions: Sendable {
     /// What it asks of the queue; nil for nothing.
     var queueing: QueueOptions?
 
-    /// The manager's own ways.
+    /// The manager's own settings.
     public init() {}
 }
 

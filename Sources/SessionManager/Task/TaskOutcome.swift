@@ -17,7 +17,7 @@ public struct TaskOutcome: Sendable {
         var metrics: [Shared<TransferMetrics>]
     }
 
-    /// Handed from hand to hand, and hardly ever changed.
+    /// By reference: an outcome is passed on often, and hardly ever changed.
     private var contents: Shared<Contents>
 
     /// The head of the last response; nil where none came.

@@ -30,14 +30,8 @@ public final class TransferProgress: Sendable {
         public var isIndeterminate: Bool { totalBytes == nil }
     }
 
-    private struct State {
-        /// Not delivered yet: at most one before the newest, so that a fast transfer shows a moment before
-        /// its end.
-        var pending: [Snapshot] = []
-        var isDelivering = false
-    }
-
-    private let state = Mutex(State())
+    /// At most one before the newest, so that a fast transfer shows a moment before its end.
+    private let calls = Mutex(PendingCalls<Snapshot>())
     private let counters: ByteCounters
     private let direction: ByteCounters.Direction
     private let handler: (@Sendable (Snapshot) -> Void)?
@@ -77,28 +71,36 @@ public final class TransferProgress: Sendable {
     /// Has the handler called with what is now, if there is one; on the loop's thread.
     func bytesChanged() {
         guard handler != nil, let queue else { return }
-        let start = state.withLock { state in
-            if state.pending.count >= 2 { state.pending.removeLast() }
-            state.pending.append(snapshot)
-            defer { state.isDelivering = true }
-            return !state.isDelivering
+        let begins = calls.withLock { calls in
+            if calls.values.count >= 2 { calls.values.removeLast() }
+            calls.values.append(snapshot)
+            return calls.begin()
         }
-        // The deliverer keeps the object: the last moment arrives although the task has released it.
-        if start { queue.submit { self.deliver() } }
+        // The closure keeps the object: the last moment arrives although the task has released it.
+        if begins {
+            queue.submit { while let next = self.calls.withLock({ $0.next() }) { self.handler?(next) } }
+        }
+    }
+}
+
+/// Values that one call after the other gets, in order; kept behind a lock.
+package struct PendingCalls<Value> {
+    package var values: [Value] = []
+    private var areDelivered = false
+
+    package init() {}
+
+    /// Begins the delivery of the values; false where it is under way.
+    package mutating func begin() -> Bool {
+        defer { areDelivered = true }
+        return !areDelivered
     }
 
-    private func deliver() {
-        while true {
-            let next: Snapshot? = state.withLock { state in
-                guard !state.pending.isEmpty else {
-                    state.isDelivering = false
-                    return nil
-                }
-                return state.pending.removeFirst()
-            }
-            guard let next else { return }
-            handler?(next)
-        }
+    /// The next value; nil ends the delivery.
+    package mutating func next() -> Value? {
+        guard values.isEmpty else { return values.removeFirst() }
+        areDelivered = false
+        return nil
     }
 }
 
@@ -128,7 +130,7 @@ final class ByteCounters: Sendable {
         }
     }
 
-    /// Notes a change; the count never goes back.
+    /// Records a change; the count never decreases.
     ///
     /// - Returns: whether it is to be reported.
     func update(_ direction: Direction, to count: Int64, of all: Int64?) -> Bool {

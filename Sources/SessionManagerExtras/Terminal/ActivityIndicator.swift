@@ -4,7 +4,7 @@ public import Reachability
 public import SessionManager
 import Synchronization
 
-/// Tells when a program is busy with requests: for a light on a device, a spinner on a terminal, a state on a
+/// Shows when a program is busy with requests: for a light on a device, a spinner on a terminal, a state on a
 /// socket.
 ///
 ///     let indicator = ActivityIndicator { led.isOn = $0 }
@@ -16,8 +16,7 @@ import Synchronization
 public final class ActivityIndicator: Sendable {
     private struct State: ~Copyable {
         var machine: ActivityStateMachine
-        var isDelivering = false
-        var pending: [Bool] = []
+        var calls = PendingCalls<Bool>()
         var followed: [Task<Void, Never>] = []
     }
 
@@ -95,11 +94,10 @@ public final class ActivityIndicator: Sendable {
             switch event(&state.machine) {
             case .nothing: return (nil, false)
             case .armTimer(let number, let delay): return ((number, delay), false)
-            case .show: state.pending.append(true)
-            case .hide: state.pending.append(false)
+            case .show: state.calls.values.append(true)
+            case .hide: state.calls.values.append(false)
             }
-            defer { state.isDelivering = true }
-            return (nil, !state.isDelivering)
+            return (nil, state.calls.begin())
         }
         if let (number, delay) = timer {
             let clock = clock
@@ -111,17 +109,5 @@ public final class ActivityIndicator: Sendable {
         if delivers { queue.submit { self.deliver() } }
     }
 
-    private func deliver() {
-        while true {
-            let next: Bool? = state.withLock { state in
-                guard !state.pending.isEmpty else {
-                    state.isDelivering = false
-                    return nil
-                }
-                return state.pending.removeFirst()
-            }
-            guard let next else { return }
-            action(next)
-        }
-    }
+    private func deliver() { while let next = state.withLock({ $0.calls.next() }) { action(next) } }
 }

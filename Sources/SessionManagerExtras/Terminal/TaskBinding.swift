@@ -11,7 +11,7 @@ import Synchronization
 ///     }
 ///     binding.bind(to: task)
 ///
-/// Let go of the binding and nothing is called any more; the task does not notice. From any thread.
+/// Nothing is called after the end of the binding, which the task does not notice. From any thread.
 public final class TaskBinding: Sendable {
     /// What is to be shown.
     public struct Moment: Sendable, Equatable {
@@ -26,11 +26,10 @@ public final class TaskBinding: Sendable {
     }
 
     private struct State {
-        /// Tells the task of now from earlier ones, whose news no longer count.
+        /// Of the present task: reports about earlier ones do not count.
         var generation = 0
         var stop: (@Sendable () -> Void)?
-        var pending: [Moment] = []
-        var isDelivering = false
+        var calls = PendingCalls<Moment>()
     }
 
     private let state = Mutex(State())
@@ -59,7 +58,7 @@ public final class TaskBinding: Sendable {
     public func bind(to task: SessionTask?) {
         let (generation, stop) = state.withLock { state in
             state.generation += 1
-            state.pending = []
+            state.calls.values = []
             return (state.generation, state.stop.take())
         }
         stop?()
@@ -100,14 +99,13 @@ public final class TaskBinding: Sendable {
         let delivers = state.withLock { state in
             guard state.generation == generation else { return false }
             // Bytes alone need no more than the newest count.
-            if isActive == nil, let last = state.pending.last, last.isActive == moment.isActive,
+            if isActive == nil, let last = state.calls.values.last, last.isActive == moment.isActive,
                 last.waitingReason == moment.waitingReason
             {
-                state.pending.removeLast()
+                state.calls.values.removeLast()
             }
-            state.pending.append(moment)
-            defer { state.isDelivering = true }
-            return !state.isDelivering
+            state.calls.values.append(moment)
+            return state.calls.begin()
         }
         // A queue may run its work at once, which must not happen under the hub's lock.
         if delivers { Task { [queue, weak self] in queue.submit { [weak self] in self?.deliver() } } }
@@ -122,17 +120,5 @@ public final class TaskBinding: Sendable {
         }
     }
 
-    private func deliver() {
-        while true {
-            let next: Moment? = state.withLock { state in
-                guard !state.pending.isEmpty else {
-                    state.isDelivering = false
-                    return nil
-                }
-                return state.pending.removeFirst()
-            }
-            guard let next else { return }
-            show(next)
-        }
-    }
+    private func deliver() { while let next = state.withLock({ $0.calls.next() }) { show(next) } }
 }

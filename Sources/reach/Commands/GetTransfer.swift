@@ -93,7 +93,7 @@ struct GetTransfer: Sendable {
         var options = TaskOptions()
         options.keepsPartialFile = true
         options.partialFile = files.part
-        options.goesOnWithoutValidator = checksum != nil
+        options.continuesWithoutValidator = checksum != nil
         var request = request
         // Without decompression, since ranges and checksums refer to the file on the server.
         request.options.decompressesContent = false
