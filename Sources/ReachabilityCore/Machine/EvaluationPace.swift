@@ -4,7 +4,7 @@
 struct EvaluationPace: Sendable {
     /// Drivers send hundreds of wireless events during a scan; one evaluation after them is enough.
     static let noiseWindow: Int64 = 100_000_000
-    // While events keep coming, evaluations take at most one part in ten of the CPU.
+    // While events keep coming, evaluations of up to 50 ms take at most one part in ten of the CPU.
     private static let evaluationDutyCycle: Int64 = 10
     // An evaluation of less than 2 ms does not change the spacing of the timing.
     private static let shortestSpacing: Int64 = 20_000_000
