@@ -31,7 +31,7 @@ struct ResumeAfterLossTests {
         "RB-26 after lost events, and after a sleep, no answer of the kernel holds",
         arguments: [NetworkEvent.overrun, .resumed(after: .seconds(30))])
     func answers(event: NetworkEvent) throws {
-        let memory = AnswerMemory()
+        let cache = KernelCache()
         let (v4, v6) = (try #require(IPAddress("192.0.2.1")), try #require(IPAddress("2001:db8::1")))
         let link = KernelAnswer.link(LinkState(index: 2, name: "eth0"))
         let route = KernelAnswer.route(RouteAnswer(kind: .unicast, interface: 2))
@@ -42,9 +42,9 @@ struct ResumeAfterLossTests {
             (.route(RouteLookup(destination: v4, interface: 2)), route),
             (.route(RouteLookup(destination: v6, interface: 2)), route),
         ]
-        for (question, answer) in known { memory.remember(question, answer) }
-        #expect(known.allSatisfy { memory[$0.0] != nil })
-        memory.notice(event)
-        for (question, _) in known { #expect(memory[question] == nil, "\(question)") }
+        for (question, answer) in known { cache.store(question, answer) }
+        #expect(known.allSatisfy { cache[$0.0] != nil })
+        cache.invalidate(after: event)
+        for (question, _) in known { #expect(cache[question] == nil, "\(question)") }
     }
 }
