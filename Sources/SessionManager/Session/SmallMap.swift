@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ReachabilityCore
-
 /// Values by keys, in the order of the keys: an array, since there are few at a time.
 ///
 /// The first `Dictionary` with a type of keys has Swift's runtime search all of a program's conformances for
@@ -63,10 +61,15 @@ struct SmallMap<Key: Comparable, Value>: ~Copyable {
         count = entries.count
     }
 
-    /// Where a key is, or would be.
+    /// Where a key is, or would be: by binary search, unless it is the last one or beyond.
     private func index(of key: Key) -> Int {
         guard let last = entries.last?.key, last >= key else { return entries.count }
         if last == key { return entries.count - 1 }
-        return entries.indices.partitioningIndex { entries[$0].key >= key }
+        var (low, high) = (0, entries.count - 1)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if entries[middle].key >= key { high = middle } else { low = middle + 1 }
+        }
+        return low
     }
 }

@@ -19,11 +19,12 @@ protocol TransferControl: AnyObject {
 final class EngineTurn {
     let reactor: Reactor
     let clock = LoopClock()
-    /// The engine, which owns this object.
+    /// The engine, which owns this object and ends with ``close()``; unowned, since a weak reference slows
+    /// every count of the engine's references.
     unowned var control: (any TransferControl)?
-    /// Some multi handle wants to be called at once.
+    /// Whether any multi handle wants to be called at once: other turns look at no pool.
     var isDue = false
-    /// Some multi handle may have finished transfers.
+    /// Whether any multi handle may have finished transfers.
     var mayHaveFinished = false
     private var isInsideLibcurl = false
     private var deferred: [() -> Void] = []
