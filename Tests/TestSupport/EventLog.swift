@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Synchronization
+import Testing
 
 /// What a test's callbacks have seen, in order, and a way to wait for it without polling.
 package final class EventLog<Element: Sendable>: Sendable {
@@ -36,15 +37,27 @@ package final class EventLog<Element: Sendable>: Sendable {
         for (continuation, elements) in ready { continuation.resume(returning: elements) }
     }
 
-    /// Waits until what has been seen satisfies `predicate`, at most for `limit`, or until the task is cancelled.
+    /// Waits until what has been seen satisfies `predicate`, or until the task is cancelled.
     ///
-    /// It is asked at once and with every element.
+    /// It is asked at once and with every element. A wait of a minute in vain is an issue of the test; one with
+    /// a limit of its own is not, and its test states an expectation about the result.
     ///
-    /// - Returns: what had been seen when it was first satisfied, or else what has been seen at all; so the test
-    ///   states its expectation about the result.
+    /// - Returns: what had been seen when it was first satisfied, or else what has been seen at all.
     @discardableResult
     package func wait(
-        within limit: Duration = .seconds(60), until predicate: @escaping @Sendable ([Element]) -> Bool
+        within limit: Duration? = nil, fileID: String = #fileID, filePath: String = #filePath,
+        line: Int = #line, column: Int = #column, until predicate: @escaping @Sendable ([Element]) -> Bool
+    ) async -> [Element] {
+        let seen = await seen(within: limit ?? .seconds(60), until: predicate)
+        if limit == nil, !Task.isCancelled, !predicate(seen) {
+            let place = SourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+            Issue.record("not within a minute: \(seen.suffix(20))", sourceLocation: place)
+        }
+        return seen
+    }
+
+    private func seen(
+        within limit: Duration, until predicate: @escaping @Sendable ([Element]) -> Bool
     ) async -> [Element] {
         let id = state.withLock { state in
             state.next += 1
@@ -72,8 +85,13 @@ package final class EventLog<Element: Sendable>: Sendable {
 
     /// Waits until so many have been seen.
     @discardableResult
-    package func wait(forCount count: Int, within limit: Duration = .seconds(60)) async -> [Element] {
-        await wait(within: limit) { $0.count >= count }
+    package func wait(
+        forCount count: Int, within limit: Duration? = nil, fileID: String = #fileID,
+        filePath: String = #filePath, line: Int = #line, column: Int = #column
+    ) async -> [Element] {
+        await wait(within: limit, fileID: fileID, filePath: filePath, line: line, column: column) {
+            $0.count >= count
+        }
     }
 
     private func expire(_ id: Int) {
