@@ -57,12 +57,14 @@ final class ServiceLab: Sendable {
     }
 
     /// Stops it and takes the folder away.
-    func stop() async {
+    /// - Parameter look: Looks at what the service has left, before the folder goes.
+    func stop(_ look: () -> Void = {}) async {
         service.perform { [ended] in
             $0.whenEnded { ended.append(true) }
             $0.stop()
         }
         await ended.wait(forCount: 1)
+        look()
         _ = try? await reactor.run(["rm", "-rf", folder])
     }
 
