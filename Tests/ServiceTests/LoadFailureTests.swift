@@ -13,6 +13,8 @@ struct LoadFailureTests {
                 "libcurl.so.4: cannot create shared object descriptor: Cannot allocate memory",
                 CLINUX_MEMORY_SHORT
             ),
+            ("libcurl.so.4: cannot create shared object descriptor", CLINUX_MEMORY_SHORT),
+            ("libz.so.1: cannot open shared object file: Cannot allocate memory", CLINUX_MEMORY_SHORT),
             ("libz.so.1: cannot map zero-fill pages", CLINUX_MEMORY_SHORT),
             ("out of memory", CLINUX_MEMORY_SHORT),
             ("libz.so.1: cannot open shared object file: Too many open files", CLINUX_DESCRIPTORS_SHORT),
