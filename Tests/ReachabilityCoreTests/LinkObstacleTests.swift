@@ -86,7 +86,10 @@ struct LinkObstacleTests {
         #expect([lacking.sentence, routed.sentence] == [sentence, sentence])
         #expect(routed.code == .linkDown)
         #expect(lacking.obstacle == .link(.port("eth0", .heldByBridge(state))))
-        // The sentence does not mention it if the port itself has no carrier.
+        // The sentence does not mention it if the port forwards, or has no carrier itself.
+        network.change(eth0) { $0.bridgePortState = .forwarding }
+        #expect(network.evaluate(.general).reason.sentence == "br0: no carrier")
+        network.change(eth0) { $0.bridgePortState = state }
         network.setCarrier(eth0, false)
         #expect(network.evaluate(.general).reason.sentence == "br0: no carrier")
     }

@@ -144,6 +144,14 @@ struct PolicyRulesTests {
         return network
     }
 
+    /// A dead way of IPv4's own: a tunnel may be meant to go that way, a translator is not.
+    private static func addDeadIPv4(_ network: inout FakeNetwork) {
+        let eth1 = network.addLink("eth1")
+        network.addAddress("198.51.100.2/24", to: eth1)
+        network.addRoute("0.0.0.0/0", via: "198.51.100.1", on: eth1, metric: 5000)
+        network.setCarrier(eth1, false)
+    }
+
     private static var onlyIPv4: PathEvaluator {
         var configuration = ReachabilityConfiguration()
         configuration.family = .ipv4
@@ -163,6 +171,8 @@ struct PolicyRulesTests {
         #expect(own.interface == name)
         #expect(own.underlay == "eth0")
         #expect(Self.reports(Self.translated(name))[name]?.isOnline == true)
+        let beside = Self.translated(name, Self.addDeadIPv4).evaluate(Self.onlyIPv4)
+        #expect(beside.isOnline && beside.underlay == "eth0")
     }
 
     @Test("FLD-011 without an IPv6 path, or where that is dead, it is none; nor is another tunnel")
@@ -171,5 +181,9 @@ struct PolicyRulesTests {
         #expect(without.reason.code == .tunnelWithoutUnderlay)
         let dead = Self.translated("clat") { $0.setCarrier($0.index("eth0"), false) }
         #expect(dead.evaluate(Self.onlyIPv4).reason.code == .tunnelWithoutUnderlay)
+        for name in ["tun0", "clatter"] {
+            let other = Self.translated(name, Self.addDeadIPv4).evaluate(Self.onlyIPv4)
+            #expect(other.reason.code == .tunnelWithoutUnderlay, "\(name): \(other.reason)")
+        }
     }
 }

@@ -13,6 +13,8 @@ struct LoadFailureTests {
                 "libcurl.so.4: cannot create shared object descriptor: Cannot allocate memory",
                 CLOADER_NO_MEMORY
             ),
+            ("libcurl.so.4: cannot create shared object descriptor", CLOADER_NO_MEMORY),
+            ("libz.so.1: cannot open shared object file: Cannot allocate memory", CLOADER_NO_MEMORY),
             ("libz.so.1: cannot map zero-fill pages", CLOADER_NO_MEMORY),
             ("out of memory", CLOADER_NO_MEMORY),
             ("libz.so.1: cannot open shared object file: Too many open files", CLOADER_NO_RESOURCES),

@@ -57,12 +57,15 @@ final class ServiceLab: Sendable {
     }
 
     /// Stops the service and removes the folder.
-    func stop() async {
+    ///
+    /// - Parameter look: called between the two.
+    func stop(_ look: () -> Void = {}) async {
         service.perform { [ended] in
             $0.whenEnded { ended.append(true) }
             $0.stop()
         }
         await ended.wait(forCount: 1)
+        look()
         _ = try? await reactor.run(["rm", "-rf", folder])
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Synchronization
+import Testing
 
 /// Events of a test's callbacks, in order, with waiting that does not poll.
 package final class EventLog<Element: Sendable>: Sendable {
@@ -36,15 +37,27 @@ package final class EventLog<Element: Sendable>: Sendable {
         for (continuation, elements) in ready { continuation.resume(returning: elements) }
     }
 
-    /// Waits until the events satisfy `predicate`, at most for `limit`, or until the task is cancelled.
+    /// Waits until the events satisfy `predicate`, or until the task is cancelled.
     ///
-    /// Evaluated at once and with every event.
+    /// Evaluated at once and with every event. A minute without success is an issue of the test; a wait with
+    /// a limit of its own is none, so that the test states its expectation about the result.
     ///
-    /// - Returns: the events when they first satisfied it, or else all events, so that the test states its
-    ///   expectation about the result.
+    /// - Returns: the events when they first satisfied it, or else all events.
     @discardableResult
     package func wait(
-        within limit: Duration = .seconds(60), until predicate: @escaping @Sendable ([Element]) -> Bool
+        within limit: Duration? = nil, fileID: String = #fileID, filePath: String = #filePath,
+        line: Int = #line, column: Int = #column, until predicate: @escaping @Sendable ([Element]) -> Bool
+    ) async -> [Element] {
+        let seen = await seen(within: limit ?? .seconds(60), until: predicate)
+        if limit == nil, !Task.isCancelled, !predicate(seen) {
+            let place = SourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)
+            Issue.record("not within a minute: \(seen.suffix(20))", sourceLocation: place)
+        }
+        return seen
+    }
+
+    private func seen(
+        within limit: Duration, until predicate: @escaping @Sendable ([Element]) -> Bool
     ) async -> [Element] {
         let id = state.withLock { state in
             state.next += 1
@@ -72,8 +85,13 @@ package final class EventLog<Element: Sendable>: Sendable {
 
     /// Waits for a number of events.
     @discardableResult
-    package func wait(forCount count: Int, within limit: Duration = .seconds(60)) async -> [Element] {
-        await wait(within: limit) { $0.count >= count }
+    package func wait(
+        forCount count: Int, within limit: Duration? = nil, fileID: String = #fileID,
+        filePath: String = #filePath, line: Int = #line, column: Int = #column
+    ) async -> [Element] {
+        await wait(within: limit, fileID: fileID, filePath: filePath, line: line, column: column) {
+            $0.count >= count
+        }
     }
 
     private func expire(_ id: Int) {

@@ -19,7 +19,7 @@ struct ConfigurationReaderTests {
         for (option, value, allowed) in [
             ("--socket", "/" + long, "a path of at most 107 bytes for a socket, and this one has 108"),
             ("--socket", "@" + long, "a path of at most 107 bytes for a socket, and this one has 108"),
-            ("--socket", long, "an absolute path, or @ and a name, in quotation marks"),
+            ("--socket", long + "x", "an absolute path, or @ and a name, in quotation marks"),
             (
                 "--state-directory", "/" + String(repeating: "x", count: 4095),
                 "a path of at most 4095 bytes, and this one has 4096"

@@ -7,6 +7,7 @@ import SessionManager
 import TestSupport
 import Testing
 
+@Suite(.timeLimit(.minutes(10)))
 struct ContentStreamTests {
     @Test("chunks are there when they have come, not when all have")
     func early() async throws {

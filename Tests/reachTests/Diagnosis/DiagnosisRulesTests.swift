@@ -228,7 +228,13 @@ struct DiagnosisRulesTests {
                 "192.0.2.1", 3, 10, "192.0.2.1 on the way refuses (ICMP: administratively prohibited)",
                 "whose firewall"
             ),
+            (
+                "192.0.2.1", 3, 9, "192.0.2.1 on the way refuses (ICMP: administratively prohibited)",
+                "whose firewall"
+            ),
             ("192.0.2.1", 3, 3, "192.0.2.1 on the way refuses (ICMP: port unreachable)", "whose firewall"),
+            ("192.0.2.1", 3, 7, "192.0.2.1 on the way refuses (ICMP: host unreachable)", "behind 192.0.2.1"),
+            ("192.0.2.1", 3, 6, "192.0.2.1 on the way refuses (ICMP: no route)", "routes of 192.0.2.1"),
             ("192.0.2.1", 3, 1, "192.0.2.1 on the way refuses (ICMP: host unreachable)", "behind 192.0.2.1"),
             ("192.0.2.1", 3, 0, "192.0.2.1 on the way refuses (ICMP: no route)", "routes of 192.0.2.1"),
             ("192.0.2.1", 11, 0, "192.0.2.1 on the way gives up (ICMP: time exceeded)", "round in circles"),
@@ -236,6 +242,14 @@ struct DiagnosisRulesTests {
             (
                 "10.0.0.2", 3, 13, "this machine refuses (ICMP: administratively prohibited)",
                 "nft list ruleset"
+            ),
+            (
+                "127.0.0.1", 3, 13, "this machine refuses (ICMP: administratively prohibited)",
+                "nft list ruleset"
+            ),
+            (
+                "2001:db8::9", 1, 5, "2001:db8::9 on the way refuses (ICMP: administratively prohibited)",
+                "whose firewall"
             ),
             (
                 "2001:db8::9", 1, 1, "2001:db8::9 on the way refuses (ICMP: administratively prohibited)",

@@ -59,9 +59,10 @@ struct GetPassphraseTests {
     func wrongUsage() async throws {
         let lab = try await GetLab()
         try lab.write([0x0A], "empty")
+        try lab.write(Array(Origin.password.utf8), "pass")
         for words in [
             ["--pass-file", "empty"], ["--pass-file", "/nonexistent"],
-            ["--pass", "a", "--pass-file", "empty"],
+            ["--pass", Origin.password, "--pass-file", "pass"],
         ] {
             let end = try await lab.shell("exec \"$@\"", arguments(lab, words))
             #expect(end.code == 64, "\(words): \(end.errors)")
