@@ -49,7 +49,8 @@ extension LinkReporter {
                 isIPv6 ? LinkObstacle(ipv6Of: link) : nil)
         }
         if let duplicate = all.first(where: { $0.flags.contains(.duplicate) }) {
-            return makeReason(.noAddress, "\(name): \(duplicate.text) is also used by somebody else on the link")
+            return makeReason(
+                .noAddress, "\(name): \(duplicate.text) is also used by somebody else on the link")
         }
         if let tentative = all.first(where: { !$0.isUsable && !$0.address.isLinkLocal }) {
             return makeReason(.noAddress, "\(name): \(tentative.text) is still being checked for duplicates")
