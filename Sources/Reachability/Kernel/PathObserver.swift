@@ -60,10 +60,10 @@ package final class PathObserver {
         source?.setHosts(peers)
     }
 
-    /// The egress interface for a peer at this instant; nil for no route and for this machine.
+    /// The egress for a peer at this instant; nil for no route and for this machine.
     ///
     /// Never cached, because an event may be on its way.
-    package func egress(to peer: IPAddress, port: UInt16 = 0) -> LinkState? {
+    package func egress(to peer: IPAddress, port: UInt16 = 0) -> Egress? {
         conclusion { context throws(MissingAnswers) in
             try context.egress(to: peer, port: port)
         } ?? nil
@@ -119,6 +119,17 @@ package final class PathObserver {
             return missing.isEmpty ? EvaluationRound<Value?>.complete(value) : .needs(missing)
         }
         return value ?? nil
+    }
+
+    /// The other interfaces with a path of their own to a peer at this instant, the best one first.
+    package func uplinks(to peer: IPAddress, port: UInt16, besides index: Int32) -> [Uplink] {
+        var configuration = configuration
+        configuration.port = port
+        let evaluator = PathEvaluator(
+            target: .host([ReachabilityDestination(peer)]), configuration: configuration)
+        return conclusion { context throws(MissingAnswers) in
+            try evaluator.uplinks(to: peer, besides: index, &context)
+        } ?? []
     }
 
     /// The path to a peer at this instant, with its alternative; nil if the kernel does not answer.

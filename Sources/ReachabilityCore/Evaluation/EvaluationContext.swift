@@ -118,13 +118,12 @@ package struct EvaluationContext: ~Copyable {
         return .failure(KernelErrno(errno: KernelErrno.networkUnreachable))
     }
 
-    /// The egress link for an address with the kernel's choice of source; nil for no route and for this
-    /// machine.
+    /// The egress for an address with the kernel's choice of source; nil for no route and for this machine.
     ///
     /// - Parameter port: The TCP port; used if policy rules look at ports.
     package mutating func egress(
         to destination: IPAddress, port: UInt16 = 0
-    ) throws(MissingAnswers) -> LinkState? {
+    ) throws(MissingAnswers) -> Egress? {
         let looksAtPorts = (try? selectors(destination.family))?.contains(.transport) == true
         let lookup = RouteLookup(destination: destination, port: looksAtPorts ? port : 0)
         try require([.rules, .route(lookup), .route(lookup.entry)])
@@ -140,7 +139,11 @@ package struct EvaluationContext: ~Copyable {
             case .success(let route) = try route(decisive),
             route.kind == .unicast, let index = route.interface, let link = try link(index), !link.isLoopback
         else { return nil }
-        return link
+        var isTunnel = false
+        if case .tunnel = link.role { isTunnel = true }
+        let isDefault = (try? self.route(lookup.entry).get().prefixLength).map { $0 <= 1 } ?? false
+        return Egress(
+            link: link, isBeyondLink: route.gateway != nil || isDefault, isTunnel: isTunnel)
     }
 
     /// The route from the snapshot; requests nothing.
@@ -246,4 +249,12 @@ package struct EvaluationContext: ~Copyable {
         guard steps != nil else { return }
         steps?.append(step())
     }
+}
+
+/// Where the kernel sends the packets of a connection.
+package struct Egress: Sendable, Equatable {
+    package var link: LinkState
+    /// Whether a router, or the other end of a point-to-point link, forwards them.
+    package var isBeyondLink: Bool
+    package var isTunnel: Bool
 }

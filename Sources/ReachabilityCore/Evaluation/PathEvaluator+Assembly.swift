@@ -53,15 +53,12 @@ extension PathEvaluator {
         // Ties: IPv4 before IPv6.
         var decisive = failures.first ?? PathFailure(.noRoute, link: nil)
         for failure in failures where failure.rank > decisive.rank { decisive = failure }
-        let found = try alternative(for: failures, &context)
-        let alternative = found?.link
+        let alternative = try alternative(for: failures, &context)
         path.alternative = alternative?.name
-        path.alternativeSource = found?.source
+        path.alternativeSource = alternative?.source
         if let alternative {
-            let physical = try context.physicalMedium(
-                of: alternative, expensive: configuration.expensiveInterfaces)
-            path.alternativeMedium = physical.isWiFi ? .wifi : physical.medium
-            path.isAlternativeExpensive = physical.isExpensive
+            path.alternativeMedium = alternative.isWiFi ? .wifi : alternative.medium
+            path.isAlternativeExpensive = alternative.isExpensive
         }
         path.reason = try reason(of: decisive, alternative: alternative?.name, &context)
         context.record(

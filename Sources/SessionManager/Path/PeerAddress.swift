@@ -15,27 +15,34 @@ struct PeerAddress: Hashable {
     }
 
     /// Makes it the near end of a socket (bind(2)); a refusal leaves the socket as it was.
-    func bind(_ descriptor: Int32) {
+    func bind(_ descriptor: Int32) { _ = withSocketAddress { Glibc.bind(descriptor, $0, $1) } }
+
+    /// Connects a socket to it (connect(2)).
+    func connect(_ descriptor: Int32) -> Int32 { withSocketAddress { Glibc.connect(descriptor, $0, $1) } }
+
+    private func withSocketAddress(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         switch address.family {
         case .ipv4:
-            var near = sockaddr_in()
-            near.sin_family = sa_family_t(AF_INET)
-            near.sin_port = port.bigEndian
-            near.sin_addr.s_addr = UInt32(truncatingIfNeeded: address.low).bigEndian
-            Self.bind(descriptor, &near)
+            var end = sockaddr_in()
+            end.sin_family = sa_family_t(AF_INET)
+            end.sin_port = port.bigEndian
+            end.sin_addr.s_addr = UInt32(truncatingIfNeeded: address.low).bigEndian
+            return Self.pass(&end, to: body)
         case .ipv6:
-            var near = sockaddr_in6()
-            near.sin6_family = sa_family_t(AF_INET6)
-            near.sin6_port = port.bigEndian
-            withUnsafeMutableBytes(of: &near.sin6_addr) { $0.copyBytes(from: address.bytes) }
-            Self.bind(descriptor, &near)
+            var end = sockaddr_in6()
+            end.sin6_family = sa_family_t(AF_INET6)
+            end.sin6_port = port.bigEndian
+            withUnsafeMutableBytes(of: &end.sin6_addr) { $0.copyBytes(from: address.bytes) }
+            return Self.pass(&end, to: body)
         }
     }
 
-    private static func bind<Address>(_ descriptor: Int32, _ near: inout Address) {
-        _ = withUnsafeMutablePointer(to: &near) { pointer in
+    private static func pass<Address>(
+        _ end: inout Address, to body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) -> Int32 {
+        withUnsafePointer(to: &end) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                Glibc.bind(descriptor, $0, socklen_t(MemoryLayout<Address>.size))
+                body($0, socklen_t(MemoryLayout<Address>.size))
             }
         }
     }

@@ -95,6 +95,7 @@ extension NetworkFacts {
         // What carries a tunnel is not said but for its cost.
         isWired = word == .wired && !isModem && !(path.medium == .tunnel && path.isExpensive)
         isExpensive = path.isExpensive
+        interface = path.interface
         alternative = path.alternative
         if let medium = path.alternativeMedium {
             isAlternativeWiFi = medium == .wifi

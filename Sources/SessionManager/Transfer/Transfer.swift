@@ -82,6 +82,8 @@ final class Transfer {
     let credentials: LibraryCredentials?
     /// Whether it may use no connection that is there already.
     let needsNewConnection: Bool
+    /// Whether it connects and sends nothing (CURLOPT_CONNECT_ONLY(3)).
+    var isTrial = false
 
     init(
         _ request: Shared<SessionRequest>, priority: Float, isBulk: Bool, credentials: LibraryCredentials?,
@@ -282,7 +284,7 @@ extension Transfer {
     func error(_ code: CURLcode, _ easy: EasyHandle, _ tls: TLSSettings) -> SessionError? {
         if let failure { return failure }
         if code != CURLE_OK { return resends.judged(easy.error(code, self, tls), self) }
-        guard response == nil else { return nil }
+        guard response == nil, !isTrial else { return nil }
         return SessionError(
             .badServerResponse, "the connection ended before the header fields did",
             advice: "try again; if it happens always, the server is broken", failingURL: request.url)

@@ -169,6 +169,30 @@ final class TransferEngine: TransferControl {
         set { paths.rescues = newValue }
     }
 
+    /// What goes over the line of another interface, since its own is dead.
+    var detour: Detour? {
+        get { paths.detour }
+        set {
+            paths.detour = newValue
+            handles.usesKnownAddresses = newValue != nil
+        }
+    }
+
+    /// Connects to the server of a request over an interface, and sends nothing.
+    func tryServer(
+        of request: SessionRequest, at peer: PeerAddress?, over interface: String,
+        onEnd: @escaping (Bool) -> Void
+    ) -> Transfer {
+        if let peer, proxy(for: request.url) == nil { handles.addresses.add(peer.address, of: request.url) }
+        let transfer = Transfer(
+            Shared(request), priority: 1, isBulk: false, credentials: nil, needsNewConnection: true,
+            binding: .interface(interface), engine: self, delegate: UplinkTrial(onEnd: onEnd))
+        transfer.isTrial = true
+        if let approvals, transfer.isSecure { transfer.judge = approvals.judge(for: transfer.origin) }
+        turn.outsideLibcurl { [self] in begin(transfer) }
+        return transfer
+    }
+
     /// Records that links, addresses or routes have changed now.
     func pathsChanged() { paths.recordChange() }
 
@@ -194,6 +218,7 @@ final class TransferEngine: TransferControl {
                     easy.raw, host: transfer.request.url.host() ?? "", judge: transfer.judge)
             }
             idleTimeouts.begin(transfer)
+            paths.begin()
             let pool = try pools.enter(transfer, isExclusive: hosts.needsExclusivePool(transfer))
             handles.setAddresses(easy, in: pool)
             try pool.multi.add(easy)

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import HTTPTypes
+import Reachability
+import SessionCore
+import SessionManager
+import TestSupport
+import Testing
+
+/// A manager with two uplinks to its server, where the line behind one router dies.
+@Suite(
+    "The line behind the router",
+    .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
+struct DeadLineScenarios {
+    private func manager(
+        _ paths: TwoPaths, _ change: (inout SessionConfiguration) -> Void = { _ in }
+    ) throws -> URLSessionManager {
+        var configuration = SessionConfiguration()
+        configuration.proxy = ""
+        change(&configuration)
+        var policy = SecurityPolicy.default
+        if paths.base.hasPrefix("https") {
+            policy = .default
+        }
+        return URLSessionManager(
+            configuration: configuration, securityPolicy: policy, on: paths.lab.near.reactor)
+    }
+
+    private func request(_ paths: TwoPaths, _ path: String) throws -> SessionRequest {
+        try SessionRequest(paths.base + path)
+    }
+
+    private func fetch(
+        _ manager: URLSessionManager, _ request: SessionRequest
+    ) async throws -> TaskOutcome {
+        let task = try manager.dataTask(with: request) { _, _, _ in }
+        task.resume()
+        return await task.outcome()
+    }
+
+    @Test(
+        "UPL-030 A download goes on over the other uplink when its line dies", arguments: TwoPaths.Direction.allCases)
+    func download(_ direction: TwoPaths.Direction) async throws {
+        let paths = try await TwoPaths(size: 1 << 20)
+        let manager = try manager(paths)
+        let download = try manager.downloadTask(with: try request(paths, "/blob?stall=65536"))
+        download.resume()
+        try await paths.waitForStalls()
+        try await paths.killLine("pa", direction)
+        paths.release()
+        let outcome = await download.outcome()
+        #expect(outcome.error == nil)
+        let requests = try await paths.requests(2)
+        #expect(requests.last?.peer == TwoPaths.secondAddress)
+        #expect(requests.last?.start ?? 0 >= 65536)
+        #expect(try await paths.difference(of: outcome.filePath ?? "") == "")
+    }
+
+    @Test("UPL-031 A new request connects over the other uplink where the line is dead before")
+    func connect() async throws {
+        let paths = try await TwoPaths()
+        try await paths.killLine()
+        let manager = try manager(paths)
+        let quick = try request(paths, "/quick")
+        #expect(try await fetch(manager, quick).error == nil)
+        #expect(try await fetch(manager, quick).error == nil)
+        #expect(try await paths.requests(2).map(\.peer) == [TwoPaths.secondAddress, TwoPaths.secondAddress])
+    }
+
+    @Test("UPL-032 A silent server on a line that works is waited for")
+    func silentServer() async throws {
+        let paths = try await TwoPaths(size: 1 << 20)
+        let manager = try manager(paths)
+        let download = try manager.downloadTask(with: try request(paths, "/blob?stall=65536"))
+        download.resume()
+        try await paths.waitForStalls()
+        // Longer than a deaf connection needs: two keepalive probes have been answered by then.
+        let before = try await paths.packets("a0")
+        while try await paths.packets("a0") < before + 3 { await Task.yield() }
+        paths.release()
+        #expect(await download.outcome().error == nil)
+        let requests = try await paths.requests(1)
+        #expect(requests.map(\.peer) == ["10.1.0.2"])
+    }
+
+    @Test("UPL-033 Where both lines are dead nothing moves, and the download goes on when one comes back")
+    func bothDead() async throws {
+        let paths = try await TwoPaths(size: 1 << 20)
+        let manager = try manager(paths)
+        let download = try manager.downloadTask(with: try request(paths, "/blob?stall=65536"))
+        download.resume()
+        try await paths.waitForStalls()
+        try await paths.killLine("pb")
+        try await paths.killLine("pa")
+        paths.release()
+        let before = try await paths.packets("b0")
+        while try await paths.packets("b0") < before + 2 { await Task.yield() }
+        try await paths.reviveLine("pb")
+        let outcome = await download.outcome()
+        #expect(outcome.error == nil)
+        #expect(try await paths.difference(of: outcome.filePath ?? "") == "")
+    }
+
+    @Test("UPL-034 A request that must not use an expensive network stays on its line")
+    func expensive() async throws {
+        let paths = try await TwoPaths(size: 1 << 20)
+        let manager = try manager(paths)
+        manager.queue.rescue = .never
+        let download = try manager.downloadTask(with: try request(paths, "/blob?stall=65536"))
+        download.resume()
+        try await paths.waitForStalls()
+        try await paths.killLine()
+        paths.release()
+        let before = try await paths.packets("b0")
+        let log = EventLog<Int>()
+        log.append(before)
+        try await paths.reviveLine()
+        #expect(await download.outcome().error == nil)
+        #expect(try await paths.requests(1).map(\.peer) == ["10.1.0.2"])
+    }
+
+    @Test("UPL-035 Traffic to the link itself stays there while what goes beyond the router is detoured")
+    func onLink() async throws {
+        let paths = try await TwoPaths(isEverywhere: true)
+        try await paths.killLine()
+        let manager = try manager(paths)
+        #expect(try await fetch(manager, try request(paths, "/quick")).error == nil)
+        let local = try SessionRequest("http://10.1.0.1:8080/quick")
+        #expect(try await fetch(manager, local).error == nil)
+        #expect(try await paths.requests(2).map(\.peer) == [TwoPaths.secondAddress, "10.1.0.2"])
+    }
+}
