@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EventLoop
 import FoundationEssentials
 import HTTPTypes
 import Reachability
@@ -102,22 +103,37 @@ struct DeadLineScenarios {
         #expect(try await paths.difference(of: outcome.filePath ?? "") == "")
     }
 
-    @Test("UPL-034 A request that must not use an expensive network stays on its line")
-    func expensive() async throws {
+    @Test("UPL-034 Nothing goes over an expensive uplink that must not, or where the queue rescues nothing")
+    func forbidden() async throws {
         let paths = try await TwoPaths(size: 1 << 20)
-        let manager = try manager(paths)
-        manager.queue.rescue = .never
-        let download = try manager.downloadTask(with: try request(paths, "/blob?stall=65536"))
-        download.resume()
-        try await paths.waitForStalls()
+        var configuration = ReachabilityConfiguration()
+        configuration.expensiveInterfaces = ["b0"]
+        var environment = MonitorEnvironment.kernel
+        let reactor = paths.lab.near.reactor
+        environment.reactor = { () throws(ReachabilityError) -> Reactor in reactor }
+        let monitor = ReachabilityManager(.general, configuration, .own, environment)
+        monitor.startMonitoring()
+        let (frugal, never) = (try manager(paths), try manager(paths))
+        frugal.queue.follows = .provider(monitor)
+        never.queue.rescue = .never
+        var request = try request(paths, "/blob?stall=65536")
+        let second = try never.downloadTask(with: request)
+        request.options.allowsExpensiveNetwork = false
+        let first = try frugal.downloadTask(with: request)
+        first.resume()
+        second.resume()
+        try await paths.waitForStalls(2)
         try await paths.killLine()
+        // Silent for so long that a deaf connection would have been tried elsewhere.
+        let before = try await paths.packets("a0")
+        while try await paths.packets("a0") < before + 5 { await Task.yield() }
         paths.release()
-        let before = try await paths.packets("b0")
-        let log = EventLog<Int>()
-        log.append(before)
         try await paths.reviveLine()
-        #expect(await download.outcome().error == nil)
-        #expect(try await paths.requests(1).map(\.peer) == ["10.1.0.2"])
+        #expect(await first.outcome().error == nil)
+        #expect(await second.outcome().error == nil)
+        #expect(try await paths.requests(2).map(\.peer) == ["10.1.0.2", "10.1.0.2"])
+        // Nothing was tried there: no connection, no neighbour that was looked for.
+        #expect(try await paths.lab.near.ip("neigh show nud all dev b0 10.2.0.1") == "")
     }
 
     @Test("UPL-035 Traffic to the link itself stays there while what goes beyond the router is detoured")
