@@ -8,7 +8,7 @@ import ReachabilityCore
 /// servers that have answered while the name servers may be behind a dead line.
 struct FixedAddresses {
     private let configured: [String]
-    /// By host and port.
+    /// Texts for libcurl, by host and port.
     private var known: [String: String] = [:]
     /// Counts the changes.
     private(set) var version = 0
@@ -18,13 +18,36 @@ struct FixedAddresses {
 
     init(_ configured: [String]) { self.configured = configured }
 
-    /// Adds the address at which the server of a URL has answered.
-    mutating func add(_ address: IPAddress, of url: URL) {
-        guard let host = url.host(), IPAddress(host) == nil, !host.hasPrefix("[") else { return }
-        let port = url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80)
-        let key = "\(host):\(port)"
-        guard known[key] != "\(address)" else { return }
-        known[key] = "\(address)"
+    /// The host of a URL, if it has to be looked up.
+    func hostWithoutAddress(_ url: URL) -> String? {
+        guard let host = url.host(), IPAddress(host) == nil, !host.hasPrefix("["),
+            host.utf8.allSatisfy({ $0 < 0x80 }), let key = Self.key(url), known[key] == nil,
+            !configured.contains(where: { $0.hasPrefix("\(key):") })
+        else { return nil }
+        return host
+    }
+
+    /// Adds the addresses of the server of a URL.
+    mutating func add(_ addresses: [IPAddress], of url: URL) {
+        guard let host = url.host(), IPAddress(host) == nil, !host.hasPrefix("["), let key = Self.key(url),
+            !addresses.isEmpty
+        else { return }
+        let text = addresses.map { "\($0)" }.joined(separator: ",")
+        guard known[key] != text else { return }
+        known[key] = text
+        version += 1
+        current = nil
+    }
+
+    private static func key(_ url: URL) -> String? {
+        guard let host = url.host() else { return nil }
+        return "\(host):\(url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80))"
+    }
+
+    /// Forgets the servers that have answered.
+    mutating func forgetKnown() {
+        guard !known.isEmpty else { return }
+        known = [:]
         version += 1
         current = nil
     }
