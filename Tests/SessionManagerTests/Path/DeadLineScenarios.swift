@@ -14,16 +14,9 @@ import Testing
     "The line behind the router",
     .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
 struct DeadLineScenarios {
-    private func manager(
-        _ paths: TwoPaths, _ change: (inout SessionConfiguration) -> Void = { _ in }
-    ) throws -> URLSessionManager {
+    private func manager(_ paths: TwoPaths, _ policy: SecurityPolicy = .default) -> URLSessionManager {
         var configuration = SessionConfiguration()
         configuration.proxy = ""
-        change(&configuration)
-        var policy = SecurityPolicy.default
-        if paths.base.hasPrefix("https") {
-            policy = .default
-        }
         return URLSessionManager(
             configuration: configuration, securityPolicy: policy, on: paths.lab.near.reactor)
     }
@@ -44,7 +37,7 @@ struct DeadLineScenarios {
         "UPL-030 A download goes on over the other uplink when its line dies", arguments: TwoPaths.Direction.allCases)
     func download(_ direction: TwoPaths.Direction) async throws {
         let paths = try await TwoPaths(size: 1 << 20)
-        let manager = try manager(paths)
+        let manager = manager(paths)
         let download = try manager.downloadTask(with: try request(paths, "/blob?stall=65536"))
         download.resume()
         try await paths.waitForStalls()
@@ -62,7 +55,7 @@ struct DeadLineScenarios {
     func connect() async throws {
         let paths = try await TwoPaths()
         try await paths.killLine()
-        let manager = try manager(paths)
+        let manager = manager(paths)
         let quick = try request(paths, "/quick")
         #expect(try await fetch(manager, quick).error == nil)
         #expect(try await fetch(manager, quick).error == nil)
@@ -72,7 +65,7 @@ struct DeadLineScenarios {
     @Test("UPL-032 A silent server on a line that works is waited for")
     func silentServer() async throws {
         let paths = try await TwoPaths(size: 1 << 20)
-        let manager = try manager(paths)
+        let manager = manager(paths)
         let download = try manager.downloadTask(with: try request(paths, "/blob?stall=65536"))
         download.resume()
         try await paths.waitForStalls()
@@ -88,7 +81,7 @@ struct DeadLineScenarios {
     @Test("UPL-033 Where both lines are dead nothing moves, and the download goes on when one comes back")
     func bothDead() async throws {
         let paths = try await TwoPaths(size: 1 << 20)
-        let manager = try manager(paths)
+        let manager = manager(paths)
         let download = try manager.downloadTask(with: try request(paths, "/blob?stall=65536"))
         download.resume()
         try await paths.waitForStalls()
@@ -113,7 +106,7 @@ struct DeadLineScenarios {
         environment.reactor = { () throws(ReachabilityError) -> Reactor in reactor }
         let monitor = ReachabilityManager(.general, configuration, .own, environment)
         monitor.startMonitoring()
-        let (frugal, never) = (try manager(paths), try manager(paths))
+        let (frugal, never) = (manager(paths), manager(paths))
         frugal.queue.follows = .provider(monitor)
         never.queue.rescue = .never
         var request = try request(paths, "/blob?stall=65536")
@@ -140,10 +133,39 @@ struct DeadLineScenarios {
     func onLink() async throws {
         let paths = try await TwoPaths(isEverywhere: true)
         try await paths.killLine()
-        let manager = try manager(paths)
+        let manager = manager(paths)
         #expect(try await fetch(manager, try request(paths, "/quick")).error == nil)
         let local = try SessionRequest("http://10.1.0.1:8080/quick")
         #expect(try await fetch(manager, local).error == nil)
         #expect(try await paths.requests(2).map(\.peer) == [TwoPaths.secondAddress, "10.1.0.2"])
+    }
+
+    @Test("UPL-044 Names are asked for over the uplink that carries the transfers")
+    func names() async throws {
+        let paths = try await TwoPaths()
+        guard try await SoakNames.start(paths.lab.far) != nil else { return }
+        let manager = manager(paths)
+        try await paths.killLine()
+        #expect(try await fetch(manager, try request(paths, "/quick")).error == nil)
+        let named = try SessionRequest("http://soak.test:8080/quick")
+        #expect(try await fetch(manager, named).error == nil)
+        #expect(try await paths.requests(2).last?.peer == TwoPaths.secondAddress)
+    }
+
+    @Test("UPL-036 A request over TLS goes on there only where the handshake succeeds")
+    func secure() async throws {
+        let paths = try await TwoPaths(size: 1 << 20, isSecure: true)
+        var policy = SecurityPolicy.default
+        policy.trustRoots = .only(.file("\(paths.folder)/server.pem"))
+        let manager = manager(paths, policy)
+        let download = try manager.downloadTask(with: try request(paths, "/blob?stall=65536"))
+        download.resume()
+        try await paths.waitForStalls()
+        try await paths.killLine()
+        paths.release()
+        let outcome = await download.outcome()
+        #expect(outcome.error == nil)
+        #expect(try await paths.requests(2).last?.peer == TwoPaths.secondAddress)
+        #expect(try await paths.difference(of: outcome.filePath ?? "") == "")
     }
 }

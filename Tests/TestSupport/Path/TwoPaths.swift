@@ -162,16 +162,20 @@ package final class TwoPaths: Sendable {
     /// Kills the line behind a router of the client: `pa` or `pb` still answers for itself, and nothing of
     /// the server comes through.
     package func killLine(_ router: String = "pa", _ direction: Direction = .both) async throws {
-        let family = base.contains("[") ? "ip6" : "ip"
-        let server = base.contains("[") ? "2001:db8:9::1" : "10.9.0.1"
+        let isIPv6 = base.contains("[")
+        let own = router == "pa" ? "10.1.0.1" : "10.2.0.1"
+        // Neighbours are asked for by multicast, and answer from addresses of the link.
+        let (to, from) =
+            isIPv6 ? ("ip6 daddr 2001:db8:9::1", "ip6 saddr 2001:db8:9::1")
+            : ("ip daddr != \(own)", "ip saddr != \(own)")
         var rules = ["add table inet \(router)"]
         if direction != .fromServer {
             rules.append("add chain inet \(router) i { type filter hook input priority 0; }")
-            rules.append("add rule inet \(router) i iifname \(router) \(family) daddr \(server) drop")
+            rules.append("add rule inet \(router) i iifname \(router) \(to) drop")
         }
         if direction != .toServer {
             rules.append("add chain inet \(router) o { type filter hook output priority 0; }")
-            rules.append("add rule inet \(router) o oifname \(router) \(family) saddr \(server) drop")
+            rules.append("add rule inet \(router) o oifname \(router) \(from) drop")
         }
         try await lab.far.run("nft", rules.joined(separator: "; "))
     }
