@@ -96,8 +96,10 @@ final class LineMonitor {
                 next = min(next, activity &+ limit)
                 return
             }
-            silent[socket, default: Users(transfers: [], silence: silence)].transfers.append(transfer)
-            silent[socket]?.silence = min(silence, silent[socket]?.silence ?? silence)
+            var users = silent[socket] ?? Users(transfers: [], silence: silence)
+            users.transfers.append(transfer)
+            users.silence = min(users.silence, silence)
+            silent[socket] = users
         }
         endUnused(silent)
         for (socket, users) in silent { next = min(next, look(at: socket, users, now)) }
