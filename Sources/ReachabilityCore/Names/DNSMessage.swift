@@ -24,9 +24,8 @@ package enum DNSMessage {
     /// The question; nil for a name that cannot be asked for (RFC 1035 §2.3.4).
     package static func question(_ name: String, _ type: RecordType, id: UInt16) -> [UInt8]? {
         var bytes: [UInt8] = []
-        bytes.append(id)
-        bytes.append(0x0100)  // recursion desired
-        for count in [1, 0, 0, 0] { bytes.append(UInt16(count)) }
+        // Recursion desired; one question.
+        for number in [id, 0x0100, 1, 0, 0, 0] { bytes.append(number: number) }
         let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         // A final point says that the name is complete.
         let parts = labels.last?.isEmpty == true ? labels.dropLast() : labels[...]
@@ -37,8 +36,8 @@ package enum DNSMessage {
             bytes += label
         }
         bytes.append(0)
-        bytes.append(type.rawValue)
-        bytes.append(internetClass)
+        bytes.append(number: type.rawValue)
+        bytes.append(number: internetClass)
         return bytes
     }
 
@@ -104,7 +103,7 @@ package enum DNSMessage {
 
 extension [UInt8] {
     /// Appends a number, the high byte first.
-    fileprivate mutating func append(_ number: UInt16) {
+    fileprivate mutating func append(number: UInt16) {
         append(UInt8(number >> 8))
         append(UInt8(truncatingIfNeeded: number))
     }
