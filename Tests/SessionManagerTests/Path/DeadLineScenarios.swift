@@ -147,7 +147,8 @@ struct DeadLineScenarios {
     @Test("UPL-044 Names are asked for over the uplink that carries the transfers")
     func names() async throws {
         let paths = try await TwoPaths()
-        guard try await SoakNames.start(paths.lab.far) != nil else { return }
+        guard let names = try await SoakNames.start(paths.lab.far) else { return }
+        defer { names.program.terminate() }
         let manager = manager(paths)
         try await paths.killLine()
         #expect(try await fetch(manager, try request(paths, "/quick")).error == nil)
