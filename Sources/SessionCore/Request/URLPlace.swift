@@ -25,8 +25,7 @@ struct URLPlace {
     /// Whether a connection there can be thought of; a name need not exist.
     var isPossible: Bool { hasPossiblePort && hasPossibleHost }
 
-    /// Whether the port is one that a server can listen on; none, and an empty one, stand for the scheme's
-    /// (RFC 3986 §3.2.3).
+    /// Whether a server can listen on the port; an empty one, or none, is the scheme's (RFC 3986 §3.2.3).
     var hasPossiblePort: Bool {
         guard let port, !port.isEmpty else { return true }
         var number = 0

@@ -152,9 +152,7 @@ final class Transfer {
     }
 
     /// Has the body of a transfer of the same request that ended before a byte of it was read.
-    func adoptBody(of former: Transfer) {
-        body = former.body.handOver()
-    }
+    func adoptBody(of former: Transfer) { body = former.body.handOver() }
 
     /// Ends it without a call of the delegate.
     func abandon() {
@@ -191,8 +189,7 @@ extension Transfer {
         }
     }
 
-    /// Whether there is anything to decode: the field of an encoding may describe content that does not
-    /// come (RFC 9110 §8.4, §9.3.2, §15.4.5).
+    /// Whether there is content to decode: a coding may be named without (RFC 9110 §8.4, §9.3.2, §15.4.5).
     func hasContent(_ head: SessionResponse) -> Bool {
         request.method != .head && head.statusCode != 204 && head.statusCode != 304 && facts.length != 0
     }
