@@ -44,6 +44,18 @@ struct LineRaceTests {
         #expect(verdict(health(probes: 2, since: 31, idle: 30), silence: 40) == .deaf)
     }
 
+    @Test("UPL-012 An upload whose server has no room is deaf when a window probe is not answered for 2 s")
+    func windowProbes() {
+        var full = health(since: 60)
+        full.hasQueuedBytes = true
+        #expect(verdict(full, silence: 60) == .waiting)
+        full.probes = 1
+        full.sinceProbe = 1_900_000_000
+        #expect(verdict(full, silence: 60) == .waiting)
+        full.sinceProbe = 2_000_000_000
+        #expect(verdict(full, silence: 60) == .deaf)
+    }
+
     @Test("UPL-003 Three round trips with their variation are waited for")
     func slowLine() {
         #expect(verdict(health(unacknowledged: 3, since: 5, roundTrip: 2), silence: 5) == .waiting)

@@ -8,8 +8,13 @@ package struct ConnectionHealth: Sendable, Equatable {
     package var isConnected = true
     /// Segments that the peer has not acknowledged.
     package var unacknowledged = 0
-    /// Keepalive probes that the peer has not answered.
+    /// Whether bytes wait for the peer to have room for them: probes are window probes then (RFC 9293
+    /// §3.8.6.1), and keepalive probes otherwise.
+    package var hasQueuedBytes = false
+    /// Probes that the peer has not answered.
     package var probes = 0
+    /// The time since a probe was first seen without an answer.
+    package var sinceProbe: Int64 = 0
     /// The time since the last acknowledgement.
     package var sinceAcknowledgement: Int64 = 0
     /// The time after which a silent connection sends its first keepalive probe.
@@ -50,7 +55,8 @@ package enum AcknowledgementRules {
             let owed = min(health.sinceAcknowledgement, silence)
             return owed >= max(patience, margin) ? .deaf : .waiting
         }
-        guard health.probes > 0 else { return .silent }
+        guard health.probes > 0 else { return health.hasQueuedBytes ? .waiting : .silent }
+        if health.hasQueuedBytes { return health.sinceProbe >= max(patience, margin) ? .deaf : .waiting }
         // The first probe left when the connection had been idle for so long.
         let owed = health.sinceAcknowledgement &- health.keepaliveIdle
         let limit = max(patience &- self.silence, margin)

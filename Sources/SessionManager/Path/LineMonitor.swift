@@ -18,6 +18,21 @@ final class LineMonitor {
         var keepalive: Int32?
         /// When that was set.
         var keepaliveSet: Int64 = 0
+        /// When a probe was first seen without an answer.
+        var probeSeen: Int64?
+
+        /// Adds what one look alone does not show.
+        mutating func complete(_ health: inout ConnectionHealth, at now: Int64) {
+            guard health.probes > 0 else {
+                probeSeen = nil
+                return
+            }
+            // One that was answered meanwhile was another one.
+            if let seen = probeSeen, now &- health.sinceAcknowledgement > seen { probeSeen = nil }
+            let seen = probeSeen ?? now
+            probeSeen = seen
+            health.sinceProbe = now &- seen
+        }
     }
 
     /// The transfers of one connection.
@@ -136,7 +151,8 @@ final class LineMonitor {
         var watch = watches[socket] ?? Watch()
         defer { watches[socket] = watch }
         let connection = TCPConnection(descriptor: socket)
-        guard let health = connection.health(keepaliveIdle: watch.keepalive) else { return .max }
+        guard var health = connection.health(keepaliveIdle: watch.keepalive) else { return .max }
+        watch.complete(&health, at: now)
         switch AcknowledgementRules.verdict(health, silence: users.silence) {
         case .silent:
             races[server]?.heard()

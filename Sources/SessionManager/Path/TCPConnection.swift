@@ -24,6 +24,8 @@ struct TCPConnection {
         var health = ConnectionHealth()
         health.isConnected = Int(info.tcpi_state) != TCP_SYN_SENT
         health.unacknowledged = Int(info.tcpi_unacked)
+        var queued: Int32 = 0
+        health.hasQueuedBytes = ioctl(descriptor, UInt(TIOCOUTQ), &queued) == 0 && queued > 0
         health.probes = Int(info.tcpi_probes)
         health.sinceAcknowledgement = Int64(info.tcpi_last_ack_recv) &* 1_000_000
         health.keepaliveIdle = Int64(idle ?? Self.ordinaryPause) &* 1_000_000_000

@@ -19,8 +19,9 @@ async def answer(reader, writer):
         line = (await reader.readline()).decode()
         while (await reader.readline()).strip():
             pass
+        path = line.split()[1]  # connections without a request do not count
         peers.append(writer.get_extra_info('peername')[0])
-        query = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(line.split()[1]).query))
+        query = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(path).query))
         if 'late' in query:
             await asyncio.sleep(float(query['late']))
         size = int(query.get('drip') or query.get('plain') or SIZE)

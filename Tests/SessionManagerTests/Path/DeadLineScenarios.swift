@@ -51,6 +51,45 @@ struct DeadLineScenarios {
         #expect(try await paths.difference(of: outcome.filePath ?? "") == "")
     }
 
+    @Test("UPL-037 An upload from a file goes on over the other uplink when its line dies")
+    func upload() async throws {
+        let paths = try await TwoPaths(rate: 1 << 20)
+        let manager = manager(paths)
+        var request = try request(paths, "/sink")
+        request.method = .put
+        let log = EventLog<Int64>()
+        var options = TaskOptions()
+        options.uploadProgress = { log.append($0.completedBytes) }
+        let content = Data((0..<(4 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        let task = try manager.uploadTask(with: request, from: content, options: options) { _, _, _ in }
+        task.resume()
+        await log.wait { $0.contains { $0 > 1 << 20 } }
+        try await paths.killLine()
+        #expect(await task.outcome().error == nil)
+        #expect(try await paths.requests(2).last?.peer == TwoPaths.secondAddress)
+    }
+
+    @Test("UPL-038 A connection that loses its packets on a line that answers stays there")
+    func lossy() async throws {
+        let paths = try await TwoPaths(size: 1 << 20)
+        let manager = manager(paths)
+        let download = try manager.downloadTask(with: try request(paths, "/blob?stall=65536"))
+        download.resume()
+        try await paths.waitForStalls()
+        // All but SYNs is lost: the server answers those.
+        try await paths.lab.far.run(
+            "nft",
+            "add table inet loss; add chain inet loss i { type filter hook input priority 0; }; "
+                + "add rule inet loss i iifname pa tcp flags & syn == 0 drop")
+        paths.release()
+        // Keepalive probes, and then the SYNs of a race.
+        let before = try await paths.packets("b0")
+        while try await paths.packets("b0") < before + 3 { await Task.yield() }
+        try await paths.lab.far.run("nft", "delete table inet loss")
+        #expect(await download.outcome().error == nil)
+        #expect(try await paths.requests(1).map(\.peer) == ["10.1.0.2"])
+    }
+
     @Test("UPL-031 A new request connects over the other uplink where the line is dead before")
     func connect() async throws {
         let paths = try await TwoPaths()
