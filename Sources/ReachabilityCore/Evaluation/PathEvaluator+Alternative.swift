@@ -18,19 +18,12 @@ extension PathEvaluator {
         try context.require(.links)
         let candidates = try context.links().filter { link in
             guard link.index != excluded.index, link.hasUsableState, !link.isLoopback, link.master == nil
-            else {
-                return false
-            }
+            else { return false }
             if case .tunnel = link.role { return false }
             return true
         }
-        try context.require(
-            candidates.flatMap { link -> [KernelQuestion] in
-                [
-                    .route(lookup(destination, interface: link.index, wantsEntry: true)),
-                    .route(lookup(destination, interface: link.index)),
-                ]
-            })
+        let bound = candidates.map { lookup(destination, interface: $0.index) }
+        try context.require(bound.flatMap { [.route($0.entry), .route($0)] })
         var best: (link: LinkState, source: IPAddress?, metric: UInt32)?
         var isComplete = true
         for link in candidates {
@@ -63,11 +56,9 @@ extension PathEvaluator {
         guard let failure = failures.max(by: { $0.rank < $1.rank }), failure.allowsAlternative,
             let dead = failure.link
         else { return nil }
-        for destination in destinations
-        where destination.zone == nil
-            && configuration.family ?? destination.address.family
-                == destination.address.family
-        {
+        for destination in destinations where destination.zone == nil {
+            let family = destination.address.family
+            guard configuration.family ?? family == family else { continue }
             if let found = try standIn(to: destination.address, besides: dead, &context) { return found }
         }
         return nil
