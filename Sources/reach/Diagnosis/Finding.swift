@@ -44,8 +44,7 @@ struct Finding: Sendable, Equatable {
 struct Diagnosis: Sendable, Equatable {
     var findings: [Finding] = []
 
-    /// The finding that explains the others; else the first failure, on which later ones depend; else the
-    /// first doubtful finding.
+    /// The finding that explains the others; else the first failure, else the first doubtful finding.
     var cause: Finding? {
         let failed = findings.filter { $0.verdict == .failed }
         return failed.first(where: \.explainsEarlier) ?? failed.first
