@@ -81,6 +81,11 @@ extension VarlinkReply {
         Self(error: ServiceInterface.name + ".TimedOut", ["reason": .string(reason)])
     }
 
+    /// No link of a wait has had a carrier for long enough.
+    package static func noCarrier(_ reason: String) -> Self {
+        Self(error: ServiceInterface.name + ".NoCarrier", ["reason": .string(reason)])
+    }
+
     /// The service has no such component, or it does not work.
     package static func unavailable(_ reason: String) -> Self {
         Self(error: ServiceInterface.name + ".Unavailable", ["reason": .string(reason)])
