@@ -200,7 +200,8 @@ let package = Package(
             name: "SessionManagerXMLTests", dependencies: ["SessionManagerXML", "SessionCore"],
             swiftSettings: strict),
         .testTarget(
-            name: "ServiceCoreTests", dependencies: ["ServiceCore", "SessionCore"], swiftSettings: strict),
+            name: "ServiceCoreTests", dependencies: ["ServiceCore", "SessionCore", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "ServiceTests",
             dependencies: [

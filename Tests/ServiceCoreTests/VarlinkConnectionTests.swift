@@ -44,8 +44,10 @@ struct VarlinkConnectionTests {
             next(
                 #"{"method":"io.reach.Reachability.Wait","parameters":{"goal":"wifi","stable":0.5,"timeout":3}}"#
             )
-                == .begin(.wait(WaitCondition(goal: .wifi), stable: .milliseconds(500), timeout: .seconds(3)))
-        )
+                == .begin(
+                    .wait(
+                        WaitCondition(goal: .wifi),
+                        WaitLimits(stable: .milliseconds(500), timeout: .seconds(3)))))
         #expect(
             next(#"{"method":"io.reach.Reachability.Explain","parameters":{"host":"192.0.2.9"}}"#)
                 == .begin(.explain(host: "192.0.2.9")))

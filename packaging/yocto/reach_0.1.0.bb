@@ -54,7 +54,7 @@ REACH_RUN = "${@qemu_wrapper_cmdline(d, d.getVar('STAGING_DIR_HOST'), [d.expand(
 
 do_install() {
     install -D -m 755 ${B}/release/reach ${D}${bindir}/reach
-    for unit in reach.service reach.socket reach-wait-online.service; do
+    for unit in reach.service reach.socket reach-wait-online.service reach-wait-online@.service; do
         install -D -m 644 ${S}/packaging/systemd/$unit ${D}${systemd_system_unitdir}/$unit
     done
     for page in ${S}/packaging/man/*.[1-9]; do

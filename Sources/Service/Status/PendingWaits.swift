@@ -7,9 +7,7 @@ import ServiceCore
 /// The pending calls of `Wait`.
 final class PendingWaits {
     private struct Waiter {
-        var condition: WaitCondition
-        var progress: WaitProgress
-        let limit: MonotonicInstant?
+        var machine: WaitStateMachine
         let answer: (VarlinkReply) -> Void
     }
 
@@ -32,12 +30,10 @@ final class PendingWaits {
     var count: Int { waiters.count }
 
     func add(
-        _ condition: WaitCondition, stable: Duration, timeout: Duration?, for id: ConnectionQuota.ID,
+        _ condition: WaitCondition, _ limits: WaitLimits, for id: ConnectionQuota.ID,
         _ answer: @escaping (VarlinkReply) -> Void
     ) {
-        waiters[id] = Waiter(
-            condition: condition, progress: WaitProgress(stable: stable), limit: timeout.map { now + $0 },
-            answer: answer)
+        waiters[id] = Waiter(machine: WaitStateMachine(condition, limits, at: now), answer: answer)
         look()
     }
 
@@ -53,13 +49,12 @@ final class PendingWaits {
         lookTimer = nil
     }
 
-    func statusChanged() { if !waiters.isEmpty { look() } }
+    /// Handles another status, path or state of the internet.
+    func stateChanged() { if !waiters.isEmpty { look() } }
 
     /// Handles a kernel event: a link's own path may have come or gone.
     func update() {
-        guard lookTimer == nil, waiters.values.contains(where: { $0.condition.interface != nil }) else {
-            return
-        }
+        guard lookTimer == nil, waiters.values.contains(where: \.machine.readsLinks) else { return }
         lookTimer = reactor.schedule(at: Reactor.now + Self.lookDelay) { [weak self] in
             self?.lookTimer = nil
             self?.look()
@@ -69,34 +64,31 @@ final class PendingWaits {
     private func look() {
         guard let report = report() else { return }
         let now = now
-        for (id, var waiter) in waiters {
-            let match = waiter.condition.match(
-                status: report.status, path: report.path, links: report.links)
-            waiter.progress.observe(match, at: now)
-            waiters[id] = waiter
-        }
+        for id in waiters.keys { waiters[id]?.machine.observe(report, at: now) }
         answerEnded(report)
     }
 
-    /// Answers the waits whose condition holds or whose time is over.
+    /// Answers the waits that have ended.
     private func answerEnded(_ report: Report) {
         let now = now
-        let done = waiters.filter {
-            $0.value.progress.isMet(at: now) || $0.value.limit.map { $0 <= now } == true
-        }
+        let done = waiters.filter { $0.value.machine.end(at: now) != nil }
         // All are removed before the first is answered, since its client's next call may be another wait.
         for id in done.keys { waiters[id] = nil }
         arm()
         for waiter in done.values {
-            waiter.answer(
-                waiter.progress.isMet(at: now)
-                    ? VarlinkReply(report)
-                    : .timedOut("not \(waiter.condition.words): \(report.path.reason.sentence)"))
+            let (condition, limits) = (waiter.machine.condition, waiter.machine.limits)
+            switch waiter.machine.end(at: now) {
+            case .met?: waiter.answer(VarlinkReply(report))
+            case .noCarrier?:
+                waiter.answer(.noCarrier("not \(condition.words): \(condition.withoutCarrier(limits))"))
+            case .timedOut?, nil:
+                waiter.answer(.timedOut("not \(condition.words): \(report.path.reason.sentence)"))
+            }
         }
     }
 
     private func arm() {
-        let next = waiters.values.flatMap { [$0.progress.deadline, $0.limit].compactMap { $0 } }.min()
+        let next = waiters.values.compactMap(\.machine.deadline).min()
         if let timer { reactor.cancel(timer) }
         timer = next.map { next in
             reactor.schedule(at: next.nanoseconds) { [weak self] in

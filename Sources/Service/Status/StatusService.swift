@@ -67,8 +67,10 @@ package final class StatusService {
 
     func statusChanged() {
         links = nil
-        waits?.statusChanged()
+        waits?.stateChanged()
     }
+
+    func internetChanged() { waits?.stateChanged() }
 
     /// The number of waiting calls.
     var waitCount: Int { (waits?.count ?? 0) + (outbox?.waitCount ?? 0) }
@@ -82,11 +84,14 @@ package final class StatusService {
     }
 
     func wait(
-        _ condition: WaitCondition, stable: Duration, timeout: Duration?, for id: ConnectionQuota.ID,
+        _ condition: WaitCondition, _ limits: WaitLimits, for id: ConnectionQuota.ID,
         _ answer: @escaping (VarlinkReply) -> Void
     ) {
         guard let waits, current != nil else { return answer(.unavailable("no status is known yet")) }
-        waits.add(condition, stable: stable, timeout: timeout, for: id, answer)
+        if condition.goal == .internet, context?.internet == nil {
+            return answer(.unavailable("no server is asked (probe.url)"))
+        }
+        waits.add(condition, limits, for: id, answer)
     }
 
     /// The client has disconnected.

@@ -95,6 +95,7 @@ package final class VarlinkServer: ServiceComponent {
 
     package func internetChanged(_ change: CommittedChange) {
         for connection in subscribers.values { connection.statusChanged(change) }
+        statusService.internetChanged()
     }
 
     package var stateLine: String? {
@@ -209,10 +210,10 @@ package final class VarlinkServer: ServiceComponent {
             } else {
                 subscriptions.remove(connection.id)
             }
-        case .wait(let condition, let stable, let timeout):
+        case .wait(let condition, let limits):
             guard admit(connection) else { return }
             waiting.insert(connection.id)
-            statusService.wait(condition, stable: stable, timeout: timeout, for: connection.id) {
+            statusService.wait(condition, limits, for: connection.id) {
                 [weak self, weak connection] in
                 guard let connection else { return }
                 self?.waiting.remove(connection.id)

@@ -86,9 +86,15 @@ package enum ServiceInterface {
           tunnelUnchecked: bool, partial: bool, stale: bool, explain: []Step
         )
 
-        # Returns when the goal (reachable, unreachable, wifi, wired) has held for so many seconds, through the interface
-        # where one is given; or with TimedOut. Without a timeout it waits for ever.
-        method Wait(goal: ?string, interface: ?string, stable: ?float, timeout: ?float) -> (
+        # Returns when the goal (reachable, unreachable, wifi, wired, internet) has held for so many seconds, through the
+        # interface where one is given; or with TimedOut. Without a timeout it waits for ever. interfaces: through one of them,
+        # or through each with all. ignore: shell patterns of interfaces that do not count. With noCarrierTimeout it returns
+        # NoCarrier when none of these interfaces has had a carrier for so many seconds. internet: what the probe says of the
+        # path in use; Unavailable without a probe.
+        method Wait(
+          goal: ?string, interface: ?string, stable: ?float, timeout: ?float,
+          interfaces: ?[]string, all: ?bool, ignore: ?[]string, noCarrierTimeout: ?float
+        ) -> (
           schema: int, status: string, since: ?string, interface: ?string, medium: ?string, online: bool,
           source: ?string, gateway: ?string, ssid: ?string, signalDBm: ?int, expensive: bool, tunnel: bool,
           generation: int, reason: string, alternative: ?string, links: []Link, internet: ?string,
@@ -148,6 +154,8 @@ package enum ServiceInterface {
         error LimitReached (reason: string)
         # What was waited for did not come in time.
         error TimedOut (reason: string)
+        # What was waited for cannot come: no interface has a carrier.
+        error NoCarrier (reason: string)
         # The service runs without this part, or it does not work at this time.
         error Unavailable (reason: string)
         # The outbox has no such request.

@@ -11,7 +11,7 @@ package enum ServiceRequest: Sendable, Equatable {
     case monitor(statusOnly: Bool)
     /// A name or an address; nil for anywhere.
     case explain(host: String?)
-    case wait(WaitCondition, stable: Duration, timeout: Duration?)
+    case wait(WaitCondition, WaitLimits)
     case history(since: WallTime?, limit: Int)
     case outbox(OutboxCall)
 
@@ -76,9 +76,29 @@ package enum ServiceRequest: Sendable, Equatable {
             }
             goal = known
         }
-        return .wait(
-            WaitCondition(goal: goal, interface: try parameters.string("interface")),
-            stable: try parameters.seconds("stable") ?? .zero, timeout: try parameters.seconds("timeout"))
+        let names =
+            try [parameters.string("interface")].compactMap { $0 } + parameters.texts("interfaces", upTo: 64)
+        let patterns = try parameters.texts("ignore", upTo: 64)
+        let ignored = patterns.compactMap { InterfacePattern($0) }
+        guard ignored.count == patterns.count else { throw .init(.invalidParameter("ignore")) }
+        let condition = WaitCondition(
+            goal: goal, interfaces: names, needsAll: try parameters.flag("all") ?? false, ignored: ignored)
+        let limits = WaitLimits(
+            stable: try parameters.seconds("stable") ?? .zero, timeout: try parameters.seconds("timeout"),
+            noCarrier: try parameters.seconds("noCarrierTimeout"))
+        if let conflict = condition.conflict(limits) { throw .init(.invalidParameter(conflict.parameter)) }
+        return .wait(condition, limits)
+    }
+}
+
+extension WaitConflict {
+    /// The parameter to leave out.
+    fileprivate var parameter: String {
+        switch self {
+        case .allOfNone, .internetThroughAll: "all"
+        case .ignoresNamed: "ignore"
+        case .carrierForUnreachable: "noCarrierTimeout"
+        }
     }
 }
 

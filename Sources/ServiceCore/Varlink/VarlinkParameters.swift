@@ -73,6 +73,15 @@ package struct VarlinkParameters: Sendable {
         } ?? []
     }
 
+    /// A list of strings, at most so many; empty if missing.
+    package mutating func texts(_ name: String, upTo most: Int) throws(VarlinkRefusal) -> [String] {
+        try consume(name) { value in
+            guard let items = value.array, items.count <= most else { return nil }
+            let texts = items.compactMap(\.string)
+            return texts.count == items.count ? texts : nil
+        } ?? []
+    }
+
     /// Strings by name.
     package mutating func strings(_ name: String) throws(VarlinkRefusal) -> [String: String] {
         try consume(name) { value in

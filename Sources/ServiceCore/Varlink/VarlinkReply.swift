@@ -75,6 +75,11 @@ extension VarlinkReply {
     /// The time limit of a wait was reached.
     package static func timedOut(_ reason: String) -> Self { failure("TimedOut", reason) }
 
+    /// No link of a wait has had a carrier for long enough.
+    package static func noCarrier(_ reason: String) -> Self {
+        Self(error: ServiceInterface.name + ".NoCarrier", ["reason": .string(reason)])
+    }
+
     /// The service has no such component, or it does not work.
     package static func unavailable(_ reason: String) -> Self { failure("Unavailable", reason) }
 

@@ -1,77 +1,162 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import ReachabilityCore
+import ReachabilityCore
+import SessionCore
 
 /// The condition of `reach wait` and of the service's method `Wait`.
 package struct WaitCondition: Sendable, Hashable {
     /// The condition to wait for.
     package enum Goal: String, Sendable, Hashable, CaseIterable {
-        case reachable, unreachable, wifi, wired
+        case reachable, unreachable, wifi, wired, internet
     }
 
     package var goal: Goal
-    /// Only through this interface.
-    package var interface: String?
+    /// Only through these interfaces; empty for any way.
+    package var interfaces: [String]
+    /// Whether all of ``interfaces`` are needed; else one is enough.
+    package var needsAll: Bool
+    /// The interfaces that do not count.
+    package var ignored: [InterfacePattern]
 
-    package init(goal: Goal, interface: String? = nil) {
+    package init(
+        goal: Goal, interfaces: [String] = [], needsAll: Bool = false, ignored: [InterfacePattern] = []
+    ) {
         self.goal = goal
-        self.interface = interface
+        self.interfaces = interfaces
+        self.needsAll = needsAll
+        self.ignored = ignored
+    }
+
+    /// Whether it depends on single links, which change without an update of the path in use.
+    package var readsLinks: Bool { !interfaces.isEmpty || !ignored.isEmpty }
+
+    /// Whether the interface is one that does not count.
+    package func ignores(_ name: String) -> Bool { ignored.contains { $0.matches(name) } }
+
+    /// Whether the interface counts.
+    package func considers(_ name: String) -> Bool {
+        interfaces.isEmpty ? !ignores(name) : interfaces.contains(name)
     }
 
     /// Whether it holds.
     ///
-    /// - Returns: the interface through which it holds ("" for none), or nil. During the grace period after a
-    ///   loss nothing holds: there is no path, and its loss is not certain yet.
-    package func match(status: ReachabilityStatus, path: ReachabilityPath, links: [LinkReport]) -> String? {
-        guard let interface else { return matchAnywhere(status, path) }
-        let own = links.first { $0.name == interface }
-        let isEgress = path.isOnline && path.interface == interface && status.isReachable
-        let isOnline = isEgress || own?.isOnline == true
-        let isWiFi = isEgress ? status == .wifi : own?.isWiFi == true
-        let holds =
-            switch goal {
-            case .reachable: isOnline
-            case .unreachable: !isOnline && (status == .unreachable || status.isReachable && path.isOnline)
-            case .wifi: isOnline && isWiFi
-            case .wired: isOnline && !isWiFi
-            }
-        return holds ? interface : nil
+    /// - Parameter held: the former result, which is kept where it still holds: a second interface beside it
+    ///   is no interruption.
+    /// - Returns: the interface through which it holds ("" for none, several with spaces between), or nil.
+    ///   During the grace period after a loss nothing holds: there is no path, and its loss is not certain
+    ///   yet.
+    package func match(_ report: Report, holding held: String? = nil) -> String? {
+        guard !interfaces.isEmpty else {
+            return ignored.isEmpty ? matchAnywhere(report) : matchBesideIgnored(report, held)
+        }
+        let holding = interfaces.filter { holds(through: $0, report) }
+        if needsAll { return holding == interfaces ? interfaces.joined(separator: " ") : nil }
+        return holding.first { $0 == held } ?? holding.first
     }
 
-    private func matchAnywhere(_ status: ReachabilityStatus, _ path: ReachabilityPath) -> String? {
+    private func matchAnywhere(_ report: Report) -> String? {
+        let (status, path) = (report.status, report.path)
         let holds =
             switch goal {
             case .reachable: path.isOnline && status.isReachable
             case .unreachable: status == .unreachable && !path.isOnline
             case .wifi: path.isOnline && status == .wifi
             case .wired: path.isOnline && status == .wired
+            case .internet: path.isOnline && status.isReachable && report.internet == .full
             }
         return holds ? path.interface ?? "" : nil
     }
 
-    /// The condition in words: "reachable through eth0".
-    package var words: String {
-        let what = goal == .wifi ? "reachable by Wi-Fi" : goal == .wired ? "reachable by wire" : goal.rawValue
-        return what + (interface.map { " through \($0)" } ?? "")
+    private func matchBesideIgnored(_ report: Report, _ held: String?) -> String? {
+        let names = ([report.path.interface].compactMap { $0 } + report.links.map(\.name))
+            .filter { !ignores($0) }
+        guard goal != .unreachable else {
+            let isOffline = names.allSatisfy { !isOnline($0, report) }
+            return isOffline && isLossCertain(report) ? "" : nil
+        }
+        let holding = names.filter { holds(through: $0, report) }
+        return holding.first { $0 == held } ?? holding.first
+    }
+
+    private func holds(through name: String, _ report: Report) -> Bool {
+        let isWiFi =
+            isInUse(name, report)
+            ? report.status == .wifi : report.links.first { $0.name == name }?.isWiFi == true
+        return switch goal {
+        case .reachable: isOnline(name, report)
+        case .unreachable: !isOnline(name, report) && isLossCertain(report)
+        case .wifi: isOnline(name, report) && isWiFi
+        case .wired: isOnline(name, report) && !isWiFi
+        // The probe's requests take the path in use.
+        case .internet: isInUse(name, report) && report.internet == .full
+        }
+    }
+
+    private func isInUse(_ name: String, _ report: Report) -> Bool {
+        report.path.isOnline && report.path.interface == name && report.status.isReachable
+    }
+
+    /// Whether the interface has a path, preferred by the kernel or not.
+    private func isOnline(_ name: String, _ report: Report) -> Bool {
+        isInUse(name, report) || report.links.first { $0.name == name }?.isOnline == true
+    }
+
+    private func isLossCertain(_ report: Report) -> Bool {
+        report.status == .unreachable || report.status.isReachable && report.path.isOnline
     }
 }
 
-/// Whether the condition has held for long enough.
-package struct WaitProgress: Sendable {
-    private let stable: Duration
-    private var held: (since: MonotonicInstant, interface: String)?
+/// A contradiction between the terms of a wait.
+package enum WaitConflict: Sendable, Hashable {
+    /// All interfaces are needed, and none is named.
+    case allOfNone
+    /// An interface that is named does not count.
+    case ignoresNamed(String, InterfacePattern)
+    /// The internet is asked over the path in use, which has one interface.
+    case internetThroughAll
+    /// What is unreachable needs no carrier.
+    case carrierForUnreachable
+}
 
-    package init(stable: Duration) { self.stable = stable }
+extension WaitCondition {
+    /// The first contradiction.
+    package func conflict(_ limits: WaitLimits) -> WaitConflict? {
+        if needsAll, interfaces.isEmpty { return .allOfNone }
+        for name in interfaces {
+            if let pattern = ignored.first(where: { $0.matches(name) }) {
+                return .ignoresNamed(name, pattern)
+            }
+        }
+        if goal == .internet, needsAll, interfaces.count > 1 { return .internetThroughAll }
+        return goal == .unreachable && limits.noCarrier != nil ? .carrierForUnreachable : nil
+    }
+}
 
-    /// Records the current match; another interface restarts the time, as an interruption does.
-    package mutating func observe(_ match: String?, at now: MonotonicInstant) {
-        guard let match else { return held = nil }
-        if held?.interface != match { held = (now, match) }
+// For people.
+extension WaitCondition {
+    /// The condition in words: "reachable through eth0 or wlan0".
+    package var words: String {
+        let what =
+            switch goal {
+            case .reachable, .unreachable: goal.rawValue
+            case .wifi: "reachable by Wi-Fi"
+            case .wired: "reachable by wire"
+            case .internet: "connected to the internet"
+            }
+        let left = ignored.map(\.description).joined(separator: ", ")
+        return what + (named.map { " through \($0)" } ?? "") + (left.isEmpty ? "" : " (\(left) ignored)")
     }
 
-    /// When it will have held for long enough; nil while it does not hold.
-    package var deadline: MonotonicInstant? { held.map { $0.since + stable } }
+    /// Why the wait was given up: "gave up after 10 s without a carrier on any link".
+    package func withoutCarrier(_ limits: WaitLimits) -> String {
+        "gave up after \(DurationText.people(limits.noCarrier ?? .zero)) without a carrier on "
+            + (named ?? "any link")
+    }
 
-    /// Whether the condition has held for long enough.
-    package func isMet(at now: MonotonicInstant) -> Bool { deadline.map { $0 <= now } ?? false }
+    /// "eth0", "eth0 or eth1", "eth0, eth1 and eth2"; nil for any interface.
+    private var named: String? {
+        guard let last = interfaces.last else { return nil }
+        let others = interfaces.dropLast().joined(separator: ", ")
+        return others.isEmpty ? last : "\(others) \(needsAll ? "and" : "or") \(last)"
+    }
 }

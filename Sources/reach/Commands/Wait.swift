@@ -3,6 +3,7 @@
 import ArgumentParser
 import Reachability
 import ServiceCore
+import SessionManager
 
 extension WaitCondition.Goal: ExpressibleByArgument {}
 
@@ -14,22 +15,40 @@ struct Wait: ParsableCommand {
             Any one usable path is enough; links that are not needed are never waited for. On time-out it prints a line \
             for each link with what it lacks, on standard error.
 
-            Exit codes: 0 the condition holds; 2 timed out; 3 the kernel cannot be asked; 130 interrupted.
+            Exit codes: 0 the condition holds; 2 timed out; 3 the kernel cannot be asked; 9 no carrier for \
+            --no-carrier-timeout; 69 libcurl is missing (--probe); 130 interrupted.
             """)
 
     @OptionGroup var subject: SubjectOptions
+    @OptionGroup var probe: ProbeOptions
 
     @Option(
         name: .customLong("for"),
-        help: ArgumentHelp("What to wait for.", valueName: "condition"))
+        help: ArgumentHelp(
+            "What to wait for; 'internet' is what the server of --probe says.", valueName: "condition"))
     var goal: WaitCondition.Goal = .reachable
 
     @Option(
-        name: .customLong("interface"),
+        name: [.customShort("i"), .customLong("interface")],
         help: ArgumentHelp(
-            "Only through this interface, preferred by the kernel or not.", valueName: "name"),
+            "Only through this interface, preferred by the kernel or not; of several, through any one.",
+            valueName: "name"),
         transform: Value.interface)
-    var interface: String?
+    var interfaces: [String] = []
+
+    @Flag(name: .customLong("any"), help: "Wait for any one of the interfaces, as without it.")
+    var needsAny = false
+
+    @Flag(name: .customLong("all"), help: "Wait for all of the interfaces.")
+    var needsAll = false
+
+    @Option(
+        name: .customLong("ignore"),
+        help: ArgumentHelp(
+            "Interfaces that do not count, as a shell pattern: 'docker*'; may be repeated.",
+            valueName: "pattern"),
+        transform: Value.interfacePattern)
+    var ignored: [InterfacePattern] = []
 
     @Option(
         name: .customLong("stable"),
@@ -38,80 +57,137 @@ struct Wait: ParsableCommand {
     var stable: Duration = .zero
 
     @Option(
-        name: .customLong("timeout"),
+        name: [.customShort("t"), .customLong("timeout")],
         help: ArgumentHelp("Give up after so long; 0 for never. (default: 30)", valueName: "seconds"),
         transform: Value.seconds)
     var timeout: Duration = .seconds(30)
 
+    @Option(
+        name: .customLong("no-carrier-timeout"),
+        help: ArgumentHelp(
+            "Give up when none of these interfaces has had a carrier for so long; 0 for never. (default: 0)",
+            valueName: "seconds"),
+        transform: Value.seconds)
+    var noCarrierTimeout: Duration = .zero
+
     @Flag(name: [.customShort("q"), .customLong("quiet")], help: "Print nothing; only the exit code counts.")
     var isQuiet = false
 
-    func run() throws {
-        let waiter = try MainThreadWaiter.begin(orExit: .cannotMonitor)
-        let watch = ConditionWatcher(
-            condition: WaitCondition(goal: goal, interface: interface), stable: stable, waiter: waiter)
-        let configuration = subject.configuration()
-        let host = subject.host?.text
-        // Observers hear of changes of the path in use only; a link's own path may come and go without one.
-        var recorder: (@Sendable (RecordedItem) -> Void)?
-        if interface != nil { recorder = { watch.linksMayHaveChanged(after: $0) } }
-        let manager = subject.manager(configuration, recorder: recorder)
-        let limit = timeout == .zero ? nil : Clock.monotonic + timeout
-        let observation = manager.observeReachability { watch.observe($0) }
-        try beginMonitoring(manager)
-        let end = withExtendedLifetime((manager, observation)) {
-            waiter.wait(watchesOutput: false) { () -> MonotonicInstant? in
-                if watch.consumeChange() { lookAgain(watch, host, configuration) }
-                return [watch.deadline, limit].compactMap { $0 }.min()
-            }
+    private var condition: WaitCondition {
+        WaitCondition(goal: goal, interfaces: interfaces, needsAll: needsAll, ignored: ignored)
+    }
+
+    private var limits: WaitLimits {
+        WaitLimits(
+            stable: stable, timeout: timeout == .zero ? nil : timeout,
+            noCarrier: noCarrierTimeout == .zero ? nil : noCarrierTimeout)
+    }
+
+    func validate() throws {
+        if needsAny, needsAll { throw ValidationError("--any and --all exclude each other.") }
+        if let conflict = condition.conflict(limits) { throw ValidationError(conflict.sentence) }
+        if (goal == .internet) != (probe.url != nil) {
+            throw ValidationError("--for internet and --probe need each other.")
         }
-        switch end {
-        case .interrupted: throw ExitCode.interrupted
-        case .finished, .readerLeft, .timedOut:
-            guard watch.isMet(at: Clock.monotonic) else {
-                if !isQuiet { reportUnmet(report(watch, host)) }
-                throw ExitCode.timedOut
-            }
-            if !isQuiet { reportMet(report(watch, host)) }
+        if let timeout = limits.timeout, let carrier = limits.noCarrier, timeout <= carrier {
+            throw ValidationError(
+                "--no-carrier-timeout has no effect unless --timeout is longer: it is "
+                    + "\(DurationText.people(timeout)).")
         }
     }
 
-    private func report(_ watch: ConditionWatcher, _ host: String?) -> Report {
-        if let (status, path, links) = watch.latest {
-            return Report(status: status, path: path, links: links, host: host)
+    func run() throws {
+        let waiter = try MainThreadWaiter.begin(orExit: .cannotMonitor)
+        let watch = ConditionWatcher(condition, limits, host: subject.host?.text, waiter: waiter)
+        let configuration = subject.configuration()
+        // Observers hear of changes of the path in use only; a link's own path may come and go without one.
+        var recorder: (@Sendable (RecordedItem) -> Void)?
+        if condition.readsLinks || limits.noCarrier != nil {
+            recorder = { watch.linksMayHaveChanged(after: $0) }
         }
+        let manager = subject.manager(configuration, recorder: recorder)
+        let internet = try probe.make(manager)
+        let question = internet?.observe { watch.observe($0) }
+        let observation = manager.observeReachability { watch.observe($0) }
+        try beginMonitoring(manager)
+        internet?.start()
+        try withExtendedLifetime((manager, observation, internet, question)) {
+            while true {
+                let end = waiter.wait(watchesOutput: false) { () -> MonotonicInstant? in
+                    if watch.consumeChange() { lookAgain(watch, configuration) }
+                    return watch.deadline
+                }
+                if end == .interrupted { throw ExitCode.interrupted }
+                // A change may have come after the deadline was read.
+                if let end = watch.end { return try finish(end, watch) }
+            }
+        }
+    }
+
+    private func report(_ watch: ConditionWatcher) -> Report {
+        if let latest = watch.latest { return latest }
         // The name servers have not answered although there is a route.
         let reason = ReachabilityReason(.unresolved, sentence: "the name servers have not answered yet")
         let general = try? ReachabilityManager.check(configuration: subject.configuration())
-        return Report(status: .unknown, path: .unknown(reason), links: general?.links ?? [], host: host)
+        return Report(
+            status: .unknown, path: .unknown(reason), links: general?.links ?? [], host: subject.host?.text)
     }
 
-    private func lookAgain(
-        _ watch: ConditionWatcher, _ host: String?, _ configuration: ReachabilityConfiguration
-    ) {
-        guard let report = try? ReachabilityManager.check(host: host, configuration: configuration)
-        else { return }
-        // Links are read at this instant; the status comes from the manager, which delays a loss.
+    private func lookAgain(_ watch: ConditionWatcher, _ configuration: ReachabilityConfiguration) {
+        let host = subject.host?.text
+        guard let report = try? ReachabilityManager.check(host: host, configuration: configuration) else {
+            return
+        }
+        // Links are read at this instant; the status comes from the manager, which delays a loss for a
+        // moment.
         let known = watch.latest
         watch.observe(
             status: known?.status ?? report.status, path: known?.path ?? report.path, links: report.links)
     }
 
-    private func reportMet(_ report: Report) {
+    private func finish(_ end: WaitStateMachine.End, _ watch: ConditionWatcher) throws(ExitCode) {
+        if !isQuiet {
+            let report = report(watch)
+            if end == .met { reportMet(report, through: watch.interfaces) } else { reportUnmet(end, report) }
+        }
+        switch end {
+        case .met: return
+        case .noCarrier: throw .noCarrier
+        case .timedOut: throw .timedOut
+        }
+    }
+
+    private func reportMet(_ report: Report, through names: [String]) {
         let style = Terminal(descriptor: StandardStream.output.descriptor).style(.auto)
-        guard
-            let link = report.links.first(where: { $0.name == interface && $0.name != report.path.interface })
-        else { return print(Headline(report).line(style)) }
-        // The condition is about the link and not about the path in use.
-        print(style.text(link.reason.sentence))
+        let others = report.links.filter { names.contains($0.name) && $0.name != report.path.interface }
+        // The condition may be about other links than that of the path in use.
+        if others.isEmpty || others.count < names.count { print(Headline(report).line(style)) }
+        for link in others { print(style.text(link.reason.sentence)) }
     }
 
     /// Prints a line; a failure is ignored, since the exit code has the result.
     private func print(_ line: String) { try? StandardStream.output.write(line + "\n").check() }
 
-    private func reportUnmet(_ report: Report) {
+    private func reportUnmet(_ end: WaitStateMachine.End, _ report: Report) {
         let style = Terminal(descriptor: StandardStream.error.descriptor).style(.auto)
-        let condition = WaitCondition(goal: goal, interface: interface)
-        StandardStream.error.write(UnmetView.text(report, condition, stable: stable, waited: timeout, style))
+        StandardStream.error.write(
+            end == .noCarrier
+                ? UnmetView.text(report, condition, withoutCarrier: limits, style)
+                : UnmetView.text(report, condition, stable: stable, waited: timeout, style))
+    }
+}
+
+extension WaitConflict {
+    /// The sentence of wrong usage.
+    fileprivate var sentence: String {
+        switch self {
+        case .allOfNone: "--all needs --interface: name the interfaces to wait for."
+        case .ignoresNamed(let name, let pattern):
+            "--ignore \(pattern) leaves out \(name), which --interface names."
+        case .internetThroughAll:
+            "--for internet asks over the path in use, which is not through --all of the interfaces."
+        case .carrierForUnreachable:
+            "--no-carrier-timeout and --for unreachable exclude each other: without a carrier it holds."
+        }
     }
 }

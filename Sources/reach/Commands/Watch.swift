@@ -42,7 +42,7 @@ struct Watch: ParsableCommand {
                 since: { [subject] in subject.since($0) }),
             count: count, waiter: waiter)
         let manager = subject.manager(configuration)
-        let probe = try makeProbe(manager)
+        let probe = try probe.make(manager)
         // Before the first update, whose line includes the result.
         let question = probe?.observe { printer.print($0) }
         let observation = manager.observeReachability { printer.print($0) }
@@ -55,14 +55,6 @@ struct Watch: ParsableCommand {
             _ = waiter.wait(watchesOutput: true, until: { deadline })
             do throws(ExitCode) { try printer.outcome.check() } catch { Self.exit(withError: error) }
             Self.exit(withError: nil)
-        }
-    }
-
-    private func makeProbe(_ manager: ReachabilityManager) throws(ExitCode) -> InternetProbe? {
-        guard let configuration = probe.configuration else { return nil }
-        do throws(SessionError) { return try InternetProbe(configuration, provider: manager) } catch {
-            complain(error.description)
-            throw .unavailable
         }
     }
 

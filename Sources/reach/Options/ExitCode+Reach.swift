@@ -10,6 +10,8 @@ extension ExitCode {
     static let unreachable = ExitCode(1)
     /// The time limit came first.
     static let timedOut = ExitCode(2)
+    /// No link has a carrier, so that waiting was given up.
+    static let noCarrier = ExitCode(9)
     /// The kernel, a container or a seccomp filter refuses netlink.
     static let cannotMonitor = ExitCode(3)
     /// Wrong usage (EX_USAGE, sysexits.h).

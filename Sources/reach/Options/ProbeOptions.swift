@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import FoundationEssentials
+import Reachability
 import SessionManager
 
 /// The server that the internet probe requests; without it nothing is sent.
@@ -25,6 +26,17 @@ struct ProbeOptions: ParsableArguments {
     var configuration: InternetProbeConfiguration? {
         url.map {
             InternetProbeConfiguration($0, expectation: answer.expectation ?? InternetExpectation())
+        }
+    }
+
+    /// Makes the probe behind the paths of `manager`; nil without one.
+    ///
+    /// Prints the reason and throws the exit code where that is impossible.
+    func make(_ manager: ReachabilityManager) throws(ExitCode) -> InternetProbe? {
+        guard let configuration else { return nil }
+        do throws(SessionError) { return try InternetProbe(configuration, provider: manager) } catch {
+            complain(error.description)
+            throw .unavailable
         }
     }
 }

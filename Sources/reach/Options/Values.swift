@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Reachability
+import ServiceCore
 
 extension Terminal.ColorChoice: ExpressibleByArgument {}
 
@@ -62,8 +63,21 @@ enum Value {
             text.utf8.allSatisfy({
                 $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ":")
             })
-        else { throw ValidationError("this is not an interface name; 'ip link' lists them.") }
+        else {
+            throw ValidationError(
+                text.contains(":")
+                    ? "give the interface's name alone, without an operational state."
+                    : "this is not an interface name; 'ip link' lists them.")
+        }
         return text
+    }
+
+    /// A shell pattern of interface names.
+    static func interfacePattern(_ text: String) throws -> InterfacePattern {
+        guard let pattern = InterfacePattern(text) else {
+            throw ValidationError("give an interface name or a pattern of names, for example 'docker*'.")
+        }
+        return pattern
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }

@@ -2,6 +2,7 @@
 
 import Reachability
 import ServiceCore
+import SessionManager
 
 /// The text of `reach wait` at its time limit: a sentence, and the fault of each link.
 enum UnmetView {
@@ -11,13 +12,27 @@ enum UnmetView {
     ) -> String {
         let host = report.host.map { "\($0) " } ?? ""
         let holds = stable > .zero ? " for \(seconds(stable)) on end" : ""
-        let sentence =
-            "\(host)not \(condition.words)\(holds) after \(seconds(waited)): \(instead(report))"
+        let found = instead(report, condition.goal)
+        let sentence = "\(host)not \(condition.words)\(holds) after \(seconds(waited)): \(found)"
+        return text(sentence, report, condition, style)
+    }
+
+    /// The text of a wait that was given up because no link has a carrier.
+    static func text(
+        _ report: Report, _ condition: WaitCondition, withoutCarrier limits: WaitLimits, _ style: Style
+    ) -> String {
+        let host = report.host.map { "\($0) " } ?? ""
+        return text(
+            "\(host)not \(condition.words): \(condition.withoutCarrier(limits))", report, condition, style)
+    }
+
+    private static func text(
+        _ sentence: String, _ report: Report, _ condition: WaitCondition, _ style: Style
+    ) -> String {
         var text = style.sentence(sentence, after: "reach: ") + "\n"
-        let links =
-            condition.interface.map { name in report.links.filter { $0.name == name } } ?? report.links
-        if let interface = condition.interface, links.isEmpty {
-            text += style.text("  \(interface): there is no such interface") + "\n"
+        let links = report.links.filter { condition.considers($0.name) }
+        for name in condition.interfaces where !links.contains(where: { $0.name == name }) {
+            text += style.text("  \(name): there is no such interface") + "\n"
         }
         let noise = LinkTable.noise(in: links, report.path)
         let shown = LinkTable.ordered(links, report.path).filter { !noise.contains($0) }
@@ -33,12 +48,18 @@ enum UnmetView {
     }
 
     /// The current state in place of the condition: the path, or the reason why there is none.
-    private static func instead(_ report: Report) -> String {
+    private static func instead(_ report: Report, _ goal: WaitCondition.Goal) -> String {
         let path = report.path
         guard path.isOnline, path.reason.code != .local, let interface = path.interface else {
             return Headline.reason(report)
         }
         let over = path.underlay.map { " over \($0)" } ?? ""
+        if goal == .internet {
+            guard let internet = report.internet, internet != .unknown else {
+                return "\(interface)\(over) has a path, the server has not answered yet"
+            }
+            return "\(interface)\(over) has a path, internet \(internet): \(internet.explanation)"
+        }
         switch report.status {
         case .wired: return "wired through \(interface)\(over)"
         case .wifi: return "Wi-Fi through \(interface)\(over)"
@@ -61,7 +82,7 @@ extension WaitCondition {
     func unmet(_ link: LinkReport, _ path: ReachabilityPath) -> String {
         let sentence = LinkTable.sentence(link, path)
         switch goal {
-        case .reachable: return link.isOnline ? "online: \(sentence)" : sentence
+        case .reachable, .internet: return link.isOnline ? "online: \(sentence)" : sentence
         case .unreachable: return link.isOnline ? "is online: \(sentence)" : "offline: \(sentence)"
         case .wifi where !Self.mayBeWiFi(link.medium): return "\(link.medium), not Wi-Fi"
         case .wired where link.medium == .wifi: return "Wi-Fi, not wired"

@@ -2,27 +2,34 @@
 
 import Reachability
 import ServiceCore
+import SessionManager
 import Synchronization
 
 /// Shares the latest state between the loop's thread, which observes, and the main thread, which waits.
 final class ConditionWatcher: Sendable {
     private struct State {
-        var progress: WaitProgress
-        var status = ReachabilityStatus.unknown
-        var path = ReachabilityPath.notMonitoring
-        var links: [LinkReport] = []
-        var hasReport = false
+        var machine: WaitStateMachine
+        var report: Report?
+        var internet: InternetState?
         var mayHaveChanged = false
+
+        mutating func observe(_ new: Report) {
+            var report = new
+            report.internet = internet
+            machine.observe(report, at: Clock.monotonic)
+            self.report = report
+        }
     }
 
-    private let condition: WaitCondition
+    /// What a name or address is asked for; nil for anywhere.
+    private let host: String?
     private let state: Mutex<State>
     private let waiter: MainThreadWaiter
 
-    init(condition: WaitCondition, stable: Duration, waiter: MainThreadWaiter) {
-        self.condition = condition
+    init(_ condition: WaitCondition, _ limits: WaitLimits, host: String?, waiter: MainThreadWaiter) {
+        self.host = host
         self.waiter = waiter
-        state = Mutex(State(progress: WaitProgress(stable: stable)))
+        state = Mutex(State(machine: WaitStateMachine(condition, limits, at: Clock.monotonic)))
     }
 
     func observe(_ update: ReachabilityUpdate) {
@@ -31,14 +38,17 @@ final class ConditionWatcher: Sendable {
     }
 
     func observe(status: ReachabilityStatus, path: ReachabilityPath, links: [LinkReport]) {
-        let match = condition.match(status: status, path: path, links: links)
+        let report = Report(status: status, path: path, links: links, host: host)
+        state.withLock { $0.observe(report) }
+    }
+
+    /// Records the state of the internet.
+    func observe(_ internet: InternetState) {
         state.withLock { state in
-            state.progress.observe(match, at: Clock.monotonic)
-            state.status = status
-            state.path = path
-            state.links = links
-            state.hasReport = true
+            state.internet = internet
+            if let report = state.report { state.observe(report) }
         }
+        waiter.ring()
     }
 
     /// Records an event after which links may have changed without an update.
@@ -56,14 +66,15 @@ final class ConditionWatcher: Sendable {
         }
     }
 
-    /// When the condition will have held for long enough; nil while it does not hold.
-    var deadline: MonotonicInstant? { state.withLock { $0.progress.deadline } }
+    /// When ``end`` has to be asked again, unless something changes before; nil for never.
+    var deadline: MonotonicInstant? { state.withLock { $0.machine.deadline } }
 
-    /// Whether the condition has held for long enough.
-    func isMet(at now: MonotonicInstant) -> Bool { state.withLock { $0.progress.isMet(at: now) } }
+    /// How the wait has ended; nil while it goes on.
+    var end: WaitStateMachine.End? { state.withLock { $0.machine.end(at: Clock.monotonic) } }
+
+    /// The interfaces through which the condition holds.
+    var interfaces: [String] { state.withLock { $0.machine.interfaces } }
 
     /// The latest state; nil before the first report.
-    var latest: (status: ReachabilityStatus, path: ReachabilityPath, links: [LinkReport])? {
-        state.withLock { $0.hasReport ? ($0.status, $0.path, $0.links) : nil }
-    }
+    var latest: Report? { state.withLock { $0.report } }
 }

@@ -57,7 +57,7 @@ struct CommandLineTests {
 
     @Test("wrong usage is printed in the terminal's width, without control characters of the arguments")
     func narrowUsage() {
-        let arguments = ["wait", "--for", "para\u{1B}[31mdise"]
+        let arguments = ["doctor", "--color", "para\u{1B}[31mdise"]
         #expect(throws: (any Error).self) { try Reach.parseAsRoot(arguments) }
         guard case .failure(let error) = Result(catching: { try Reach.parseAsRoot(arguments) }) else {
             return
@@ -68,8 +68,8 @@ struct CommandLineTests {
         #expect(lines.allSatisfy { $0.count <= 40 }, "\(text)")
         #expect(lines.first?.hasPrefix("Error: The value 'para") == true && text.hasSuffix("\n"), "\(text)")
         #expect(
-            lines.contains("Usage: reach wait [--host")
-                && lines.contains("       <name|address>] [-4] [-6] [--mark"))
+            lines.contains("Usage: reach doctor [<url>] [--cacert")
+                && lines.contains("       <file>] [--probe-status <code>]"))
         #expect(!text.contains("\u{1B}"))
         #expect(
             UsageText.text("Usage: reach a\n  See b", Style(isUnicode: true)) == "Usage: reach a\n  See b\n")
@@ -84,7 +84,7 @@ struct CommandLineTests {
                 "--host", "[2001:db8::1]",
             ]) as? Wait)
         #expect(wait.goal == .wifi)
-        #expect(wait.interface == "wlan0")
+        #expect(wait.interfaces == ["wlan0"])
         #expect(wait.stable == .milliseconds(250))
         #expect(wait.timeout == .zero)
         #expect(wait.isQuiet)

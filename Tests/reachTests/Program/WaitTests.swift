@@ -9,8 +9,7 @@ import Testing
 @Suite("The condition of wait")
 struct WaitConditionTests {
     private func match(_ report: Report, _ goal: WaitCondition.Goal, _ interface: String? = nil) -> String? {
-        WaitCondition(goal: goal, interface: interface)
-            .match(status: report.status, path: report.path, links: report.links)
+        WaitCondition(goal: goal, interfaces: interface.map { [$0] } ?? []).match(report)
     }
 
     @Test("anywhere")

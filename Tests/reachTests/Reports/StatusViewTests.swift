@@ -69,13 +69,13 @@ struct StatusViewTests {
                 Style(width: 80))
         }
         text += UnmetView.text(
-            CannedReports.sixtyLinks, WaitCondition(goal: .reachable, interface: "eth0"),
+            CannedReports.sixtyLinks, WaitCondition(goal: .reachable, interfaces: ["eth0"]),
             stable: .milliseconds(1500), waited: .milliseconds(300), Style())
         text += UnmetView.text(
             CannedReports.sixtyLinks, WaitCondition(goal: .reachable), stable: .zero, waited: .seconds(5),
             Style())
         text += UnmetView.text(
-            CannedReports.wired, WaitCondition(goal: .wifi, interface: "wlan7"), stable: .zero,
+            CannedReports.wired, WaitCondition(goal: .wifi, interfaces: ["wlan7"]), stable: .zero,
             waited: .seconds(5),
             Style())
         var waiting = CannedReports.wired

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ReachabilityCore
+import Service
+import ServiceCore
+import SessionCore
+import TestSupport
+import Testing
+
+/// The service's method `Wait` with several interfaces, on a network in memory.
+@Suite("Waits of the service", .timeLimit(.minutes(10)))
+struct WaitCallTests {
+    /// In place of a probe: a portal at first, the internet after SIGHUP.
+    private final class Internet: ServiceComponent {
+        let name = "internet"
+        private var context: ServiceContext?
+
+        func start(_ context: ServiceContext) throws(ServiceError) { self.context = context }
+        func statusChanged(_ change: CommittedChange) {
+            if change.event == .initial { context?.notify(internet: .portal) }
+        }
+        func reload(_ configuration: ServiceConfiguration) { context?.notify(internet: .full) }
+        func stop(_ done: @escaping () -> Void) {
+            context = nil
+            done()
+        }
+    }
+
+    private static var twoCables: FakeNetwork {
+        var network = FakeNetwork.wired
+        let spare = network.addLink("eth1", up: false)
+        network.addAddress("198.51.100.2/24", to: spare)
+        network.addRoute("0.0.0.0/0", via: "198.51.100.1", on: spare, metric: 600)
+        return network
+    }
+
+    @Test("UPL-214 any of its interfaces, all of them, and none that is ignored")
+    func interfaces() async throws {
+        let lab = try await ServiceLab(Self.twoCables)
+        var any = try lab.client()
+        #expect(try any.call("Wait", ["interfaces": ["eth1", "eth0"]])["parameters"]?["interface"] == "eth0")
+        var all = try lab.client()
+        try all.send("Wait", ["interfaces": ["eth1", "eth0"], "all": true])
+        var beside = try lab.client()
+        try beside.send("Wait", ["ignore": ["eth0", "wl*"]])
+        // In order: the waits have begun when another client has its answer.
+        #expect(try any.call("GetStatus")["error"] == nil)
+        lab.kernel.change { $0.setCarrier($0.index("eth1"), true) }
+        #expect(try all.reply()?["parameters"]?["status"] == "wired")
+        #expect(try beside.reply()?["parameters"]?["status"] == "wired")
+        await lab.stop()
+    }
+
+    @Test("UPL-214 a wait for a cable that cannot come is given up")
+    func noCarrier() async throws {
+        let lab = try await ServiceLab(Self.twoCables)
+        var client = try lab.client()
+        let reply = try client.call("Wait", ["interface": "eth1", "noCarrierTimeout": 0.05])
+        #expect(reply["error"] == "io.reach.Reachability.NoCarrier")
+        #expect(
+            reply["parameters"]?["reason"]?.string
+                == "not reachable through eth1: gave up after 0.1 s without a carrier on eth1")
+        await lab.stop()
+    }
+
+    @Test("UPL-215 the internet is waited for where a server is asked")
+    func internet() async throws {
+        let silent = try await ServiceLab()
+        var client = try silent.client()
+        let refused = try client.call("Wait", ["goal": "internet"])
+        #expect(refused["error"] == "io.reach.Reachability.Unavailable", "\(refused)")
+        await silent.stop()
+        let lab = try await ServiceLab(parts: { [Internet()] })
+        var waiter = try lab.client()
+        try waiter.send("Wait", ["goal": "internet"])
+        var other = try lab.client()
+        #expect(try other.call("GetStatus")["parameters"]?["internet"] == "portal")
+        lab.reload()
+        #expect(try waiter.reply()?["parameters"]?["internet"] == "full")
+        await lab.stop()
+    }
+
+    @Test(
+        "UPL-214 terms that contradict each other name the parameter",
+        arguments: [
+            (["all": true], "all"), (["interface": "eth0", "ignore": ["eth*"]], "ignore"),
+            (["goal": "unreachable", "noCarrierTimeout": 1], "noCarrierTimeout"),
+            (["ignore": [""]], "ignore"), (["ignore": [1]], "ignore"), (["interfaces": "eth0"], "interfaces"),
+            (["goal": "internet", "interfaces": ["a", "b"], "all": true], "all"),
+            (["interfaces": .array(Array(repeating: "a", count: 65))], "interfaces"),
+        ] as [([String: JSONValue], String)])
+    func conflicts(_ parameters: [String: JSONValue], _ name: String) async throws {
+        let lab = try await ServiceLab()
+        var client = try lab.client()
+        let reply = try client.call("Wait", parameters)
+        #expect(reply["error"] == "org.varlink.service.InvalidParameter")
+        #expect(reply["parameters"]?["parameter"]?.string == name)
+        await lab.stop()
+    }
+}
