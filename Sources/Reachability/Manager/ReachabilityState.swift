@@ -29,6 +29,9 @@ final class ReachabilityState: Sendable {
         var limitationBlock: (@Sendable (MonitorLimitations) -> Void)?
         var observers: [Observer] = []
         var nextToken: UInt64 = 1
+        var linkObservers: [UInt64: @Sendable ([LinkReport]) -> Void] = [:]
+        /// The links that the link observers know; nil before the first report.
+        var observedLinks: [LinkReport]?
     }
 
     private let state = Mutex(Values())
@@ -90,6 +93,7 @@ final class ReachabilityState: Sendable {
             state.status = .unknown
             state.path = .notMonitoring
             state.links = []
+            state.observedLinks = nil
             state.limitations = []
             return state.observers
         }
@@ -172,6 +176,40 @@ final class ReachabilityState: Sendable {
         }
         queue.deliver()
         return token
+    }
+
+    /// Adds an observer of all links, which gets their reports when they are known, and whenever they change.
+    func addLinkObserver(_ observer: @escaping @Sendable ([LinkReport]) -> Void) -> UInt64 {
+        let (token, known) = state.withLock { state in
+            let token = state.nextToken
+            state.nextToken += 1
+            state.linkObservers[token] = observer
+            return (token, state.observedLinks)
+        }
+        if let known { observer(known) }
+        return token
+    }
+
+    func removeLinkObserver(_ token: UInt64) {
+        state.withLock { state in
+            state.linkObservers[token] = nil
+            if state.linkObservers.isEmpty { state.observedLinks = nil }
+        }
+    }
+
+    /// Takes the reports on all links of session `session`; nil without an observer of them.
+    func linkReceiver(session: UInt64) -> (@Sendable ([LinkReport]) -> Void)? {
+        guard state.withLock({ !$0.linkObservers.isEmpty }) else { return nil }
+        return { [self] links in
+            let observers = state.withLock { state -> [@Sendable ([LinkReport]) -> Void] in
+                guard state.isMonitoring, state.session == session, state.observedLinks != links else {
+                    return []
+                }
+                state.observedLinks = links
+                return Array(state.linkObservers.values)
+            }
+            for observer in observers { observer(links) }
+        }
     }
 
     /// Removes an observer; no call to it begins afterwards.

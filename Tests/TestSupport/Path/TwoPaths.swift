@@ -154,6 +154,37 @@ package final class TwoPaths: Sendable {
         }
     }
 
+    /// What a dead line lets through: nothing, or one direction.
+    package enum Direction: Sendable, CaseIterable {
+        case both, toServer, fromServer
+    }
+
+    /// Kills the line behind a router of the client: `pa` or `pb` still answers for itself, and nothing of
+    /// the server comes through.
+    package func killLine(_ router: String = "pa", _ direction: Direction = .both) async throws {
+        let isIPv6 = base.contains("[")
+        let own = router == "pa" ? "10.1.0.1" : "10.2.0.1"
+        // Neighbours are asked for by multicast, and answer from addresses of the link.
+        let (to, from) =
+            isIPv6 ? ("ip6 daddr 2001:db8:9::1", "ip6 saddr 2001:db8:9::1")
+            : ("ip daddr != \(own)", "ip saddr != \(own)")
+        var rules = ["add table inet \(router)"]
+        if direction != .fromServer {
+            rules.append("add chain inet \(router) i { type filter hook input priority 0; }")
+            rules.append("add rule inet \(router) i iifname \(router) \(to) drop")
+        }
+        if direction != .toServer {
+            rules.append("add chain inet \(router) o { type filter hook output priority 0; }")
+            rules.append("add rule inet \(router) o oifname \(router) \(from) drop")
+        }
+        try await lab.far.run("nft", rules.joined(separator: "; "))
+    }
+
+    /// Has a line that was killed let everything through again.
+    package func reviveLine(_ router: String = "pa") async throws {
+        try await lab.far.run("nft", "delete table inet \(router)")
+    }
+
     /// The difference between a file and the content of `/blob`; empty for none.
     package func difference(of path: String) async throws -> String {
         let script = """
