@@ -16,7 +16,8 @@ struct LinkObserverTests {
 
     private func observe(_ manager: ReachabilityManager) -> ReachabilityObservation {
         manager.observeLinks { [log] links in
-            log.append(links.map { "\($0.name) \($0.isOnline ? "online" : "offline")" }.joined(separator: ", "))
+            log.append(
+                links.map { "\($0.name) \($0.isOnline ? "online" : "offline")" }.joined(separator: ", "))
         }
     }
 
@@ -48,7 +49,9 @@ struct LinkObserverTests {
         updating.cancel()
     }
 
-    @Test("UPL-110 an observer that comes late gets the links; one that is cancelled, and a stopped manager, tell none")
+    @Test(
+        "UPL-110 an observer that comes late gets the links; one that is cancelled, and a stopped manager, tell none"
+    )
     func late() async {
         let manager = lab.manager()
         manager.startMonitoring()

@@ -64,7 +64,8 @@ struct InternetSentenceTests {
         #expect(InternetSentence.text(uplinks, boot: 112 * Self.second) == sentence)
     }
 
-    @Test("UPL-100 nothing is said of nothing; a state of this moment has no length; no name steers a terminal")
+    @Test(
+        "UPL-100 nothing is said of nothing; a state of this moment has no length; no name steers a terminal")
     func edges() {
         #expect(InternetSentence.text([]) == nil)
         #expect(InternetSentence.text([Self.uplink("eth0", .unknown)]) == nil)
@@ -100,7 +101,8 @@ struct InternetSentenceTests {
             ReportJSON.write(report, to: &line)
             return line.text
         }
-        let nothing = #""reasonCode":"defaultRoute","internet":null,"internetSince":null,"internetReason":null}"#
+        let nothing =
+            #""reasonCode":"defaultRoute","internet":null,"internetSince":null,"internetReason":null}"#
         #expect(text().ranges(of: nothing).count == 3)
         #expect(text().hasSuffix(#","stale":false,"portal":null}"# + "\n"))
         report.internet = .portal
@@ -151,7 +153,9 @@ struct InternetSentenceTests {
         #expect(values["REACH_PORTAL"] == "")
     }
 
-    @Test("UPL-103 together with a path it is an event of the path; alone it keeps the uplinks of skipped changes")
+    @Test(
+        "UPL-103 together with a path it is an event of the path; alone it keeps the uplinks of skipped changes"
+    )
     func supersede() {
         let uplinks = [
             Self.uplink("eth0", .full, isPreferred: true), Self.uplink("wwan0", .limited),

@@ -228,11 +228,11 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
         return ReachabilityObservation { state.remove(token) }
     }
 
-    /// Adds an observer of all links but loopback; it must not block, and is called on the loop's thread or on
-    /// the caller's.
+    /// Adds an observer of all links but loopback; it must not block, and is called on the loop's thread or
+    /// on the caller's.
     ///
-    /// It gets their reports soon, and whenever an evaluation finds others: also where the path in use stays as
-    /// it is. While there is such an observer, each evaluation asks the kernel for all links.
+    /// It gets their reports soon, and whenever an evaluation finds others: also where the path in use stays
+    /// as it is. While there is such an observer, each evaluation asks the kernel for all links.
     package func observeLinks(
         _ observer: @escaping @Sendable ([LinkReport]) -> Void
     ) -> ReachabilityObservation {

@@ -25,15 +25,18 @@ package enum ChangeSentence {
             "\(head): \(path.reason.sentence) (generation \(path.generation))", unicode: true)
     }
 
-    /// "internet full: the server answers", and "internet on wwan0 limited: no answer in 10 s" for each other uplink
-    /// whose state has changed.
+    /// "internet full: the server answers", and "internet on wwan0 limited: no answer in 10 s" for each other
+    /// uplink whose state has changed.
     package static func internet(_ change: CommittedChange, after former: InternetState?) -> [String] {
         guard let internet = change.internet else { return [] }
         let preferred = change.uplinks.first(where: \.isPreferred)
         var lines: [String] = []
         if internet != former {
-            let evidence = preferred.map { $0.reason.isEmpty ? "" : " (\($0.reason) on \($0.interface))" } ?? ""
-            lines.append("internet \(internet): \(internet.explanation)\(evidence)")
+            var line = "internet \(internet): \(internet.explanation)"
+            if let preferred, !preferred.reason.isEmpty {
+                line += " (\(preferred.reason) on \(preferred.interface))"
+            }
+            lines.append(line)
         }
         for uplink in change.changedUplinks where uplink.interface != preferred?.interface {
             let reason = uplink.reason.isEmpty ? uplink.state.explanation : uplink.reason

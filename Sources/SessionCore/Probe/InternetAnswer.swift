@@ -54,7 +54,8 @@ extension InternetExpectation {
         return (scheme == "http" || scheme == "https") && url.host()?.isEmpty == false
     }
 
-    private func answer(_ error: SessionError, _ state: InternetState, _ timeout: Duration) -> InternetAnswer {
+    private func answer(_ error: SessionError, _ state: InternetState, _ timeout: Duration) -> InternetAnswer
+    {
         switch error.code {
         case .timedOut:
             let (whole, rest) = timeout.components

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides when the own server is asked whether there is internet behind one uplink, and what follows from the
-/// answer.
+/// Decides when the own server is asked whether there is internet behind one uplink, and what follows from
+/// the answer.
 ///
 /// At once with each new path; again and again while the answer is not `full`, with pauses that double; now
 /// and then when it is. One answer is enough to know, except for the loss: only a second failure, one second
@@ -153,7 +153,8 @@ package struct InternetProbeStateMachine: Sendable {
 
     private var unchanged: Step { Step(deadline: nextDeadline) }
 
-    private mutating func begin(_ generation: UInt64, learning answer: InternetAnswer?, _ now: Int64) -> Step {
+    private mutating func begin(_ generation: UInt64, learning answer: InternetAnswer?, _ now: Int64) -> Step
+    {
         self.generation = generation
         pause = timing.firstPause
         isDoubted = false

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides which uplinks are asked whether there is internet behind them: an ``InternetProbeStateMachine`` for
-/// each.
+/// Decides which uplinks are asked whether there is internet behind them: an ``InternetProbeStateMachine``
+/// for each.
 ///
 /// The preferred uplink is asked by the kernel's own choice of a path, so that tunnels and rules hold; each
 /// other one over itself. Nothing is asked around a tunnel in use, or while there is no path in use. An
@@ -173,11 +173,14 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
             return
         }
         let former = preferred
-        if let name = network.preferred?.name, let index = others.firstIndex(where: { $0.uplink?.name == name }) {
+        if let name = network.preferred?.name,
+            let index = others.firstIndex(where: { $0.uplink?.name == name })
+        {
             preferred = others.remove(at: index)
             preferred.machine.leastPause = 0
             perform(
-                preferred.machine.rerouted(generation: network.generation, at: now), of: preferred, bound: false)
+                preferred.machine.rerouted(generation: network.generation, at: now), of: preferred,
+                bound: false)
         } else {
             preferred = record(nil)
         }
@@ -238,7 +241,8 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
     private func reasonToWithhold(_ uplink: Uplink?) -> String? {
         if !network.isUsable { return "not asked: there is no path in use" }
         if network.isTunnel {
-            return "not asked: \(network.preferred?.name ?? "the path in use") is a tunnel, and nothing goes around it"
+            let name = network.preferred?.name ?? "the path in use"
+            return "not asked: \(name) is a tunnel, and nothing goes around it"
         }
         if uplink?.isExpensive == true, timing.expensivePause == nil, !hasFailed {
             return "not asked: its traffic costs"

@@ -20,10 +20,10 @@ import Synchronization
 /// ends ``InternetState/full``. Each question is a GET over a connection of its own that follows no redirect
 /// and takes nothing from a cache. Nothing is asked before ``start()``.
 ///
-/// ``state`` is about the path in use, which is asked by the kernel's own choice. An uplink is a link with a path
-/// of its own (`LinkReport.isOnline`): each other one is asked over itself (SO_BINDTODEVICE, socket(7)), so that
-/// ``uplinks`` tells which line is dead and which one would do. Not asked are uplinks beside a tunnel in use,
-/// and expensive ones while the preferred one works. Other uplinks are known where the provider is a
+/// ``state`` is about the path in use, which is asked by the kernel's own choice. An uplink is a link with a
+/// path of its own (`LinkReport.isOnline`): each other one is asked over itself (SO_BINDTODEVICE, socket(7)),
+/// so that ``uplinks`` tells which line is dead and which one would do. Not asked are uplinks beside a tunnel
+/// in use, and expensive ones while the preferred one works. Other uplinks are known where the provider is a
 /// `ReachabilityManager`, or reports links.
 ///
 /// Every member may be used from any thread.
@@ -88,8 +88,8 @@ public final class InternetProbe: Sendable {
     /// Where to sign in to the network of the path in use; nil unless a redirect says so.
     public var portalURL: URL? { current.load().portalURL }
 
-    /// What is known of each uplink, the preferred one first; empty before ``start()``, and where no name of an
-    /// interface is known.
+    /// What is known of each uplink, the preferred one first; empty before ``start()``, and where no name of
+    /// an interface is known.
     public var uplinks: [UplinkInternet] { findings.uplinks }
 
     /// All that is known.
@@ -110,8 +110,8 @@ public final class InternetProbe: Sendable {
         }
     }
 
-    /// The uplinks: the present ones first, then whenever one comes or goes, or its state is another; a slow reader
-    /// gets the newest.
+    /// The uplinks: the present ones first, then whenever one comes or goes, or its state is another; a slow
+    /// reader gets the newest.
     ///
     /// The sequence ends when the task is cancelled or the probe is gone; it continues over stop and start.
     public var uplinkChanges: AsyncStream<[UplinkInternet]> {

@@ -14,7 +14,8 @@ extension DiagnosisRules {
         case .unknown, .none: return .skipped(.uplink, sentence)
         case .portal:
             return .doubtful(
-                .uplink, sentence, try: "sign in to the network of \(name), or do not count on it as a way out")
+                .uplink, sentence,
+                try: "sign in to the network of \(name), or do not count on it as a way out")
         case .limited:
             return .doubtful(
                 .uplink, sentence,

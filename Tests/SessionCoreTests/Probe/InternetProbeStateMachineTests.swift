@@ -292,14 +292,20 @@ struct InternetProbeStateMachineTests {
             (503, "", nil, "503 from http://probe.example.com/ok", nil),
             (511, "", nil, "511 from http://probe.example.com/ok", nil),
             (
-                302, "", "http://portal.example.net/login?mac=1", "redirected to http://portal.example.net/login?mac=1",
+                302, "", "http://portal.example.net/login?mac=1",
+                "redirected to http://portal.example.net/login?mac=1",
                 "http://portal.example.net/login?mac=1"
             ),
-            (302, "", "/sign-in", "redirected to http://probe.example.com/sign-in", "http://probe.example.com/sign-in"),
+            (
+                302, "", "/sign-in", "redirected to http://probe.example.com/sign-in",
+                "http://probe.example.com/sign-in"
+            ),
             (302, "", "javascript:alert(1)", "302 from http://probe.example.com/ok", nil),
             (302, "", nil, "302 from http://probe.example.com/ok", nil),
         ])
-    func evidence(_ status: Int, _ body: String, _ location: String?, _ reason: String, _ portal: String?) throws {
+    func evidence(_ status: Int, _ body: String, _ location: String?, _ reason: String, _ portal: String?)
+        throws
+    {
         let url = try SessionRequest("http://probe.example.com/ok").url
         var fields = HTTPFields()
         if let location { fields[.location] = location }

@@ -84,7 +84,9 @@ private let wwan0 = Transcript.Uplink("wwan0", index: 4, isExpensive: true)
 private let wg0 = Transcript.Uplink("wg0", index: 5)
 
 struct UplinkProbeStateMachineTests {
-    @Test("UPL-070 the preferred uplink is asked by the kernel's choice, the others over themselves, all at once")
+    @Test(
+        "UPL-070 the preferred uplink is asked by the kernel's choice, the others over themselves, all at once"
+    )
     func start() {
         var run = Transcript()
         #expect(run.network(eth0, wlan0) == "ask eth0, ask wlan0!")

@@ -100,7 +100,10 @@ struct UplinkProbeTests {
         #expect(found.map(\.isPreferred) == [true, false])
         #expect(found.map(\.state) == [.full, .full])
         #expect(found.allSatisfy { $0.reason.hasPrefix("204 from http://") && $0.portalURL == nil })
-        #expect(found.allSatisfy { $0.since > before.addingTimeInterval(-1) && $0.since < Date().addingTimeInterval(1) })
+        #expect(
+            found.allSatisfy {
+                $0.since > before.addingTimeInterval(-1) && $0.since < Date().addingTimeInterval(1)
+            })
         #expect(probe.state == .full)
         #expect(try await origin.count("uplink-each") == 2)
         probe.stop()
@@ -120,7 +123,9 @@ struct UplinkProbeTests {
         #expect(probe.portalURL?.absoluteString == target)
     }
 
-    @Test("UPL-082 an uplink that cannot be used is limited, and the other one is not", .timeLimit(.minutes(10)))
+    @Test(
+        "UPL-082 an uplink that cannot be used is limited, and the other one is not", .timeLimit(.minutes(10))
+    )
     func broken() async throws {
         let probe = try probe("/status/204", Uplinks("main", "absent0"))
         probe.start()
@@ -130,7 +135,9 @@ struct UplinkProbeTests {
         #expect(probe.state == .full)
     }
 
-    @Test("UPL-083 uplinks that come and go are told; the state is that of the preferred one", .timeLimit(.minutes(10)))
+    @Test(
+        "UPL-083 uplinks that come and go are told; the state is that of the preferred one",
+        .timeLimit(.minutes(10)))
     func comingAndGoing() async throws {
         let network = Uplinks("main")
         let probe = try probe("/status/204?key=uplink-coming", network)
@@ -153,7 +160,8 @@ struct UplinkProbeTests {
         observation.cancel()
     }
 
-    @Test("UPL-084 observers of the states and of the uplinks hear of changes alone", .timeLimit(.minutes(10)))
+    @Test(
+        "UPL-084 observers of the states and of the uplinks hear of changes alone", .timeLimit(.minutes(10)))
     func observers() async throws {
         let probe = try probe("/retry-after?key=uplink-observers&times=6&status=511", Uplinks("main", "lo"))
         let states = Diary<InternetState>()

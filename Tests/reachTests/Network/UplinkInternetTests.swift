@@ -166,7 +166,8 @@ struct UplinkInternetTests {
             }
             return false
         }
-        #expect(try await comes(lab.folder + "/run/status.json", #""internet":"limited","internetSince":"20"#))
+        #expect(
+            try await comes(lab.folder + "/run/status.json", #""internet":"limited","internetSince":"20"#))
         #expect(try await comes(prom, #"reach_uplink_internet{interface="b0",state="limited"} 1"#))
         #expect(try await comes(prom, #"reach_uplink_internet{interface="a0",state="full"} 1"#))
         #expect(try await comes(prom, #"reach_internet{state="full"} 1"#))

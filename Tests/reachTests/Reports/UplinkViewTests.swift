@@ -54,7 +54,8 @@ struct UplinkViewTests {
         #expect(text.contains("  internet limited; in use, 192.0.2.2/24"), "\(text)")
         #expect(text.contains("  internet full; default route via 10.0.0.1"), "\(text)")
         for width in [40, 60, 80] {
-            let lines = StatusView.text(Self.report(Self.deadLine), Style(width: width)).split(separator: "\n")
+            let lines = StatusView.text(Self.report(Self.deadLine), Style(width: width)).split(
+                separator: "\n")
             #expect(lines.allSatisfy { SafeText.width(String($0)) <= width })
         }
     }
@@ -62,7 +63,8 @@ struct UplinkViewTests {
     @Test("UPL-106 one uplink that works needs no sentence, and without a probe nothing is said")
     func alone() {
         let text = StatusView.text(
-            Self.report([Self.uplink("eth0", .full, "204 from https://example.com/", isPreferred: true)]), Style())
+            Self.report([Self.uplink("eth0", .full, "204 from https://example.com/", isPreferred: true)]),
+            Style())
         #expect(text.contains("internet: full: the server answers\n"))
         #expect(!text.contains("has internet"))
         var bare = Self.report([])
@@ -121,7 +123,10 @@ struct UplinkViewTests {
         lines.write(findings(.unknown, .portal), boot: 0) { CannedReports.moment }
         let text = lines.line.text
         #expect(text.contains(#""internet":"unknown","event":"internet","previous":"wired""#), "\(text)")
-        #expect(text.contains(#""internet":"portal","internetSince":"2026-01-02T03:04:05.678Z","internetReason":"evidence"}"#), "\(text)")
+        #expect(
+            text.contains(
+                #""internet":"portal","internetSince":"2026-01-02T03:04:05.678Z","internetReason":"evidence"}"#
+            ), "\(text)")
     }
 
     @Test("UPL-108 doctor: an uplink beside the path in use is a note and no cause")
@@ -137,6 +142,7 @@ struct UplinkViewTests {
         #expect(diagnosis.remark == bad)
         let both = Diagnosis(findings: [.failed(.connection, "none", try: "this"), bad])
         #expect(both.cause?.check == .connection)
-        #expect(DiagnosisPrinter.conclusion(diagnosis, Style()).contains("nothing is wrong\nnote:  wlan0 does"))
+        #expect(
+            DiagnosisPrinter.conclusion(diagnosis, Style()).contains("nothing is wrong\nnote:  wlan0 does"))
     }
 }
