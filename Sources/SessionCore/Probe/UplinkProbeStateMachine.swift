@@ -3,10 +3,10 @@
 /// Decides which uplinks are asked whether there is internet behind them: an ``InternetProbeStateMachine``
 /// for each.
 ///
-/// The preferred uplink is asked by the kernel's own choice of a path, so that tunnels and rules hold; each
-/// other one over itself. Nothing is asked around a tunnel in use, or while there is no path in use. An
-/// expensive uplink that is not in use is asked when the preferred one has failed, or with long pauses where
-/// those are wanted. Instants are nanoseconds of a monotonic clock.
+/// The preferred uplink is asked by the kernel's own choice of a path, so that tunnels and rules hold; one
+/// that stands in for a dead choice, and each other one, over itself. Nothing is asked around a tunnel in
+/// use, or while there is no path in use. An expensive uplink that is not in use is asked when the preferred
+/// one has failed, or with long pauses where those are wanted. Instants are nanoseconds of a monotonic clock.
 package struct UplinkProbeStateMachine: ~Copyable, Sendable {
     /// A link with a path of its own.
     package struct Uplink: Sendable, Equatable {
@@ -33,6 +33,8 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
     package struct Network: Sendable, Equatable {
         /// The uplink of the path in use; nil where its name is not known.
         package var preferred: Uplink?
+        /// Whether the preferred uplink stands in for the kernel's choice, which is dead.
+        package var isAlternative = false
         /// Whether there is a path in use; also where that is unknown.
         package var isUsable = true
         /// Grows whenever what was found out over the former path is worthless.
@@ -122,7 +124,7 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
         replaceOthers()
         perform(
             preferred.machine.pathChanged(isUsable: new.isUsable, generation: new.generation, at: now),
-            of: preferred, bound: false)
+            of: preferred, bound: network.isAlternative)
         review(now)
         return end()
     }
@@ -132,7 +134,8 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
         if id.uplink == preferred.number {
             let hasWorked = preferred.machine.known.state == .full
             perform(
-                preferred.machine.answered(answer, question: id.number, at: now), of: preferred, bound: false)
+                preferred.machine.answered(answer, question: id.number, at: now), of: preferred,
+                bound: network.isAlternative)
             if hasWorked, hasFailed { for index in others.indices { hurry(index) } }
             review(now)
         } else if let index = others.firstIndex(where: { $0.number == id.uplink }) {
@@ -143,14 +146,14 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
 
     /// The deadline is there; a timer may fire early, or after it was replaced.
     package mutating func timeCame(at now: Int64) -> Step {
-        perform(preferred.machine.timeCame(at: now), of: preferred, bound: false)
+        perform(preferred.machine.timeCame(at: now), of: preferred, bound: network.isAlternative)
         for index in others.indices { perform(others[index].machine.timeCame(at: now), at: index) }
         return end()
     }
 
     /// A transfer has failed, or the state is wanted.
     package mutating func hurried() -> Step {
-        perform(preferred.machine.hurried(), of: preferred, bound: false)
+        perform(preferred.machine.hurried(), of: preferred, bound: network.isAlternative)
         for index in others.indices { hurry(index) }
         return end()
     }
@@ -159,7 +162,7 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
     package mutating func stopped(at now: Int64) -> Step {
         for record in others { abandon(record) }
         others = []
-        perform(preferred.machine.stopped(at: now), of: preferred, bound: false)
+        perform(preferred.machine.stopped(at: now), of: preferred, bound: network.isAlternative)
         preferred.uplink = nil
         network = Network()
         return end()
@@ -180,7 +183,7 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
             preferred.machine.leastPause = 0
             perform(
                 preferred.machine.rerouted(generation: network.generation, at: now), of: preferred,
-                bound: false)
+                bound: network.isAlternative)
         } else {
             preferred = record(nil)
         }

@@ -58,6 +58,8 @@ public final class InternetProbe: Sendable {
         // Its own questions are what others wait for.
         var queue = RequestQueue.Settings()
         queue.follows = .nobody
+        // The line that is asked about is the one that carries the question.
+        queue.rescue = .never
         let current = CurrentFindings()
         self.current = current
         driver = LoopBound(

@@ -226,6 +226,7 @@ extension UplinkProbeStateMachine.Network {
         isUsable = path.isOnline || update.status == .unknown || path.alternative != nil
         generation = path.generation
         isTunnel = path.isTunnel
+        isAlternative = isUsable && path.interface == nil && path.alternative != nil
         let name = isUsable ? path.interface ?? path.alternative : nil
         let own = links.first { $0.name == name }
         preferred = name.map {

@@ -23,13 +23,15 @@ private struct Transcript: ~Copyable {
 
     /// The network with these uplinks, the preferred one first; another preferred one is another generation.
     mutating func network(
-        _ uplinks: Uplink..., isTunnel: Bool = false, isUsable: Bool = true, isSame: Bool = false
+        _ uplinks: Uplink..., isTunnel: Bool = false, isUsable: Bool = true, isSame: Bool = false,
+        isAlternative: Bool = false
     ) -> String {
         if !isSame { generation += 1 }
         var network = UplinkProbeStateMachine.Network()
         network.preferred = isUsable ? uplinks.first : nil
         network.others = isUsable ? Array(uplinks.dropFirst()) : uplinks
         network.isTunnel = isTunnel
+        network.isAlternative = isAlternative
         network.isUsable = isUsable
         network.generation = generation
         return record(machine.networkChanged(network, at: now))
@@ -213,6 +215,15 @@ struct UplinkProbeStateMachineTests {
         #expect(run.hurry() == "")
         #expect(run.deadline == nil)
         #expect(run.network(eth0) == "ask eth0")
+    }
+
+    @Test("UPL-078 an uplink that stands in for the kernel's dead choice is asked over itself")
+    func alternative() {
+        var run = Transcript()
+        #expect(run.network(eth0) == "ask eth0")
+        #expect(run.network(wlan0, isAlternative: true) == "abandon 1, ask wlan0!")
+        #expect(run.answer("wlan0", .limited) == "")
+        #expect(run.wait() == "ask wlan0!")
     }
 
     @Test("UPL-077 stopped, nothing is known or asked; it can begin again")
