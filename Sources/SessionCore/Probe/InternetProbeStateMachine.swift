@@ -147,7 +147,8 @@ package struct InternetProbeStateMachine: Sendable {
         return Step(abandons: isAsking, state: learn(InternetAnswer(.unknown), now))
     }
 
-    private var isAsking: Bool {
+    /// Whether a question is under way.
+    package var isAsking: Bool {
         if case .asking = state { true } else { false }
     }
 

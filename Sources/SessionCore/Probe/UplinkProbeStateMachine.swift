@@ -160,7 +160,7 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
 
     /// The states are no longer wanted.
     package mutating func stopped(at now: Int64) -> Step {
-        for record in others { abandon(record) }
+        for record in others { remove(record) }
         others = []
         perform(preferred.machine.stopped(at: now), of: preferred, bound: network.isAlternative)
         preferred.uplink = nil
@@ -189,7 +189,7 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
         }
         preferred.uplink = network.preferred
         guard let uplink = former.uplink, network.others.contains(where: { $0.name == uplink.name }) else {
-            return abandon(former)
+            return remove(former)
         }
         others.append(former)
         let index = others.count - 1
@@ -208,7 +208,7 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
             record.uplink = uplink
             return record
         }
-        for record in former { abandon(record) }
+        for record in former { remove(record) }
     }
 
     private mutating func record(_ uplink: Uplink?) -> Record {
@@ -270,6 +270,10 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
             Question(
                 id: QuestionID(uplink: record.number, number: number),
                 interface: isBound ? record.uplink?.name : nil))
+    }
+
+    private mutating func remove(_ record: Record) {
+        if record.machine.isAsking { abandon(record) }
     }
 
     private mutating func abandon(_ record: Record) {

@@ -167,7 +167,7 @@ final class InternetProbeDriver {
         var options = TaskOptions()
         options.redirectHandler = Redirector.doNotFollow
         let configuration = configuration
-        @Sendable func answer(_ outcome: TaskOutcome?, _ error: SessionError?) -> InternetAnswer {
+        @Sendable func evidence(_ outcome: TaskOutcome?, _ error: SessionError?) -> InternetAnswer {
             configuration.expectation.answer(
                 outcome?.response, data: outcome?.data, error: error, url: configuration.url,
                 timeout: configuration.timeout)
@@ -178,12 +178,12 @@ final class InternetProbeDriver {
             let task = try manager.dataTask(with: request, options: options)
             tasks[question.id.uplink] = task
             task.whenEnded { outcome in
-                let answer = answer(outcome, outcome.error)
+                let answer = evidence(outcome, outcome.error)
                 me.perform { $0.answered(answer, question, me) }
             }
             task.resume()
         } catch {
-            let answer = answer(nil, error)
+            let answer = evidence(nil, error)
             me.perform { $0.answered(answer, question, me) }
         }
     }
