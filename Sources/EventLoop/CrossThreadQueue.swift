@@ -39,7 +39,6 @@ struct CrossThreadQueue: Sendable {
 
     var isEmpty: Bool { items.isEmpty }
 
-    /// Appends an item.
     mutating func post(_ item: Item, to reactor: Reactor) -> Wakeup {
         items.append(item)
         if retained == nil { retained = reactor }
@@ -69,7 +68,6 @@ struct CrossThreadQueue: Sendable {
         return .sleep
     }
 
-    /// Requests the loop's end.
     mutating func stop() -> Wakeup {
         switch phase {
         case .asleep:

@@ -32,9 +32,7 @@ package struct SubscriberList<Subscriber> {
     }
 }
 
-/// Calls the handlers of its subscribers with each event, on the thread that publishes it.
-///
-/// Its end ends all subscriptions.
+/// Calls its subscribers with each event, on the thread that publishes it; its end ends all subscriptions.
 package final class EventBroadcaster<Event: Sendable>: Sendable {
     private struct Subscriber {
         let handle: @Sendable (Event) -> Void
@@ -51,18 +49,15 @@ package final class EventBroadcaster<Event: Sendable>: Sendable {
     /// Read without the lock, since mostly there are no subscribers.
     @usableFromInline let isObserved = Atomic<Bool>(false)
 
-    /// - Parameter isOrdered: whether all subscribers get the events of several threads in the same order.
-    ///   Handlers then run under the broadcaster's lock: they store the event, return, and do not call the
-    ///   broadcaster.
+    /// - Parameter isOrdered: whether all subscribers get the events of several threads in the same order;
+    ///   handlers then run under the broadcaster's lock, and must not call the broadcaster.
     package init(isOrdered: Bool) { self.isOrdered = isOrdered }
 
     deinit { close() }
 
-    /// Adds a subscriber; returns the ID that ends the subscription.
+    /// Adds a subscriber, whose `handle` returns soon; returns the ID that ends the subscription.
     ///
-    /// - Parameters:
-    ///   - handle: called on the publishing thread; returns soon.
-    ///   - end: called when the broadcaster is closed before the subscription ends, or was closed before.
+    /// - Parameter end: called when the broadcaster is closed before the subscription ends, or already was.
     package func subscribe(
         _ handle: @escaping @Sendable (Event) -> Void, onEnd end: (@Sendable () -> Void)? = nil
     ) -> Int {

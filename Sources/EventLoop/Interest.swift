@@ -4,15 +4,12 @@ import CLinux
 
 /// The events of a descriptor that a watcher waits for.
 ///
-/// Errors and hang-ups are reported in any case (epoll_ctl(2)); an empty interest parks the watch: the
-/// descriptor leaves the epoll instance.
+/// Errors and hang-ups are reported in any case (epoll_ctl(2)); an empty interest leaves the epoll instance.
 package struct Interest: OptionSet, Sendable, Equatable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Parks the watch.
-    ///
-    /// Spelt out because an empty literal runs unspecialized code of the standard library, for every request.
+    /// Parks the watch; spelt out because an empty literal runs unspecialized code, for every request.
     package static var nothing: Interest { Interest(rawValue: 0) }
     /// Bytes or a connection can be read.
     package static let readable = Interest(rawValue: 1)

@@ -4,9 +4,7 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// The body of a reactor's thread.
-///
-/// The thread owns this object and not the reactor, so that a released reactor ends its thread.
+/// The body of a reactor's thread; the thread owns it and not the reactor, so that a released reactor ends.
 final class Loop: Sendable {
     /// The tag of the descriptor that wakes the loop; no descriptor has this number.
     private static let wakeTag = UInt64.max
@@ -28,8 +26,7 @@ final class Loop: Sendable {
         self.name = name
         wakeup = try OwnedDescriptor("eventfd", eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK)))
         let state = try LoopState()
-        // Edge-triggered, so the counter needs no reading: each write is an edge, and the counter never
-        // overflows.
+        // Edge-triggered: each write is an edge, so the counter needs no reading, and it never overflows.
         let failure = state.poller.control(
             EPOLL_CTL_ADD, wakeup.number, mask: UInt32(CLINUX_EPOLLIN) | CLINUX_EPOLLET, tag: Self.wakeTag)
         guard failure == 0 else { throw ReactorError("epoll_ctl", errno: failure) }
@@ -67,10 +64,8 @@ final class Loop: Sendable {
         }
     }
 
-    /// Runs the hooks, and the work that they post to this thread: above all the next request of a chain,
-    /// which mostly undoes changes before the kernel sees them.
-    ///
-    /// Items posted by that work run in the next turn.
+    /// Runs the hooks and the work that they post, such as the next request of a chain, which often undoes
+    /// changes before the kernel sees them; items posted by that work run in the next turn.
     private func finishTurn(_ state: LoopState, _ items: inout [CrossThreadQueue.Item])
         -> CrossThreadQueue.NextStep
     {

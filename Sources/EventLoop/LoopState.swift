@@ -7,9 +7,7 @@ package struct HookID: Sendable, Equatable {
     let number: Int
 }
 
-/// The state that only the loop's thread uses.
-///
-/// No property is being accessed while a handler runs, since handlers may call back into it.
+/// The state of the loop's thread; nothing is being accessed while a handler runs, as it may call back.
 final class LoopState {
     var poller: Poller
     private var watches = WatchTable()
@@ -41,8 +39,7 @@ final class LoopState {
 
     /// Applies the gathered changes to the epoll instance.
     ///
-    /// - Returns: whether the kernel refused one; the hooks of another turn then handle what the handlers did
-    ///   about it.
+    /// - Returns: whether the kernel refused one; the hooks of another turn then see what its handler did.
     func applyChanges() -> Bool {
         let refused = watches.apply(&poller)
         for handler in refused { handler([.error, .refused]) }

@@ -9,10 +9,7 @@ package struct LoopThread: Sendable {
 
     private init(handle: pthread_t) { self.handle = handle }
 
-    /// Starts a thread that runs `body` once.
-    ///
-    /// Signals are blocked in it, so that signal handlers run on the program's own threads and interrupt no
-    /// system call of the loop.
+    /// Starts a thread that runs `body` once, with signals blocked: none interrupts the loop's system calls.
     ///
     /// - Parameter name: shown by `ps -L`; Linux stores 15 bytes (PR_SET_NAME, prctl(2)).
     package static func start(
@@ -24,7 +21,11 @@ package struct LoopThread: Sendable {
         pthread_sigmask(SIG_SETMASK, &everySignal, &previous)
         defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }
 
-        let start = Unmanaged.passRetained(ThreadStart(name: name, body: body))
+        let start = Unmanaged.passRetained(
+            ThreadStart {
+                clinux_name_thread(name)
+                body()
+            })
         var handle = pthread_t()
         let failure = pthread_create(
             &handle, nil,
@@ -41,9 +42,7 @@ package struct LoopThread: Sendable {
         return LoopThread(handle: handle)
     }
 
-    /// Waits for the thread's end.
-    ///
-    /// Exactly one of `join` and `detach` is called, once.
+    /// Waits for the thread's end; exactly one of `join` and `detach` is called, once.
     package func join() { pthread_join(handle, nil) }
 
     /// Releases the thread's resources at its end without a `join`.
@@ -52,16 +51,7 @@ package struct LoopThread: Sendable {
 
 /// The argument of a new thread.
 private final class ThreadStart: Sendable {
-    private let name: String
-    private let body: @Sendable () -> Void
+    let run: @Sendable () -> Void
 
-    init(name: String, body: @escaping @Sendable () -> Void) {
-        self.name = name
-        self.body = body
-    }
-
-    func run() {
-        clinux_name_thread(name)
-        body()
-    }
+    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
 }

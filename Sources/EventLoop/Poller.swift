@@ -30,8 +30,7 @@ struct Poller: ~Copyable {
 
     /// Waits for events, at most `limit` nanoseconds (negative: for ever); returns their number.
     ///
-    /// Never returns before the limit without an event, so that a deadline costs one turn and not several;
-    /// except after a signal, which is no event (0).
+    /// Never returns early without an event, so that a deadline costs one turn, except after a signal (0).
     mutating func wait(limit: Int64) -> Int {
         if limit > 0, isPrecise {
             let count = clinux_epoll_wait_precise(epoll.number, events, Int32(Self.batch), limit)

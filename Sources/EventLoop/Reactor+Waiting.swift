@@ -2,14 +2,11 @@
 
 /// Watches, timers and hooks. Used on the loop's thread; handlers run there too and need not be `@Sendable`.
 extension Reactor {
-    /// Calls `handler` whenever the descriptor is ready, as long as it is (level-triggered, epoll(7)).
+    /// Calls `handler` as long as the descriptor is ready (level-triggered, epoll(7)).
     ///
-    /// The watch is added just before the next wait, together with all other changes. Where the kernel
-    /// refuses it, the watch ends and the handler is called once with `[.error, .refused]`. It replaces an
-    /// existing watch of the same number.
-    ///
-    /// Errors and hang-ups are reported with each turn, whatever the interest, until the watch ends, is
-    /// parked (`change(_:to: [])`), or the cause disappears.
+    /// Replaces an existing watch of the number. The kernel gets the watch just before the next wait; if it
+    /// refuses, the watch ends and the handler is called once with `[.error, .refused]`. Errors and hang-ups
+    /// are reported with each turn, whatever the interest, unless the watch is parked (`change(_:to: [])`).
     ///
     /// - Throws: `ReactorError.stopped` after the loop's end, or EBADF for a negative number.
     @discardableResult
@@ -19,16 +16,12 @@ extension Reactor {
         try loop.state.watch(descriptor, for: interest, handler)
     }
 
-    /// Changes a watch's interest; an empty interest parks it, so that not even errors are reported.
-    ///
-    /// Costs no system call by itself: the kernel gets the sum of a turn's changes.
+    /// Changes a watch's interest; an empty one parks it, and the kernel gets the sum of a turn's changes.
     package func change(_ descriptor: Int32, to interest: Interest) {
         loop.state.change(descriptor, to: interest)
     }
 
-    /// Changes this watch's interest; false if it has ended.
-    ///
-    /// For a descriptor that other code may close: its number may belong to another watch by now.
+    /// Changes this watch's interest, though its number may have been reused; false if it has ended.
     package func change(_ watch: WatchID, to interest: Interest) -> Bool {
         loop.state.change(watch, to: interest)
     }
@@ -36,17 +29,12 @@ extension Reactor {
     /// Ends this watch, and no later one of the same number.
     package func unwatch(_ watch: WatchID) { loop.state.unwatch(watch) }
 
-    /// Ends a watch.
+    /// Ends a watch, if any; called *before* the descriptor is closed.
     ///
-    /// Called *before* the descriptor is closed; the number may be watched again at once. The handler is not
-    /// called any more, not even for events that were fetched already, and is released, inside itself too. A
-    /// descriptor without a watch is ignored.
+    /// The handler is not called any more, not even for events that were fetched already, and is released.
     package func unwatch(_ descriptor: Int32) { loop.state.unwatch(descriptor) }
 
-    /// Runs `work` once, when `Reactor.now` has reached the deadline.
-    ///
-    /// Never before it, and on an idle machine at most a millisecond late. A deadline in the past is due with
-    /// the next turn.
+    /// Runs `work` once, never before the deadline (`Reactor.now`), and at most a millisecond late if idle.
     package func schedule(at deadline: Int64, _ work: @escaping () -> Void) -> TimerID {
         loop.state.schedule(at: deadline, work)
     }
@@ -61,8 +49,7 @@ extension Reactor {
     @discardableResult
     package func cancel(_ timer: TimerID) -> Bool { loop.state.cancel(timer) }
 
-    /// Runs `hook` in every turn, just before the gathered changes are applied and the loop waits; once more
-    /// after work that hooks have posted to this thread.
+    /// Runs `hook` in every turn before the changes are applied, and again after work that hooks posted.
     package func beforeWait(_ hook: @escaping () -> Void) -> HookID { loop.state.addHook(hook) }
 
     /// Whether the loop has ended; no hook runs any more.

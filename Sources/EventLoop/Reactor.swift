@@ -5,11 +5,9 @@ import Synchronization
 
 /// One thread for all waiting: descriptors, deadlines, actors and work from other threads.
 ///
-/// Actors live on it by returning it as their `unownedExecutor`. Handlers of descriptors and timers run on
-/// the same thread, so an actor reaches its own state in them by `assumeIsolated`, without a hop. All of them
-/// have to return soon, since the thread does nothing else meanwhile.
-///
-/// The thread inherits the network namespace of the thread that creates the reactor (network_namespaces(7)).
+/// Actors live on it by returning it as their `unownedExecutor`. Handlers run on the same thread, so an actor
+/// reaches its own state in them by `assumeIsolated`; all have to return soon. The thread inherits the
+/// network namespace of the thread that creates the reactor (network_namespaces(7)).
 package final class Reactor: SerialExecutor, Sendable {
     private static let common = Mutex<Reactor?>(nil)
 
@@ -33,8 +31,7 @@ package final class Reactor: SerialExecutor, Sendable {
 
     /// Starts a loop on a thread of this name, of which Linux shows the first 15 bytes.
     ///
-    /// The loop ends with `stop`, or with the last reference. Handlers that refer to the reactor keep it
-    /// alive.
+    /// The loop ends with `stop`, or with the last reference, which handlers may hold.
     package init(name: String) throws(ReactorError) {
         let loop = try Loop(name: name)
         self.loop = loop
@@ -55,12 +52,9 @@ package final class Reactor: SerialExecutor, Sendable {
 
     /// Ends the loop: queued items run, with all that they queue; watches and timers are removed.
     ///
-    /// Returns when the thread has ended, or at once on the thread itself, which then ends with this turn.
-    /// Called from any thread, any number of times. The caller must not hold a lock that a queued item waits
-    /// for.
-    ///
-    /// Items posted later still run, in order and isolated, on a temporary thread, so that no task waits for
-    /// ever; but watches are refused and timers do not fire.
+    /// Returns when the thread has ended, or at once on the thread itself. The caller holds no lock that a
+    /// queued item waits for. Items posted later still run, in order, on a temporary thread, so that no task
+    /// waits for ever; but watches are refused and timers do not fire.
     package func stop() {
         loop.perform(loop.queue.withLock { $0.stop() })
         if isCurrent { return }
@@ -70,7 +64,6 @@ package final class Reactor: SerialExecutor, Sendable {
         }
     }
 
-    /// The loop's counters.
     package var counters: ReactorCounters {
         ReactorCounters(
             turns: loop.turns.load(ordering: .relaxed), wakeUps: loop.wakeUps.load(ordering: .relaxed))
@@ -79,9 +72,7 @@ package final class Reactor: SerialExecutor, Sendable {
 
 /// Counts a loop's work since its start.
 package struct ReactorCounters: Sendable, Equatable {
-    /// Turns: one at the start and one for each return from the wait.
-    ///
-    /// An idle loop makes none.
+    /// One at the start and one for each return from the wait; an idle loop makes none.
     package var turns: Int
     /// How often another thread woke the loop by a system call.
     package var wakeUps: Int

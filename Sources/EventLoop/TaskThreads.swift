@@ -4,14 +4,11 @@ import CRuntime
 import Glibc
 import Synchronization
 
-/// Runs Swift's tasks on threads of its own, in place of libdispatch's pool.
+/// Runs Swift's tasks in order on threads of its own, ignoring priorities, in place of libdispatch's pool.
 ///
 /// libdispatch hangs where it cannot start a thread (RLIMIT_NPROC, pids.max, RLIMIT_AS), and ends the process
 /// where it cannot open its epoll(7) instance (RLIMIT_NOFILE). These threads need no descriptor, and
-/// ``reserve()`` throws the reason if none can be started. For programs only: a library must not decide this
-/// for the process.
-///
-/// Jobs run in the order in which they come; priorities are ignored.
+/// ``reserve()`` throws the reason if none can be started. For programs, not for libraries.
 package final class TaskThreads: Sendable {
     private struct State {
         /// Jobs before `first` have run.
@@ -42,9 +39,7 @@ package final class TaskThreads: Sendable {
 
     private let limit: Int
     private let state = Mutex(State())
-    /// Counts wake-ups.
-    ///
-    /// Unsafe because the compiler does not know that any thread may call sem_post(3) and sem_wait(3).
+    /// Counts wake-ups; unsafe in name only, since any thread may call sem_post(3) and sem_wait(3).
     private nonisolated(unsafe) let bell: UnsafeMutablePointer<sem_t>
 
     /// - Parameter limit: the number of threads; more than one, since a job may block.
@@ -71,13 +66,8 @@ package final class TaskThreads: Sendable {
     /// The installed instance; read without a lock, since it is written once, before the first task.
     private nonisolated(unsafe) static var common: Unmanaged<TaskThreads>?
 
-    /// Makes sure that one thread runs, if an instance is installed.
-    ///
-    /// - Throws: why none can be started.
-    package static func reserve() throws(ReactorError) {
-        guard let threads = installed.withLock({ $0 }) else { return }
-        try threads.reserve()
-    }
+    /// Makes sure that one thread runs, if an instance is installed; throws why none can be started.
+    package static func reserve() throws(ReactorError) { try installed.withLock({ $0 })?.reserve() }
 
     package func reserve() throws(ReactorError) {
         let isFirst = state.withLock { state in
@@ -127,11 +117,9 @@ package final class TaskThreads: Sendable {
 
     private func work() {
         while true {
-            let job = state.withLock { state -> UnownedJob? in
-                guard let job = state.next() else {
-                    state.idle += 1
-                    return nil
-                }
+            let job = state.withLock { state in
+                let job = state.next()
+                if job == nil { state.idle += 1 }
                 return job
             }
             guard let job else {

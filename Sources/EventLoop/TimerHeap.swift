@@ -64,13 +64,8 @@ struct TimerHeap {
         return true
     }
 
-    /// Removes a timer; nil if it has fired or been cancelled.
-    ///
-    /// Returns its work instead of releasing it here, since that may cancel other timers.
-    mutating func remove(_ timer: TimerID) -> Work? {
-        guard let place = place(of: timer) else { return nil }
-        return removeEntry(place)
-    }
+    /// Removes a timer; returns its work, whose release may cancel other timers, or nil if there is none.
+    mutating func remove(_ timer: TimerID) -> Work? { place(of: timer).flatMap { removeEntry($0) } }
 
     /// Removes the next timer that is due, if it was set before the `limit`th.
     mutating func next(due now: Int64, before limit: UInt64) -> Work? {

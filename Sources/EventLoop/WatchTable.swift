@@ -6,12 +6,9 @@ import Glibc
 /// The handlers of watched descriptors, the interests that the kernel has, and those still to be applied.
 ///
 /// Changes of interest are applied together before the wait, so a change undone within a turn costs no system
-/// call. The end of a watch is applied at once: the number may be closed and reused right after, and a file
-/// that stays open elsewhere (a child about to exec) would otherwise report for ever under a number that
-/// cannot be removed any more (epoll(7), "Questions and answers", 6).
-///
-/// Ended handlers are returned instead of released here: releasing them may end other watches, which must not
-/// find the table in use.
+/// call. A watch ends at once: a file that stays open elsewhere (a child about to exec) would else report
+/// for ever under a number that cannot be removed any more (epoll(7), "Questions and answers", 6). Ended
+/// handlers are returned and not released, since that may end other watches while the table is in use.
 struct WatchTable {
     typealias Handler = (Readiness) -> Void
 
@@ -25,14 +22,11 @@ struct WatchTable {
         var handler: Handler?
     }
 
-    /// Indexed by descriptor: the kernel assigns the lowest free number, so the table is as long as files are
-    /// open.
+    /// Indexed by descriptor: the kernel assigns the lowest free number, so the table stays short.
     private var slots: ContiguousArray<Slot> = []
     private var gathered: ContiguousArray<Int32> = []
 
-    /// Adds a watch; ends an existing one of the number, as if its descriptor had been closed.
-    ///
-    /// - Returns: the new watch's ID, and the handler of the ended one.
+    /// Adds a watch, and ends an existing one of the number, whose handler is `former`.
     mutating func add(
         _ descriptor: Int32, _ interest: Interest, _ handler: @escaping Handler, _ poller: inout Poller
     ) throws(ReactorError) -> (watch: WatchID, former: Handler?) {
@@ -64,9 +58,7 @@ struct WatchTable {
         gathered.append(descriptor)
     }
 
-    /// Ends a watch; ignored without one.
-    ///
-    /// - Returns: its handler.
+    /// Ends a watch and returns its handler; ignored without one.
     mutating func remove(_ descriptor: Int32, _ poller: inout Poller) -> Handler? {
         let index = Int(descriptor)
         guard slots.indices.contains(index), let handler = slots[index].handler else { return nil }
@@ -79,9 +71,7 @@ struct WatchTable {
         return handler
     }
 
-    /// Applies the gathered changes, and ends the watches that the kernel refuses.
-    ///
-    /// - Returns: the handlers of those.
+    /// Applies the gathered changes, ends the watches that the kernel refuses, and returns their handlers.
     mutating func apply(_ poller: inout Poller) -> [Handler] {
         var refused: [Handler] = []
         for descriptor in gathered {

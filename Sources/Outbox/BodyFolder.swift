@@ -23,10 +23,8 @@ final class StagedBody: Sendable {
 
 /// The folder of the contents that are too large for the database.
 ///
-/// A content is written under a temporary name, synced, and renamed inside the transaction that stores its
-/// entry; the folder is synced before the commit, so an entry on the disk has its content on the disk. The
-/// delivering process removes leftovers of interrupted ones: names without an entry, and unlocked temporary
-/// names.
+/// A content is written under a temporary name, synced, and renamed in the transaction that stores its entry;
+/// the folder is synced before the commit. The delivering process removes what interrupted ones have left.
 struct BodyFolder: Sendable {
     let paths: OutboxPaths
     private static let passing = ".part"
@@ -83,7 +81,7 @@ struct BodyFolder: Sendable {
             guard fsync(number) == 0 else {
                 throw OutboxError(DatabaseFile.failure("cannot sync a content", paths.bodies))
             }
-            return StagedBody(name: name, size: size, descriptor: passing.release())
+            return StagedBody(name: name, size: size, descriptor: passing.descriptor)
         } catch {
             remove([name + Self.passing])
             throw error
@@ -161,7 +159,6 @@ struct BodyFolder: Sendable {
         return folder
     }
 
-    /// Removes a content, under its temporary or final name.
     func discard(_ body: StagedBody) { remove([body.name + Self.passing, body.name]) }
 
     /// Removes contents; names that no outbox gives are ignored.
@@ -210,8 +207,7 @@ struct BodyFolder: Sendable {
         return false
     }
 
-    /// Removes contents without an entry; called in a write transaction, so that no process is about to store
-    /// one.
+    /// Removes contents without an entry; called in a write transaction, which keeps others from storing one.
     func sweep(isKnown: (String) throws(StorageError) -> Bool) throws(StorageError) {
         let folder = try open()
         for name in folder.names {
@@ -232,6 +228,4 @@ struct BodyFolder: Sendable {
 private struct PassingFile: ~Copyable {
     let name: String
     let descriptor: OwnedDescriptor
-
-    consuming func release() -> OwnedDescriptor { descriptor }
 }

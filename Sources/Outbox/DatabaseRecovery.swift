@@ -11,8 +11,7 @@ import Storage
 /// damaged database, which may still name them.
 struct DatabaseRecovery {
     private let paths: OutboxPaths
-    /// Called before each step that changes the state an interruption leaves behind; tests end it by an
-    /// error.
+    /// Called before each step that an interruption may follow; tests throw from it.
     private let willStep: () throws(StorageError) -> Void
 
     init(_ paths: OutboxPaths, willStep: @escaping () throws(StorageError) -> Void = {}) {
@@ -22,7 +21,7 @@ struct DatabaseRecovery {
 
     /// - Returns: the new path of the damaged database, and how many entries were copied.
     func run() throws(StorageError) -> (aside: String, salvaged: Int) {
-        try removeDraft()
+        for suffix in [""] + DatabaseFile.companions { unlink(paths.draft + suffix) }
         // A deleted database gets a placeholder: contents may lie beside it.
         if DatabaseFile.size(paths.database) == nil { close(PrivateFile.make(paths.database)) }
         let (salvaged, known) = try carryOver()
@@ -68,14 +67,9 @@ struct DatabaseRecovery {
         throw DatabaseFile.failure("cannot move it to \(other)", path)
     }
 
-    private func removeDraft() throws(StorageError) {
-        for path in [paths.draft] + DatabaseFile.companions.map({ paths.draft + $0 }) { unlink(path) }
-    }
-
     /// Syncs a closed database to the disk.
     private func sync(_ path: String) throws(StorageError) {
-        // SQLite removes the log with the last connection, once its content is in the file; an empty log
-        // means the same.
+        // SQLite removes or empties the log with the last connection, once its content is in the file.
         guard DatabaseFile.size(path + DatabaseFile.companions[0]) ?? 0 == 0 else {
             throw StorageError(.inputOutput, "its log of changes is still needed", path: path)
         }
@@ -100,10 +94,8 @@ struct DatabaseRecovery {
         return (count, Set(files))
     }
 
-    /// Whether there is content to read.
-    ///
-    /// SQLite deletes the log beside an empty file. If the file has a first page, SQLite reads the log, which
-    /// may hold all of a small outbox.
+    /// Whether there is content to read; an empty file gets a first page: SQLite deletes a log beside an
+    /// empty file, and the log may hold all of a small outbox.
     private func hasContent() -> Bool {
         guard DatabaseFile.size(paths.database) ?? 0 == 0 else { return true }
         let log = PrivateFile.openFile(paths.database + DatabaseFile.companions[0], O_RDONLY)
@@ -130,11 +122,9 @@ struct DatabaseRecovery {
             if let reply = row(old, "replies", id) { _ = try? insert(reply, "replies", new) }
             count += 1
         }
-        if let limits = try? old.first("SELECT * FROM limits", [], { $0.row }) {
-            _ = try? insert(limits, "limits", new)
-        }
-        if let clock = try? old.first("SELECT * FROM clock", [], { $0.row }) {
-            _ = try? insert(clock, "clock", new)
+        for table in ["limits", "clock"] {
+            guard let row = try? old.first("SELECT * FROM \(table)", [], { $0.row }) else { continue }
+            _ = try? insert(row, table, new)
         }
         let paused = (try? old.integer("SELECT paused FROM totals")) ?? 0
         try new.run("UPDATE totals SET paused = ?", [.integer(paused == 0 ? 0 : 1)])

@@ -74,8 +74,7 @@ struct Delivery: Sendable {
         if let error = exchange.error {
             return DeliveryVerdict(
                 error: error, statusCode: response?.statusCode, fillsSecrets: fillsSecrets,
-                isSecure: isSecure,
-                isRepeated: isRepeated, asksForLater: asksForLater)
+                isSecure: isSecure, isRepeated: isRepeated, asksForLater: asksForLater)
         }
         return DeliveryVerdict(
             statusCode: response?.statusCode ?? 0, fillsSecrets: fillsSecrets, isSecure: isSecure,
@@ -108,8 +107,7 @@ struct Delivery: Sendable {
                 unanswered: pending.unanswered)
             request.options.timeouts.connect = AnswerPatience.connecting(request.options.timeoutInterval)
             request.options.cachePolicy = .reloadIgnoringLocalCacheData
-            // The status decides; of the content only the beginning is stored, and the rest is not waited
-            // for.
+            // The status decides; only the beginning of the content is stored.
             request.options.maximumContentLength = Int64(
                 max(configuration.limits.maximumReplySize, Self.smallAnswer))
             return request
@@ -131,7 +129,6 @@ struct Delivery: Sendable {
     }
 }
 
-/// A failure as an error.
 private struct OutboxFailureError: Error {
     let failure: OutboxFailure
     init(_ kind: OutboxFailure.Kind, _ message: String) { failure = OutboxFailure(kind, message) }

@@ -4,13 +4,11 @@ import EventLoop
 import Glibc
 import Storage
 
-/// Disk space reserved for removing entries: SQLite writes before it frees, so an outbox on a full disk could
-/// never be emptied.
+/// Disk space reserved for removals: SQLite writes before it frees, so a full disk would permit none.
 ///
-/// The reserve is a file that is truncated when a removal finds the disk full. While it is empty no request
-/// is stored, so that new entries do not use up the space that removals need. Filling and emptying hold the
-/// file's lock: a second process that meets the full disk waits until the space is really free, which takes
-/// longer than unlink(2) does.
+/// The reserve is a file that is truncated when a removal finds the disk full; while it is empty no request
+/// is stored. Filling and emptying hold the file's lock: a second process that meets the full disk waits
+/// until the space is really free, which is later than unlink(2) returns.
 struct DiskReserve: Sendable {
     let path: String
     /// Holds the log up to its next checkpoint, the growth of the database by it, and a margin.
@@ -32,9 +30,7 @@ struct DiskReserve: Sendable {
         }
     }
 
-    /// Frees the reserved space.
-    ///
-    /// If it was empty already, another process has just freed it, and there may be space.
+    /// Frees the reserved space; if it was empty, another process has just freed it, and there may be space.
     func release() {
         // Not made here: that would use up some of the missing space.
         guard access(path, F_OK) == 0, let file = try? LockFile(path) else { return }

@@ -14,8 +14,7 @@ struct LockFile: ~Copyable {
         descriptor = OwnedDescriptor(adopting: number)
     }
 
-    /// Unlocks explicitly: a forked child that has not called exec yet has the descriptor too, and the lock
-    /// would stay with it.
+    /// Unlocks explicitly: a forked child before its exec would keep the lock by its copy of the descriptor.
     deinit { unlock() }
 
     /// Waits until it is free of others' exclusive locks.

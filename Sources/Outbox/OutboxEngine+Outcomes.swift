@@ -32,10 +32,7 @@ extension OutboxEngine {
         bound.perform { $0.settle() }
     }
 
-    /// Stores the outcomes.
-    ///
-    /// Where that fails, on a full disk for instance, they stay in memory and their lanes busy, so nothing is
-    /// sent twice.
+    /// Stores the outcomes; those that cannot be stored stay in memory and keep their lanes busy.
     private func settle() {
         isSettling = false
         guard !outcomes.isEmpty else { return }
@@ -79,12 +76,8 @@ extension OutboxEngine {
     /// Shrinks the database while nothing is in flight.
     private func compact() {
         guard mayCompact, !isClosed else { return }
-        do throws(OutboxError) {
-            try file.compact(spare: configuration.spareSpace)
-        } catch {
-            // A full disk, for instance: the next process that opens the file tries again.
-            mayCompact = false
-        }
+        // A full disk, for instance: the next process that opens the file tries again.
+        if (try? file.compact(spare: configuration.spareSpace)) == nil { mayCompact = false }
     }
 
     private func settle(_ outcome: DeliveryOutcome, _ tables: OutboxTables, _ files: inout [String])
@@ -121,9 +114,7 @@ extension OutboxEngine {
     /// Makes the entry a dead letter, unless its origin refuses everything.
     private func markDead(
         _ outcome: DeliveryOutcome, _ failure: OutboxFailure, _ tables: OutboxTables, _ now: Int64
-    )
-        throws(StorageError) -> [OutboxEvent]
-    {
+    ) throws(StorageError) -> [OutboxEvent] {
         guard failure.mayBeOfGateway else { return try died(outcome, failure, tables) }
         let wasStopped = refusals.record(outcome.origin)?.isStopped ?? false
         let ruling = refusals.refused(
@@ -222,16 +213,12 @@ extension OutboxEngine {
     }
 
     func endStopping() {
-        guard !machine.isRunning, inFlight.isEmpty, outcomes.isEmpty, lock != nil else {
-            if lock == nil {
-                for waiter in stopWaiters { waiter.resume() }
-                stopWaiters = []
-            }
-            return
+        if lock != nil {
+            guard !machine.isRunning, inFlight.isEmpty, outcomes.isEmpty else { return }
+            lock = nil
+            manager = nil
+            broadcaster.publish(.delivering(false))
         }
-        lock = nil
-        manager = nil
-        broadcaster.publish(.delivering(false))
         for waiter in stopWaiters { waiter.resume() }
         stopWaiters = []
     }
@@ -248,7 +235,6 @@ extension OutboxEngine {
     // MARK: Waiters
 
     func answerWaiters() {
-        guard !waiters.isEmpty else { return }
         let asked = waiters
         waiters = []
         for waiter in asked { answer(waiter) }

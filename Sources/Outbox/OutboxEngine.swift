@@ -11,8 +11,7 @@ final class OutboxEngine {
     let bodies: BodyFolder
     let configuration: OutboxConfiguration
     let reactor: Reactor
-    /// Runs the steps of deliveries, each of which is short: the runtime's own threads, once used, wake up
-    /// every second.
+    /// Runs the short steps of deliveries: the runtime's own threads, once used, wake up every second.
     private let executor: LoopTaskExecutor
     let broadcaster: EventBroadcaster<OutboxEvent>
     var machine: DispatchStateMachine
@@ -45,9 +44,7 @@ final class OutboxEngine {
     init(
         _ folder: String, _ configuration: OutboxConfiguration, _ broadcaster: EventBroadcaster<OutboxEvent>,
         on reactor: Reactor
-    )
-        throws(OutboxError)
-    {
+    ) throws(OutboxError) {
         self.configuration = configuration
         self.reactor = reactor
         executor = LoopTaskExecutor(reactor)
@@ -94,9 +91,7 @@ final class OutboxEngine {
         if machine.pauseChanged(isPaused) { broadcaster.publish(.paused(isPaused)) }
     }
 
-    /// Cancels tasks that the manager holds for a network, if delivery is paused or the entry was removed.
-    ///
-    /// They would else be sent with the next network, perhaps hours later.
+    /// Cancels held tasks if delivery is paused or the entry gone: the next network would send them.
     func recall() {
         let held = inFlight.filter { $0.value.transfer.isHeld }
         guard !held.isEmpty else { return }
@@ -127,10 +122,8 @@ final class OutboxEngine {
 
     // MARK: Sending
 
-    /// Starts all deliveries that may start.
-    ///
-    /// - Parameter now: one instant for all steps; an entry due between two readings of the clock would
-    ///   neither be sent nor waited for.
+    /// Starts all deliveries that may start; `now` is one instant for all steps: an entry due between two
+    /// readings of the clock would neither be sent nor waited for.
     func startReady(now: Int64 = WallClock.now) {
         guard machine.isRunning, !isClosed else { return }
         do throws(OutboxError) {
@@ -216,10 +209,7 @@ final class OutboxEngine {
         broadcaster.publish(reason.map { .held(plain, reason: $0, until: nil) } ?? .released(plain))
     }
 
-    /// Drops expired entries, a part at a time, but none in flight; cancels those that the manager only
-    /// holds.
-    ///
-    /// - Returns: whether there may be more.
+    /// Drops a part of the expired entries, none in flight, and cancels held ones; true if there may be more.
     private func dropExpired(now: Int64) throws(OutboxError) -> Bool {
         let found = try file.read { (database) throws(StorageError) in
             try OutboxTables(database).expired(now: now, limit: Self.expiryLimit)

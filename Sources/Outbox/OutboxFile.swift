@@ -7,9 +7,8 @@ import Storage
 
 /// The outbox on the disk, for one thread; several processes may have it open.
 ///
-/// Another process may replace a damaged database at any time. So each access first checks that the open file
-/// is still the current one, and each write prevents a replacement meanwhile: its changes would go to a file
-/// that is not read any more.
+/// Another process may replace a damaged database at any time: each access first checks that the open file is
+/// still the current one, and prevents a replacement meanwhile.
 final class OutboxFile {
     let paths: OutboxPaths
     private let gate: LockFile
@@ -69,8 +68,7 @@ final class OutboxFile {
         }
     }
 
-    /// Locks the gate shared, unless an exchange is unfinished: changes to the damaged database would be lost
-    /// with it.
+    /// Locks the gate shared, and finishes an exchange first, with which changes would be lost.
     private static func enter(
         _ paths: OutboxPaths, _ gate: borrowing LockFile, _ report: (String, String, Int) -> Void
     ) throws(StorageError) {
@@ -103,8 +101,7 @@ final class OutboxFile {
         if let traces = paths.traces { throw StorageError(.corrupt, traces, path: paths.database) }
         return try givingWay(paths) { () throws(StorageError) in
             let database = try Database(paths.database)
-            // A short log is overwritten sooner, which costs less to sync than growing, and fits into the
-            // reserve.
+            // A short log is overwritten sooner, costs less to sync than a growing one, and fits the reserve.
             try database.execute("PRAGMA wal_autocheckpoint = 250")
             try database.migrate(to: .outbox)
             return database
@@ -185,8 +182,7 @@ final class OutboxFile {
 
     /// Compacts the file if more than `spare` bytes and three quarters of it are unused.
     ///
-    /// SQLite rewrites the content in one transaction (`VACUUM`) and holds it in memory meanwhile, so this is
-    /// done only if there is little of it.
+    /// `VACUUM` holds the content in memory meanwhile, so this is done only if there is little of it.
     func compact(spare: Int64) throws(OutboxError) {
         try access { (database) throws(StorageError) in
             let page = try database.integer("PRAGMA page_size")
@@ -237,8 +233,7 @@ final class OutboxFile {
 
 /// Reports writes to a database by any process of this machine: inotify(7) on its write-ahead log.
 ///
-/// The event comes with the write and so before the commit is visible; the handler acquires the writer's lock
-/// first, which waits for it.
+/// The event precedes the visible commit; the handler waits for it by acquiring the writer's lock.
 final class DatabaseWatcher {
     private let descriptor: OwnedDescriptor
     private let reactor: Reactor

@@ -44,11 +44,9 @@ struct OutboxPaths: Sendable {
     /// Whether a complete database is ready to replace a damaged one.
     var isExchangeBegun: Bool { DatabaseFile.size(successor) != nil }
 
-    /// Evidence that an empty or missing database had requests; nil if the database is sound in this respect,
-    /// or new.
+    /// Evidence that an empty or missing database had requests; nil if it is sound in this respect, or new.
     ///
-    /// A new one is empty for a moment while another process makes it, but has neither log nor contents
-    /// before it has tables, and the reserve is made with the first request.
+    /// A new one has neither log nor contents before it has tables; the first request makes the reserve.
     var traces: String? {
         let size = DatabaseFile.size(database)
         guard size ?? 0 == 0 else { return nil }
@@ -101,7 +99,7 @@ struct OutboxPaths: Sendable {
         }
     }
 
-    /// The reason why this process must not send from this folder; nil if it may.
+    /// Refuses to send another user's requests with the rights of root.
     func checkDelivery() throws(OutboxError) {
         guard let rights else { return }
         throw OutboxError(

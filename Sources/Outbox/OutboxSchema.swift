@@ -48,8 +48,7 @@ extension Schema {
                 one INTEGER PRIMARY KEY CHECK (one = 1), entries INTEGER NOT NULL, bytes INTEGER NOT NULL,
                 body INTEGER NOT NULL, policy TEXT NOT NULL) STRICT
             """,
-            // The boot during which the entries from `first` on were stored, and its time by the clock that
-            // dated them.
+            // The boot during which the entries from `first` on were stored, and its time by their clock.
             """
             CREATE TABLE clock (
                 one INTEGER PRIMARY KEY CHECK (one = 1), boot TEXT NOT NULL, start INTEGER NOT NULL,

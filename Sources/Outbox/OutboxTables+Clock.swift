@@ -33,8 +33,7 @@ extension OutboxTables {
             UPDATE entries SET created = created + ?1, next = CASE next WHEN 0 THEN 0 ELSE max(next + ?1, 1) END,
             expires = CASE WHEN expires - created <= \(Self.year) THEN expires + ?1 ELSE expires END WHERE id >= ?2
             """, values)
-        try database.run(
-            "UPDATE lanes SET next = max(next + ?1, 1) WHERE next > 0 AND head >= ?2", values)
+        try database.run("UPDATE lanes SET next = max(next + ?1, 1) WHERE next > 0 AND head >= ?2", values)
         try database.run("UPDATE clock SET start = ?", [.integer(clock.start)])
     }
 
@@ -53,8 +52,7 @@ struct ClockReading: Sendable, Equatable {
 
     static var now: ClockReading {
         ClockReading(
-            wall: WallClock.now, elapsed: clinux_boot_nanoseconds() / 1_000_000,
-            boot: BootIdentifier.current)
+            wall: WallClock.now, elapsed: clinux_boot_nanoseconds() / 1_000_000, boot: BootIdentifier.current)
     }
 
     /// The boot time by the device's clock; it changes only when the clock is set.

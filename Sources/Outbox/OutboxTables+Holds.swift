@@ -33,8 +33,7 @@ extension OutboxTables {
             [
                 .text(record.origin), .text(record.suspects.map(\.description).joined(separator: ",")),
                 .integer(record.last), .integer(record.since), .integer(record.until),
-                SQLValue(record.trials),
-                SQLValue(record.isSpent), .text(record.reason),
+                SQLValue(record.trials), SQLValue(record.isSpent), .text(record.reason),
             ])
     }
 

@@ -15,6 +15,18 @@ extension OutboxTables {
         var reason: String
         /// The entry that has the request's key, if that is the reason.
         var owner: OutboxID?
+
+        /// The error of the call that stores.
+        var error: OutboxError {
+            guard let owner else {
+                return OutboxError(
+                    .full, "there is no room for it: \(reason)",
+                    advice: "raise the limits, or choose what gives way")
+            }
+            return OutboxError(
+                .keyTaken, "\(reason) by request \(owner), which waits with another URL, method or content",
+                advice: "give another key, or remove that request first")
+        }
     }
 
     /// Whether an entry with a request's key is there.
@@ -45,8 +57,7 @@ extension OutboxTables {
                 switch try repeats(request, bodies, &inserted) {
                 case .same: continue
                 case .other(let owner):
-                    return .failure(
-                        InsertFailure(reason: "the key “\(request.key)” is taken", owner: owner))
+                    return .failure(InsertFailure(reason: "the key “\(request.key)” is taken", owner: owner))
                 case .none: break
                 }
             }
@@ -93,8 +104,7 @@ extension OutboxTables {
         ) { row in
             (
                 id: OutboxID(rawValue: row.int64(0)), method: row.text(1), url: row.text(2),
-                size: row.int64(3),
-                body: row.optionalBytes(4), file: row.optionalText(5)
+                size: row.int64(3), body: row.optionalBytes(4), file: row.optionalText(5)
             )
         }
         guard let old else { return .none }
@@ -102,8 +112,7 @@ extension OutboxTables {
             request.content.isSame(
                 as: old.file.map { .file(bodies.paths.body($0)) } ?? .bytes(old.body ?? []))
         else { return .other(old.id) }
-        inserted.receipts.append(
-            OutboxReceipt(id: old.id, idempotencyKey: request.key, isRepeated: true))
+        inserted.receipts.append(OutboxReceipt(id: old.id, idempotencyKey: request.key, isRepeated: true))
         return .same
     }
 
@@ -136,8 +145,7 @@ extension OutboxTables {
                 "INSERT INTO lanes VALUES (?, ?, ?, ?, ?, 0) ON CONFLICT (name) DO NOTHING",
                 [
                     .text(request.lane), .integer(id), SQLValue(request.priority),
-                    SQLValue(request.condition),
-                    .text(request.host),
+                    SQLValue(request.condition), .text(request.host),
                 ])
         }
         return OutboxID(rawValue: id)

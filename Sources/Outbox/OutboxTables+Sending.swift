@@ -53,10 +53,8 @@ extension OutboxTables {
         let number = NetworkCondition.allCases.firstIndex(of: condition) ?? 0
         let marks = hosts.map { _ in "?" }.joined(separator: ", ")
         let values: [SQLValue] =
-            [SQLValue(number), .integer(now), .integer(now &+ horizon)] + hosts.map { .text($0) } + [
-                .integer(now)
-            ]
-            + origins.map { .text($0) } + [SQLValue(limit)]
+            [SQLValue(number), .integer(now), .integer(now &+ horizon)] + hosts.map { .text($0) }
+            + [.integer(now)] + origins.map { .text($0) } + [SQLValue(limit)]
         var terms = ""
         if !origins.isEmpty {
             terms += " AND e.origin NOT IN (\(origins.map { _ in "?" }.joined(separator: ", ")))"
@@ -74,13 +72,11 @@ extension OutboxTables {
         ) { row in
             PendingDelivery(
                 id: OutboxID(rawValue: row.int64(0)), lane: row.text(1), host: row.text(2),
-                condition: condition,
-                priority: row.int(3), method: row.text(4), url: row.text(5), key: row.text(6),
-                attempts: row.int(7),
-                header: row.text(8), secrets: PreparedEntry.secrets(row.text(9)), body: row.optionalBytes(10),
+                condition: condition, priority: row.int(3), method: row.text(4), url: row.text(5),
+                key: row.text(6), attempts: row.int(7), header: row.text(8),
+                secrets: PreparedEntry.secrets(row.text(9)), body: row.optionalBytes(10),
                 file: row.optionalText(11), origin: row.text(12), size: row.int64(15),
-                timeout: row.optionalInt64(13),
-                unanswered: row.int(14))
+                timeout: row.optionalInt64(13), unanswered: row.int(14))
         }
     }
 
@@ -88,9 +84,7 @@ extension OutboxTables {
     func nextDeadline(after now: Int64) throws(StorageError) -> Int64? {
         let due = try database.first(
             "SELECT next FROM lanes WHERE next > ? ORDER BY next LIMIT 1", [.integer(now)]
-        ) {
-            $0.int64(0)
-        }
+        ) { $0.int64(0) }
         let expiry = try database.first(
             "SELECT expires FROM entries WHERE state = 0 AND expires > ? ORDER BY expires LIMIT 1",
             [.integer(now)]
@@ -106,9 +100,7 @@ extension OutboxTables {
         ) { OutboxID(rawValue: $0.int64(0)) }
     }
 
-    /// Sets the time of the next attempt.
-    ///
-    /// - Parameter isUnanswered: whether the request was sent completely and not answered in time.
+    /// Sets the time of the next attempt; `isUnanswered` as in ``DeliveryOutcome``.
     func postpone(
         _ id: OutboxID, lane: String, _ failure: OutboxFailure, next: Int64, isUnanswered: Bool = false
     ) throws(StorageError) {
@@ -160,14 +152,12 @@ extension OutboxTables {
     /// Makes dead letters wait again, as if they had never been tried; all without IDs.
     func revive(_ ids: [OutboxID]?) throws(StorageError) -> [OutboxID] {
         var revived: [OutboxID] = []
-        let dead: [OutboxID]
-        if let ids {
-            dead = ids
-        } else {
-            dead = try database.all("SELECT id FROM entries WHERE state = 1") {
-                OutboxID(rawValue: $0.int64(0))
+        let dead: [OutboxID] =
+            if let ids {
+                ids
+            } else {
+                try database.all("SELECT id FROM entries WHERE state = 1") { OutboxID(rawValue: $0.int64(0)) }
             }
-        }
         for id in dead {
             let number = SQLValue.integer(id.rawValue)
             let lane = try database.first("SELECT lane FROM entries WHERE id = ? AND state = 1", [number]) {

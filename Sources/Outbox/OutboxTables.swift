@@ -42,8 +42,7 @@ struct OutboxTables {
             """)
     }
 
-    /// Checks that the lanes cover all waiting entries: a damaged index hides entries silently, and those
-    /// would never be sent.
+    /// Checks that the lanes cover all waiting entries: those hidden by a damaged index would never be sent.
     ///
     /// - Throws: ``StorageError/Kind/corrupt`` if not.
     func checkLanes() throws(StorageError) {
@@ -83,8 +82,7 @@ struct OutboxTables {
         values.append(SQLValue(limit))
         return try database.all(
             "SELECT \(Self.columns) FROM entries WHERE \(terms.joined(separator: " AND ")) ORDER BY id LIMIT ?",
-            values,
-            Self.entry)
+            values, Self.entry)
     }
 
     func entry(_ id: OutboxID) throws(StorageError) -> OutboxEntry? {
@@ -98,13 +96,12 @@ struct OutboxTables {
         }
         return OutboxEntry(
             id: OutboxID(rawValue: row.int64(0)), state: row.int(1) == 0 ? .waiting : .dead,
-            lane: row.text(2),
-            priority: row.int(3), method: row.text(4), url: row.text(5),
-            networkCondition: condition(row.int(6)),
-            idempotencyKey: row.text(7), bodySize: row.int64(8), created: WallClock.date(row.int64(9)),
-            expires: row.optionalInt64(10).map { WallClock.date($0) }, attempts: row.int(11),
-            nextAttempt: row.int64(12) > 0 ? WallClock.date(row.int64(12)) : nil, failure: failure,
-            hold: row.optionalText(17), maximumAttempts: row.optionalInt64(16).map { Int($0) })
+            lane: row.text(2), priority: row.int(3), method: row.text(4), url: row.text(5),
+            networkCondition: condition(row.int(6)), idempotencyKey: row.text(7), bodySize: row.int64(8),
+            created: WallClock.date(row.int64(9)), expires: row.optionalInt64(10).map { WallClock.date($0) },
+            attempts: row.int(11), nextAttempt: row.int64(12) > 0 ? WallClock.date(row.int64(12)) : nil,
+            failure: failure, hold: row.optionalText(17),
+            maximumAttempts: row.optionalInt64(16).map { Int($0) })
     }
 
     static func condition(_ number: Int) -> NetworkCondition {
@@ -150,7 +147,7 @@ struct OutboxTables {
     /// - Parameter files: receives the content's file, to be removed after the transaction.
     func remove(
         _ id: OutboxID, as outcome: OutboxResult.Outcome, statusCode: Int? = nil, now: Int64,
-        files: inout [String], refreshing: Bool = true
+        files: inout [String]
     ) throws(StorageError) -> Bool {
         let number = SQLValue.integer(id.rawValue)
         let found = try database.first(
@@ -165,7 +162,7 @@ struct OutboxTables {
         try database.run(
             "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?)",
             [number, .text(outcome.rawValue), SQLValue(statusCode), .integer(now)])
-        if refreshing, found.state == 0 { try refresh(lane: found.lane) }
+        if found.state == 0 { try refresh(lane: found.lane) }
         return true
     }
 

@@ -85,7 +85,6 @@ struct PreparedEntry: Sendable {
         }
     }
 
-    /// The content for comparison.
     var content: ComparedContent { file.map { .file($0.link) } ?? .bytes(body ?? []) }
 
     private static func check(_ size: Int64, _ largest: Int64) throws(OutboxError) {
@@ -129,8 +128,7 @@ struct PreparedEntry: Sendable {
 
     /// The time and 80 random bits, as in a UUID of version 7 (RFC 9562 §5.7).
     ///
-    /// Keys of the same time are adjacent in the index; with random ones each request would write a page of
-    /// its own.
+    /// Keys of one time share pages of the index; random ones would each write their own.
     private static func randomKey() -> String {
         let time = UInt64(bitPattern: WallClock.now) & 0xFFFF_FFFF_FFFF
         let (high, low) = (UInt64.random(in: 0...0xFFFF), UInt64.random(in: 0...UInt64.max))

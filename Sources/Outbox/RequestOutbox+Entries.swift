@@ -142,11 +142,8 @@ extension RequestOutbox {
     /// Stores ``limits`` in it, for processes without limits of their own.
     package func storeLimits() async throws {
         let limits = limits
+        guard try await storedLimits() != limits else { return }
         try await on { (engine) throws(OutboxError) in
-            let stored = try engine.file.read { (database) throws(StorageError) in
-                try OutboxTables(database).limits(base: limits)
-            }
-            guard stored != limits else { return }
             try engine.file.write { (database) throws(StorageError) in
                 try OutboxTables(database).store(limits)
             }

@@ -7,8 +7,7 @@ import Reachability
 import Storage
 import Synchronization
 
-/// Stores HTTP requests on the disk until a server has them; stored requests survive crashes, `kill -9` and
-/// loss of power.
+/// Stores HTTP requests on the disk until a server has them: through crashes, `kill -9` and loss of power.
 ///
 /// ``enqueue(_:)-(OutboxRequest)`` returns when the request is on the disk. One process at a time delivers
 /// (``startDelivery(with:probe:)``); any number of processes may enqueue, list, retry and remove, which the
@@ -121,8 +120,7 @@ public final class RequestOutbox: Sendable {
         prepared.reserveCapacity(requests.count)
         do {
             for request in requests {
-                prepared.append(
-                    try PreparedEntry(request, bodies: bodies, largest: limits.maximumBodySize))
+                prepared.append(try PreparedEntry(request, bodies: bodies, largest: limits.maximumBodySize))
             }
         } catch {
             for entry in prepared { if let file = entry.file { bodies.discard(file) } }
@@ -174,20 +172,7 @@ public final class RequestOutbox: Sendable {
                 for id in taken.dropped { broadcaster.publish(.dropped(id)) }
                 broadcaster.publish(.enqueued(taken.receipts))
                 group.continuation.resume(returning: taken.receipts)
-            case .failure(let noRoom) where noRoom.owner != nil:
-                let owner = noRoom.owner?.description ?? ""
-                refuse(
-                    group,
-                    OutboxError(
-                        .keyTaken,
-                        "\(noRoom.reason) by request \(owner), which waits with another URL, method or content",
-                        advice: "give another key, or remove that request first"))
-            case .failure(let noRoom):
-                refuse(
-                    group,
-                    OutboxError(
-                        .full, "there is no room for it: \(noRoom.reason)",
-                        advice: "raise the limits, or choose what gives way"))
+            case .failure(let failure): refuse(group, failure.error)
             }
         }
         engine.startReady()
@@ -217,11 +202,7 @@ public final class RequestOutbox: Sendable {
             let observation = probe.observe { [probe] state in
                 withExtendedLifetime(probe) { engine.perform { $0.follow(state) } }
             }
-            let former = internet.withLock { internet in
-                defer { internet = observation }
-                return internet
-            }
-            former?.cancel()
+            replace(internet, with: observation)
         }
         let provider: (any ReachabilityProvider)? =
             switch manager.queue.follows {
@@ -234,16 +215,21 @@ public final class RequestOutbox: Sendable {
         let observation = provider?.observeReachability { update in
             guard update.status != .unknown, update.path.isOnline else { return last.withLock { $0 = nil } }
             let generation = UInt64(update.path.generation)
-            guard
-                last.withLock({ last in
-                    defer { last = generation }; return last != generation
-                })
-            else { return }
-            engine.perform { $0.networkIsBack() }
+            let isNew = last.withLock { last in
+                defer { last = generation }
+                return last != generation
+            }
+            if isNew { engine.perform { $0.networkIsBack() } }
         }
-        let former = network.withLock { network in
-            defer { network = observation }
-            return network
+        replace(network, with: observation)
+    }
+
+    private func replace(
+        _ kept: borrowing Mutex<ReachabilityObservation?>, with observation: ReachabilityObservation?
+    ) {
+        let former = kept.withLock { kept in
+            defer { kept = observation }
+            return kept
         }
         former?.cancel()
     }
@@ -255,9 +241,8 @@ public final class RequestOutbox: Sendable {
 
     /// Ends the delivery; returns when nothing is in flight any more and another process may take over.
     public func stopDelivery() async {
-        for observed in [network.withLock { $0.take() }, internet.withLock { $0.take() }] {
-            observed?.cancel()
-        }
+        replace(network, with: nil)
+        replace(internet, with: nil)
         await withCheckedContinuation { continuation in
             engine.perform { engine in
                 engine.stopWaiters.append(continuation)

@@ -8,9 +8,7 @@ public struct MonitorCounters: Sendable, Equatable {
     public package(set) var evaluations: UInt64 = 0
     /// Overruns of the receive buffer (ENOBUFS, netlink(7)).
     public package(set) var overruns: UInt64 = 0
-    /// Re-evaluations after lost events: after overruns, and after a socket was opened again.
-    ///
-    /// In a storm of overruns one re-evaluation follows many of them.
+    /// Re-evaluations after lost events (overruns, reopened sockets); in a storm one follows many overruns.
     public package(set) var resyncs: UInt64 = 0
     /// Dropped messages: malformed, or from a sender other than the kernel.
     public package(set) var discarded: UInt64 = 0

@@ -7,11 +7,9 @@ public struct MonitorLimitations: OptionSet, Sendable, Hashable {
     /// Limitations from bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The kernel refused the socket filter (SO_ATTACH_FILTER, socket(7)): every change of a route wakes the
-    /// process.
+    /// The kernel refused the socket filter (SO_ATTACH_FILTER, socket(7)): route changes wake the process.
     public static let unfiltered = MonitorLimitations(rawValue: 1 << 0)
-    /// The kernel lacks some multicast groups: it is asked again after
-    /// ``ReachabilityTiming/partialSafetyInterval``.
+    /// Some multicast groups are missing: see ``ReachabilityTiming/partialSafetyInterval``.
     public static let partialEvents = MonitorLimitations(rawValue: 1 << 1)
     /// The kernel sends no events: it is asked again after ``ReachabilityTiming/pollInterval``.
     public static let noEvents = MonitorLimitations(rawValue: 1 << 2)

@@ -11,30 +11,24 @@ public struct ReachabilityConfiguration: Sendable, Equatable {
     public var sentinels: [IPAddress] = ReachabilityConfiguration.defaultSentinels
     /// The firewall mark of the traffic (`SO_MARK`, socket(7)); 0 for none.
     public var mark: UInt32 = 0
-    /// The user of the traffic, if policy rules select by user (`uidrange`, ip-rule(8)); nil for the
-    /// process's own.
+    /// The traffic's user, if policy rules select by user (`uidrange`, ip-rule(8)); nil for the process's.
     public var user: UInt32?
-    /// The TCP port of the traffic, if policy rules select by protocol or port (`ipproto`, `dport`,
-    /// ip-rule(8)); otherwise it has no effect.
-    ///
-    /// Default 443.
+    /// The TCP port of the traffic, used if policy rules select by protocol or port (`ipproto`, `dport`,
+    /// ip-rule(8)); default 443.
     public var port: UInt16 = 443
     /// Restricts the path to one address family; nil for either.
     public var family: IPAddress.Family?
     /// Interfaces whose traffic is expensive, besides cellular and Bluetooth.
     public var expensiveInterfaces: Set<String> = []
-    /// Whether updates carry a report on every interface (``ReachabilityUpdate/links``).
-    ///
-    /// Off by default, because it asks the kernel for all interfaces at each update.
+    /// Whether updates carry a report on every interface (``ReachabilityUpdate/links``), for which the kernel
+    /// is asked at each update; default false.
     public var reportsLinks: Bool = false
     /// The file of the network namespace to monitor (network_namespaces(7)), for example `/run/netns/blue`;
     /// nil for the process's own.
     ///
     /// The sockets stay in that namespace for good. Needs CAP_SYS_ADMIN.
     public var networkNamespace: String?
-    /// The receive buffer for events, in bytes.
-    ///
-    /// Default 1 MiB; the kernel's limit for unprivileged users applies.
+    /// The receive buffer for events in bytes; default 1 MiB, limited by the kernel for unprivileged users.
     public var receiveBufferSize: Int = 1 << 20
 
     /// The defaults.

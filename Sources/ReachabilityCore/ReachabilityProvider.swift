@@ -15,17 +15,13 @@ public protocol ReachabilityProvider: Sendable {
     ) -> ReachabilityObservation
 }
 
-/// A subscription to reachability updates.
-///
-/// It lasts until `cancel()` is called; releasing the value does not end it.
+/// A subscription to reachability updates, until `cancel()` is called; releasing it does not end it.
 public struct ReachabilityObservation: Sendable {
     private let onCancel: @Sendable () -> Void
 
     /// A subscription whose end calls `onCancel`.
     public init(onCancel: @escaping @Sendable () -> Void) { self.onCancel = onCancel }
 
-    /// Ends the subscription: no further call begins after it returns.
-    ///
-    /// Repeated calls do nothing. Any thread may call it, and the observer itself too.
+    /// Ends the subscription, from any thread and the observer too: no further call begins after it returns.
     public func cancel() { onCancel() }
 }

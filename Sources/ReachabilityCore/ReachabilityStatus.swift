@@ -6,9 +6,7 @@
 /// 1 (cellular there) stays reserved, because on Linux a cellular path is ``wired`` with
 /// ``ReachabilityPath/medium`` ``Medium/cellular`` and ``ReachabilityPath/isExpensive`` beside it.
 public enum ReachabilityStatus: Int, Sendable, Hashable, CaseIterable {
-    /// Not known: monitoring has not started, has stopped, or is impossible (the kernel refused netlink).
-    ///
-    /// `unknown` never holds a request back.
+    /// Not known: not started, stopped, or impossible (netlink is refused); never holds a request back.
     case unknown = -1
     /// The kernel has no usable path: no route, no address, no carrier, or a dead link.
     case unreachable = 0
@@ -22,10 +20,8 @@ public enum ReachabilityStatus: Int, Sendable, Hashable, CaseIterable {
     /// False for ``unknown``, as in AFNetworking; a gate for requests must test for `!= .unreachable`.
     public var isReachable: Bool { self == .wifi || self == .wired }
 
-    /// The sentence for people in English, which is also the key for translations.
-    ///
-    /// The same strings as AFNetworking's: "Unknown", "Not Reachable", "Reachable via WiFi"; for
-    /// ``wired`` "Reachable via Wired".
+    /// The sentence for people in English, and the key for translations; AFNetworking's strings, besides
+    /// "Reachable via Wired" for ``wired``.
     public var localizationKey: String {
         switch self {
         case .unknown: "Unknown"

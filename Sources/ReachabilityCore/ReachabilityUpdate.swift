@@ -20,8 +20,7 @@ public struct ReachabilityUpdate: Sendable, Equatable {
     public let previous: ReachabilityStatus?
     /// The path now.
     public var path: ReachabilityPath { shared.path }
-    /// Reports on all interfaces but loopback if ``ReachabilityConfiguration/reportsLinks`` is set; else
-    /// empty.
+    /// Reports on all interfaces but loopback, if ``ReachabilityConfiguration/reportsLinks`` is set.
     public package(set) var links: [LinkReport]
     // Shared, because an update is passed on many times and a path is large.
     private let shared: SharedPath

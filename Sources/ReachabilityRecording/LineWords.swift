@@ -2,10 +2,7 @@
 
 import ReachabilityCore
 
-/// The words of one line of a recording, consumed in order.
-///
-/// An unknown word is an error, so that a typing mistake in an edited file does not change its meaning
-/// silently.
+/// The words of one line of a recording, consumed in order; an unknown word is an error, never ignored.
 struct LineWords {
     /// The reason why a line cannot be read.
     struct Problem: Error {

@@ -75,8 +75,7 @@ struct OpenItem: Sendable {
             throw LineWords.Problem("the item has too many lines")
         }
         let word = try words.next("a word")
-        // Takes the content out and stores it back, so that its array has a single reference and is not
-        // copied.
+        // Takes the content out and stores it back, so that its array has one reference and is not copied.
         switch content {
         case .events(var events) where word == "event":
             content = .events([])

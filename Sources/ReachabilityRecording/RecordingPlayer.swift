@@ -4,8 +4,7 @@ package import ReachabilityCore
 
 /// Replays a recording with a new state machine and evaluator at the recorded instants.
 ///
-/// The output equals that of the recorded monitor if both programs decide alike; a difference is a change of
-/// behaviour.
+/// A difference to the output of the recorded monitor is a change of behaviour.
 package struct RecordingPlayer: ~Copyable, Sendable {
     /// An update with its time.
     package struct Moment: Sendable, Equatable {
@@ -47,29 +46,19 @@ package struct RecordingPlayer: ~Copyable, Sendable {
     /// Replays one item; nil if it leads to no update.
     package mutating func play(_ item: RecordedItem) -> Moment? {
         let now = item.instant
-        let action: ReachabilityStateMachine.EvaluationAction
+        var action = ReachabilityStateMachine.EvaluationAction.ignore
         var links: [LinkReport] = []
         switch item {
         case .events(let events, _):
             // The recording says when the kernel was asked; the machine's action is ignored.
             for event in events { _ = machine.observed(event, at: now) }
-            return nil
-        case .elapsed:
-            _ = machine.deadlineReached(at: now)
-            return nil
+        case .elapsed: _ = machine.deadlineReached(at: now)
         case .resolved(let destinations, _):
             failure = nil
             evaluator = PathEvaluator(target: .host(destinations), configuration: header.configuration)
-            return nil
-        case .unresolved(let failure, _):
-            self.failure = failure
-            return nil
-        case .clockSet(let wall, _):
-            wallOffset = wall.nanoseconds &- now.nanoseconds
-            return nil
-        case .stopped:
-            machine.stopped()
-            return nil
+        case .unresolved(let failure, _): self.failure = failure
+        case .clockSet(let wall, _): wallOffset = wall.nanoseconds &- now.nanoseconds
+        case .stopped: machine.stopped()
         case .unanswered(let error, _): action = machine.evaluationFailed(error, at: now)
         case .evaluated(let snapshot, _, let took):
             let evaluator = evaluator ?? general
@@ -98,10 +87,7 @@ package struct RecordingPlayer: ~Copyable, Sendable {
         return Moment(update: recorded, wall: WallTime(nanoseconds: now.nanoseconds &+ wallOffset))
     }
 
-    /// A snapshot of an older program, completed with answers to the questions that it did not ask.
-    ///
-    /// The substitutes keep that program's conclusions: no policy rules, no source addresses, and the
-    /// recorded route for all connections.
+    /// A snapshot of an older program, completed with substitutes for answers that keep its conclusions.
     private static func completed(_ snapshot: Snapshot, for evaluator: PathEvaluator) -> Snapshot {
         var completed = snapshot
         if snapshot[.rules] == nil { completed.add(.rules, .rules(PolicyRules())) }

@@ -2,8 +2,7 @@
 
 import ReachabilityCore
 
-// How words become the values of a recording: the inverse of RecordingWriter+Values and
-// RecordingWriter+Answers.
+// How words become the values of a recording: the inverse of RecordingWriter+Values and +Answers.
 
 extension LineWords {
     mutating func event() throws(Problem) -> NetworkEvent {

@@ -77,7 +77,10 @@ package struct RecordingReader: Sendable {
             return nil
         }
         if text.startIndex != line.startIndex {
-            try readDetail(&words)
+            guard open != nil else {
+                throw LineWords.Problem("an indented line belongs to an item, and there is none above")
+            }
+            try open?.add(&words, known: &known)
             return nil
         }
         let ended = try finishOpen()
@@ -97,13 +100,6 @@ package struct RecordingReader: Sendable {
         }
         try words.finish()
         isVersionRead = true
-    }
-
-    private mutating func readDetail(_ words: inout LineWords) throws(LineWords.Problem) {
-        guard open != nil else {
-            throw LineWords.Problem("an indented line belongs to an item, and there is none above")
-        }
-        try open?.add(&words, known: &known)
     }
 
     private mutating func finishOpen() throws(LineWords.Problem) -> RecordedItem? {
@@ -161,10 +157,8 @@ package struct LineSplitter: Sendable {
 
     package init() {}
 
-    /// Adds a piece and passes each completed line on without its line feed.
-    ///
-    /// A line exceeds the limit of ``RecordingReader`` by at most one piece: a longer one is passed on
-    /// incomplete, and the reader rejects it.
+    /// Adds a piece and passes each complete line on without its line feed; a line above the limit of
+    /// ``RecordingReader`` is passed on incomplete, and the reader rejects it.
     package mutating func split<Failure: Error>(
         _ piece: some Sequence<UInt8>, _ body: ([UInt8]) throws(Failure) -> Void
     ) throws(Failure) {

@@ -105,9 +105,8 @@ enum RecordingEscape {
                 bytes.append(byte)
                 continue
             }
-            guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
-                return nil
-            }
+            guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit)
+            else { return nil }
             bytes.append(high << 4 | low)
         }
         return String(validating: bytes, as: UTF8.self)

@@ -17,21 +17,15 @@ extension TextLine {
             if let user = lookup.user { key("uid", user) }
             if lookup.port != 0 { key("tcp", lookup.port) }
             if lookup.sourcePort != 0 { key("sport", lookup.sourcePort) }
-        case .link(let index):
-            append("link")
-            key("index", index)
+        case .link(let index): append("link", key: "index", index)
         case .linkNamed(let name):
             append("link")
             key("name", escaped: name.text)
         case .links: append("links")
-        case .ports(let master):
-            append("ports")
-            key("master", master)
+        case .ports(let master): append("ports", key: "master", master)
         case .addresses: append("addresses")
         case .rules: append("rules")
-        case .wireless(let index):
-            append("wireless")
-            key("index", index)
+        case .wireless(let index): append("wireless", key: "index", index)
         case .device(let index, let name):
             append("device")
             key("index", index)
@@ -46,12 +40,8 @@ extension TextLine {
         case .link(let link):
             append("link")
             append(link)
-        case .links(let links):
-            append("links")
-            key("count", links.count)
-        case .addresses(let addresses):
-            append("addresses")
-            key("count", addresses.count)
+        case .links(let links): append("links", key: "count", links.count)
+        case .addresses(let addresses): append("addresses", key: "count", addresses.count)
         case .rules(let rules):
             append("rules")
             append(rules.ipv4, of: "ipv4")
@@ -62,7 +52,7 @@ extension TextLine {
             key("mode", state.mode)
             key("ssid", escaped: state.ssid)
             if let accessPoint = state.accessPoint {
-                append(" ap=")
+                key("ap")
                 for (position, byte) in accessPoint.enumerated() {
                     if position > 0 { append(":") }
                     append(hex: byte)
@@ -75,9 +65,7 @@ extension TextLine {
             flag("phy80211", facts.hasPhy80211)
             flag("wext", facts.hasWirelessExtensions)
             flag("blocked", facts.isRadioBlocked)
-        case .failure(let number):
-            append("failure")
-            key("errno", number)
+        case .failure(let number): append("failure", key: "errno", number)
         }
     }
 
@@ -85,7 +73,7 @@ extension TextLine {
         func part<Element>(_ word: String, _ elements: [Element], _ write: (inout TextLine, Element) -> Void)
         {
             guard !elements.isEmpty else { return }
-            append(" \(word)=")
+            key(word)
             list(elements, write)
         }
         part("marks", exemptions.marks) { $0.append($1) }
@@ -99,9 +87,7 @@ extension TextLine {
     private mutating func append(_ selectors: PolicyRules.Selectors, of family: String) {
         let words = PolicyRules.Selectors.words.filter { selectors.contains($0.selector) }
         guard !words.isEmpty else { return }
-        append(" ")
-        append(family)
-        append("=")
+        key(family)
         list(words) { $0.append($1.word) }
     }
 
@@ -115,7 +101,7 @@ extension TextLine {
         key("metric", route.metric)
         key("table", route.table)
         if !route.legs.isEmpty {
-            append(" legs=")
+            key("legs")
             list(route.legs) { line, leg in
                 line.append(leg.interface)
                 if let gateway = leg.gateway {
@@ -129,5 +115,4 @@ extension TextLine {
         if let expires = route.expires { key("expires", expires) }
         if let nexthop = route.nexthop { key("nhid", nexthop) }
     }
-
 }

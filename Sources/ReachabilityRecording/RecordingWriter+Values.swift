@@ -5,26 +5,32 @@ import ReachabilityCore
 // The words for values; every function that writes keys begins with a space.
 
 extension TextLine {
-    mutating func key(_ word: String, _ number: some FixedWidthInteger) {
+    /// Begins ` word=`.
+    mutating func key(_ word: String) {
         append(" ")
         append(word)
         append("=")
+    }
+
+    mutating func key(_ word: String, _ number: some FixedWidthInteger) {
+        key(word)
         append(Int64(clamping: number))
+    }
+
+    mutating func append(_ word: String, key: String, _ number: some FixedWidthInteger) {
+        append(word)
+        self.key(key, number)
     }
 
     mutating func key(_ word: String, _ address: IPAddress?) {
         guard let address else { return }
-        append(" ")
-        append(word)
-        append("=")
+        key(word)
         append(address)
     }
 
     mutating func key(_ word: String, escaped text: String?) {
         guard let text else { return }
-        append(" ")
-        append(word)
-        append("=")
+        key(word)
         append(escaping: text)
     }
 
@@ -80,7 +86,7 @@ extension TextLine {
     mutating func append<Flags: OptionSet>(
         flags: Flags, words: [(word: String, flag: Flags)]
     ) where Flags.RawValue == UInt32 {
-        append(" flags=")
+        key("flags")
         var rest = flags.rawValue
         var isFirst = true
         for (word, flag) in words where rest & flag.rawValue != 0 {
@@ -101,9 +107,7 @@ extension TextLine {
             append("linkChanged")
             append(link)
             flag("noise", isWirelessNoise)
-        case .linkRemoved(let index):
-            append("linkRemoved")
-            key("index", index)
+        case .linkRemoved(let index): append("linkRemoved", key: "index", index)
         case .addressAdded(let address):
             append("addressAdded")
             append(address)
@@ -127,12 +131,8 @@ extension TextLine {
         case .nexthopChanged(let number):
             append("nexthopChanged ")
             append(number)
-        case .routerChanged(let interface):
-            append("routerChanged")
-            key("dev", interface)
-        case .wirelessChanged(let index):
-            append("wirelessChanged")
-            key("index", index)
+        case .routerChanged(let interface): append("routerChanged", key: "dev", interface)
+        case .wirelessChanged(let index): append("wirelessChanged", key: "index", index)
         case .overrun: append("overrun")
         case .reopened: append("reopened")
         case .resumed(let duration):
@@ -147,7 +147,7 @@ extension TextLine {
         key("index", link.index)
         key("name", escaped: link.name)
         append(flags: link.flags, words: LinkState.Flags.words)
-        append(" state=")
+        key("state")
         append(link.operationalState.word)
         key("type", link.hardwareType)
         key("kind", escaped: link.kind)
@@ -161,7 +161,7 @@ extension TextLine {
         if let mtu = link.mtu { key("mtu", mtu) }
         flag("protodown", link.isProtocolDown)
         if let state = link.bridgePortState {
-            append(" portState=")
+            key("portState")
             append(state.word)
         }
         if let ipv6 = link.ipv6 {

@@ -26,27 +26,23 @@ package struct RecordingWriter: Sendable {
         if configuration.mark != 0 { line.key("mark", configuration.mark) }
         if let user = configuration.user { line.key("uid", user) }
         if configuration.port != ReachabilityConfiguration().port { line.key("port", configuration.port) }
-        line.append(" sentinels=")
+        line.key("sentinels")
         line.list(configuration.sentinels) { $0.append($1) }
         if !configuration.expensiveInterfaces.isEmpty {
-            line.append(" expensive=")
+            line.key("expensive")
             line.list(configuration.expensiveInterfaces.sorted()) { $0.append(escaping: $1) }
         }
         if configuration.reportsLinks { line.append(" links") }
         line.append("\ntiming")
         let timing = configuration.timing
         for (word, path) in ReachabilityTiming.durations {
-            line.append(" ")
-            line.append(word)
-            line.append("=")
+            line.key(word)
             line.append(timing[keyPath: path])
         }
         line.key("dampingThreshold", timing.dampingThreshold)
         for (word, path) in ReachabilityTiming.intervals {
             guard let interval = timing[keyPath: path] else { continue }
-            line.append(" ")
-            line.append(word)
-            line.append("=")
+            line.key(word)
             line.append(interval)
         }
         line.append("\n")

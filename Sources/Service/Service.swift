@@ -21,13 +21,11 @@ package final class Service {
     private var configuration: ServiceConfiguration
     private let reread: (() -> ConfigurationReader)?
 
-    /// The time limit for all components to write their data at the end: systemd and `docker stop` would wait
-    /// longer, people do not.
+    /// The time limit for all components to write their data at the end; people wait no longer.
     package static let stopLimit: Duration = .milliseconds(1500)
 
     /// - Parameters:
-    ///   - components: in the order in which they are started and get changes; those that readiness depends
-    /// on last.
+    ///   - components: in the order of their start and of changes; those that readiness depends on last.
     ///   - configuration: the configuration that they were made from.
     ///   - reread: reads the configuration again; nil without a source.
     package init(
@@ -41,8 +39,7 @@ package final class Service {
         self.reread = reread
     }
 
-    /// Starts the components in order, and then the monitor; the first report reaches them before this
-    /// returns.
+    /// Starts the components in order, and then the monitor, whose first report reaches them in here.
     ///
     /// - Throws: the error of the first component that cannot start, after the ones before it were stopped.
     package func start() throws(ServiceError) {

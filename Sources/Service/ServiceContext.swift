@@ -10,21 +10,16 @@ package import SessionCore
 
 /// The objects that the service's components share; on the loop's thread only.
 package final class ServiceContext {
-    /// The service's loop.
     package let reactor: Reactor
     /// The service's monitor: its counters and limitations are for metrics.
     package let manager: ReachabilityManager
     /// The directory of lasting files.
     package let stateDirectory: StateDirectory
-    /// Logs a line.
     package let log: (LogPriority, String) -> Void
-    /// Reads the wall clock.
     package let wallClock: () -> WallTime
     /// Reads the boot clock (CLOCK_BOOTTIME), in nanoseconds.
     package let bootClock: () -> Int64
-    /// The newest change; nil before the first report.
-    ///
-    /// Its `since` is adjusted when the wall clock is set.
+    /// The newest change, whose `since` follows the wall clock; nil before the first report.
     package internal(set) var current: CommittedChange? {
         get {
             guard var change = newest else { return nil }

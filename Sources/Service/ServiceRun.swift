@@ -8,11 +8,9 @@ import Synchronization
 
 /// The main thread's part: makes the service on the loop's thread and sleeps until its end.
 package enum ServiceRun {
-    /// Runs a service until SIGTERM or SIGINT.
+    /// Runs a service, made on the loop's thread, until SIGTERM or SIGINT.
     ///
     /// ``ServiceSignals/block()`` must have been called, before any other thread was started.
-    ///
-    /// - Parameter make: called on the loop's thread.
     package static func run(
         on reactor: Reactor, _ make: @escaping @Sendable () throws(ServiceError) -> Service
     ) throws(ServiceError) {

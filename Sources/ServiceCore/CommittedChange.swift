@@ -3,11 +3,9 @@
 package import ReachabilityCore
 package import SessionCore
 
-/// A change in the form that the service's components get: the first report, a status, or a path below the
-/// same status.
+/// A change in the form that the service's components get: a first report, a status, or a path below it.
 package struct CommittedChange: Sendable, Equatable {
-    /// The monitor's update: kind of change, status, former status, path with its reason and generation, and
-    /// the links.
+    /// The monitor's update: kind of change, status, former status, path and links.
     package let update: ReachabilityUpdate
     /// Since when the status holds; nil if the service did not see it begin.
     package var since: WallTime?
@@ -26,9 +24,7 @@ package struct CommittedChange: Sendable, Equatable {
     /// Whether only the state of the internet has changed, and neither status nor path.
     package var isInternet = false
 
-    package init(
-        _ update: ReachabilityUpdate, since: WallTime?, wall: WallTime, instant: MonotonicInstant
-    ) {
+    package init(_ update: ReachabilityUpdate, since: WallTime?, wall: WallTime, instant: MonotonicInstant) {
         self.update = update
         self.since = since
         self.wall = wall

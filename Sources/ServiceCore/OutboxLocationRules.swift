@@ -89,11 +89,7 @@ package enum StateDirectoryRecordRules {
     /// Whether a record is trusted: one of root or the reader itself is; another user's only about a
     /// directory of the same user, since else root's commands would write where that user wants.
     ///
-    /// - Parameters:
-    ///   - owner: the record's owner (stat(2)).
-    ///   - mode: its permission bits.
-    ///   - directoryOwner: the directory's owner; nil if it does not exist.
-    ///   - user: the reading user.
+    /// - Parameter directoryOwner: the directory's owner; nil if it does not exist.
     package static func isBelieved(owner: UInt32, mode: UInt32, directoryOwner: UInt32?, user: UInt32) -> Bool
     {
         mode & 0o022 == 0 && (owner == 0 || owner == user || owner == directoryOwner)
@@ -104,12 +100,7 @@ package enum StateDirectoryRecordRules {
 package enum StateDirectoryRules {
     /// Why an existing directory is not used; nil if it may be.
     ///
-    /// A group with write access is trusted like the service's user.
-    ///
-    /// - Parameters:
-    ///   - owner: its owner (stat(2)).
-    ///   - mode: its permission bits.
-    ///   - user: the user that would send.
+    /// A group with write access is trusted like the service's user; `user` is the one that would send.
     package static func refusal(owner: UInt32, mode: UInt32, user: UInt32) -> String? {
         if owner != 0, owner != user {
             return

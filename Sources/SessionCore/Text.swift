@@ -11,9 +11,7 @@ package struct TextQuote: CustomStringConvertible {
         for scalar in text.unicodeScalars.prefix(200) {
             switch scalar {
             case "\"", "\\": quoted += "\\\(scalar)"
-            case _
-            where scalar.properties.generalCategory == .control
-                || scalar.properties.generalCategory == .format:
+            case _ where [.control, .format].contains(scalar.properties.generalCategory):
                 quoted += "\\u{\(String(scalar.value, radix: 16))}"
             default: quoted.unicodeScalars.append(scalar)
             }
@@ -27,9 +25,7 @@ extension BidirectionalCollection<UInt8> {
     package var trimmingBlanks: SubSequence {
         let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
         guard let first = firstIndex(where: { !isBlank($0) }), let last = lastIndex(where: { !isBlank($0) })
-        else {
-            return self[startIndex..<startIndex]
-        }
+        else { return self[startIndex..<startIndex] }
         return self[first...last]
     }
 }

@@ -6,8 +6,7 @@ import SessionCore
 
 /// An XML document that has not been read yet, for reading in events.
 ///
-/// A value that can be handed to any thread; the parser that it makes belongs to the thread that asked for
-/// it.
+/// It can be handed to any thread; the parser that it makes belongs to the thread that asked for it.
 public struct XMLEventSource: Sendable, Equatable {
     /// The document, which may be malformed.
     public let data: Data
@@ -20,8 +19,7 @@ public struct XMLEventSource: Sendable, Equatable {
         self.processesNamespaces = processesNamespaces
     }
 
-    /// A parser that has not been started: set its `delegate`, call `parse()`, and look at `parserError` as
-    /// well as at the result.
+    /// A parser that has not been started: set its `delegate`, call `parse()`, look at `parserError` too.
     ///
     /// What stands before the outermost element is not reported, and a document's own entities are unknown:
     /// declarations crash this parser or mislead it. It never fetches anything. Mind that it takes a document

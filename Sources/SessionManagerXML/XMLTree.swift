@@ -22,9 +22,8 @@ public struct XMLTree: Sendable, Equatable {
 
     /// Reads a document.
     ///
-    /// Nothing is fetched. Entities that a document declares itself are unknown here, and so is any encoding
-    /// but UTF-8, UTF-16, UTF-32, ISO-8859-1, windows-1252 and ASCII. More than 512 nested elements are
-    /// refused.
+    /// Nothing is fetched. A document's own entities are unknown, as are encodings but UTF-8, UTF-16, UTF-32,
+    /// ISO-8859-1, windows-1252 and ASCII. More than 512 nested elements are refused.
     ///
     /// - Throws: an ``XMLTreeError`` with line and column.
     public init(parsing data: Data, options: Options = Options()) throws(XMLTreeError) {

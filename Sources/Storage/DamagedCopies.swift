@@ -3,11 +3,9 @@
 import FoundationEssentials
 import Glibc
 
-/// The damaged databases beside the one that replaced them, numbered in order, each with the contents that
-/// only it refers to.
+/// The damaged databases beside the one that replaced them, numbered, with the contents only they refer to.
 package struct DamagedCopies: Sendable {
-    /// The most that are stored: a failing disk makes one after the other, and each may be as large as the
-    /// original.
+    /// The most that are stored: a failing disk makes one after the other, each as large as the original.
     package static let limit = 3
     private let folder: String
     private let prefix: String

@@ -45,8 +45,7 @@ package final class Database {
         csqlite_busy_timeout(handle.pointer, 1_000)
     }
 
-    /// Two processes that create the same file at once get SQLITE_BUSY regardless of the busy time-out, since
-    /// each would wait for the other.
+    /// Repeats after SQLITE_BUSY, which two processes that create the file get regardless of the time-out.
     private static func setWriteAhead(_ handle: DatabaseHandle, _ patience: Int32) throws(StorageError)
         -> String
     {
@@ -57,8 +56,7 @@ package final class Database {
                 return try statement.step() ? statement.text(0) : ""
             } catch {
                 guard error.kind == .locked, waited < patience else { throw error }
-                // SQLite signals no freed lock, so this polls; on the database's own thread, once in the life
-                // of a file.
+                // SQLite signals no freed lock, so this polls, once in the life of a file.
                 usleep(10_000)
                 waited += 10
             }
@@ -93,9 +91,7 @@ package final class Database {
         }
     }
 
-    /// Runs one statement with values and ignores its rows.
-    ///
-    /// - Returns: how many rows it changed.
+    /// Runs one statement with values, ignores its rows, and returns how many it changed.
     @discardableResult
     package func run(_ sql: String, _ values: [SQLValue] = []) throws(StorageError) -> Int {
         try query(sql, values) { _ in true }
@@ -139,9 +135,8 @@ package final class Database {
 
     /// Runs `body` with all its changes on disk, or none.
     ///
-    /// Acquires the write lock at once (`BEGIN IMMEDIATE`), waiting for others as long as the busy time-out
-    /// allows: a transaction that reads first and writes later could be refused half-way. A nested call is
-    /// part of the outer transaction.
+    /// Acquires the write lock at once (`BEGIN IMMEDIATE`): a transaction that reads first and writes later
+    /// could be refused half-way. A nested call is part of the outer transaction.
     package func transaction<Value>(_ body: () throws(StorageError) -> Value) throws(StorageError) -> Value {
         if csqlite_is_in_transaction(handle.pointer) { return try body() }
         try run("BEGIN IMMEDIATE")

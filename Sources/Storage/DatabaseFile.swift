@@ -14,8 +14,7 @@ package enum DatabaseFile {
     /// The file beside a database that has no write-ahead log.
     private static let journal = "-journal"
 
-    /// Checks that the file and its companions are regular files if they exist: a link leads elsewhere, and
-    /// open(2) of a pipe waits for its other end.
+    /// Checks that the file and its companions, if any, are regular: a link leads elsewhere, a pipe blocks.
     static func check(_ path: String) throws(StorageError) {
         for name in [path] + (companions + [journal]).map({ path + $0 }) {
             var status = stat()
@@ -50,11 +49,10 @@ package enum DatabaseFile {
         try syncFolder(of: path)
     }
 
-    /// SQLite's URI for a file on a read-only file system (statvfs(3)), which cannot change; nil for every
-    /// other file.
+    /// SQLite's URI for a file on a read-only file system (statvfs(3)); nil for every other file.
     ///
-    /// Even for reading, SQLite makes an index of the write-ahead log, which fails there. A log that was left
-    /// behind has to be read, and then its index is there as well.
+    /// Even for reading SQLite makes an index of the log, which fails there, unless a log was left with its
+    /// index.
     static func frozen(_ path: String) -> String? {
         var system = statvfs()
         guard statvfs(path, &system) == 0, Int(system.f_flag) & Int(ST_RDONLY) != 0 else { return nil }

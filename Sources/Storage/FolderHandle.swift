@@ -3,8 +3,7 @@
 import CLinux
 import Glibc
 
-/// An open folder: its files are reached through its descriptor, so that a link put in its place has no
-/// effect.
+/// An open folder: its files are reached by its descriptor, so a link put in its place has no effect.
 package struct FolderHandle: ~Copyable {
     package let number: Int32
 

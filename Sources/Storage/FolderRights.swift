@@ -20,9 +20,7 @@ package struct FolderRights: Sendable, Equatable {
         self.group = group
     }
 
-    /// The rights that this process assumes to work in a folder; nil if its own are right.
-    ///
-    /// If the folder is missing, the one that it is made in counts.
+    /// The rights that this process assumes in a folder, or where it is made; nil if its own are right.
     package static func needed(in folder: String) -> FolderRights? {
         guard geteuid() == 0 else { return nil }
         return stranger(among: owners(of: folder))
@@ -31,8 +29,7 @@ package struct FolderRights: Sendable, Equatable {
     /// The nearest owner other than root: that user decides where the path leads.
     static func stranger(among owners: [FolderRights]) -> FolderRights? { owners.first { $0.user != 0 } }
 
-    /// The owners of the folder and of its parent, or of the nearest existing ancestor; and of the links in
-    /// the path.
+    /// The owners of the folder and its parent, or the nearest existing one, and of the links in the path.
     ///
     /// Folders further up are trusted, such as a home directory in which root has a folder of its own.
     private static func owners(of folder: String) -> [FolderRights] {
@@ -54,13 +51,11 @@ package struct FolderRights: Sendable, Equatable {
         }
     }
 
-    /// Whether a user has a number in this user namespace (user_namespaces(7)).
-    ///
-    /// All others appear as one user, whose rights cannot be assumed; root cannot access their files either.
+    /// Whether a user has a number in this user namespace (user_namespaces(7)); all others appear as one
+    /// user, whose rights cannot be assumed.
     private static func isKnown(_ user: UInt32) -> Bool {
-        guard user != 0, let map = try? String(contentsOfFile: "/proc/self/uid_map", encoding: .utf8) else {
-            return true
-        }
+        guard user != 0, let map = try? String(contentsOfFile: "/proc/self/uid_map", encoding: .utf8)
+        else { return true }
         return map.split(separator: "\n").contains { line in
             let numbers = line.split(separator: " ").compactMap { UInt64($0) }
             return numbers.count == 3 && UInt64(user) >= numbers[0] && UInt64(user) - numbers[0] < numbers[2]

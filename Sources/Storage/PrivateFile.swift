@@ -45,9 +45,7 @@ package enum PrivateFile {
         return syncNewFolder(path)
     }
 
-    /// Syncs the name of a new folder; on failure removes the folder and returns false with `errno`.
-    ///
-    /// Synced content is lost with an unsynced name (fsync(2), "Notes").
+    /// Syncs a new folder's name (fsync(2), "Notes"); on failure removes it and returns false with `errno`.
     package static func syncNewFolder(_ path: String) -> Bool {
         let above = open(folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         // A folder that may be written but not read cannot be synced.

@@ -16,13 +16,8 @@ package struct Schema: Sendable {
 }
 
 extension Database {
-    /// Runs the missing steps, each in a transaction with its number.
-    ///
-    /// - Throws: ``StorageError/Kind/unknownSchema`` if the file belongs to another program or a newer
-    ///   version.
-    package func migrate(to schema: Schema) throws(StorageError) {
-        while try step(towards: schema) {}
-    }
+    /// Runs the missing steps, each in a transaction with its number; throws like ``check(_:)``.
+    package func migrate(to schema: Schema) throws(StorageError) { while try step(towards: schema) {} }
 
     /// Checks, without changing anything, that this program knows the file's version; statements fail later
     /// on an older version that lacks their columns.

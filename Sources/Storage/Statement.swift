@@ -60,9 +60,7 @@ package final class Statement {
         }
     }
 
-    /// Advances to the next row.
-    ///
-    /// - Returns: false after the last row; the statement can be bound again then.
+    /// Advances to the next row; false after the last, when the statement can be bound again.
     package func step() throws(StorageError) -> Bool {
         let code = csqlite_step(handle)
         switch Int(code) {
@@ -83,9 +81,7 @@ package final class Statement {
 
     // MARK: The row
 
-    package func isNull(_ column: Int) -> Bool {
-        csqlite_column_type(handle, Int32(column)) == CSQLITE_NULL
-    }
+    package func isNull(_ column: Int) -> Bool { csqlite_column_type(handle, Int32(column)) == CSQLITE_NULL }
     /// The integer of a column; 0 for NULL.
     package func int64(_ column: Int) -> Int64 { csqlite_column_int(handle, Int32(column)) }
     package func int(_ column: Int) -> Int { Int(int64(column)) }

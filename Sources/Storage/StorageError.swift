@@ -31,8 +31,7 @@ package struct StorageError: Error, Sendable, Equatable, CustomStringConvertible
         /// Whether the content cannot be trusted any more.
         package var isDamage: Bool { self == .corrupt || self == .notADatabase }
 
-        /// Whether a full disk may be the cause: SQLite reports an I/O error where the log's index cannot be
-        /// made or grow.
+        /// Whether a full disk may be the cause: SQLite reports an I/O error if the log's index cannot grow.
         package var mayWantRoom: Bool { self == .diskFull || self == .inputOutput }
     }
 
@@ -81,8 +80,7 @@ package struct StorageError: Error, Sendable, Equatable, CustomStringConvertible
 
 extension StorageError.Kind {
     init(code: Int32) {
-        // The log's index could not grow (SQLITE_IOERR_SHMSIZE): an I/O error by its number, a full disk by
-        // its cause.
+        // The log's index could not grow (SQLITE_IOERR_SHMSIZE): the cause is a full disk.
         if Int(code) == CSQLITE_IOERR_SHMSIZE {
             self = .diskFull
             return

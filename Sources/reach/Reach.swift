@@ -61,9 +61,8 @@ struct Reach: ParsableCommand {
             + "\n  Without a subcommand it is 'reach status'.\n  See 'reach help status' for its options."
     }
 
-    /// The first argument if it is in the place of a subcommand and names none.
-    ///
-    /// The parser would take it for an argument of `reach status`, and its help for the program's help.
+    /// The first argument if it is in the place of a subcommand and names none; the parser would take it for
+    /// an argument of `reach status`.
     static func unknownSubcommand(_ arguments: [String]) -> String? {
         let isHelp = arguments.first == "help"
         guard let word = arguments.dropFirst(isHelp ? 1 : 0).first, !word.hasPrefix("-") else { return nil }
@@ -72,9 +71,7 @@ struct Reach: ParsableCommand {
     }
 }
 
-/// Wraps the argument parser's messages to the terminal's width.
-///
-/// The parser wraps its help only, and the arguments in a message may contain control characters.
+/// Wraps the parser's messages, whose arguments may have control characters, to the terminal's width.
 enum UsageText {
     /// The message, ending with a line feed; further lines are indented to its start.
     static func text(_ message: String, _ style: Style) -> String {
@@ -94,10 +91,8 @@ enum UsageText {
 
 /// The program's arguments without its name.
 enum ProgramArguments {
-    /// Read from the C library, else from the kernel; nil without either.
-    ///
-    /// `CommandLine` is not used: if it finds no arguments it looks like a call without any, which means
-    /// `reach status`.
+    /// Read from the C library, else from the kernel, and not from `CommandLine`, which looks like a call
+    /// without any, `reach status`, if it finds none; nil without either.
     static var own: [String]? {
         let count = Int(cruntime_argument_count())
         guard count > 0, let words = cruntime_arguments() else {

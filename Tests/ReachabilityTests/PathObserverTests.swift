@@ -29,7 +29,7 @@ struct PathObserverTests {
             guard observer.open() else { return [] }
             defer { observer.close() }
             return ["2606:4700::1111", "12.0.0.1", "192.0.2.2"].map { text in
-                IPAddress(text).flatMap { observer.egress(to: $0)?.name }
+                IPAddress(text).flatMap { observer.egress(to: $0)?.link.name }
             }
         }
         #expect(names == ["eth0", "eth0", nil])

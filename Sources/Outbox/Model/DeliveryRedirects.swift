@@ -4,13 +4,11 @@ import FoundationEssentials
 import HTTPTypes
 import SessionCore
 
-/// Decides which redirects a delivery follows: those that take the same request to the same server, as far as
-/// that can be known.
+/// Follows the redirects that take the same request to the same server, as far as that can be known.
 ///
 /// Any other redirect is the answer, and ``DeliveryVerdict`` judges it:
 ///
-/// - A redirect that turns POST into GET delivers nothing: 303 always, 301 and 302 of POST (RFC 9110 §15.4.2
-///   to §15.4.4).
+/// - A redirect that turns POST into GET delivers nothing: 303, and 301 and 302 of POST (RFC 9110 §15.4).
 /// - A request with secrets (``SecretField``, `Authorization`, a user in the URL) is not redirected to
 ///   another origin, since without them it would only be refused there.
 /// - A request is never redirected from https to http.
@@ -20,7 +18,6 @@ struct DeliveryRedirects: RedirectHandler {
     /// The header fields with secrets.
     private let secrets: [HTTPField.Name]
 
-    /// - Parameter secrets: the request's fields that were filled in when it was sent.
     init(secrets: [SecretField]) { self.secrets = secrets.compactMap { HTTPField.Name($0.name) } }
 
     func redirect(
@@ -29,7 +26,6 @@ struct DeliveryRedirects: RedirectHandler {
         follows(from: request, to: proposed, status: response.statusCode ?? 0) ? proposed : nil
     }
 
-    /// Whether the redirect is followed.
     func follows(from request: SessionRequest, to proposed: SessionRequest, status: Int) -> Bool {
         guard status != 303, proposed.method == request.method,
             (proposed.body == nil) == (request.body == nil), let here = Origin(request.url),

@@ -27,12 +27,9 @@ package enum DeliveryVerdict: Sendable, Equatable {
     ) {
         switch statusCode {
         case 200..<300: self = .delivered(statusCode: statusCode)
-        // The server has processed the request and names the result (RFC 9110 §15.4.4); without TLS the
-        // answer may not be the server's.
+        // With TLS, the server itself names the result of the processed request (RFC 9110 §15.4.4).
         case 303 where isSecure: self = .delivered(statusCode: statusCode)
-        // A redirect that ``DeliveryRedirects`` does not follow: no server has the request. It may come from
-        // a captive portal, which redirects every request, or from a server that will be corrected, so the
-        // request is not given up.
+        // ``DeliveryRedirects`` does not follow it: perhaps a captive portal's, or a mistake of the server.
         case 301, 302, 303, 307, 308:
             let target = location.map { " to \(TextQuote($0))" } ?? ""
             let message =
@@ -45,17 +42,13 @@ package enum DeliveryVerdict: Sendable, Equatable {
         case 407:
             let message = "a proxy on the way wants credentials: status 407"
             self = .retry(OutboxFailure(.security, message, statusCode: statusCode))
-        // The first attempt is still being processed (draft-ietf-httpapi-idempotency-key-header §2.6 and
-        // §2.7).
+        // Still processing the first attempt (draft-ietf-httpapi-idempotency-key-header §2.6 and §2.7).
         case 409 where isRepeated:
             let message = "the server answered 409, perhaps since it still works on an earlier try"
             self = .retry(OutboxFailure(.server, message, statusCode: statusCode))
-        // It may succeed on another connection (421, RFC 9110 §15.5.20), or after a lock is released (423,
-        // RFC 4918 §11.3).
-        case 421, 423:
-            self = .retry(OutboxFailure(.server, "the server answered \(statusCode)", statusCode: statusCode))
-        // Too early (RFC 8470) and too many requests (RFC 6585) are temporary by definition, as 408 is.
-        case 408, 425, 429, 500...:
+        // Another connection (421, RFC 9110 §15.5.20) or a released lock (423, RFC 4918 §11.3) may help; 425
+        // (RFC 8470) and 429 (RFC 6585) are temporary by definition, as 408 is.
+        case 408, 421, 423, 425, 429, 500...:
             self = .retry(OutboxFailure(.server, "the server answered \(statusCode)", statusCode: statusCode))
         // Refused for a while (RFC 9110 §10.2.3; §15.5.14 for 413).
         case 400..<500 where asksForLater:
@@ -68,12 +61,7 @@ package enum DeliveryVerdict: Sendable, Equatable {
 
     /// Judges by the error that ended the transfer.
     ///
-    /// - Parameters:
-    ///   - status: that of a response whose content was incomplete.
-    ///   - fillsSecrets: whether secrets were filled in that may differ with the next attempt.
-    ///   - isSecure: whether TLS protected that response.
-    ///   - isRepeated: whether the server may have received the request before.
-    ///   - asksForLater: whether that response has `Retry-After`.
+    /// The other parameters describe the response whose content was incomplete.
     package init(
         error: SessionError, statusCode status: Int?, fillsSecrets: Bool = false, isSecure: Bool = false,
         isRepeated: Bool = false, asksForLater: Bool = false

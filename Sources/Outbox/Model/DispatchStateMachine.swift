@@ -4,9 +4,8 @@ import SessionCore
 
 /// Decides how many requests are sent at once: one of a lane, with a limit in all and for each host.
 ///
-/// Which lane is next is decided where the entries are, by ``OutboxTables/ready``: priority, then age.
-/// The limits hold for each network condition: requests that wait for Wi-Fi do not hold up those on the
-/// modem.
+/// ``OutboxTables/ready`` chooses the lanes. The limits hold for each network condition: requests that wait
+/// for Wi-Fi do not hold up those on the modem.
 struct DispatchStateMachine: ~Copyable, Sendable {
     private enum State: Equatable {
         case idle
@@ -78,9 +77,7 @@ struct DispatchStateMachine: ~Copyable, Sendable {
     }
 
     /// Starts a lane's request; false if the lane is busy or a limit is reached.
-    mutating func leaves(
-        _ entry: OutboxID, lane: String, host: String, condition: NetworkCondition
-    ) -> Bool {
+    mutating func leaves(_ entry: OutboxID, lane: String, host: String, condition: NetworkCondition) -> Bool {
         guard inFlight[lane] == nil, room(condition) > 0,
             inFlight.values.count(where: { $0.condition == condition && $0.host == host }) < limitPerHost
         else { return false }

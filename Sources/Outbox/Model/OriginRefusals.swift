@@ -23,13 +23,7 @@ struct OriginRefusals: Sendable, Equatable {
         var trials = 0
         /// Whether refusals are the requests' fault again, because the stop lasted long enough.
         var isSpent = false
-        /// For people.
         var reason = ""
-
-        init(origin: String, last: Int64) {
-            self.origin = origin
-            self.last = last
-        }
 
         var isStopped: Bool { until > 0 }
     }
@@ -55,10 +49,7 @@ struct OriginRefusals: Sendable, Equatable {
 
     func record(_ origin: String) -> Record? { records[origin] }
 
-    /// A request was refused by an origin, for a reason that may be a gateway's
-    /// (``OutboxFailure/mayBeOfGateway``).
-    ///
-    /// - Parameter chance: a random number from 0 to 1.
+    /// A request was refused for a reason that may be a gateway's; `chance` is a random number from 0 to 1.
     mutating func refused(
         _ entry: OutboxID, by origin: String, _ failure: OutboxFailure, at now: Int64, chance: Double
     ) -> Ruling {
@@ -143,9 +134,7 @@ struct OriginRefusals: Sendable, Equatable {
     }
 }
 
-/// Holds requests without TLS while a probe reports a captive portal.
-///
-/// The portal's page answers them like the server, and the request is lost. TLS detects that by itself.
+/// Holds requests without TLS while a probe reports a captive portal, whose page would answer them.
 enum PlainHolds {
     /// Whether requests without TLS wait; `internet` is nil without a probe.
     static func holds(_ internet: InternetState?) -> Bool {
@@ -164,8 +153,7 @@ enum PlainHolds {
             : nil
     }
 
-    /// Turns a delivery without TLS into a retry while the probe reports a portal, whose page may have
-    /// answered.
+    /// Turns a delivery without TLS into a retry while the probe reports a portal, which may have answered.
     static func doubt(_ verdict: DeliveryVerdict, _ internet: InternetState?) -> DeliveryVerdict {
         guard case .delivered(let status) = verdict, internet == .portal else { return verdict }
         let message =

@@ -24,8 +24,7 @@ public enum OutboxEvent: Sendable {
     case removed([OutboxID])
     /// Delivery was paused or resumed.
     case paused(Bool)
-    /// Requests to this origin wait until then, or until ``released(_:)``; `http` stands for all requests
-    /// without TLS.
+    /// Requests to this origin, or without TLS (`http`), wait until then or until ``released(_:)``.
     case held(String, reason: String, until: Date?)
     /// Requests to this origin, or without TLS (`http`), no longer wait.
     case released(String)
@@ -33,8 +32,7 @@ public enum OutboxEvent: Sendable {
     case delivering(Bool)
     /// The database was damaged: it was moved to this path, and so many entries were copied into a new one.
     ///
-    /// The contents of the other entries are in a folder beside it, whose name ends with `.bodies`. The last
-    /// three damaged databases are stored.
+    /// The other entries' contents are in a folder beside it, `….bodies`. The last three copies are kept.
     case damaged(movedTo: String, reason: String, salvaged: Int)
     /// The outbox's file cannot be written at the moment; outcomes stay in memory until it can.
     ///
@@ -75,8 +73,7 @@ public struct OutboxResult: Sendable, Equatable {
     }
 }
 
-/// Tracks which work fails on the outbox's files, so that each failure is reported once and not with every
-/// try.
+/// Tracks which work fails on the outbox's files, so that each failure is reported once.
 struct StorageHealth: Sendable {
     /// Work that is retried.
     enum Work: Sendable {
@@ -91,8 +88,6 @@ struct StorageHealth: Sendable {
     private var failing: Set<Work> = []
     /// The sentences since everything worked.
     private var reported: Set<String> = []
-
-    init() {}
 
     /// Records a failure; true if its sentence is new.
     mutating func failed(_ work: Work, _ sentence: String) -> Bool {

@@ -12,8 +12,7 @@ public struct OutboxFailure: Sendable, Equatable, CustomStringConvertible {
         case server
         /// Another status of refusal.
         case refused
-        /// The server is not trusted, or it or a proxy does not trust this device: needs a correction by
-        /// people, of a clock for instance.
+        /// No trust in the server, or by it or a proxy in this device: people must correct it, or a clock.
         case security
         /// A secret could not be looked up.
         case secret
@@ -45,8 +44,7 @@ public struct OutboxFailure: Sendable, Equatable, CustomStringConvertible {
     /// Whether the same request may succeed later.
     public var isPassing: Bool { kind != .refused && kind != .unsendable }
 
-    /// Whether the refusal may be a gateway's that has lost its routes or keys, and not the server's: its
-    /// status says nothing about the request's content.
+    /// Whether a gateway that has lost its routes or keys may have refused: not for the request's content.
     package var mayBeOfGateway: Bool {
         guard kind == .refused || kind == .credentials, let statusCode else { return false }
         return [401, 402, 403, 404, 405, 410, 451].contains(statusCode)

@@ -24,8 +24,7 @@ public struct OutboxRequest: Sendable {
     public var secretFields: [SecretField] = []
     /// The content; nil for none.
     public var body: Body?
-    /// Requests of one lane are delivered one after the other, in the order in which they were stored; lanes
-    /// do not wait for each other.
+    /// Requests of one lane are delivered one by one, in order; lanes do not wait for each other.
     public var lane = "default"
     /// The lane whose oldest request has the greater number is served first, if not all can be sent at once.
     public var priority = 0
@@ -36,16 +35,13 @@ public struct OutboxRequest: Sendable {
     /// A request in flight is completed; one that waits for a network is dropped.
     ///
     /// By the device's clock. If that is set later, this time moves with it, so that an hour stays an hour on
-    /// a device that starts in 1970; but not if it is more than a year away, which makes it a date, nor after
-    /// a restart of the machine.
+    /// a device that starts in 1970; but not if it is over a year away, a date then, nor after a restart.
     public var expires: Date?
-    /// How long the server may be silent, and so how long its answer may take; nil for the outbox's timeout,
-    /// zero for ever.
+    /// How long the server may be silent or answer; nil for the outbox's timeout, zero for ever.
     ///
     /// Doubled after each attempt that was sent completely and not answered in time.
     public var timeout: Duration?
-    /// The number of failures that makes it a dead letter; nil for the outbox's
-    /// ``RetrySchedule/maximumAttempts``.
+    /// The failures that make it a dead letter; nil for the outbox's ``RetrySchedule/maximumAttempts``.
     public var maximumAttempts: Int?
     /// The key by which the server recognises a repeated delivery; nil makes a random one.
     ///

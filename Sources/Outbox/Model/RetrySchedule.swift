@@ -3,8 +3,7 @@
 /// When a failed request is sent again.
 ///
 /// The pause after the nth failure lies between a part of it and the whole of `first · factor ^ (n − 1)`, so
-/// that devices which lost the same server do not return all at once. A `Retry-After` of the server makes it
-/// longer, never shorter.
+/// that devices which lost the same server do not return all at once. `Retry-After` only makes it longer.
 public struct RetrySchedule: Sendable, Equatable {
     /// The first pause; 1 s.
     public var first: Duration = .seconds(1)
@@ -18,8 +17,7 @@ public struct RetrySchedule: Sendable, Equatable {
     public var longestRetryAfter: Duration = .seconds(3_600)
     /// The shortest pause if people have to correct something first: trust, a secret, a library; 1 min.
     public var slow: Duration = .seconds(60)
-    /// The number of failures that makes a request a dead letter; nil, the default, for never: a server may
-    /// be away for long.
+    /// The number of failures that makes a request a dead letter; nil, the default, for never.
     public var maximumAttempts: Int?
 
     /// The number of refusals of a secret, looked up anew each time, that makes a request a dead letter; 8,
@@ -45,15 +43,13 @@ public struct RetrySchedule: Sendable, Equatable {
     /// The pause before the next attempt, in milliseconds; nil for no more attempts.
     ///
     /// - Parameters:
-    ///   - failures: the number of failures so far, at least 1; of refused secrets and of conflicts, the
-    /// number of these.
+    ///   - failures: the failures so far, at least 1; for refused secrets and conflicts, the number of these.
     ///   - isConflict: whether the server answers 409.
     ///   - retryAfter: the server's `Retry-After`.
     ///   - chance: a random number from 0 to 1.
     package func pause(
         afterFailures failures: Int, kind: OutboxFailure.Kind, isConflict: Bool = false,
-        retryAfter: Duration? = nil,
-        chance: Double
+        retryAfter: Duration? = nil, chance: Double
     ) -> Int64? {
         if let maximumAttempts, failures >= maximumAttempts { return nil }
         if kind == .credentials, failures >= maximumRefusals { return nil }
@@ -90,10 +86,8 @@ extension Duration {
     }
 }
 
-/// The limit for a server's silence during a try.
-///
-/// Doubles after each try that was sent whole without an answer in time: a server slower than the limit would
-/// else get the same request again and again.
+/// The limit for a server's silence, doubled after each try that was sent whole and not answered in time: a
+/// slower server would get the same request again and again.
 enum AnswerPatience {
     /// The limit does not grow beyond this by itself.
     static let longest: Duration = .seconds(3_600)
@@ -105,11 +99,7 @@ enum AnswerPatience {
         limit > .zero ? min(limit, longestConnecting) : longestConnecting
     }
 
-    /// The limit; zero for none.
-    ///
-    /// - Parameters:
-    ///   - base: the limit of the first try; zero for none.
-    ///   - unanswered: how many tries were sent whole and got no answer in time.
+    /// The limit after `unanswered` tries that got no answer in time; zero for none, as for `base`.
     static func limit(_ base: Duration, unanswered: Int) -> Duration {
         guard base > .zero else { return .zero }
         var limit = base

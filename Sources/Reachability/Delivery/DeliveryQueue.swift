@@ -16,8 +16,7 @@ public struct DeliveryQueue: Sendable {
 
     /// Any executor of closures: `submit` receives each call and may run it on any thread, later.
     ///
-    /// For a dispatch queue: `.custom { queue.async(execute: $0) }`. A concurrent queue works too, because
-    /// one observer is never called concurrently.
+    /// For a dispatch queue, serial or concurrent: `.custom { queue.async(execute: $0) }`.
     public static func custom(
         _ submit: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
     ) -> DeliveryQueue {
@@ -29,10 +28,6 @@ public struct DeliveryQueue: Sendable {
         DeliveryQueue { work in
             if reactor.isCurrent { work() } else { reactor.perform(work) }
         }
-    }
-
-    private init(submit: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
-        self.submit = submit
     }
 }
 

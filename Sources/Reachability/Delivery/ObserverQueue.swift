@@ -5,8 +5,7 @@ package import ReachabilityCore
 
 /// The pending updates of one observer: delivered in order, one at a time, never under a lock.
 ///
-/// An observer that is more than ``limit`` updates behind loses the oldest, paths before statuses; the newest
-/// always arrives.
+/// An observer that is more than ``limit`` updates behind loses the oldest, paths before statuses.
 package final class ObserverQueue: Sendable {
     private struct State {
         var pending: [ReachabilityUpdate] = []

@@ -2,14 +2,11 @@
 
 package import ReachabilityCore
 
-/// A source of events: the kernel, or a recording.
-///
-/// The loop's thread calls both methods, and runs `deliver`.
+/// A source of events: the kernel, or a recording; it is called, and calls `deliver`, on the loop's thread.
 package protocol EventSource: AnyObject {
     /// Starts to deliver; events from the same read of the kernel's queue come as one batch.
     ///
-    /// After it returns, every change of the network leads to an event, so a snapshot taken then misses
-    /// nothing.
+    /// After it returns, every change leads to an event, so a snapshot taken then misses nothing.
     func start(deliver: @escaping ([NetworkEvent]) -> Void) throws(ReachabilityError)
 
     /// Ends the delivery and closes the sockets; repeated calls do nothing.

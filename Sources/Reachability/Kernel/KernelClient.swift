@@ -4,17 +4,14 @@ package import ReachabilityCore
 
 /// Asks the kernel, and caches answers until an event may have changed them.
 ///
-/// Many lookups go in one datagram: the kernel answers all of them before the send returns, so a batch costs
-/// one system call and one more for each reply.
+/// Many lookups go in one datagram, so a batch costs one system call, and one more for each reply.
 package final class KernelClient: KernelQuerying {
     private let channel: NetlinkRequestChannel
     private let wireless: WirelessQuery
     private let probe: DeviceProbe
     package let cache = KernelCache()
 
-    /// A client for `namespace`, or for the network namespace of the thread that asks first.
-    ///
-    /// Nothing is opened before the first question.
+    /// A client for `namespace`, else for that of the thread that asks first; opens nothing before that.
     package init(namespace: NamespaceEntry? = nil) {
         channel = NetlinkRequestChannel { () throws(NetlinkError) in
             try KernelTransport(.route, namespace: namespace)
@@ -38,38 +35,22 @@ package final class KernelClient: KernelQuerying {
             for index in answers.indices { cache.store(questions[index], answers[index]) }
             return answers
         }
-        var answers: [KernelAnswer] = []
-        answers.reserveCapacity(questions.count)
-        // Questions with single answers are sent together; `places` are the positions of their answers.
-        var single: [KernelQuestion] = []
-        var places: [Int] = []
-        var dumps: [Int] = []
-        for question in questions {
-            if let answer = cache[question] {
-                answers.append(answer)
-                continue
-            }
-            if question.isSingle {
-                single.append(question)
-                places.append(answers.count)
-            } else {
-                dumps.append(answers.count)
-            }
-            answers.append(.failure(0))
-        }
+        var answers = questions.map { cache[$0] }
+        // Questions with single answers are sent together.
+        let single = questions.indices.filter { answers[$0] == nil && questions[$0].isSingle }
         if !single.isEmpty {
-            let replies = try channel.answers(to: single)
-            for index in replies.indices {
-                answers[places[index]] = replies[index]
-                cache.store(single[index], replies[index])
+            let replies = try channel.answers(to: single.map { questions[$0] })
+            for (index, reply) in zip(single, replies) {
+                answers[index] = reply
+                cache.store(questions[index], reply)
             }
         }
-        for place in dumps {
+        for index in questions.indices where answers[index] == nil {
             // An earlier question of this call may be the same.
-            let known = cache[questions[place]]
-            answers[place] = if let known { known } else { try ask(questions[place]) }
+            let known = cache[questions[index]]
+            answers[index] = if let known { known } else { try ask(questions[index]) }
         }
-        return answers
+        return answers.compactMap { $0 }
     }
 
     package func handle(_ event: NetworkEvent) {

@@ -21,11 +21,7 @@ package final class KernelEventSource: EventSource {
     /// Events, overruns, discarded messages and reopenings so far.
     package private(set) var counters = MonitorCounters()
 
-    /// A source for `namespace`, or for the network namespace of the reactor's thread.
-    ///
-    /// - Parameters:
-    ///   - includesWireless: Whether nl80211 notifications come as `wirelessChanged`.
-    ///   - resume: Reports the end of a suspend; nil for no such events.
+    /// A source for `namespace`, else for the reactor thread's; without `resume` it reports no suspend.
     package init(
         reactor: Reactor, namespace: NamespaceEntry? = nil, receiveBufferSize: Int = 1 << 20,
         includesWireless: Bool = true, resume: ResumeDetector? = nil
@@ -61,8 +57,7 @@ package final class KernelEventSource: EventSource {
                 advice: "the loop has ended or no memory is left")
         }
         openWireless()
-        // Without a timer descriptor a suspend is not reported, and the safety re-check finds what it
-        // changed.
+        // Without a timer descriptor the safety re-check finds what a suspend changed.
         try? resume?.start { deliver([$0]) }
     }
 
@@ -76,9 +71,7 @@ package final class KernelEventSource: EventSource {
         resume?.stop()
     }
 
-    package func setHosts(_ hosts: [IPAddress]) {
-        routes.setFilter(RouteFilter(hosts: hosts))
-    }
+    package func setHosts(_ hosts: [IPAddress]) { routes.setFilter(RouteFilter(hosts: hosts)) }
 
     // MARK: Route netlink
 
@@ -89,9 +82,7 @@ package final class KernelEventSource: EventSource {
         }
     }
 
-    /// Reads and delivers a batch.
-    ///
-    /// An overrun shows as an error of the socket and as one failing read; reading clears both.
+    /// Reads and delivers a batch; reading also clears an overrun, which shows as an error of the socket.
     private func routesAreReadable(isRefused: Bool) {
         events.removeAll(keepingCapacity: true)
         let outcome = isRefused ? .broken(errno: 0) : routes.drain(limit: Self.batchLimit, into: &events)
@@ -140,8 +131,7 @@ package final class KernelEventSource: EventSource {
         routes.close()
     }
 
-    /// Opens a broken socket again with the same filter and groups; `reopened` makes the receiver ask
-    /// everything.
+    /// Opens a broken socket again; `reopened` makes the receiver ask everything.
     private func reopen() {
         guard deliver != nil else { return }
         do {

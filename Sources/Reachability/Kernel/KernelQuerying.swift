@@ -2,9 +2,7 @@
 
 package import ReachabilityCore
 
-/// Answers the questions of an evaluation: the kernel, a recording, or a fake in a test.
-///
-/// Used by one thread at a time.
+/// Answers the questions of an evaluation, for one thread at a time: the kernel, a recording, or a fake.
 package protocol KernelQuerying: AnyObject {
     /// The answers to the questions, in their order.
     ///

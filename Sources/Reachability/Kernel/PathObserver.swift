@@ -3,8 +3,7 @@
 package import EventLoop
 package import ReachabilityCore
 
-/// Observes the paths of open connections: events trigger lookups, and the lookups decide which connections
-/// are dead.
+/// Observes the paths of open connections: events trigger lookups, which decide which ones are dead.
 ///
 /// Used on the loop's thread. Without netlink it observes nothing, and connections end by TCP's time-outs.
 package final class PathObserver {
@@ -60,22 +59,20 @@ package final class PathObserver {
         source?.setHosts(peers)
     }
 
-    /// The egress interface for a peer at this instant; nil for no route and for this machine.
+    /// The egress for a peer at this instant; nil for no route and for this machine.
     ///
     /// Never cached, because an event may be on its way.
-    package func egress(to peer: IPAddress, port: UInt16 = 0) -> LinkState? {
+    package func egress(to peer: IPAddress, port: UInt16 = 0) -> Egress? {
         conclusion { context throws(MissingAnswers) in
             try context.egress(to: peer, port: port)
         } ?? nil
     }
 
-    /// The source address for a socket bound to this interface; nil if the kernel's own choice is right or
-    /// there is no route.
+    /// The source address for a socket bound to this link; nil if the kernel chooses right or has none.
     package func source(through link: LinkState, to peer: IPAddress, port: UInt16) -> IPAddress? {
         conclusion { context throws(MissingAnswers) in
             let looksAtPorts = (try? context.selectors(peer.family))?.contains(.transport) == true
-            let bound = RouteLookup(
-                destination: peer, interface: link.index, port: looksAtPorts ? port : 0)
+            let bound = RouteLookup(destination: peer, interface: link.index, port: looksAtPorts ? port : 0)
             let lookup = try context.resolvingSource(bound)
             guard lookup.source != nil, case .success = try context.route(lookup.entry) else { return nil }
             return lookup.source
@@ -103,8 +100,7 @@ package final class PathObserver {
         } ?? paths.map { _ in .fine }
     }
 
-    /// The conclusion from the kernel's answers, with new lookups of routes; nil if the kernel does not
-    /// answer.
+    /// The conclusion from new lookups of routes; nil if the kernel does not answer.
     private func conclusion<Value>(
         _ conclude: (inout EvaluationContext) throws(MissingAnswers) -> Value
     ) -> Value? {
@@ -119,6 +115,17 @@ package final class PathObserver {
             return missing.isEmpty ? EvaluationRound<Value?>.complete(value) : .needs(missing)
         }
         return value ?? nil
+    }
+
+    /// The other interfaces with a path of their own to a peer at this instant, the best one first.
+    package func uplinks(to peer: IPAddress, port: UInt16, besides index: Int32) -> [Uplink] {
+        var configuration = configuration
+        configuration.port = port
+        let evaluator = PathEvaluator(
+            target: .host([ReachabilityDestination(peer)]), configuration: configuration)
+        return conclusion { context throws(MissingAnswers) in
+            try evaluator.uplinks(to: peer, besides: index, &context)
+        } ?? []
     }
 
     /// The path to a peer at this instant, with its alternative; nil if the kernel does not answer.
@@ -140,8 +147,7 @@ package final class PathObserver {
 }
 
 extension MonitorEnvironment {
-    /// The real kernel for connections: without nl80211, since a radio that loses its network loses its
-    /// carrier.
+    /// The kernel for connections: without nl80211, since a radio that loses its network loses its carrier.
     package static let connections: MonitorEnvironment = {
         var environment = MonitorEnvironment.kernel
         environment.makeSource = { reactor, configuration throws(ReachabilityError) in

@@ -5,11 +5,10 @@ package import EventLoop
 internal import Glibc
 package import ReachabilityCore
 
-/// Detects that the machine has slept, without waking it and without polling.
+/// Detects that the machine has slept, without waking it or polling; used on the loop's thread alone.
 ///
 /// The kernel cancels a timer on the wall clock when the clock is set and when the machine resumes
-/// (TFD_TIMER_CANCEL_ON_SET, timerfd_create(2)); two other clocks then distinguish the two. Used on the
-/// loop's thread alone.
+/// (TFD_TIMER_CANCEL_ON_SET, timerfd_create(2)); two other clocks then distinguish the two.
 package final class ResumeDetector {
     private let reactor: Reactor
     private let threshold: Duration
@@ -23,9 +22,7 @@ package final class ResumeDetector {
         gauge = SuspendDetector(threshold: threshold, boottime: 0, monotonic: 0)
     }
 
-    deinit {
-        if let descriptor { close(descriptor) }
-    }
+    deinit { if let descriptor { close(descriptor) } }
 
     /// Starts to deliver `.resumed(after:)`; if the kernel refuses the timer, sleeps are not detected.
     package func start(deliver: @escaping (NetworkEvent) -> Void) throws(ReachabilityError) {
@@ -41,11 +38,7 @@ package final class ResumeDetector {
         }
         do throws(ReactorError) {
             try reactor.watch(descriptor, for: .readable) { [weak self] readiness in
-                guard !readiness.contains(.refused) else {
-                    self?.stop()
-                    return
-                }
-                self?.timerEnded(deliver)
+                if readiness.contains(.refused) { self?.stop() } else { self?.timerEnded(deliver) }
             }
             self.descriptor = descriptor
         } catch {
@@ -74,10 +67,7 @@ package final class ResumeDetector {
         // The read fails with ECANCELED as expected, and re-arms the descriptor.
         var count: UInt64 = 0
         _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
-        guard Self.arm(descriptor) else {
-            stop()
-            return
-        }
+        guard Self.arm(descriptor) else { return stop() }
         let slept = gauge.observed(
             boottime: Self.nanoseconds(CLOCK_BOOTTIME), monotonic: Self.nanoseconds(CLOCK_MONOTONIC))
         if let slept { deliver(.resumed(after: slept)) }
@@ -98,11 +88,8 @@ package final class ResumeDetector {
     }
 }
 
-/// Measures sleeps of the machine with two clocks.
-///
-/// CLOCK_BOOTTIME runs while the machine sleeps and CLOCK_MONOTONIC does not (clock_gettime(2)); neither
-/// follows the wall clock. Their difference grows by the length of each sleep and ignores changes of the wall
-/// clock.
+/// Measures sleeps by the difference of CLOCK_BOOTTIME, which counts them, and CLOCK_MONOTONIC, which does
+/// not (clock_gettime(2)); neither follows the wall clock.
 package struct SuspendDetector: Sendable {
     private let threshold: Duration
     private var slept: Int64

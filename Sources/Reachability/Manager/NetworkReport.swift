@@ -46,8 +46,7 @@ extension ReachabilityManager {
         let kernel = try environment.makeKernel(configuration)
         let general = PathEvaluator(
             target: .general(sentinels: configuration.sentinels), configuration: configuration)
-        guard let host else { return try report(general, kernel) { $0 } }
-        switch MonitorTarget(host) {
+        switch host.map({ MonitorTarget($0) }) ?? .general {
         case .general: return try report(general, kernel) { $0 }
         case .addresses(let destinations):
             return try report(general.evaluator(for: destinations), kernel) { $0 }

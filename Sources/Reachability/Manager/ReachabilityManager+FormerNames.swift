@@ -72,9 +72,7 @@ extension ReachabilityManager {
 
     /// Alamofire's start of monitoring.
     @available(*, unavailable, message: "call setStatusChangeBlock(_:) and startMonitoring()")
-    public func startListening(
-        onUpdatePerforming block: (@Sendable (ReachabilityStatus) -> Void)?
-    ) {}
+    public func startListening(onUpdatePerforming block: (@Sendable (ReachabilityStatus) -> Void)?) {}
 
     /// AFNetworking's name of ``setStatusChangeBlock(_:)``.
     @available(*, unavailable, renamed: "setStatusChangeBlock(_:)")

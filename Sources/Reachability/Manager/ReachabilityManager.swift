@@ -4,8 +4,7 @@ import EventLoop
 public import ReachabilityCore
 import Synchronization
 
-/// Monitors whether the network, or one host, is reachable, and reports each change as soon as the kernel
-/// does.
+/// Monitors whether the network, or one host, is reachable; reports changes as soon as the kernel does.
 ///
 /// The counterpart of AFNetworking's `AFNetworkReachabilityManager`. It listens to rtnetlink(7) and asks the
 /// routing table; it sends no packet. Use it to decide when to try again and to explain failures, never to
@@ -20,9 +19,7 @@ import Synchronization
 /// All methods may be called from any thread, also inside blocks. The sockets stay in the network namespace
 /// of the shared loop's thread, or in `ReachabilityConfiguration.networkNamespace`.
 public final class ReachabilityManager: ReachabilityProvider, Sendable {
-    /// The shared manager of a program.
-    ///
-    /// It monitors the general path; the program starts it.
+    /// The program's shared manager of the general path, which the program starts.
     public static let shared = ReachabilityManager()
 
     /// The configuration of the initializer.
@@ -82,23 +79,19 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
 
     // MARK: - Monitoring
 
-    /// Starts monitoring.
-    ///
-    /// When it returns, ``status`` is known, unless a name is still being resolved.
+    /// Starts monitoring; when it returns, ``status`` is known, unless a name is still being resolved.
     ///
     /// Every observer gets a first report, reachable or not, always on the delivery queue and never from
     /// inside this call. Repeated calls do nothing. If the kernel refuses netlink, the status is `unknown`,
-    /// ``failure`` has the reason, and later attempts follow.
-    ///
-    /// If no descriptor or thread is left for the loop, only the next call tries again.
+    /// ``failure`` has the reason, and later attempts follow. If no descriptor or thread is left for the
+    /// loop, only the next call tries again.
     public func startMonitoring() {
         guard let session = state.begin() else { return }
         let reactor: Reactor
         do {
             reactor = try environment.reactor()
         } catch {
-            reportFailure(error, session)
-            return
+            return reportFailure(error, session)
         }
         let state = state
         var delegate = MonitorDelegate(
@@ -109,8 +102,7 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
         let monitor = MonitorHandle(
             target: target, configuration: configuration, environment: environment, reactor: reactor,
             delegate: delegate)
-        // A stop on another thread may have come first: then nothing starts. A stop from now on finds the
-        // monitor.
+        // Nothing starts after a stop on another thread; a stop from now on finds the monitor.
         let isCurrent = self.monitor.withLock { current in
             guard state.isCurrent(session) else { return false }
             current = monitor
@@ -129,9 +121,7 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
         state.abandon(session)
     }
 
-    /// Stops monitoring.
-    ///
-    /// When it returns, no block runs any more and ``status`` is `unknown`.
+    /// Stops monitoring; when it returns, no block runs any more and ``status`` is `unknown`.
     ///
     /// It waits for a block that is running on another thread, so do not hold a lock that the block needs.
     /// Inside a block it returns at once. Blocks and observers stay for the next start.

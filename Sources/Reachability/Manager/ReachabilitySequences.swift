@@ -9,9 +9,7 @@ extension ReachabilityManager {
     /// continues over stop and start.
     public var statuses: StatusSequence { StatusSequence(updates: pathUpdates) }
 
-    /// The updates of status and path: the present state first.
-    ///
-    /// A slow reader gets the newest.
+    /// The updates of status and path: the present state first; a slow reader gets the newest.
     public var pathUpdates: AsyncStream<ReachabilityUpdate> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let observation = observeInline({ continuation.yield($0) }, onClose: { continuation.finish() })

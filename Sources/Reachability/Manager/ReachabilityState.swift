@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EventLoop
 import ReachabilityCore
 import Synchronization
 
 /// The state of a manager and its observers; safe on every thread.
 final class ReachabilityState: Sendable {
     struct Observer {
-        let token: UInt64
         let queue: ObserverQueue
         /// Called when monitoring has stopped.
         let onStop: @Sendable () -> Void
@@ -27,9 +27,8 @@ final class ReachabilityState: Sendable {
         /// The limitations reported to the block since the start.
         var reportedLimitations: MonitorLimitations = []
         var limitationBlock: (@Sendable (MonitorLimitations) -> Void)?
-        var observers: [Observer] = []
-        var nextToken: UInt64 = 1
-        var linkObservers: [UInt64: @Sendable ([LinkReport]) -> Void] = [:]
+        var observers = SubscriberList<Observer>()
+        var linkObservers = SubscriberList<@Sendable ([LinkReport]) -> Void>()
         /// The links that the link observers know; nil before the first report.
         var observedLinks: [LinkReport]?
     }
@@ -59,9 +58,7 @@ final class ReachabilityState: Sendable {
     }
 
     /// Whether the session has not ended.
-    func isCurrent(_ session: UInt64) -> Bool {
-        state.withLock { $0.isMonitoring && $0.session == session }
-    }
+    func isCurrent(_ session: UInt64) -> Bool { state.withLock { $0.isMonitoring && $0.session == session } }
 
     /// Ends a session that could not start; its failure stays readable, and the next start tries again.
     func abandon(_ session: UInt64) {
@@ -95,14 +92,12 @@ final class ReachabilityState: Sendable {
             state.links = []
             state.observedLinks = nil
             state.limitations = []
-            return state.observers
+            return state.observers.all
         }
         return Ending(observers: observers)
     }
 
-    /// Stores an update and passes it to the observers.
-    ///
-    /// Only the loop of session `session` calls it.
+    /// Stores an update and passes it to the observers; only the session's own loop calls it.
     func publish(_ update: ReachabilityUpdate, session: UInt64) {
         let queues = state.withLock { state -> [ObserverQueue] in
             guard state.isMonitoring, state.session == session else { return [] }
@@ -110,8 +105,9 @@ final class ReachabilityState: Sendable {
             state.path = update.path
             state.links = update.links
             state.hasReported = true
-            for observer in state.observers { observer.queue.append(update) }
-            return state.observers.map(\.queue)
+            let queues = state.observers.all.map(\.queue)
+            for queue in queues { queue.append(update) }
+            return queues
         }
         for queue in queues { queue.deliver() }
     }
@@ -161,11 +157,9 @@ final class ReachabilityState: Sendable {
     func add(
         _ queue: ObserverQueue, onStop: @escaping @Sendable () -> Void = {},
         onClose: @escaping @Sendable () -> Void = {}
-    ) -> UInt64 {
+    ) -> Int {
         let token = state.withLock { state in
-            let token = state.nextToken
-            state.nextToken += 1
-            state.observers.append(Observer(token: token, queue: queue, onStop: onStop, onClose: onClose))
+            let token = state.observers.add(Observer(queue: queue, onStop: onStop, onClose: onClose))
             if state.hasReported {
                 queue.append(
                     ReachabilityUpdate(
@@ -179,20 +173,15 @@ final class ReachabilityState: Sendable {
     }
 
     /// Adds an observer of all links, which gets their reports when they are known, and whenever they change.
-    func addLinkObserver(_ observer: @escaping @Sendable ([LinkReport]) -> Void) -> UInt64 {
-        let (token, known) = state.withLock { state in
-            let token = state.nextToken
-            state.nextToken += 1
-            state.linkObservers[token] = observer
-            return (token, state.observedLinks)
-        }
+    func addLinkObserver(_ observer: @escaping @Sendable ([LinkReport]) -> Void) -> Int {
+        let (token, known) = state.withLock { ($0.linkObservers.add(observer), $0.observedLinks) }
         if let known { observer(known) }
         return token
     }
 
-    func removeLinkObserver(_ token: UInt64) {
+    func removeLinkObserver(_ token: Int) {
         state.withLock { state in
-            state.linkObservers[token] = nil
+            state.linkObservers.remove(token)
             if state.linkObservers.isEmpty { state.observedLinks = nil }
         }
     }
@@ -206,27 +195,20 @@ final class ReachabilityState: Sendable {
                     return []
                 }
                 state.observedLinks = links
-                return Array(state.linkObservers.values)
+                return state.linkObservers.all
             }
             for observer in observers { observer(links) }
         }
     }
 
     /// Removes an observer; no call to it begins afterwards.
-    func remove(_ token: UInt64) {
-        let queue = state.withLock { state -> ObserverQueue? in
-            guard let position = state.observers.firstIndex(where: { $0.token == token }) else { return nil }
-            return state.observers.remove(at: position).queue
-        }
-        queue?.removeAll(permanently: true)
+    func remove(_ token: Int) {
+        let observer = state.withLock { $0.observers.remove(token) }
+        observer?.queue.removeAll(permanently: true)
     }
 
     /// Ends the sequences, because the manager is released.
     func close() {
-        let observers = state.withLock { state -> [Observer] in
-            defer { state.observers = [] }
-            return state.observers
-        }
-        for observer in observers { observer.onClose() }
+        for observer in state.withLock({ $0.observers.removeAll() }) { observer.onClose() }
     }
 }

@@ -32,10 +32,7 @@ package struct MonitorHandle: Sendable {
     }
 
     private func performAndWait(_ body: @escaping @Sendable (ReachabilityMonitor) -> Void) {
-        if monitor.reactor.isCurrent {
-            monitor.here(body)
-            return
-        }
+        if monitor.reactor.isCurrent { return monitor.here(body) }
         let done = ConditionLock(false)
         monitor.perform {
             body($0)

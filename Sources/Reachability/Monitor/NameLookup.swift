@@ -13,8 +13,6 @@ struct NameLookup: ~Copyable {
     var wasOnline = false
     /// The generation of the path to the present addresses; nil before its first evaluation.
     var generation: UInt64?
-
-    init(name: String) { self.name = name }
 }
 
 extension ReachabilityMonitor {
@@ -35,8 +33,7 @@ extension ReachabilityMonitor {
 
     /// Resolves the name again after a change of path, which may lead to another name server.
     ///
-    /// The first path to new addresses does not count, because servers that rotate their answers would cause
-    /// endless lookups.
+    /// Not after the first path to new addresses: servers that rotate answers would cause endless lookups.
     func handleGeneration(_ generation: UInt64) {
         guard lookup != nil, evaluator != nil else { return }
         if let known = lookup?.generation, known != generation { perform(lookup?.machine.networkChanged()) }

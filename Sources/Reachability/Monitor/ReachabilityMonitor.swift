@@ -3,11 +3,9 @@
 import EventLoop
 import ReachabilityCore
 
-/// The thin shell around the machines: events and deadlines go in, questions to the kernel and updates come
-/// out.
+/// The thin shell around the machines: events and deadlines in, questions to the kernel and updates out.
 ///
-/// Used on the loop's thread, so an event is seen before the next request starts there. Other threads use a
-/// ``MonitorHandle``.
+/// Used on the loop's thread, so an event is seen before the next request; others use a ``MonitorHandle``.
 final class ReachabilityMonitor {
     let reactor: Reactor
     let configuration: ReachabilityConfiguration
@@ -75,8 +73,7 @@ final class ReachabilityMonitor {
         }
     }
 
-    /// Lets events about routes to the destinations and tunnel endpoints pass, besides those about default
-    /// routes.
+    /// Lets events about routes to the destinations and tunnel endpoints pass.
     private func updateHosts() {
         source?.setHosts(
             (evaluator?.destinations.map(\.address) ?? configuration.sentinels) + tunnelEndpoints)
@@ -86,10 +83,8 @@ final class ReachabilityMonitor {
     private func updateTunnelEndpoints(_ snapshot: Snapshot) -> Bool {
         var ends: [IPAddress] = []
         for entry in snapshot.entries {
-            guard case .link(let link) = entry.answer, let end = link.remote, !ends.contains(end) else {
-                continue
-            }
-            ends.append(end)
+            guard case .link(let link) = entry.answer, let end = link.remote else { continue }
+            if !ends.contains(end) { ends.append(end) }
         }
         guard ends != tunnelEndpoints else { return false }
         tunnelEndpoints = ends
@@ -180,10 +175,7 @@ final class ReachabilityMonitor {
         do {
             let kernel = try openKernel()
             counters.evaluations += 1
-            guard let evaluator else {
-                try evaluateUnresolved(kernel, began)
-                return
-            }
+            guard let evaluator else { return try evaluateUnresolved(kernel, began) }
             var evaluation = try KernelEvaluation(evaluator, kernel)
             if updateTunnelEndpoints(evaluation.snapshot) {
                 // As in `start()`: set the hosts first, then evaluate.

@@ -4,8 +4,7 @@ extension IPAddress: CustomStringConvertible, LosslessStringConvertible {
     /// Dotted decimal for IPv4; the canonical text of RFC 5952 for IPv6.
     public var description: String { text(prefixLength: nil) }
 
-    /// `address/length`, as `ip address` shows it; a short text is stored inside the string, without an
-    /// allocation.
+    /// `address/length`, as `ip address` shows it; a short text needs no allocation.
     func text(prefixLength length: UInt8?) -> String {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.longestText) { room in
             let count = write(to: room, prefixLength: length)
@@ -16,8 +15,7 @@ extension IPAddress: CustomStringConvertible, LosslessStringConvertible {
         }
     }
 
-    /// Reads dotted decimal (four parts, no leading zeros) or IPv6 text (RFC 4291 §2.2); nil for anything
-    /// else.
+    /// Reads dotted decimal (four parts, no leading zeros) or IPv6 text (RFC 4291 §2.2), and nothing else.
     ///
     /// Brackets, zones and prefix lengths are not part of an address and are refused.
     public init?(_ description: String) {
@@ -55,32 +53,25 @@ extension IPAddress: CustomStringConvertible, LosslessStringConvertible {
         guard pieces.count == 1 ? present == 8 : present <= 7 else { return nil }
         let gap = pieces.count == 2 ? [UInt64](repeating: 0, count: 8 - present) : []
         let all = halves[0] + gap + (halves.count == 2 ? halves[1] : [])
-        self.init(
-            v6High: all[..<4].reduce(0) { $0 << 16 | $1 }, low: all[4...].reduce(0) { $0 << 16 | $1 })
+        self.init(v6High: all[..<4].reduce(0) { $0 << 16 | $1 }, low: all[4...].reduce(0) { $0 << 16 | $1 })
     }
 
     /// The text before and after each "::".
     private static func splitOnGap(_ text: String) -> [Substring] {
         var pieces: [Substring] = []
-        var rest = text[...]
-        while true {
-            var index = rest.startIndex
-            var found = false
-            while index < rest.endIndex {
-                let next = rest.index(after: index)
-                if rest[index] == ":", next < rest.endIndex, rest[next] == ":" {
-                    pieces.append(rest[..<index])
-                    rest = rest[rest.index(after: next)...]
-                    found = true
-                    break
-                }
+        var start = text.startIndex
+        var index = start
+        while index < text.endIndex {
+            let next = text.index(after: index)
+            if next < text.endIndex, text[index] == ":", text[next] == ":" {
+                pieces.append(text[start..<index])
+                start = text.index(after: next)
+                index = start
+            } else {
                 index = next
             }
-            if !found {
-                pieces.append(rest)
-                return pieces
-            }
         }
+        return pieces + [text[start...]]
     }
 
     private static func groups(_ text: Substring, mayEndInIPv4: Bool) -> [UInt64]? {

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Writes bytes directly, without strings in between, because each address of each link is written after each
-// change.
+// Writes bytes without strings in between, because each link's addresses are written after each change.
 extension IPAddress {
     /// The most bytes that ``write(to:prefixLength:)`` writes: an IPv6 address with an IPv4 part, and `/128`.
     static let longestText = 49
 
-    /// Writes the address as ASCII, followed by `/length` if there is one.
-    ///
-    /// - Parameter text: Has room for ``longestText`` bytes.
-    /// - Returns: The number of bytes.
+    /// Writes the address as ASCII, with `/length` if any; returns the byte count, at most ``longestText``.
     func write(to text: UnsafeMutableBufferPointer<UInt8>, prefixLength length: UInt8?) -> Int {
         var text = ASCIIWriter(text)
         switch family {
@@ -59,8 +55,7 @@ extension IPAddress {
         }
     }
 
-    /// The groups that "::" stands for: the longest run of two or more zeros, the first of equals (RFC 5952
-    /// §4.2).
+    /// The groups that "::" stands for: the longest run of two or more zeros, the first of equals (RFC 5952).
     private var longestGap: Range<Int> {
         var best = 0..<0
         var start = 0

@@ -63,14 +63,10 @@ public struct IPAddress: Sendable, Hashable {
     package var bitWidth: Int { family == .ipv4 ? 32 : 128 }
 
     /// 127.0.0.0/8 or ::1 (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3).
-    public var isLoopback: Bool {
-        family == .ipv4 ? low >> 24 == 127 : high == 0 && low == 1
-    }
+    public var isLoopback: Bool { family == .ipv4 ? low >> 24 == 127 : high == 0 && low == 1 }
 
     /// 169.254.0.0/16 (RFC 3927) or fe80::/10 (RFC 4291 §2.5.6).
-    public var isLinkLocal: Bool {
-        family == .ipv4 ? low >> 16 == 0xA9FE : high >> 54 == 0xFE80 >> 6
-    }
+    public var isLinkLocal: Bool { family == .ipv4 ? low >> 16 == 0xA9FE : high >> 54 == 0xFE80 >> 6 }
 
     /// A unique local IPv6 address, fc00::/7 (RFC 4193).
     public var isUniqueLocal: Bool { family == .ipv6 && high >> 57 == 0xFC >> 1 }

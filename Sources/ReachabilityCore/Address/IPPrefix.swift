@@ -42,9 +42,8 @@ extension IPPrefix: CustomStringConvertible, LosslessStringConvertible {
     /// Reads `address/length`; nil for anything else.
     package init?(_ description: String) {
         let parts = description.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2, let address = IPAddress(String(parts[0])), let length = Int(parts[1]) else {
-            return nil
-        }
+        guard parts.count == 2, let address = IPAddress(String(parts[0])), let length = Int(parts[1])
+        else { return nil }
         self.init(address, length: length)
     }
 }

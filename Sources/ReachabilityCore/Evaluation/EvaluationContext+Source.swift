@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension EvaluationContext {
-    /// The lookup that decides for packets of a program that does not choose a source: `lookup`, or the same
-    /// with a source.
+    /// The lookup that decides for a program that chooses no source: `lookup`, or the same with a source.
     ///
-    /// For IPv4, connect(2) looks up twice: the first lookup chooses the source, and the second, with that
-    /// source, decides (ip_route_connect(), include/net/route.h). They differ if a rule looks at the source.
-    ///
-    /// An IPv6 lookup without a source finds no route and no rule that is limited to a prefix of sources. If
-    /// it fails, the kernel chooses a source and looks up again (ip6_dst_lookup_tail(),
-    /// net/ipv6/ip6_output.c). The chosen source is not visible without a socket, so the candidates are tried
-    /// in the kernel's order.
+    /// IPv4's connect(2) looks up twice: first for the source, then with it, and the second lookup decides
+    /// (ip_route_connect(), include/net/route.h); they differ if a rule looks at the source. An IPv6 lookup
+    /// without a source finds no route or rule limited to a prefix of sources; if it fails, the kernel picks
+    /// a source and looks up again (ip6_dst_lookup_tail(), net/ipv6/ip6_output.c). That source is not visible
+    /// without a socket, so the candidates are tried in the kernel's order.
     ///
     /// - Parameter lookup: A lookup for a next hop, not for an entry.
     package mutating func resolvingSource(_ lookup: RouteLookup) throws(MissingAnswers) -> RouteLookup {
@@ -58,9 +55,8 @@ extension EvaluationContext {
         var ranked: [(address: IPAddress, isLast: Bool, isElsewhere: Bool, isOther: Bool, common: Int)] = []
         for own in try addresses() {
             let address = own.address
-            guard address.family == .ipv6, own.isUsable, !address.isLinkLocal, !address.isLoopback else {
-                continue
-            }
+            guard address.family == .ipv6, own.isUsable, !address.isLinkLocal, !address.isLoopback
+            else { continue }
             ranked.append(
                 (
                     address, own.flags.contains(.deprecated),

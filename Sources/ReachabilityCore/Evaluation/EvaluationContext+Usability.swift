@@ -4,9 +4,8 @@ extension EvaluationContext {
     /// Whether packets can leave through `link` and answers arrive there.
     package mutating func egressUsability(of link: LinkState) throws(MissingAnswers) -> LinkUsability {
         let own = try usability(of: link)
-        guard own == .usable, let above = try master(of: link), MediumRules.receivesForPorts(above) else {
-            return own
-        }
+        guard own == .usable, let above = try master(of: link), MediumRules.receivesForPorts(above)
+        else { return own }
         return .enslaved(to: above.name)
     }
 
@@ -68,10 +67,8 @@ extension EvaluationContext {
         return conclusion
     }
 
-    /// Whether one of the ports is a usable uplink.
-    ///
-    /// Every port of a bond is an uplink. In a bridge a guest's cable is an uplink only if there are no other
-    /// ports, as in a container; beside others its traffic stays on this machine.
+    /// Whether one of the ports is a usable uplink: any port of a bond; in a bridge a guest's cable only if
+    /// there are no other ports, as in a container, since beside others its traffic stays on this machine.
     private mutating func hasUsablePort(
         among ports: [LinkState], of master: LinkState, depth: Int
     ) throws(MissingAnswers) -> Bool {
@@ -79,9 +76,8 @@ extension EvaluationContext {
         if try hasUsablePort(among: isBridge ? ports.filter { !$0.isGuestCable } : ports, depth: depth) {
             return true
         }
-        guard isBridge, try hasUsablePort(among: ports.filter(\.isGuestCable), depth: depth) else {
-            return false
-        }
+        guard isBridge, try hasUsablePort(among: ports.filter(\.isGuestCable), depth: depth)
+        else { return false }
         let others = ports.filter { !$0.isGuestCable && $0.role != .sink }
         // An access point connects stations, which are guests too.
         let devices = others.filter { $0.role == .device }
@@ -91,7 +87,6 @@ extension EvaluationContext {
         return true
     }
 
-    /// Whether one of the ports is usable.
     private mutating func hasUsablePort(among ports: [LinkState], depth: Int) throws(MissingAnswers) -> Bool {
         var isComplete = true
         for port in ports where port.hasUsableState {

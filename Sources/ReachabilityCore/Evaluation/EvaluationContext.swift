@@ -3,8 +3,7 @@
 /// Thrown where a conclusion needs an answer that is missing; the context has recorded the question.
 package struct MissingAnswers: Error {}
 
-/// The state of one evaluation: the answers it has, the questions it still needs, and the conclusions it
-/// shares.
+/// The state of one evaluation: its answers, the questions it still needs, and shared conclusions.
 package struct EvaluationContext: ~Copyable {
     package private(set) var snapshot: Snapshot
     private let cache: KernelCache?
@@ -14,8 +13,7 @@ package struct EvaluationContext: ~Copyable {
     private var requested: Set<KernelQuestion>?
     /// The steps for `--explain`; nil unless they were asked for.
     package private(set) var steps: [EvaluationStep]?
-    // Conclusions about the ports of a bridge or bond; nil while an answer is missing. They prevent that
-    // bridges which are ports of bridges are walked through again on every path to them.
+    // Conclusions about ports, nil while an answer is missing: nested bridges are walked through only once.
     package var portsUsability: [PortsKey: LinkUsability?] = [:]
     package var portsMedium: [PortsKey: PhysicalMedium?] = [:]
     // The policy rules, which every lookup depends on.
@@ -29,11 +27,6 @@ package struct EvaluationContext: ~Copyable {
     package struct PortsKey: Hashable {
         package let master: Int32
         package let depth: Int
-
-        package init(master: Int32, depth: Int) {
-            self.master = master
-            self.depth = depth
-        }
     }
 
     package init(_ snapshot: Snapshot, cache: KernelCache? = nil, explains: Bool = false) {
@@ -42,9 +35,7 @@ package struct EvaluationContext: ~Copyable {
         steps = explains ? [] : nil
     }
 
-    /// Throws unless all of `questions` are answered, and requests the missing ones.
-    ///
-    /// Questions requested together cost one system call.
+    /// Requests the missing answers, together in one system call, and throws if there are any.
     package mutating func require(_ questions: [KernelQuestion]) throws(MissingAnswers) {
         var complete = true
         for question in questions where known(question) == nil {
@@ -111,20 +102,16 @@ package struct EvaluationContext: ~Copyable {
         var route = route
         if !lookup.wantsEntry { route.source = lookup.source }
         let wanted = lookup.interface
-        if wanted == 0 || route.interface == wanted || route.legs.contains(where: { $0.interface == wanted })
-        {
-            return .success(route)
-        }
-        return .failure(KernelErrno(errno: KernelErrno.networkUnreachable))
+        let leads = wanted == 0 || route.interface == wanted || route.legs.contains { $0.interface == wanted }
+        return leads ? .success(route) : .failure(KernelErrno(errno: KernelErrno.networkUnreachable))
     }
 
-    /// The egress link for an address with the kernel's choice of source; nil for no route and for this
-    /// machine.
+    /// The egress for an address with the kernel's choice of source; nil for no route and for this machine.
     ///
     /// - Parameter port: The TCP port; used if policy rules look at ports.
     package mutating func egress(
         to destination: IPAddress, port: UInt16 = 0
-    ) throws(MissingAnswers) -> LinkState? {
+    ) throws(MissingAnswers) -> Egress? {
         let looksAtPorts = (try? selectors(destination.family))?.contains(.transport) == true
         let lookup = RouteLookup(destination: destination, port: looksAtPorts ? port : 0)
         try require([.rules, .route(lookup), .route(lookup.entry)])
@@ -140,7 +127,11 @@ package struct EvaluationContext: ~Copyable {
             case .success(let route) = try route(decisive),
             route.kind == .unicast, let index = route.interface, let link = try link(index), !link.isLoopback
         else { return nil }
-        return link
+        var isTunnel = false
+        if case .tunnel = link.role { isTunnel = true }
+        let isDefault = (try? self.route(lookup.entry).get().prefixLength).map { $0 <= 1 } ?? false
+        return Egress(
+            link: link, isBeyondLink: route.gateway != nil || isDefault, isTunnel: isTunnel)
     }
 
     /// The route from the snapshot; requests nothing.
@@ -163,9 +154,8 @@ package struct EvaluationContext: ~Copyable {
 
     /// The interface of that name; nil if it does not exist.
     package mutating func link(named name: String) throws(MissingAnswers) -> LinkState? {
-        guard let name = LinkName(exactly: name), case .link(let link) = try answer(.linkNamed(name)) else {
-            return nil
-        }
+        guard let name = LinkName(exactly: name), case .link(let link) = try answer(.linkNamed(name))
+        else { return nil }
         return link
     }
 
@@ -233,17 +223,21 @@ package struct EvaluationContext: ~Copyable {
 
     /// The device's attributes outside netlink.
     package mutating func device(_ link: LinkState) throws(MissingAnswers) -> DeviceFacts {
-        guard case .device(let facts) = try answer(.device(link.index, name: LinkName(link.name))) else {
-            return DeviceFacts()
-        }
+        guard case .device(let facts) = try answer(.device(link.index, name: LinkName(link.name)))
+        else { return DeviceFacts() }
         return facts
     }
 
     package var isExplaining: Bool { steps != nil }
 
     /// Records a step for `--explain`.
-    package mutating func record(_ step: @autoclosure () -> EvaluationStep) {
-        guard steps != nil else { return }
-        steps?.append(step())
-    }
+    package mutating func record(_ step: @autoclosure () -> EvaluationStep) { steps?.append(step()) }
+}
+
+/// Where the kernel sends the packets of a connection.
+package struct Egress: Sendable, Equatable {
+    package var link: LinkState
+    /// Whether a router, or the other end of a point-to-point link, forwards them.
+    package var isBeyondLink: Bool
+    package var isTunnel: Bool
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The usable path of one address family.
-///
-/// A class, because the evaluation completes it step by step and a struct would be copied each time.
+/// The usable path of one address family; a class, because the evaluation completes it step by step.
 package final class FamilyPath {
     package let destination: IPAddress
     package var link: LinkState

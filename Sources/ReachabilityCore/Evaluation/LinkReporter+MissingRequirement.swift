@@ -79,11 +79,8 @@ extension LinkReporter {
     private func refusal(
         of link: LinkState, _ family: IPAddress.Family, _ context: inout EvaluationContext
     ) throws(MissingAnswers) -> PathFailure? {
-        guard
-            let first = evaluator.destinations.first(where: {
-                $0.zone == nil && $0.address.family == family
-            })
-        else { return nil }
+        let candidates = evaluator.destinations.filter { $0.zone == nil }
+        guard let first = candidates.first(where: { $0.address.family == family }) else { return nil }
         var plain = evaluator.lookup(first.address)
         if family == .ipv4 { plain = try context.resolvingSource(plain) }
         // A rule for this link alone applies only to lookups bound to it. A bound IPv4 lookup is answered

@@ -105,8 +105,7 @@ package struct LinkReporter: Sendable {
                 guard let path = try chosenPath(of: link, to: address, &context) else { continue }
                 return .success(path)
             }
-            // IPv4 has no entry for several destinations at once, and needs none
-            // (ip_route_output_key_hash_rcu()).
+            // IPv4 has no entry for several destinations at once (ip_route_output_key_hash_rcu()).
             let entry = try? context.route(lookup.entry).get()
             guard let plain = try? context.route(lookup).get(),
                 entry?.kind == .unicast || plain.kind.isForSeveral, let source = plain.sender,
@@ -169,9 +168,7 @@ package struct LinkReporter: Sendable {
                 let chosen = try context.resolvingSource(evaluator.lookup(address))
                 guard chosen.source != nil, case .success(let route) = try context.route(chosen),
                     route.interface == link.index
-                else {
-                    return nil
-                }
+                else { return nil }
                 try context.require(.route(chosen.entry))
                 return chosen
             }

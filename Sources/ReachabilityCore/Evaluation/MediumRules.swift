@@ -31,8 +31,8 @@ package enum MediumRules {
         if withoutIP.contains(link.hardwareType) { return .sink }
         switch link.kind {
         case "wireguard", "ipip", "gre", "gretap", "erspan", "ip6gre", "ip6gretap", "ip6erspan", "sit",
-            "ip6tnl",
-            "vti", "vti6", "xfrm", "vxlan", "geneve", "fou", "gtp", "bareudp", "ovpn", "ovpn-dco", "amt":
+            "ip6tnl", "vti", "vti6", "xfrm", "vxlan", "geneve", "fou", "gtp", "bareudp", "ovpn", "ovpn-dco",
+            "amt":
             return .tunnel
         case "tun":
             // IFF_TUN has no link layer; IFF_TAP looks like Ethernet and is a cable to a program or a guest.
@@ -61,8 +61,7 @@ package enum MediumRules {
     /// Whether `master` receives the packets of its ports, so that no answer arrives at a port itself.
     ///
     /// Ports of a bridge, bond or team, of Open vSwitch and of a failover pair (no kind: netvsc,
-    /// net_failover) have an rx_handler (net/core/dev.c). Ports of a VRF and of batman-adv receive their own
-    /// packets.
+    /// net_failover) have an rx_handler (net/core/dev.c); those of a VRF and of batman-adv have none.
     static func receivesForPorts(_ master: LinkState) -> Bool {
         switch master.role {
         case .aggregate: true

@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PathEvaluator {
-    /// The interface other than `excluded` with the best usable path of its own to `destination`.
+    /// The interfaces other than `excluded` with a usable path of their own to `destination`, the best one
+    /// first.
     ///
     /// The lookups use RTA_OIF and RTM_F_FIB_MATCH: without the latter IPv4 assumes that everything is on the
     /// link. Tunnels and ports do not count; ports send through their master.
-    package func ownPath(
-        to destination: IPAddress, besides excluded: LinkState, _ context: inout EvaluationContext
-    ) throws(MissingAnswers) -> LinkState? {
-        try standIn(to: destination, besides: excluded, &context)?.link
-    }
-
-    /// The same with the source address; nil for the kernel's own choice.
-    private func standIn(
-        to destination: IPAddress, besides excluded: LinkState, _ context: inout EvaluationContext
-    ) throws(MissingAnswers) -> (link: LinkState, source: IPAddress?)? {
+    package func uplinks(
+        to destination: IPAddress, besides excluded: Int32, _ context: inout EvaluationContext
+    ) throws(MissingAnswers) -> [Uplink] {
         try context.require(.links)
         let candidates = try context.links().filter { link in
-            guard link.index != excluded.index, link.hasUsableState, !link.isLoopback, link.master == nil
-            else {
+            guard link.index != excluded, link.hasUsableState, !link.isLoopback, link.master == nil else {
                 return false
             }
             if case .tunnel = link.role { return false }
@@ -31,34 +24,42 @@ extension PathEvaluator {
                     .route(lookup(destination, interface: link.index)),
                 ]
             })
-        var best: (link: LinkState, source: IPAddress?, metric: UInt32)?
+        var found: [(offset: Int, uplink: Uplink)] = []
         var isComplete = true
-        for link in candidates {
+        for (offset, link) in candidates.enumerated() {
             // Visits all of them even if answers are missing, so that all questions are requested together.
-            guard let plain = try? context.resolvingSource(lookup(destination, interface: link.index)),
-                (try? context.require(.route(plain), .route(plain.entry))) != nil
-            else {
+            do throws(MissingAnswers) {
+                if let uplink = try uplink(link, to: destination, &context) { found.append((offset, uplink)) }
+            } catch {
                 isComplete = false
-                continue
             }
-            let entry = try? context.route(plain.entry).get()
-            let metric = entry?.metric ?? 0
-            guard let route = try? context.route(plain).get(),
-                entry?.kind == .unicast || route.kind.isForSeveral,
-                best.map({ metric < $0.metric }) ?? true, let source = route.sender,
-                !source.isLinkOnlySource(for: destination, gateway: route.gateway ?? entry?.gateway),
-                try context.usability(of: link) == .usable
-            else { continue }
-            best = (link, plain.source, metric)
         }
         guard isComplete else { throw MissingAnswers() }
-        return best.map { ($0.link, $0.source) }
+        found.sort { ($0.uplink.metric, $0.offset) < ($1.uplink.metric, $1.offset) }
+        return found.map(\.uplink)
     }
 
-    /// The interface that can replace the kernel's dead choice.
+    private func uplink(
+        _ link: LinkState, to destination: IPAddress, _ context: inout EvaluationContext
+    ) throws(MissingAnswers) -> Uplink? {
+        let plain = try context.resolvingSource(lookup(destination, interface: link.index))
+        try context.require(.route(plain), .route(plain.entry))
+        let entry = try? context.route(plain.entry).get()
+        guard let route = try? context.route(plain).get(),
+            entry?.kind == .unicast || route.kind.isForSeveral, let source = route.sender,
+            !source.isLinkOnlySource(for: destination, gateway: route.gateway ?? entry?.gateway),
+            try context.usability(of: link) == .usable
+        else { return nil }
+        let physical = try context.physicalMedium(of: link, expensive: configuration.expensiveInterfaces)
+        return Uplink(
+            name: link.name, index: link.index, source: plain.source, metric: entry?.metric ?? 0,
+            medium: physical.medium, isWiFi: physical.isWiFi, isExpensive: physical.isExpensive)
+    }
+
+    /// The uplink that can replace the kernel's dead choice.
     package func alternative(
         for failures: [PathFailure], _ context: inout EvaluationContext
-    ) throws(MissingAnswers) -> (link: LinkState, source: IPAddress?)? {
+    ) throws(MissingAnswers) -> Uplink? {
         // A refusing route in one family forbids an alternative in both.
         guard let failure = failures.max(by: { $0.rank < $1.rank }), failure.allowsAlternative,
             let dead = failure.link
@@ -68,7 +69,9 @@ extension PathEvaluator {
             && configuration.family ?? destination.address.family
                 == destination.address.family
         {
-            if let found = try standIn(to: destination.address, besides: dead, &context) { return found }
+            if let best = try uplinks(to: destination.address, besides: dead.index, &context).first {
+                return best
+            }
         }
         return nil
     }

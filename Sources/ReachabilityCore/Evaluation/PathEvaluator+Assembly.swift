@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PathEvaluator {
-    /// Combines the results of the families into one path.
-    ///
-    /// The IPv4 path decides the medium if there is one, else the IPv6 path.
+    /// Combines the families' results into one path; the IPv4 path decides the medium if there is one.
     package func assemble(
         _ results: [FamilyResult], _ context: inout EvaluationContext
     ) throws(MissingAnswers) -> ReachabilityPath {
@@ -53,19 +51,15 @@ extension PathEvaluator {
         // Ties: IPv4 before IPv6.
         var decisive = failures.first ?? PathFailure(.noRoute, link: nil)
         for failure in failures where failure.rank > decisive.rank { decisive = failure }
-        let found = try alternative(for: failures, &context)
-        let alternative = found?.link
+        let alternative = try alternative(for: failures, &context)
         path.alternative = alternative?.name
-        path.alternativeSource = found?.source
+        path.alternativeSource = alternative?.source
         if let alternative {
-            let physical = try context.physicalMedium(
-                of: alternative, expensive: configuration.expensiveInterfaces)
-            path.alternativeMedium = physical.isWiFi ? .wifi : physical.medium
-            path.isAlternativeExpensive = physical.isExpensive
+            path.alternativeMedium = alternative.isWiFi ? .wifi : alternative.medium
+            path.isAlternativeExpensive = alternative.isExpensive
         }
         path.reason = try reason(of: decisive, alternative: alternative?.name, &context)
-        context.record(
-            EvaluationStep("status", path.reason.sentence, "unreachable", code: path.reason.code))
+        context.record(EvaluationStep("status", path.reason.sentence, "unreachable", code: path.reason.code))
         return path
     }
 
@@ -106,9 +100,7 @@ extension PathEvaluator {
         }
     }
 
-    /// The reason for a missing route: the missing requirement of the link nearest to being usable.
-    ///
-    /// A link without an address has no route because of that, so its own code says more than `noRoute`.
+    /// The reason for a missing route: what the link nearest to being usable lacks, for example an address.
     private func missingRoute(
         _ context: inout EvaluationContext
     ) throws(MissingAnswers) -> ReachabilityReason {

@@ -6,8 +6,7 @@ extension PathEvaluator {
     ///
     /// Traffic to anywhere uses all legs. Traffic to one host uses the leg selected by the kernel's hash of
     /// the addresses, or one leg for each connection if the ports are in the hash too
-    /// (fib_multipath_hash_policy, ip-sysctl in the kernel's documentation). Lookups with a sample of source
-    /// ports show which.
+    /// (fib_multipath_hash_policy, ip-sysctl); lookups with a sample of source ports show which.
     func legsInUse(
         of entry: RouteAnswer?, by lookup: RouteLookup, _ context: inout EvaluationContext
     ) throws(MissingAnswers) -> [RouteAnswer.Leg] {
@@ -15,8 +14,7 @@ extension PathEvaluator {
         guard isHost, !legs.isEmpty else { return legs }
         var first = lookup
         first.port = configuration.port
-        // IPv4 looks up again with the source chosen by the first lookup, and that source is in the hash too
-        // (ip_route_connect(), include/net/route.h).
+        // IPv4 looks up again with the source of the first lookup, which is hashed too (ip_route_connect()).
         var source = lookup.source
         if source == nil, lookup.destination.family == .ipv4,
             case .success(let route) = try context.route(first)
@@ -39,8 +37,7 @@ extension PathEvaluator {
         return legs.filter { interfaces.contains($0.interface) }
     }
 
-    /// A sample of the ephemeral ports (ip_local_port_range, ip(7)): with two legs it misjudges one host in
-    /// 32,768.
+    /// A sample of the ephemeral ports (ip(7)): with two legs it misjudges one host in 32,768.
     private static let sourcePorts: [UInt16] = (0..<16).map { 32_768 + 1_777 * $0 }
 
     /// The first usable leg, and the states of the dead ones.

@@ -12,9 +12,7 @@ extension PathEvaluator {
         case none
     }
 
-    /// The underlay of `tunnel` for `destination`; `entry` is the route into the tunnel.
-    ///
-    /// Needs a kernel that returns entries (RTM_F_FIB_MATCH).
+    /// The underlay of `tunnel` for `destination`; `entry` is the route into the tunnel (RTM_F_FIB_MATCH).
     package func underlay(
         of tunnel: LinkState, to destination: IPAddress, entry: RouteAnswer?,
         _ context: inout EvaluationContext
@@ -53,15 +51,13 @@ extension PathEvaluator {
         case .refused: isRefused = true
         case .none: break
         }
-        // Halves of the address space, longer prefixes and separate tables leave the default route in place.
-        // A default route in the main table may have replaced it, with a route left for the remote address
-        // alone.
+        // Only a default route in the main table may have replaced the one underneath, with a route left for
+        // the remote address alone.
         let isReplacement = entry.map { $0.table == RouteAnswer.mainTable && $0.prefixLength == 0 } ?? false
         guard isRefused || isReplacement, let likely = try usableLink(among: outward, &context) else {
             return .none
         }
-        return .unknown(
-            "\(likely.name) is up and has an address, but no route that shows it", likely: likely)
+        return .unknown("\(likely.name) is up and has an address, but no route that shows it", likely: likely)
     }
 
     /// The underlay according to the route to the remote address; nil if that is inconclusive.
@@ -124,8 +120,7 @@ extension PathEvaluator {
         case .none:
             let failure = PathFailure(.tunnelWithoutUnderlay, link: path.link)
             context.record(
-                EvaluationStep(
-                    asked, "no path of another interface", failure.conclusion, code: failure.code))
+                EvaluationStep(asked, "no path of another interface", failure.conclusion, code: failure.code))
             return .failure(failure)
         case .unknown(let why, let likely):
             path.isTunnelUnchecked = true

@@ -21,8 +21,7 @@ extension PathEvaluator {
     /// The best route through an interface other than `tunnel`, with one lookup for each interface.
     ///
     /// The kernel selects default routes by metric and ignores media, so a dead link with the best metric
-    /// gets the tunnel's packets even if others are up. Other prefixes count only if there is no default
-    /// route.
+    /// gets the tunnel's packets even if others are up. Other prefixes count only without a default route.
     func outerRoute(
         to destination: IPAddress, besides tunnel: LinkState, _ context: inout EvaluationContext
     ) throws(MissingAnswers) -> OuterRoute {
@@ -32,11 +31,8 @@ extension PathEvaluator {
             return link.index != tunnel.index && link.flags.contains(.up) && link.isUnbridged
                 && link.role != .sink
         }
-        try context.require(
-            candidates.flatMap { link -> [KernelQuestion] in
-                let bound = lookup(destination, interface: link.index)
-                return [.route(bound.entry), .route(bound)]
-            })
+        let bound = candidates.map { lookup(destination, interface: $0.index) }
+        try context.require(bound.flatMap { [.route($0.entry), .route($0)] })
         var best: (link: LinkState, isDefault: Bool, metric: UInt32, isUsable: Bool)?
         var isComplete = true
         for link in candidates {
@@ -71,8 +67,7 @@ extension PathEvaluator {
         return best.isUsable ? .usable(best.link) : .dead
     }
 
-    /// The route for the mark, user or destination that policy rules exempt, probably for the tunnel's own
-    /// packets.
+    /// The route for the mark, user or destination that policy rules exempt, probably for the tunnel itself.
     ///
     /// A kill switch may answer plain lookups: an IPv4 lookup bound to a link is answered with EHOSTUNREACH
     /// for a refusal and for a missing route (ip_route_output_key_hash_rcu(), net/ipv4/route.c).

@@ -2,8 +2,7 @@
 
 /// Decides from the kernel's answers whether there is a path, which one, and if not, why.
 ///
-/// Pure: the same snapshot gives the same path. It requests missing answers, so the kernel is asked only what
-/// this decision needs.
+/// Pure: the same snapshot gives the same path. Only the answers that this decision needs are requested.
 package struct PathEvaluator: Sendable {
     /// The result of an evaluation.
     package enum Evaluation: Sendable {
@@ -44,9 +43,7 @@ package struct PathEvaluator: Sendable {
         var questions: [KernelQuestion] = []
         for family in IPAddress.Family.allCases where configuration.family ?? family == family {
             guard let first = destinations.first(where: { $0.zone == nil && $0.address.family == family })
-            else {
-                continue
-            }
+            else { continue }
             questions.append(.route(configuration.lookup(first.address)))
             if questions.count == 1 {
                 questions.append(.route(configuration.lookup(first.address, wantsEntry: true)))
@@ -84,8 +81,7 @@ package struct PathEvaluator: Sendable {
     }
 
     private func evaluate(_ context: inout EvaluationContext) -> Evaluation {
-        // Continues without the rules while they are missing, so that other questions are requested along
-        // with them.
+        // Continues while the rules are missing, so that other questions are requested along with them.
         let rules = (try? context.rules()) ?? PolicyRules()
         return rules.hasSelectors ? applying(rules).conclude(&context) : conclude(&context)
     }
@@ -93,8 +89,7 @@ package struct PathEvaluator: Sendable {
     private func conclude(_ context: inout EvaluationContext) -> Evaluation {
         var results: [FamilyResult] = []
         for family in IPAddress.Family.allCases where configuration.family ?? family == family {
-            // Evaluates both families even if answers are missing, so that all questions are requested
-            // together.
+            // Evaluates both families even if answers are missing, so that all are requested together.
             if let result = try? familyResult(family, &context) { results.append(result) }
         }
         guard context.missing.isEmpty else { return .needs(context.missing) }
@@ -123,8 +118,7 @@ package struct PathEvaluator: Sendable {
         var isPartial = false
         for destination in destinations where destination.address.family == family {
             if let path {
-                // A further sentinel only shows whether the whole address space has a route; a default route
-                // covers it.
+                // A further sentinel shows whether the whole space has a route; a default route covers it.
                 guard case .general = target, path.prefixLength != 0 else { break }
                 let outcome = try route(to: destination, &context)
                 if case .success(let route) = outcome, route.kind == .unicast { continue }
@@ -140,11 +134,8 @@ package struct PathEvaluator: Sendable {
                 if failure.rank > best?.rank ?? -1 { best = failure }
             }
         }
-        if let path {
-            path.isPartial = isPartial || !path.deadLegs.isEmpty
-            return FamilyResult(family: family, path: path, failure: nil)
-        }
-        return FamilyResult(family: family, path: nil, failure: best)
+        path?.isPartial = isPartial || path?.deadLegs.isEmpty == false
+        return FamilyResult(family: family, path: path, failure: path == nil ? best : nil)
     }
 
     /// The route with the zone as output interface.
@@ -155,8 +146,7 @@ package struct PathEvaluator: Sendable {
         return try context.route(try context.resolvingSource(plain))
     }
 
-    /// The interface index of a zone; 0 without a zone, −1 (which no route has) if the interface does not
-    /// exist.
+    /// The interface index of a zone; 0 without a zone, −1 (which no route has) without the interface.
     ///
     /// A number is an index unless an interface has that name (RFC 4007 §11.2, as in getaddrinfo(3)).
     private func zoneIndex(
@@ -237,8 +227,7 @@ package struct PathEvaluator: Sendable {
         if source.isLinkOnlySource(for: destination.address, gateway: route.gateway) {
             return .failure(PathFailure(.linkLocalOnly, link: link))
         }
-        // For the general target an unknown prefix counts as a default route: sentinels have no routes of
-        // their own.
+        // Sentinels have no routes of their own: an unknown prefix counts as a default route there.
         let longest = isHost ? 0 : 1
         path.code = path.prefixLength ?? (isHost ? .max : 0) <= longest ? .defaultRoute : .hostRoute
         return .success(path)
@@ -277,9 +266,7 @@ package struct PathEvaluator: Sendable {
         return try resolvingUnderlay(path, by: lookup, entry: entry, &context)
     }
 
-    var isHost: Bool {
-        if case .host = target { true } else { false }
-    }
+    var isHost: Bool { if case .host = target { true } else { false } }
 }
 
 extension ReachabilityConfiguration {

@@ -4,18 +4,11 @@
 package struct PhysicalMedium: Sendable, Equatable {
     /// The link's own kind.
     package var medium: Medium
-    package var isWiFi: Bool
+    package var isWiFi = false
     /// Whether traffic is metered: cellular or Bluetooth, or configured so.
-    package var isExpensive: Bool
+    package var isExpensive = false
     /// The 802.11 interface underneath.
     package var station: Int32?
-
-    package init(medium: Medium, isWiFi: Bool = false, isExpensive: Bool = false, station: Int32? = nil) {
-        self.medium = medium
-        self.isWiFi = isWiFi
-        self.isExpensive = isExpensive
-        self.station = station
-    }
 
     /// The same medium for a link stacked on it.
     package func stacked(as medium: Medium) -> PhysicalMedium {
@@ -108,21 +101,18 @@ extension EvaluationContext {
     private mutating func mediumOfDevice(_ link: LinkState) throws(MissingAnswers) -> PhysicalMedium {
         try require(.wireless(link.index), .device(link.index, name: LinkName(link.name)))
         let device = try device(link)
+        let station = PhysicalMedium(medium: .wifi, isWiFi: true, station: link.index)
         // nl80211 first: it answers for the socket's namespace, sysfs for the namespace of its mount.
         if let wireless = try wireless(link.index) {
-            return wireless.isUplink
-                ? PhysicalMedium(medium: .wifi, isWiFi: true, station: link.index)
-                : PhysicalMedium(medium: .wifi)
+            return wireless.isUplink ? station : PhysicalMedium(medium: .wifi)
         }
         switch device.type {
-        case "wlan": return PhysicalMedium(medium: .wifi, isWiFi: true, station: link.index)
+        case "wlan": return station
         case "wwan": return PhysicalMedium(medium: .cellular, isExpensive: true)
         case "bluetooth": return PhysicalMedium(medium: .other, isExpensive: true)
         default: break
         }
-        if device.hasPhy80211 || device.hasWirelessExtensions {
-            return PhysicalMedium(medium: .wifi, isWiFi: true, station: link.index)
-        }
-        return PhysicalMedium(medium: .ethernet)
+        let isRadio = device.hasPhy80211 || device.hasWirelessExtensions
+        return isRadio ? station : PhysicalMedium(medium: .ethernet)
     }
 }

@@ -6,9 +6,7 @@ package struct InterfaceAddress: Sendable, Equatable {
     package struct Flags: OptionSet, Sendable, Equatable {
         package let rawValue: UInt32
         package init(rawValue: UInt32) { self.rawValue = rawValue }
-        /// IFA_F_TEMPORARY (IPv6): a privacy address (RFC 8981).
-        ///
-        /// For IPv4 the bit means secondary.
+        /// IFA_F_TEMPORARY: a privacy address of IPv6 (RFC 8981); secondary in IPv4.
         package static let temporary = Flags(rawValue: 0x01)
         /// IFA_F_OPTIMISTIC: usable during duplicate address detection (RFC 4429).
         package static let optimistic = Flags(rawValue: 0x04)
@@ -26,9 +24,7 @@ package struct InterfaceAddress: Sendable, Equatable {
     /// The number of leading bits that name the subnet.
     package let prefixLength: Int
     package var flags: Flags
-    /// `address/length`, as `ip address` shows it.
-    ///
-    /// Stored because cached addresses are written again with every change of a route.
+    /// `address/length`, stored because cached addresses are written with every change of a route.
     package let text: String
 
     package init(interface: Int32, address: IPAddress, prefixLength: Int, flags: Flags = []) {

@@ -18,8 +18,7 @@ package enum KernelAnswer: Sendable, Equatable {
 package struct WirelessState: Sendable, Equatable {
     /// The mode (enum nl80211_iftype, linux/nl80211.h): 2 is station, 3 access point, 6 monitor.
     package var mode: UInt32
-    /// The network's name as text, with replacement characters for bytes that are not UTF-8; nil if there is
-    /// none.
+    /// The network's name as text, with replacement characters for bytes that are not UTF-8; nil for none.
     package var ssid: String?
     /// The access point (BSSID), six bytes.
     package var accessPoint: [UInt8]?
@@ -34,8 +33,6 @@ package struct WirelessState: Sendable, Equatable {
     }
 
     /// Whether the mode can be an uplink: ad hoc, station, mesh point, P2P client, vehicular (OCB).
-    ///
-    /// An access point, a monitor and a P2P device cannot.
     package var isUplink: Bool { [1, 2, 7, 8, 11].contains(mode) }
 
     /// The mode in words, for sentences.

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The kernel's answers that are still valid.
+/// The kernel's answers that are still valid, for one thread at a time.
 ///
 /// Answers about links, addresses and devices hold until an event may have changed them, so a change of a
 /// route costs route lookups alone. Answers about routes hold over changes of routes of the other family and,
 /// if they are bound to a link, of routes through another link. IPv4 routes can vanish without an event of
 /// their own, but only along with an event about a link, an address or a nexthop. The nl80211 state of a
 /// Wi-Fi interface is never kept, because its signal changes all the time.
-///
-/// Used by one thread at a time.
 package final class KernelCache {
     private var answers = CachedAnswers()
 
@@ -18,9 +16,7 @@ package final class KernelCache {
     package subscript(question: KernelQuestion) -> KernelAnswer? { answers[question] }
 
     /// Stores the answer, if an event announces when it becomes invalid.
-    package func store(_ question: KernelQuestion, _ answer: KernelAnswer) {
-        answers.store(question, answer)
-    }
+    package func store(_ question: KernelQuestion, _ answer: KernelAnswer) { answers.store(question, answer) }
 
     /// Removes what `event` may have changed.
     package func invalidate(after event: NetworkEvent) { answers.invalidate(after: event) }
@@ -97,8 +93,7 @@ private struct CachedAnswers: ~Copyable {
                 hasVRF = all.contains { $0.kind == "vrf" }
             }
             if !hasLinkWithoutIPv6 { hasLinkWithoutIPv6 = Self.containsLinkWithoutIPv6(answer) }
-        case .addresses:
-            if Self.isLasting(answer) { addresses = answer }
+        case .addresses: if Self.isLasting(answer) { addresses = answer }
         case .rules:
             // A kernel without policy routing refuses for good.
             if case .failure(let errno) = answer, KernelErrno(errno: errno).isTransient { break }
@@ -152,9 +147,7 @@ private struct CachedAnswers: ~Copyable {
     private mutating func forgetRoutes(_ family: IPAddress.Family, through interface: Int32?) {
         routes[family].free.removeAll()
         // A lookup bound to a VRF, before Linux 6.1 also one bound to its port, uses the VRF's table unbound.
-        guard let interface, hasVRF == false else {
-            return routes[family].bound.removeAll()
-        }
+        guard let interface, hasVRF == false else { return routes[family].bound.removeAll() }
         routes[family].bound.removeAll { entry in
             guard case .route(let lookup) = entry.question, lookup.interface != interface else { return true }
             // With a source, IPv6 may answer with a route of another interface.
@@ -170,8 +163,7 @@ private struct CachedAnswers: ~Copyable {
         routes.v6.removeAll()
     }
 
-    /// Whether an answer is permanent: any but a failure, and of the failures ENOENT (no such family), ENODEV
-    /// and EOPNOTSUPP.
+    /// Whether an answer is permanent: any but a failure, and ENOENT (no such family), ENODEV, EOPNOTSUPP.
     private static func isLasting(_ answer: KernelAnswer) -> Bool {
         if case .failure(let errno) = answer { [2, 19, 95].contains(errno) } else { true }
     }
@@ -188,8 +180,7 @@ private struct CachedAnswers: ~Copyable {
         if case .device(let facts) = answer { facts.hasPhy80211 } else { false }
     }
 
-    /// Whether an answer about a route is a transient failure, or a route that expires: its lifetime counts
-    /// from now.
+    /// Whether an answer is a transient failure, or a route whose lifetime counts from now.
     private static func expires(_ answer: KernelAnswer) -> Bool {
         switch answer {
         case .failure(let errno): KernelErrno(errno: errno).isTransient

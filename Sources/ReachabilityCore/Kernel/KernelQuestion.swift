@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A question of the evaluation to the kernel.
-///
-/// Contains no reference-counted storage, so copies are plain memory copies.
+/// A question of the evaluation to the kernel, without reference-counted storage, so that copies are cheap.
 package enum KernelQuestion: Sendable, Hashable {
     /// The route to an address.
     case route(RouteLookup)
@@ -30,8 +28,7 @@ package struct RouteLookup: Sendable, Hashable {
     package var interface: Int32
     /// The source address (RTA_SRC); nil to let the route choose it.
     ///
-    /// A lookup without a source finds no IPv6 route or rule that is limited to a prefix of sources (`from`
-    /// in ip-route(8) and ip-rule(8)).
+    /// Without it no IPv6 route or rule limited to a prefix of sources is found (`from`, ip-route(8)).
     package var source: IPAddress?
     /// Whether to return the FIB entry instead of one resolved next hop (RTM_F_FIB_MATCH, Linux 4.13).
     ///
@@ -41,10 +38,7 @@ package struct RouteLookup: Sendable, Hashable {
     package var mark: UInt32
     /// The user of the traffic (RTA_UID); nil for the process's own.
     package var user: UInt32?
-    /// The TCP port at the destination (RTA_IP_PROTO, RTA_DPORT; Linux 4.18); 0 to leave out protocol and
-    /// ports.
-    ///
-    /// Older kernels ignore these attributes, as they do not validate requests strictly.
+    /// The TCP port at the destination (RTA_IP_PROTO, RTA_DPORT; ignored before Linux 4.18); 0 for none.
     package var port: UInt16
     /// The TCP port at the source (RTA_SPORT), used together with ``port``; 0 for none.
     package var sourcePort: UInt16

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An interface name in sixteen bytes, without a reference.
-///
-/// Questions contain it and are copied many times for each event; this keeps the copies plain memory copies.
+/// An interface name in sixteen bytes, without a reference: questions contain it, and are copied often.
 package struct LinkName: Sendable, Hashable {
     /// The longest name (IFNAMSIZ without its NUL, netdevice(7)).
     package static let limit = 15
@@ -34,7 +32,6 @@ package struct LinkName: Sendable, Hashable {
         (first, second) = words
     }
 
-    /// The name as text.
     package var text: String {
         withUnsafeBytes(of: (first, second)) { words in
             String(decoding: words.prefix { $0 != 0 }, as: UTF8.self)
@@ -43,6 +40,5 @@ package struct LinkName: Sendable, Hashable {
 }
 
 extension LinkName: ExpressibleByStringLiteral {
-    /// A name from a literal.
     package init(stringLiteral name: String) { self.init(name) }
 }

@@ -29,28 +29,20 @@ package struct LinkState: Sendable, Equatable {
     package var index: Int32
     /// The name, for example `eth0`.
     package var name: String
-    package var flags: Flags {
-        didSet { role = MediumRules.role(of: self) }
-    }
+    package var flags: Flags { didSet { role = MediumRules.role(of: self) } }
     /// The operational state; unknown numbers of later kernels are read as `down`.
     package var operationalState: OperationalState
     /// The link-layer type (ARPHRD_*, linux/if_arp.h): 1 is Ethernet, 772 loopback, 65534 none.
-    package var hardwareType: UInt16 {
-        didSet { role = MediumRules.role(of: self) }
-    }
-    /// IFLA_INFO_KIND: the driver's name for a virtual device ("vlan", "bridge", "wireguard" …); nil for
-    /// hardware.
-    package var kind: String? {
-        didSet { role = MediumRules.role(of: self) }
-    }
+    package var hardwareType: UInt16 { didSet { role = MediumRules.role(of: self) } }
+    /// IFLA_INFO_KIND: the driver's name for a virtual device ("vlan", "bridge" …); nil for hardware.
+    package var kind: String? { didSet { role = MediumRules.role(of: self) } }
     /// IFLA_MASTER: the bridge, bond or VRF that this link is a port of.
     package var master: Int32?
     /// IFLA_LINK: the device underneath, if it is in the same network namespace.
     package var lower: Int32?
     /// Whether IFLA_LINK points into another network namespace (IFLA_LINK_NETNSID).
     package var lowerIsElsewhere: Bool
-    /// The remote end of a tunnel to a single address (IFLA_GRE_REMOTE, IFLA_IPTUN_REMOTE, IFLA_VXLAN_GROUP
-    /// …); nil if there is none, or the kernel does not report it.
+    /// The remote end of a tunnel to a single address (IFLA_GRE_REMOTE …), if the kernel reports one.
     package var remote: IPAddress?
     /// The active port of a bond (IFLA_BOND_ACTIVE_SLAVE).
     package var activePort: Int32?
@@ -95,8 +87,7 @@ package struct LinkState: Sendable, Equatable {
         case disabled = 0, listening, learning, forwarding, blocking
     }
 
-    /// The IPv6 settings of a link that decide whether it gets addresses and routers (net.ipv6.conf,
-    /// ip-sysctl).
+    /// The IPv6 settings of a link that decide whether it gets addresses and routers (ip-sysctl).
     package struct IPv6Settings: Sendable, Equatable {
         /// `disable_ipv6`.
         package var isDisabled: Bool
@@ -111,8 +102,7 @@ package struct LinkState: Sendable, Equatable {
             self.acceptsAdvertisements = acceptsAdvertisements
         }
 
-        /// Whether the kernel drops router advertisements because the link forwards (ipv6_accept_ra(),
-        /// net/ipv6.h).
+        /// Whether the link ignores router advertisements because it forwards (ipv6_accept_ra(), net/ipv6.h).
         package var ignoresAdvertisements: Bool { forwards && acceptsAdvertisements == 1 }
     }
 

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A change of the network.
-///
-/// It triggers a new evaluation; decisions never rest on its content alone.
+/// A change of the network: it triggers an evaluation, and decisions never rest on its content alone.
 package enum NetworkEvent: Sendable, Equatable {
-    /// A link appeared or changed; `isWirelessNoise` marks messages that only carry a driver's wireless
-    /// event.
+    /// A link appeared or changed; `isWirelessNoise` marks a mere wireless event of a driver.
     case linkChanged(LinkState, isWirelessNoise: Bool)
     /// A link was removed, or moved into another network namespace.
     case linkRemoved(index: Int32)
@@ -13,8 +10,7 @@ package enum NetworkEvent: Sendable, Equatable {
     case addressRemoved(InterfaceAddress)
     /// A relevant route was added, replaced or removed.
     ///
-    /// `through` is the only output interface if the change affects just the lookups bound to it and the
-    /// unbound ones; nil otherwise.
+    /// `through` is the output interface if only lookups bound to it, and unbound ones, are affected.
     case routeAdded(IPPrefix, through: Int32? = nil)
     case routeRemoved(IPPrefix, through: Int32? = nil)
     /// A policy rule was added or removed.

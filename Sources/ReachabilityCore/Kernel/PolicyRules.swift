@@ -2,8 +2,7 @@
 
 /// The selectors of the machine's policy rules (RTM_GETRULE, ip-rule(8)) beyond those of a plain lookup.
 ///
-/// A plain lookup names destination, mark and user. Source, protocol and ports are added only if a rule
-/// selects by them.
+/// A plain lookup names destination, mark and user; the rest is added only if a rule selects by it.
 package struct PolicyRules: Sendable, Equatable {
     /// The selectors of the rules of one family.
     package struct Selectors: OptionSet, Sendable, Equatable {
@@ -20,9 +19,7 @@ package struct PolicyRules: Sendable, Equatable {
     /// The exemptions of the rules of both families.
     package var exemptions: RuleExemptions
 
-    package init(
-        ipv4: Selectors = [], ipv6: Selectors = [], exemptions: RuleExemptions = RuleExemptions()
-    ) {
+    package init(ipv4: Selectors = [], ipv6: Selectors = [], exemptions: RuleExemptions = RuleExemptions()) {
         self.ipv4 = ipv4
         self.ipv6 = ipv6
         self.exemptions = exemptions
@@ -37,8 +34,7 @@ package struct PolicyRules: Sendable, Equatable {
     }
 }
 
-/// The traffic that the policy rules treat differently (RTM_GETRULE, ip-rule(8)), which reveals the path of a
-/// tunnel's own packets.
+/// The traffic that the policy rules exempt (RTM_GETRULE, ip-rule(8)), which reveals a tunnel's own path.
 ///
 /// A kill switch refuses everything outside the tunnel, and its rules exempt the tunnel's own packets by
 /// their mark or by the remote address.
@@ -65,23 +61,19 @@ package struct RuleExemptions: Sendable, Equatable {
         self.refusing = refusing
     }
 
-    /// Adds the mark of a rule.
     package mutating func add(mark: UInt32) {
         if mark != 0, marks.count < Self.limit, !marks.contains(mark) { marks.append(mark) }
     }
 
-    /// Adds the first user of a rule's range.
     package mutating func add(user: UInt32) {
         if users.count < Self.limit, !users.contains(user) { users.append(user) }
     }
 
-    /// Adds the destination of a rule.
     package mutating func add(destination: IPAddress) {
         if destinations.count < Self.limit, !destinations.contains(destination) {
             destinations.append(destination)
         }
     }
 
-    /// Adds the family of a refusing rule.
     package mutating func add(refusing family: IPAddress.Family) { refusing.insert(family) }
 }

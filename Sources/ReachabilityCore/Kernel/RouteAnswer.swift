@@ -57,8 +57,7 @@ package struct RouteAnswer: Sendable, Equatable {
     package init(
         kind: Kind, interface: Int32? = nil, gateway: IPAddress? = nil, source: IPAddress? = nil,
         prefixLength: Int = 0, metric: UInt32 = 0, table: UInt32 = 254, legs: [Leg] = [],
-        expires: Int32? = nil,
-        nexthop: UInt32? = nil
+        expires: Int32? = nil, nexthop: UInt32? = nil
     ) {
         self.kind = kind
         self.interface = interface

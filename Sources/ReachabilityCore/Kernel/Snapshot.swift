@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The kernel's answers that one evaluation used, in the order of the questions.
-///
-/// It contains everything the evaluation depends on, so a recorded snapshot can be evaluated again on any
-/// machine.
+/// The kernel's answers that one evaluation used, in order; enough to evaluate it again on any machine.
 package struct Snapshot: Sendable, Equatable {
     /// One question with its answer.
     package typealias Entry = AnswerTable.Entry
@@ -38,9 +35,8 @@ package struct Snapshot: Sendable, Equatable {
 
 /// Answers by their questions, in insertion order.
 ///
-/// An evaluation has about ten answers. They are found by a linear search over digests, which is cheaper than
-/// comparing or hashing questions and keeps the hashing code out of a small program's memory. A report on
-/// many links has thousands, which are found by hashing.
+/// About ten answers of an evaluation are found by a linear search over digests, cheaper than hashing them,
+/// and keeps that code out of a small program's memory; the thousands of a report on many links are hashed.
 package struct AnswerTable: Sendable {
     /// One question with its answer.
     package struct Entry: Sendable, Equatable {
@@ -55,12 +51,10 @@ package struct AnswerTable: Sendable {
 
     package init() {}
 
-    /// The answer to `question`, if there is one.
     package subscript(question: KernelQuestion) -> KernelAnswer? {
         position(of: question).map { entries[$0].answer }
     }
 
-    /// Whether there is an answer.
     package func contains(_ question: KernelQuestion) -> Bool { position(of: question) != nil }
 
     /// Stores an answer; replaces the previous one, if any.

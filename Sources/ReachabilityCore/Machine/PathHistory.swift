@@ -22,9 +22,7 @@ package struct PathHistory: Sendable {
     /// The machine slept: earlier connections should no longer be trusted.
     package mutating func resumed() { hasResumed = true }
 
-    /// Sets the generation of `path`.
-    ///
-    /// Going offline does not increment it; the next usable path does.
+    /// Sets the generation of `path`: going offline does not increment it; the next usable path does.
     package mutating func number(_ path: inout ReachabilityPath) {
         if path.isOnline {
             let identity = Identity(
@@ -37,27 +35,20 @@ package struct PathHistory: Sendable {
             hasResumed = false
         } else {
             wasOffline = generation > 0 || wasOffline
-            if generation == 0 {
-                // The first report is always generation 1.
-                generation = 1
-            }
+            generation = max(generation, 1)  // The first report is always generation 1.
         }
         path.generation = generation
     }
 }
 
 extension ReachabilityPath {
-    /// Whether the difference is worth an update.
-    ///
-    /// Changes of wording, signal strength or metric alone are not; another reason code or another obstacle
-    /// is.
+    /// Whether the difference is worth an update: wording, signal strength or metric alone are not.
     package func differs(from other: ReachabilityPath) -> Bool {
         isOnline != other.isOnline || interface != other.interface || interfaceIndex != other.interfaceIndex
             || medium != other.medium || source != other.source || gateway != other.gateway
             || hasIPv4 != other.hasIPv4 || hasIPv6 != other.hasIPv6 || isTunnel != other.isTunnel
-            || underlay != other.underlay
-            || isExpensive != other.isExpensive || isPartial != other.isPartial || ssid != other.ssid
-            || alternative != other.alternative || generation != other.generation
+            || underlay != other.underlay || isExpensive != other.isExpensive || isPartial != other.isPartial
+            || ssid != other.ssid || alternative != other.alternative || generation != other.generation
             || reason.code != other.reason.code || reason.obstacle != other.reason.obstacle
     }
 }

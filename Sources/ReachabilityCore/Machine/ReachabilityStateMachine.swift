@@ -2,13 +2,11 @@
 
 /// Decides when to ask the kernel and what to publish: from events and evaluations to statuses.
 ///
-/// Pure: time comes in as an instant and goes out as ``nextDeadline``. A gain is published at once, a loss at
-/// once as a path and after the grace as a status, so cable bounces and hand-overs never show as
-/// `unreachable`.
+/// A gain is published at once, a loss at once as a path and after the grace as a status, so cable bounces
+/// and hand-overs never show as `unreachable`. Time goes in as an instant and out as ``nextDeadline``.
 package struct ReachabilityStateMachine: ~Copyable, Sendable {
     /// What follows from an event.
     package enum EventAction: Sendable, Equatable {
-        /// Nothing to do.
         case ignore
         /// Ask the kernel now.
         case evaluate
@@ -92,14 +90,10 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
     }
 
     /// Monitoring starts, and the caller evaluates at once; a running machine begins anew.
-    package mutating func started() {
-        self = Self(timing, nanoseconds, recheck: recheck, phase: .starting)
-    }
+    package mutating func started() { self = Self(timing, nanoseconds, recheck: recheck, phase: .starting) }
 
     /// Monitoring ends; nothing is published any more.
-    package mutating func stopped() {
-        self = Self(timing, nanoseconds, recheck: recheck, phase: .stopped)
-    }
+    package mutating func stopped() { self = Self(timing, nanoseconds, recheck: recheck, phase: .stopped) }
 
     /// The limitations of the event source changed: fewer events mean more frequent re-checks.
     package mutating func limited(by limitations: MonitorLimitations) {
@@ -161,9 +155,7 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
         return .evaluate(afresh: afresh)
     }
 
-    /// The kernel answered, and `path` is the result.
-    ///
-    /// The evaluation took `took` nanoseconds, and the path holds for `expires` at most.
+    /// The kernel answered after `took` nanoseconds with `path`, which holds for `expires` at most.
     package mutating func evaluated(
         _ path: consuming ReachabilityPath, expires: Duration? = nil, took: Int64 = 0,
         at now: MonotonicInstant
@@ -214,9 +206,8 @@ package struct ReachabilityStateMachine: ~Copyable, Sendable {
         pace.evaluated(at: now, took: took)
         deadlines.evaluation = nil
         if let expires {
-            deadlines.expiry = now.advanced(
-                by: max(expires.inNanoseconds, Self.expirySlack)
-            ).advanced(by: Self.expirySlack)
+            let lifetime = max(expires.inNanoseconds, Self.expirySlack)
+            deadlines.expiry = now.advanced(by: lifetime).advanced(by: Self.expirySlack)
         } else if let expiry = deadlines.expiry,
             expiry <= now || now.advanced(by: 2 &* Self.expirySlack) < expiry
         {
@@ -274,21 +265,13 @@ private struct Deadlines: Sendable {
 
     var next: MonotonicInstant? {
         var earliest = evaluation
-        func consider(_ candidate: MonotonicInstant?) {
-            guard let candidate else { return }
-            earliest = min(earliest ?? candidate, candidate)
+        for case let other? in [resync, loss, gain, expiry, safety] {
+            earliest = min(earliest ?? other, other)
         }
-        consider(resync)
-        consider(loss)
-        consider(gain)
-        consider(expiry)
-        consider(safety)
         return earliest
     }
 
-    mutating func evaluate(at instant: MonotonicInstant) {
-        evaluation = min(evaluation ?? instant, instant)
-    }
+    mutating func evaluate(at instant: MonotonicInstant) { evaluation = min(evaluation ?? instant, instant) }
 
     /// The kernel did not answer: deadlines that need an answer wait for the retry.
     mutating func postpone(to instant: MonotonicInstant) {

@@ -85,9 +85,7 @@ package struct NameResolutionStateMachine: ~Copyable, Sendable {
         return .resolve
     }
 
-    /// The lookup has ended.
-    ///
-    /// If its answer may be outdated, ``nextDeadline`` is `now`.
+    /// The lookup has ended; if its answer may be outdated, ``nextDeadline`` is `now`.
     package mutating func answered(
         _ result: Result<[ReachabilityDestination], NameFailure>, at now: MonotonicInstant
     ) -> Outcome {

@@ -14,8 +14,7 @@ package enum LinkObstacle: Sendable, Hashable {
     /// The smallest MTU that carries IPv6.
     package static let smallestMTU: UInt32 = 1280
 
-    /// The reason why a link gets no IPv6 address and router, according to its settings; nil if they are
-    /// fine.
+    /// The reason in its settings why a link gets no IPv6 address and router; nil if they are fine.
     package init?(ipv6Of link: LinkState) {
         // Tunnels get no router advertisements.
         if case .tunnel = link.role { return nil }

@@ -22,49 +22,40 @@ public struct LinkReport: Sendable, Equatable {
     package var isWiFi: Bool { content.isWiFi }
 
     // By reference: reports are passed on unchanged, and most equal those of the update before.
-    private let content: Content
+    private let shared: Shared
+    private var content: Content { shared.content }
 
-    private final class Content: Sendable {
-        let name: String
+    private struct Content: Sendable, Equatable {
         let index: Int32
-        let medium: Medium
         let isOnline: Bool
+        let name: String
+        let medium: Medium
         let reason: ReachabilityReason
         let addresses: [String]
         let gateway: IPAddress?
         let metric: UInt32?
         let isWiFi: Bool
+    }
 
-        init(
-            _ name: String, _ index: Int32, _ medium: Medium, _ isOnline: Bool, _ reason: ReachabilityReason,
-            _ addresses: [String], _ gateway: IPAddress?, _ metric: UInt32?, _ isWiFi: Bool
-        ) {
-            self.name = name
-            self.index = index
-            self.medium = medium
-            self.isOnline = isOnline
-            self.reason = reason
-            self.addresses = addresses
-            self.gateway = gateway
-            self.metric = metric
-            self.isWiFi = isWiFi
-        }
+    private final class Shared: Sendable {
+        let content: Content
+
+        init(_ content: Content) { self.content = content }
     }
 
     package init(
         name: String, index: Int32, medium: Medium, isOnline: Bool, reason: ReachabilityReason,
         addresses: [String] = [], gateway: IPAddress? = nil, metric: UInt32? = nil, isWiFi: Bool? = nil
     ) {
-        content = Content(
-            name, index, medium, isOnline, reason, addresses, gateway, metric, isWiFi ?? (medium == .wifi))
+        shared = Shared(
+            Content(
+                index: index, isOnline: isOnline, name: name, medium: medium, reason: reason,
+                addresses: addresses, gateway: gateway, metric: metric, isWiFi: isWiFi ?? (medium == .wifi)))
     }
 
     /// Whether the contents are equal.
     public static func == (a: LinkReport, b: LinkReport) -> Bool {
-        if a.content === b.content { return true }
-        return a.index == b.index && a.isOnline == b.isOnline && a.name == b.name && a.medium == b.medium
-            && a.reason == b.reason && a.addresses == b.addresses && a.gateway == b.gateway
-            && a.metric == b.metric && a.isWiFi == b.isWiFi
+        a.shared === b.shared || a.content == b.content
     }
 }
 

@@ -4,9 +4,7 @@
 ///
 /// A value that never changes; ``generation`` distinguishes paths with equal fields.
 public struct ReachabilityPath: Sendable, Equatable {
-    /// Whether the path is usable at this instant.
-    ///
-    /// A loss shows here at once, and in the status after ``ReachabilityTiming/lossGrace``.
+    /// Whether the path is usable now; the status shows a loss after ``ReachabilityTiming/lossGrace``.
     public package(set) var isOnline: Bool = false
     /// The status if this instant lasted.
     public package(set) var instantStatus: ReachabilityStatus = .unknown
@@ -54,8 +52,7 @@ public struct ReachabilityPath: Sendable, Equatable {
     public package(set) var signal: Int?
     /// An interface with a usable path of its own while the kernel's choice is dead.
     ///
-    /// Connections of other programs fail then; a socket bound to this interface (SO_BINDTODEVICE, socket(7))
-    /// connects.
+    /// A socket bound to this interface (SO_BINDTODEVICE, socket(7)) connects while others fail.
     public package(set) var alternative: String?
     /// The source address for the ``alternative``; nil if the kernel's own choice is right.
     ///
@@ -74,7 +71,6 @@ public struct ReachabilityPath: Sendable, Equatable {
     // Whether dead legs make the path partial.
     package var hasDeadLegs = false
     package var hasIPv6 = false
-    // The medium of the alternative.
     package var alternativeMedium: Medium?
     package var isAlternativeExpensive = false
     // Further properties whose change makes earlier connections worthless.
@@ -85,15 +81,7 @@ public struct ReachabilityPath: Sendable, Equatable {
 
     /// A path for a ``ReachabilityProvider`` of a test, or for another source of reachability.
     ///
-    /// - Parameters:
-    ///   - status: `wifi` and `wired` make a usable path, `unreachable` none, `unknown` says nothing.
-    ///   - interface: The egress interface.
-    ///   - medium: The interface's kind.
-    ///   - source: The source address of connections.
-    ///   - gateway: The next router.
-    ///   - isExpensive: Whether traffic costs money or quota.
-    ///   - generation: A number that increases whenever earlier connections should no longer be trusted.
-    ///   - reason: The reason.
+    /// - Parameter status: `wifi` and `wired` make a usable path, `unreachable` none, `unknown` says nothing.
     public init(
         status: ReachabilityStatus, interface: String? = nil, medium: Medium? = nil, source: IPAddress? = nil,
         gateway: IPAddress? = nil, isExpensive: Bool = false, generation: UInt64 = 1,
@@ -123,10 +111,7 @@ public struct ReachabilityPath: Sendable, Equatable {
 extension ReachabilityPath {
     /// The path to a name without an address; nil while nothing is known.
     ///
-    /// Without a general path no name server can be asked, so the name is unreachable; with one, a failure
-    /// may be transient.
-    ///
-    /// - Parameter general: The general path.
+    /// Without a general path no name server can be asked; with one, a failure may be transient.
     package static func unresolved(
         _ name: String, _ failure: NameFailure, general: ReachabilityPath
     ) -> ReachabilityPath? {

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A line of text under construction, as bytes.
-///
-/// It reuses its memory from line to line, so that a line of output costs no allocation.
+/// A line of text under construction, as bytes; it reuses its memory, so that a line costs no allocation.
 package struct TextLine: ~Copyable {
-    // Raw memory instead of an array: the checks of an array cost more than appending a part, and a line has
-    // a hundred parts.
+    // Raw memory: the checks of an array cost more than appending one of a line's hundred parts.
     private var base: UnsafeMutablePointer<UInt8>
     private var capacity: Int
     package private(set) var count = 0
@@ -59,9 +56,7 @@ package struct TextLine: ~Copyable {
     }
 
     @inline(__always)
-    private mutating func makeRoom(_ more: Int) {
-        if capacity - count < more { grow(more) }
-    }
+    private mutating func makeRoom(_ more: Int) { if capacity - count < more { grow(more) } }
 
     @inline(never)
     private mutating func grow(_ more: Int) {

@@ -15,9 +15,7 @@ package struct MonotonicInstant: Sendable, Hashable, Comparable {
 
     package static func - (a: Self, b: Self) -> Duration { .nanoseconds(a.nanoseconds &- b.nanoseconds) }
 
-    /// The instant after so many nanoseconds; saturates.
-    ///
-    /// State machines use it because a `Duration` is a 128-bit number.
+    /// The instant after so many nanoseconds, saturating; a `Duration` would be a 128-bit number.
     package func advanced(by nanoseconds: Int64) -> Self {
         let (sum, isBeyond) = self.nanoseconds.addingReportingOverflow(nanoseconds)
         return Self(nanoseconds: isBeyond ? (nanoseconds < 0 ? .min : .max) : sum)
@@ -28,9 +26,7 @@ package struct MonotonicInstant: Sendable, Hashable, Comparable {
 
 extension Duration {
     /// The whole nanoseconds; saturates beyond 292 years.
-    package var inNanoseconds: Int64 {
-        Int64(clamping: attoseconds / 1_000_000_000)
-    }
+    package var inNanoseconds: Int64 { Int64(clamping: attoseconds / 1_000_000_000) }
 }
 
 /// Delays that double up to a limit.

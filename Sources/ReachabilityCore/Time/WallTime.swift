@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An instant of the wall clock, in UTC.
-///
-/// Written and read in the format of RFC 3339 §5.6 without a calendar library.
+/// An instant of the wall clock, in UTC; its text follows RFC 3339 §5.6, without a calendar library.
 package struct WallTime: Sendable, Equatable, Comparable {
     /// Nanoseconds since 1970-01-01T00:00:00Z; covers the years 1677 to 2262.
     package var nanoseconds: Int64
@@ -86,9 +84,8 @@ package struct WallTime: Sendable, Equatable, Comparable {
         var fraction: Int64 = 0
         if bytes.count > 20 {
             let digits = bytes.count - 21
-            guard bytes[19] == UInt8(ascii: "."), digits >= 1, let value = number(20..<20 + digits) else {
-                return nil
-            }
+            guard bytes[19] == UInt8(ascii: "."), digits >= 1, let value = number(20..<20 + digits)
+            else { return nil }
             fraction = value * Self.powersOfTen[9 - digits]
         }
         let days = CivilDate(year: year, month: month, day: day).daysSinceEpoch
@@ -99,21 +96,12 @@ package struct WallTime: Sendable, Equatable, Comparable {
     }
 }
 
-/// A day of the Gregorian calendar.
-///
-/// The arithmetic of Howard Hinnant's "chrono-Compatible Low-Level Date Algorithms", where years begin in
-/// March so that the leap day is the last day.
+/// A day of the Gregorian calendar, by Howard Hinnant's "chrono-Compatible Low-Level Date Algorithms".
 private struct CivilDate {
-    var year: Int64
-    var month: Int64
-    var day: Int64
+    var year, month, day: Int64
+}
 
-    init(year: Int64, month: Int64, day: Int64) {
-        self.year = year
-        self.month = month
-        self.day = day
-    }
-
+extension CivilDate {
     init(daysSinceEpoch: Int64) {
         let shifted = daysSinceEpoch + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097

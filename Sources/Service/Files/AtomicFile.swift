@@ -19,9 +19,7 @@ package struct AtomicFile: Sendable {
         temporary = "\(path[..<slash]).\(path[slash...]).new"
     }
 
-    /// Writes the content.
-    ///
-    /// - Returns: the failure; nil for success.
+    /// Writes the content; returns the failure, or nil for success.
     package func write(_ bytes: [UInt8]) -> String? {
         // Removes an earlier process's leftover.
         unlink(temporary)
@@ -46,7 +44,6 @@ package struct AtomicFile: Sendable {
         return nil
     }
 
-    /// Removes the file.
     package func remove() { unlink(path) }
 
     private func failure(_ what: String) -> String { "\(path) \(what): \(String(cString: strerror(errno)))" }

@@ -4,9 +4,9 @@ package import EventLoop
 
 /// Writes the newest content into a file, on the thread for files.
 ///
-/// During a write only the newest content waits: a disk slower than the network delays the file, and nothing
-/// grows. A failed write, on a full disk for instance, is repeated until it succeeds, and the outdated file
-/// is removed meanwhile. Used on the loop's thread.
+/// During a write only the newest content waits, so nothing grows. A failed write, on a full disk for
+/// instance, is repeated until it succeeds, and the outdated file is removed meanwhile. Used on the loop's
+/// thread.
 package final class NewestWriter {
     private let file: AtomicFile
     private let files: Reactor
@@ -91,17 +91,12 @@ package final class NewestWriter {
 
     /// Removes the file after the last write, and calls back.
     package func remove(_ done: @escaping () -> Void) {
-        let (file, bound) = (file, LoopBound(Completion(done), to: loop))
+        let (file, bound) = (file, LoopBound(LoopCallback<Void> { _ in done() }, to: loop))
         finish { [files] in
             files.perform {
                 file.remove()
-                bound.perform { $0.body() }
+                bound.perform { $0.call(()) }
             }
         }
-    }
-
-    private final class Completion {
-        let body: () -> Void
-        init(_ body: @escaping () -> Void) { self.body = body }
     }
 }

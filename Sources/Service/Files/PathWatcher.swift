@@ -3,17 +3,13 @@
 import EventLoop
 import Glibc
 
-/// Reports that a file or a folder is removed or moved: inotify(7) on the path itself, so other files cause
-/// no wake-up.
-///
-/// Used on the loop's thread.
+/// Reports that a file or a folder is removed or moved: inotify(7) on the path itself, on the loop's thread.
 final class PathWatcher {
     private let descriptor: OwnedDescriptor
     private let loop: Reactor
 
     /// - Parameters:
-    ///   - folder: the folder; the initializer returns nil if there is none, or no watch is left
-    /// (fs.inotify).
+    ///   - folder: the initializer returns nil if there is none, or no watch is left (fs.inotify).
     ///   - file: a file in it that is open: when it is removed it loses its name only.
     ///   - changed: may also be called when nothing was removed.
     init?(folder: String, file: String? = nil, on loop: Reactor, changed: @escaping () -> Void) {

@@ -9,10 +9,7 @@ package struct StateDirectory: Sendable {
     /// Why it cannot be used.
     package struct Problem: Error, CustomStringConvertible {
         package let description: String
-        /// Whether the disk is the cause, which may be full or read-only for a while: the service then runs
-        /// without it.
-        ///
-        /// Other problems need a decision of the administrator.
+        /// Whether the disk is the cause, full or read-only for a while: the service then runs without it.
         package let isOfDisk: Bool
     }
 
@@ -20,8 +17,7 @@ package struct StateDirectory: Sendable {
 
     package init(_ path: String) { self.path = path }
 
-    /// Makes the directory if it is missing, and checks it; called before each use, since another file system
-    /// may be mounted meanwhile.
+    /// Makes the directory if it is missing, and checks it: another file system may be mounted meanwhile.
     package func prepare() throws(Problem) {
         if mkdir(path, 0o700) == 0 {
             // Its files are as durable as its own name.
@@ -31,8 +27,7 @@ package struct StateDirectory: Sendable {
         }
         var status = stat()
         guard stat(path, &status) == 0 else { throw failure() }
-        let refusal = StateDirectoryRules.refusal(
-            owner: status.st_uid, mode: status.st_mode, user: geteuid())
+        let refusal = StateDirectoryRules.refusal(owner: status.st_uid, mode: status.st_mode, user: geteuid())
         if let refusal { throw Problem(description: "\(path) \(refusal)", isOfDisk: false) }
         guard access(path, W_OK | X_OK) == 0 else { throw failure() }
     }

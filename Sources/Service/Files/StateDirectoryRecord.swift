@@ -4,12 +4,9 @@ import EventLoop
 import Glibc
 package import ServiceCore
 
-/// The file beside a service's socket that names its state directory, for commands that run without the
-/// service.
+/// The file beside a service's socket that names its state directory, for commands without the service.
 package enum StateDirectoryRecord {
-    /// Writes the record; a socket without a file has none.
-    ///
-    /// - Returns: the failure; nil for success.
+    /// Writes the record, which a socket without a file does not have; returns the failure, or nil.
     package static func leave(_ directory: String, socket: String) -> String? {
         guard let path = StateDirectoryRecordRules.path(socket: socket) else { return nil }
         return AtomicFile(path).write(StateDirectoryRecordRules.content(directory: directory))
@@ -26,9 +23,7 @@ package enum StateDirectoryRecord {
         guard fstat(descriptor.number, &note) == 0, note.st_mode & S_IFMT == S_IFREG else { return nil }
         let count = read(descriptor.number, &bytes, bytes.count)
         guard count > 0, let directory = StateDirectoryRecordRules.directory(in: Array(bytes[..<count]))
-        else {
-            return nil
-        }
+        else { return nil }
         let isThere = stat(directory, &place) == 0
         let isBelieved = StateDirectoryRecordRules.isBelieved(
             owner: note.st_uid, mode: note.st_mode, directoryOwner: isThere ? place.st_uid : nil,

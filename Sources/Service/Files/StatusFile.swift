@@ -4,10 +4,8 @@ package import EventLoop
 import ReachabilityCore
 package import ServiceCore
 
-/// `status.json` in the runtime directory: the output of `reach status --json`, for programs without a
-/// socket.
-///
-/// Removed when the service ends: the status would become stale.
+/// `status.json` in the runtime directory, the output of `reach status --json` for programs without a
+/// socket; removed when the service ends.
 package final class StatusFile: ServiceComponent {
     package let name = "status file"
     private let path: String

@@ -11,9 +11,7 @@ extension HistoryDatabase {
         try database.integer("SELECT count(*) FROM changes")
     }
 
-    /// The time line of a period.
-    ///
-    /// - Parameter running: the current run; nil without a service.
+    /// The time line of a period; `running` is the current run, nil without a service.
     package func timeline(from: WallTime, to: WallTime, running: Int64? = nil) throws(StorageError)
         -> HistoryTimeline
     {
@@ -31,9 +29,7 @@ extension HistoryDatabase {
     /// The newest spans of a period, in bounded memory: changes of the path below one status are skipped, and
     /// the time before the first span is a gap.
     ///
-    /// - Parameters:
-    ///   - limit: the most spans that are no gaps; 1 or more.
-    ///   - running: the current run; nil without a service.
+    /// - Parameter limit: the most spans that are no gaps; 1 or more.
     package func timeline(newest limit: Int, from: WallTime, to: WallTime, running: Int64? = nil)
         throws(StorageError) -> HistoryTimeline
     {
@@ -76,11 +72,7 @@ extension HistoryDatabase {
         var values: [SQLValue] { [.integer(run), .integer(id)] }
     }
 
-    /// Finds the start of a period.
-    ///
-    /// Clocks may have been set, so all records of the runs that reach into the period are read, and the time
-    /// line cuts off the part before it. Of a run that started earlier, the last change before the period is
-    /// read as well.
+    /// Finds the start of a period: whole runs are read, as clocks may be set, and the time line cuts them.
     private func start(_ moment: WallTime) throws(StorageError) -> Start? {
         guard let run = try runs(since: moment, from: 0, limit: 1).first else { return nil }
         // The wall clock may have been set during the run, so the time line is laid out by the boot clock.
@@ -128,8 +120,7 @@ extension HistoryDatabase {
     private static func run(_ row: Statement) -> HistoryRun {
         HistoryRun(
             id: row.int64(0), began: WallTime(nanoseconds: row.int64(1)),
-            seen: WallTime(nanoseconds: row.int64(2)),
-            seenBoot: row.int64(3), hasEnded: row.bool(4))
+            seen: WallTime(nanoseconds: row.int64(2)), seenBoot: row.int64(3), hasEnded: row.bool(4))
     }
 
     private static func record(_ row: Statement) -> HistoryRecord {

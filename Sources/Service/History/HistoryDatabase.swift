@@ -31,11 +31,9 @@ package final class HistoryDatabase {
     /// The new path of a damaged file; nil if the file was sound.
     package private(set) var setAside: String?
 
-    /// Opens the history for writing; a damaged file is moved aside, beside the last few, and a new one
-    /// begun.
+    /// Opens the history for writing; a damaged file is moved aside, and a new one begun.
     ///
-    /// - Parameter isSuspect: whether the file was found damaged in use; then it is checked completely, which
-    ///   takes longer.
+    /// - Parameter isSuspect: whether the file was found damaged in use, and is checked completely.
     package init(_ path: String, isSuspect: Bool = false) throws(StorageError) {
         do throws(StorageError) { database = try Self.open(path, isSuspect) } catch {
             guard error.kind.isDamage else { throw error }
@@ -53,9 +51,7 @@ package final class HistoryDatabase {
     private static func open(_ path: String, _ isSuspect: Bool) throws(StorageError) -> Database {
         let database = try Database(path, busyTimeout: 2000)
         let faults = try database.faults(isQuick: !isSuspect)
-        guard faults.isEmpty else {
-            throw StorageError(.corrupt, faults[0], path: path)
-        }
+        guard faults.isEmpty else { throw StorageError(.corrupt, faults[0], path: path) }
         try database.migrate(to: schema)
         return database
     }
@@ -63,8 +59,7 @@ package final class HistoryDatabase {
     private static func setAside(_ path: String) throws(StorageError) -> String {
         let copies = DamagedCopies(of: path)
         let target = copies.next
-        // The log first: the file's name shows the next free number, so a repetition after an interruption
-        // uses the same one.
+        // The log first: the file's name shows the next free number, also after an interruption.
         for companion in DatabaseFile.companions { rename(path + companion, target + companion) }
         guard rename(path, target) == 0 else { throw DatabaseFile.failure("cannot be set aside", path) }
         copies.trim()
@@ -103,8 +98,7 @@ package final class HistoryDatabase {
                     [
                         .integer(record.run), .integer(record.wall.nanoseconds), .integer(record.boot),
                         SQLValue(record.isStatus), .integer(Int64(record.status.rawValue)),
-                        SQLValue(record.isOnline),
-                        SQLValue(record.interface), SQLValue(record.medium),
+                        SQLValue(record.isOnline), SQLValue(record.interface), SQLValue(record.medium),
                         .integer(Int64(truncatingIfNeeded: record.generation)), .text(record.reason),
                         .text(record.code),
                     ])

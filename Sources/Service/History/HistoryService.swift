@@ -8,17 +8,14 @@ import Storage
 
 /// Stores every committed change in the history's file, off the loop.
 ///
-/// Changes during a write wait and are stored together. So do changes that the disk has refused, a full one
-/// for instance: without them the history would show an outage as reachable time. Above ``limit`` waiting
-/// changes the oldest are dropped and counted, so that memory is bounded and the newest state is always
-/// stored.
+/// Changes during a write wait and are stored together, and so do changes that the disk has refused: without
+/// them the history would show an outage as reachable time. Above ``limit`` waiting changes the oldest are
+/// dropped and counted.
 package final class HistoryService: ServiceComponent {
     package let name = "history"
     /// The most changes that wait for the disk.
     package static let limit = 1024
-    /// The interval between signs of life while nothing happens.
-    ///
-    /// It needs no timer: the loop wakes up for the watchdog or the safety re-check anyway.
+    /// The interval between signs of life while nothing happens; the loop wakes up anyway, without a timer.
     static let beatInterval: Int64 = 290_000_000_000
 
     private let settings: ServiceConfiguration.History
@@ -145,25 +142,14 @@ extension HistoryService: HistoryAnswering {
         queries += 1
         let now = context.wallClock()
         let from = since ?? now + .seconds(-86_400)
-        let query = LoopBound(HistoryQuery(self, answer), to: context.reactor)
+        let client = LoopBound(
+            LoopCallback<VarlinkReply> { [self] reply in
+                queries -= 1
+                answer(reply)
+            }, to: context.reactor)
         writer.perform { writer in
             let reply = writer.periods(from: from, to: now, limit: limit)
-            query.perform { $0.ended(reply) }
-        }
-    }
-
-    /// A query of a client.
-    private final class HistoryQuery {
-        private let service: HistoryService
-        private let answer: (VarlinkReply) -> Void
-
-        init(_ service: HistoryService, _ answer: @escaping (VarlinkReply) -> Void) {
-            (self.service, self.answer) = (service, answer)
-        }
-
-        func ended(_ reply: VarlinkReply) {
-            service.queries -= 1
-            answer(reply)
+            client.perform { $0.call(reply) }
         }
     }
 }

@@ -130,8 +130,7 @@ final class HistoryWriter {
         if let aside = new.setAside {
             outcome.notes.append("the file was damaged; it is kept as \(aside), and a new one was begun")
         }
-        // All changes would be removed: the machine was off for that long, or its clock is wrong and will be
-        // set soon.
+        // All changes would be removed: the machine was off for long, or its clock is wrong and will be set.
         let last = try new.lastRun()?.seen
         doubtEnd = last.map { $0 < oldest(at: wall) } == true ? boot &+ Self.doubt : nil
         run = try new.beginRun(at: wall, boot: boot)
@@ -140,14 +139,11 @@ final class HistoryWriter {
     }
 }
 
-/// Whether a service writes a history: a lock beside the file, which the kernel releases when the process
-/// ends (flock(2)).
+/// Whether a service writes a history: a lock beside the file (flock(2)), which ends with the process.
 package struct HistoryLock: ~Copyable {
     private let descriptor: Int32
 
-    /// Acquires the lock; releasing the value unlocks it.
-    ///
-    /// - Returns: nil if another service holds it, or the file cannot be made.
+    /// Acquires the lock until the value is released; nil if it is held, or the file cannot be made.
     package init?(beside database: String) {
         descriptor = PrivateFile.openOrMake(database + ".lock")
         guard descriptor >= 0 else { return nil }

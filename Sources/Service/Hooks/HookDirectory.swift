@@ -7,8 +7,7 @@ import ServiceCore
 /// The programs in the hooks directory that may be run.
 ///
 /// The directory stays open and programs are started by their name in it, so that a checked program is the
-/// one that runs. Only root and the service's own user can change a directory that passes, and the programs
-/// in it.
+/// one that runs: only root and the service's own user can change what passes.
 final class HookDirectory: Sendable {
     private let descriptor: OwnedDescriptor?
     /// The programs that may be run.
@@ -25,12 +24,9 @@ final class HookDirectory: Sendable {
         guard number >= 0 else {
             descriptor = nil
             names = []
-            refusals =
-                errno == ENOENT
-                ? []
-                : [
-                    "\(path): \(errno == ENOTDIR || errno == ELOOP ? "is no directory" : String(cString: strerror(errno)))"
-                ]
+            let code = errno
+            let why = code == ENOTDIR || code == ELOOP ? "is no directory" : String(cString: strerror(code))
+            refusals = code == ENOENT ? [] : ["\(path): \(why)"]
             return
         }
         let directory = OwnedDescriptor(adopting: number)

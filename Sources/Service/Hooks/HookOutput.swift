@@ -30,9 +30,7 @@ final class HookOutput {
         }
     }
 
-    /// Reads all available output; false at the end.
-    ///
-    /// Limited for each turn, since a program may write without end.
+    /// Reads some of the available output, since a program may write without end; false at the end.
     private func read() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = Glibc.read(pipe.number, &buffer, buffer.count)

@@ -31,15 +31,10 @@ final class HookProcess {
     // The polling interval without pidfd_open(2), before Linux 5.3.
     private static let pollInterval: Int64 = 50_000_000
 
-    /// Starts the program; `ended` is called once.
-    ///
-    /// - Parameters:
-    ///   - directory: the program's folder, which is its working directory.
-    ///   - line: called with each line of output.
+    /// Starts the program in its `directory`; `line` gets each line of output, and `ended` is called once.
     init(
         _ name: String, in directory: Int32, _ event: HookEvent, limit: Int, timeout: Duration,
-        reactor: Reactor,
-        line: @escaping (String) -> Void, ended: @escaping (HookEnd) -> Void
+        reactor: Reactor, line: @escaping (String) -> Void, ended: @escaping (HookEnd) -> Void
     ) throws(ReactorError) {
         self.reactor = reactor
         self.ended = ended
@@ -105,8 +100,7 @@ final class HookProcess {
         posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO)
         clinux_spawn_in_directory(&actions, directory)
 
-        // The loop's thread blocks all signals and the service ignores SIGPIPE, and a program would inherit
-        // both.
+        // The loop's thread blocks all signals and the service ignores SIGPIPE; a program would inherit both.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

@@ -17,8 +17,7 @@ package final class ChangeLogger: ServiceComponent {
     /// The last line's state of the internet.
     private var internet: InternetState?
 
-    /// - Parameter sink: the destination, whose level a changed configuration sets; nil if another component
-    ///   owns it.
+    /// - Parameter sink: the destination, whose level a changed configuration sets; nil if not owned.
     package init(_ settings: ServiceConfiguration.Log, counters: ServiceCounters, sink: LogSink? = nil) {
         throttle = LogThrottle(limit: Int(settings.changes))
         self.counters = counters

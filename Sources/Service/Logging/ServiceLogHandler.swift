@@ -9,8 +9,7 @@ import Synchronization
 
 /// Writes the service's log to standard error, with the journal's priorities or with the time.
 ///
-/// A blocked reader loses lines and never blocks the loop: a line that cannot be written at once is dropped
-/// and counted.
+/// A line that cannot be written at once is dropped and counted, so the loop never blocks.
 package struct ServiceLogHandler: LogHandler {
     /// The sink's, unless this logger has one of its own.
     package var logLevel: Logger.Level {
@@ -113,16 +112,7 @@ package final class LogSink: Sendable {
 }
 
 extension LogPriority {
-    package init(_ level: Logger.Level) {
-        switch level {
-        case .trace, .debug: self = .debug
-        case .info: self = .info
-        case .notice: self = .notice
-        case .warning: self = .warning
-        case .error: self = .error
-        case .critical: self = .critical
-        }
-    }
+    package init(_ level: Logger.Level) { self = Self.allCases.first { $0.level == level } ?? .debug }
 
     package var level: Logger.Level {
         switch self {

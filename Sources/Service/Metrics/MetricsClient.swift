@@ -20,8 +20,7 @@ final class MetricsClient {
 
     init(
         _ descriptor: consuming OwnedDescriptor, reactor: Reactor,
-        answer: @escaping (MetricsRequest) -> [UInt8],
-        ended: @escaping () -> Void
+        answer: @escaping (MetricsRequest) -> [UInt8], ended: @escaping () -> Void
     ) {
         self.descriptor = descriptor
         self.reactor = reactor
@@ -35,9 +34,7 @@ final class MetricsClient {
         if watch == nil { end() }
     }
 
-    private func goOn() {
-        if isAnswering { write() } else { read() }
-    }
+    private func goOn() { if isAnswering { write() } else { read() } }
 
     private func read() {
         var buffer = [UInt8](repeating: 0, count: MetricsRequest.limit)

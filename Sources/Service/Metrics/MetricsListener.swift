@@ -22,7 +22,6 @@ package final class MetricsListener {
     /// The number of open connections.
     package var count: Int { clients.count }
 
-    /// Starts to listen.
     package init(
         _ endpoint: Endpoint, clients limit: Int, reactor: Reactor, metrics: @escaping () -> [UInt8]
     ) throws(ServiceError) {
@@ -53,8 +52,7 @@ package final class MetricsListener {
         for _ in 0..<16 {
             let number = clinux_accept(socket.number)
             guard number >= 0 else {
-                // No resources for another connection: it stays in the queue, which would be reported in
-                // every turn.
+                // No resources for another connection: it stays in the queue, and would wake every turn.
                 if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { pause() }
                 return
             }

@@ -26,8 +26,7 @@ package final class MetricsReporter: ServiceComponent {
     package var delivers: (() -> Bool?)?
     package var transfers: (() -> ServiceMetrics.Transfers?)?
 
-    /// The interval between writes for changes of the status: files are collected every few seconds, and
-    /// flash wears out.
+    /// The interval between writes for changes of the status, since flash wears out.
     package var pace: Duration = .seconds(1)
     /// Called with each published text.
     package var answered: (() -> Void)?

@@ -6,10 +6,7 @@ import Glibc
 import ServiceCore
 import Synchronization
 
-/// Stores contents that are too long for one message and come in pieces; in files without a name, which leave
-/// nothing behind.
-///
-/// Used on the outbox's calling thread and on the loop's.
+/// Stores contents that come in pieces, in files without a name; used on the outbox's thread and the loop's.
 final class ContentUploads: Sendable {
     /// Why a piece is refused.
     enum Refusal: Error {
@@ -37,12 +34,7 @@ final class ContentUploads: Sendable {
 
     init(in directory: String) { self.directory = directory }
 
-    /// Adds a piece.
-    ///
-    /// - Parameters:
-    ///   - name: the content's name; nil for a new one.
-    ///   - largest: the longest permitted content.
-    /// - Returns: the content's name and its length so far.
+    /// Adds a piece; `name` is nil for a new content, and `largest` the longest permitted length.
     func add(_ piece: [UInt8], to name: String?, largest: Int64) throws(Refusal) -> (
         name: String, size: Int64
     ) {
@@ -88,9 +80,7 @@ final class ContentUploads: Sendable {
             return (name, upload)
         }
         let upload = Upload(try file())
-        let name =
-            String(UInt64.random(in: 0...UInt64.max), radix: 36)
-            + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+        let name = (0..<2).map { _ in String(UInt64.random(in: 0...UInt64.max), radix: 36) }.joined()
         let isAccepted = uploads.withLock { uploads in
             guard uploads.count < Self.limit else { return false }
             uploads[name] = upload

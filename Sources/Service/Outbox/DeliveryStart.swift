@@ -34,8 +34,7 @@ struct DeliveryStart: Sendable {
         try await outbox.follow(internet)
         var problem: String?
         do { try await outbox.startDelivery(with: manager) } catch { problem = "\(error)" }
-        // For processes that store requests without the service; if the disk is full, the next start stores
-        // the limits.
+        // For processes that store requests without the service; with a full disk the next start does it.
         if open == nil { try? await outbox.storeLimits() }
         return Outcome(outbox: outbox, manager: manager, problem: problem)
     }

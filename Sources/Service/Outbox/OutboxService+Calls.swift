@@ -19,7 +19,7 @@ extension OutboxService {
     }
 
     func begin(_ call: OutboxCall, _ outbox: RequestOutbox, _ answer: Answer) {
-        guard let context else { return answer.give(.unavailable("the service ends")) }
+        guard let context else { return answer.call(.unavailable("the service ends")) }
         if case .addContent = call { pruneLater(context) }
         Self.run(call, outbox, uploads, LoopBound(answer, to: context.reactor), on: executor)
     }
@@ -36,7 +36,7 @@ extension OutboxService {
     ) {
         Task(executorPreference: executor) {
             let reply = await outcome(of: call, outbox, uploads)
-            back.perform { $0.give(reply) }
+            back.perform { $0.call(reply) }
         }
     }
 
@@ -103,10 +103,8 @@ extension OutboxService {
     }
 
     private static func known(_ text: String, _ outbox: RequestOutbox) async throws -> OutboxID? {
-        guard let number = Int64(text), let entry = try await outbox.entry(OutboxID(rawValue: number)) else {
-            return nil
-        }
-        return entry.id
+        guard let number = Int64(text) else { return nil }
+        return try await outbox.entry(OutboxID(rawValue: number))?.id
     }
 }
 

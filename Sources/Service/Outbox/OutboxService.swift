@@ -24,19 +24,14 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
     }
 
     /// Carries an answer back to the loop.
-    final class Answer {
-        let give: (VarlinkReply) -> Void
-        init(_ give: @escaping (VarlinkReply) -> Void) { self.give = give }
-    }
+    typealias Answer = LoopCallback<VarlinkReply>
 
     private let configuration: OutboxConfiguration
     /// The probe's state; nil without a probe.
     private var internet: InternetState?
     /// The outcomes of deliveries since the start.
     private(set) var transfers = ServiceMetrics.Transfers()
-    /// The thread for calls to the outbox, which write contents to the disk.
-    ///
-    /// The runtime's own threads would do as well, but their pool, once used, wakes up every second.
+    /// The thread for calls to the outbox; the runtime's own pool, once used, wakes up every second.
     private(set) var executor: LoopTaskExecutor?
     var phase = Phase.closed(reason: "the service is not running")
     private(set) var context: ServiceContext?
@@ -103,12 +98,6 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
         let start = DeliveryStart(
             open: open, manager: manager, directory: context.stateDirectory,
             configuration: configuration, internet: internet, monitor: context.manager, service: here)
-        Self.run(start, here, on: executor)
-    }
-
-    private static func run(
-        _ start: DeliveryStart, _ here: LoopBound<OutboxService>, on executor: LoopTaskExecutor?
-    ) {
         Task(executorPreference: executor) {
             do {
                 let outcome = try await start.run()
@@ -133,13 +122,11 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
     package func internetChanged(_ change: CommittedChange) {
         internet = change.internet
         guard case .open(let outbox) = phase else { return }
-        Self.follow(internet, outbox, on: executor)
+        follow(outbox)
     }
 
-    private static func follow(
-        _ internet: InternetState?, _ outbox: RequestOutbox, on executor: LoopTaskExecutor?
-    ) {
-        Task(executorPreference: executor) { try? await outbox.follow(internet) }
+    private func follow(_ outbox: RequestOutbox) {
+        Task(executorPreference: executor) { [internet] in try? await outbox.follow(internet) }
     }
 
     package func reload(_ configuration: ServiceConfiguration) {
@@ -150,10 +137,6 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
 
     private func apply(_ limits: OutboxLimits, _ outbox: RequestOutbox) {
         outbox.limits = limits
-        Self.storeLimits(outbox, on: executor)
-    }
-
-    private static func storeLimits(_ outbox: RequestOutbox, on executor: LoopTaskExecutor?) {
         Task(executorPreference: executor) { try? await outbox.storeLimits() }
     }
 
@@ -165,7 +148,7 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
         let waiting = removeWaiting()
         phase = .open(outbox)
         // The state may have changed since the attempt started.
-        Self.follow(internet, outbox, on: executor)
+        follow(outbox)
         if let limits, outbox.limits != limits { apply(limits, outbox) }
         count()
         for (call, answer) in waiting { begin(call, outbox, answer) }
@@ -178,7 +161,7 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
         record(reason, reason)
         let waiting = removeWaiting()
         phase = .closed(reason: reason)
-        for (_, answer) in waiting { answer.give(.unavailable(reason)) }
+        for (_, answer) in waiting { answer.call(.unavailable(reason)) }
         guard let end else { return tryLater() }
         self.end = nil
         end()

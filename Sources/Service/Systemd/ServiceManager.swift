@@ -15,11 +15,7 @@ package struct ServiceManager: Sendable {
     /// The first passed descriptor (SD_LISTEN_FDS_START, sd_listen_fds(3)).
     private static let first: Int32 = 3
 
-    /// Reads the environment.
-    ///
-    /// - Parameters:
-    ///   - environment: returns a variable's value.
-    ///   - process: the ID of this process; descriptors for another one are ignored.
+    /// Reads the environment; sockets for another process than `process` are ignored.
     package init(environment: (String) -> String?, process: Int32) {
         notify = NotifySocket(name: environment("NOTIFY_SOCKET").flatMap { $0.isEmpty ? nil : $0 })
         let isForUs = environment("WATCHDOG_PID").map { Int32($0) == process } ?? true
@@ -38,9 +34,7 @@ package struct ServiceManager: Sendable {
         }
     }
 
-    /// Reads this process's environment and removes the variables, so that no child takes them for its own.
-    ///
-    /// Called while there is one thread.
+    /// Reads and removes this process's variables, so that no child takes them; called with one thread.
     package static func consumeEnvironment() -> ServiceManager {
         let manager = ServiceManager(
             environment: { getenv($0).map { String(cString: $0) } }, process: getpid())

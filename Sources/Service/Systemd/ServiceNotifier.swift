@@ -66,8 +66,7 @@ package final class ServiceNotifier: ServiceComponent {
     }
 }
 
-/// Sends the service's state to the service manager (sd_notify(3)): datagrams to a socket named by the
-/// environment.
+/// Sends the service's state to the service manager's socket, in datagrams (sd_notify(3)).
 package struct NotifySocket: Sendable {
     private let name: String?
 

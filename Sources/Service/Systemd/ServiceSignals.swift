@@ -40,9 +40,7 @@ package final class ServiceSignals {
     }
 
     /// Receives the signals on the loop's thread.
-    package init(
-        reactor: Reactor, _ body: @escaping (Request) -> Void
-    ) throws(ServiceError) {
+    package init(reactor: Reactor, _ body: @escaping (Request) -> Void) throws(ServiceError) {
         self.reactor = reactor
         do throws(ReactorError) {
             var set = Self.set

@@ -26,9 +26,8 @@ package struct PeerCredentials: Sendable, Equatable {
         // A user is in 65,536 groups at most.
         var numbers = [gid_t](repeating: 0, count: 256)
         var length = socklen_t(numbers.count * MemoryLayout<gid_t>.size)
-        guard getsockopt(socket, SOL_SOCKET, Int32(CLINUX_SO_PEERGROUPS), &numbers, &length) == 0 else {
-            return
-        }
+        guard getsockopt(socket, SOL_SOCKET, Int32(CLINUX_SO_PEERGROUPS), &numbers, &length) == 0
+        else { return }
         groups = Array(numbers.prefix(Int(length) / MemoryLayout<gid_t>.size))
     }
 

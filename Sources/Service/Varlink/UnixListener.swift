@@ -14,8 +14,7 @@ package final class UnixListener {
     private let lock: OwnedDescriptor?
     /// The file's device and inode.
     private let identity: FileIdentity?
-    /// The most connections that wait to be accepted; equal to the kernel's limit (net.core.somaxconn) since
-    /// Linux 5.4.
+    /// The most connections that wait to be accepted: the kernel's own limit since Linux 5.4.
     private static let backlog: Int32 = 4_096
 
     /// Takes over a listening socket (socket activation).
@@ -69,8 +68,7 @@ package final class UnixListener {
     /// Whether the path leads to this socket.
     var isInPlace: Bool { path.map { FileIdentity($0) == identity } ?? true }
 
-    /// Listens at the same path again after the file or its directory was removed; this socket works until it
-    /// is released.
+    /// Listens at the same path again after the file was removed; this socket works until it is released.
     func remade() throws(ServiceError) -> UnixListener {
         guard let path else { throw ServiceError("a socket that was handed over cannot be made again") }
         try Self.makeDirectory(of: path)
@@ -85,9 +83,7 @@ package final class UnixListener {
         case .some(let lock): number = lock.number
         case nil: return nil
         }
-        guard FileIdentity(descriptor: number).isSame(as: path + ".lock") else {
-            return nil
-        }
+        guard FileIdentity(descriptor: number).isSame(as: path + ".lock") else { return nil }
         // Both descriptors share the lock until the last is closed (flock(2)).
         let copy = fcntl(number, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { throw Self.error("fcntl(F_DUPFD_CLOEXEC)") }

@@ -16,13 +16,10 @@ package struct VarlinkClient: ~Copyable {
 
     /// Connects; fails at once if no service listens (``ServiceError/Kind/absent``).
     ///
-    /// Waits while the listener's queue is full: the kernel admits waiting clients one after the other
-    /// (unix(7), SO_SNDTIMEO).
+    /// Waits while the queue is full, until `limit` of ``Reactor/now`` (``ServiceError/Kind/busy``): the
+    /// kernel admits waiting clients one after the other (unix(7), SO_SNDTIMEO).
     ///
-    /// - Parameters:
-    ///   - replyLimit: the longest reply in bytes.
-    ///   - limit: when the wait for a place ends (``ServiceError/Kind/busy``), on the monotonic clock
-    /// (``Reactor/now``).
+    /// - Parameter replyLimit: the longest reply in bytes.
     package init(path: String, replyLimit: Int = 16 << 20, until limit: Int64? = nil) throws(ServiceError) {
         let address = try UnixAddress(path)
         let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -51,9 +48,7 @@ package struct VarlinkClient: ~Copyable {
         }
     }
 
-    /// Sends bytes unchanged.
-    ///
-    /// - Parameter limit: the time limit, on the monotonic clock (``Reactor/now``).
+    /// Sends bytes unchanged, until `limit` on the monotonic clock (``Reactor/now``).
     package func send(_ bytes: [UInt8], until limit: Int64) throws(ServiceError) {
         var rest = bytes[...]
         while !rest.isEmpty {

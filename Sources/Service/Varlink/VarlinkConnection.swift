@@ -131,10 +131,7 @@ final class VarlinkConnection {
         updateWait()
     }
 
-    /// The service ends: calls that were received are still answered, and the first call of a new client.
-    ///
-    /// With socket activation a later client waits for the next service; one that was accepted a moment
-    /// earlier must not be dropped.
+    /// The service ends: received calls are still answered, and the first call of a client accepted just now.
     func drain() {
         isDraining = true
         if !isEnded { read() }

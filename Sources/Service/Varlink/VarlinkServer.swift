@@ -36,9 +36,7 @@ package final class VarlinkServer: ServiceComponent {
     private var stopped: (() -> Void)?
     private var refusals: UInt64 = 0
 
-    /// - Parameters:
-    ///   - listener: makes the socket when the service starts.
-    ///   - statusService: answers the clients' calls.
+    /// - Parameter listener: makes the socket when the service starts.
     package init(
         limits: VarlinkLimits, statusService: StatusService,
         mayUseOutbox: @escaping (PeerCredentials) -> Bool,
@@ -139,9 +137,7 @@ package final class VarlinkServer: ServiceComponent {
         for _ in 0..<64 {
             let number = clinux_accept(listener.descriptor.number)
             guard number >= 0 else {
-                if errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM {
-                    pauseAccepting()
-                }
+                if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { pauseAccepting() }
                 return
             }
             let descriptor = OwnedDescriptor(adopting: number)
@@ -160,8 +156,7 @@ package final class VarlinkServer: ServiceComponent {
         }
     }
 
-    /// Pauses when no descriptor is left: further clients wait in the kernel's queue, which would be reported
-    /// in every turn.
+    /// Pauses when no descriptor is left: clients wait in the kernel's queue, and would wake each turn.
     private func pauseAccepting() {
         guard let context, let listener, acceptTimer == nil else { return }
         context.log(.warning, "no client can be let in: \(String(cString: strerror(errno)))")
@@ -183,9 +178,7 @@ package final class VarlinkServer: ServiceComponent {
         if !connection.open() { connection.close() }
     }
 
-    func update(_ connection: VarlinkConnection, isIdle: Bool) {
-        quota.update(connection.id, isIdle: isIdle)
-    }
+    func update(_ connection: VarlinkConnection, isIdle: Bool) { quota.update(connection.id, isIdle: isIdle) }
 
     func closed(_ connection: VarlinkConnection) {
         quota.remove(connection.id)
@@ -239,15 +232,12 @@ package final class VarlinkServer: ServiceComponent {
             }
         case .history where !isOwner(connection.peer) && publicUnread > limits.publicUnread:
             connection.answer(.limit("others have not read their answers yet"))
-        default:
-            statusService.answer(request) { [weak connection] in connection?.answer($0) }
+        default: statusService.answer(request) { [weak connection] in connection?.answer($0) }
         }
     }
 
     /// The unread bytes of all clients but the owners.
-    private var publicUnread: Int {
-        connections.values.reduce(0) { isOwner($1.peer) ? $0 : $0 + $1.unread }
-    }
+    private var publicUnread: Int { connections.values.reduce(0) { isOwner($1.peer) ? $0 : $0 + $1.unread } }
 
     /// Permits a connection to watch or wait, or refuses it with an answer.
     private func admit(_ connection: VarlinkConnection) -> Bool {
@@ -260,8 +250,7 @@ package final class VarlinkServer: ServiceComponent {
 
 // The socket's file may be removed while the service runs, mostly with its directory; then it is made again.
 extension VarlinkServer {
-    /// How long the service waits for a removed directory to be made again before it makes the directory
-    /// itself.
+    /// How long the service waits for a removed directory before it makes the directory itself.
     private static let firstPause: Int64 = 1_000_000_000
     private static let longestPause: Int64 = 60_000_000_000
 

@@ -30,14 +30,11 @@ extension ServiceOption {
     /// Whether a change applies when the configuration is read again (SIGHUP).
     ///
     /// Other options would need another socket, monitor or file.
-    package var isLive: Bool {
-        Self.liveTables.contains { key.hasPrefix($0) } || Self.liveKeys.contains(key)
-    }
+    package var isLive: Bool { Self.liveTables.contains { key.hasPrefix($0) } || Self.liveKeys.contains(key) }
 
     private static let liveTables = ["probe.", "hooks."]
     private static let liveKeys: Set = [
         "outbox.entries", "outbox.bytes", "outbox.body", "outbox.when-full", "metrics.file",
-        "metrics.interval",
-        "log.level", "log.changes",
+        "metrics.interval", "log.level", "log.changes",
     ]
 }

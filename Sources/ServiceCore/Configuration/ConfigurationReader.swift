@@ -30,14 +30,12 @@ package struct ConfigurationReader {
     package mutating func read(file: String, _ bytes: [UInt8]) {
         let entries: [TOMLEntry]
         do throws(TOMLError) { entries = try TOMLReader.entries(in: bytes) } catch {
-            return problems.append(
-                ConfigurationProblem(place: "\(file):\(error.line)", key: nil, problem: error.problem))
+            return fail(place: "\(file):\(error.line)", error.problem)
         }
         for entry in entries {
             let place = "\(file):\(entry.line)"
             guard let option = ServiceOption.named(entry.key) else {
-                problems.append(
-                    ConfigurationProblem(place: place, key: entry.key, problem: Self.unknown(entry.key)))
+                fail(place: place, key: entry.key, Self.unknown(entry.key))
                 continue
             }
             set(option, entry.value, place, key: entry.key)
@@ -52,8 +50,7 @@ package struct ConfigurationReader {
                 let nearest = NearestWord.to(
                     name.lowercased(), in: ServiceOption.all.map { $0.variable.lowercased() })
                 let advice = nearest.map { "; did you mean \($0.uppercased())?" } ?? ""
-                problems.append(
-                    ConfigurationProblem(place: name, key: nil, problem: "unknown variable" + advice))
+                fail(place: name, "unknown variable" + advice)
                 continue
             }
             set(option, option.kind.value(plain: text), name, key: nil)
@@ -68,8 +65,7 @@ package struct ConfigurationReader {
             guard let option = ServiceOption.all.first(where: { $0.flag == flag }) else {
                 let nearest = NearestWord.to(flag, in: ServiceOption.all.map(\.flag))
                 let advice = nearest.map { "; did you mean \($0)?" } ?? "; see reach serve --help"
-                problems.append(
-                    ConfigurationProblem(place: word, key: nil, problem: "unknown option" + advice))
+                fail(place: word, "unknown option" + advice)
                 // The next word is the option's value and not another mistake.
                 if flag == word, rest.first?.hasPrefix("--") == false { rest.removeFirst() }
                 continue
@@ -79,53 +75,40 @@ package struct ConfigurationReader {
             } else if let text = rest.popFirst() {
                 set(option, option.kind.value(plain: text), flag, key: nil)
             } else {
-                problems.append(
-                    ConfigurationProblem(
-                        place: flag, key: nil,
-                        problem: "the value is missing; allowed is \(option.kind.allowed)"))
+                fail(place: flag, "the value is missing; allowed is \(option.kind.allowed)")
             }
         }
     }
 
     /// Records a problem with the input.
-    package mutating func fail(place: String, _ problem: String) {
-        problems.append(ConfigurationProblem(place: place, key: nil, problem: problem))
+    package mutating func fail(place: String, key: String? = nil, _ problem: String) {
+        problems.append(ConfigurationProblem(place: place, key: key, problem: problem))
     }
 
     /// Checks rules about more than one key; called once, after all input was read.
     package mutating func finish() {
         if let listen = configuration.metrics.listen, !listen.isLoopback, !configuration.metrics.allowsRemote
         {
-            problems.append(
-                ConfigurationProblem(
-                    place: places["metrics.listen"] ?? "", key: "metrics.listen",
-                    problem:
-                        "\(listen) can be reached by other machines; set metrics.allow-remote = true where "
-                        + "that is meant, or listen at 127.0.0.1:\(listen.port)"))
+            fail(
+                place: places["metrics.listen"] ?? "", key: "metrics.listen",
+                "\(listen) can be reached by other machines; set metrics.allow-remote = true where "
+                    + "that is meant, or listen at 127.0.0.1:\(listen.port)")
         }
         if (1..<100).contains(configuration.probe.status) {
-            problems.append(
-                ConfigurationProblem(
-                    place: places["probe.status"] ?? "", key: "probe.status",
-                    problem:
-                        "\(configuration.probe.status) is no status; allowed is 100 to 599, or 0 for 200 to 299"
-                ))
+            fail(
+                place: places["probe.status"] ?? "", key: "probe.status",
+                "\(configuration.probe.status) is no status; allowed is 100 to 599, or 0 for 200 to 299")
         }
         if !configuration.metrics.file.isEmpty, !configuration.metrics.file.hasSuffix(".prom") {
-            problems.append(
-                ConfigurationProblem(
-                    place: places["metrics.file"] ?? "", key: "metrics.file",
-                    problem: "\"\(configuration.metrics.file)\" has to end with .prom, or nobody collects it")
-            )
+            fail(
+                place: places["metrics.file"] ?? "", key: "metrics.file",
+                "\"\(configuration.metrics.file)\" has to end with .prom, or nobody collects it")
         }
     }
 
     private mutating func set(_ option: ServiceOption, _ value: TOMLValue, _ place: String, key: String?) {
         if let allowed = option.apply(value, to: &configuration) {
-            problems.append(
-                ConfigurationProblem(
-                    place: place, key: key, problem: "\(value.tomlText) is not allowed; allowed is \(allowed)"
-                ))
+            fail(place: place, key: key, "\(value.tomlText) is not allowed; allowed is \(allowed)")
         } else {
             places[option.key] = place
         }
@@ -156,9 +139,8 @@ package enum NearestWord {
         var best: (word: String, distance: Int)?
         for candidate in candidates {
             let distance = distance(written, Array(candidate.utf8))
-            guard distance <= max(1, candidate.utf8.count / 3), distance < best?.distance ?? .max else {
-                continue
-            }
+            guard distance <= max(1, candidate.utf8.count / 3), distance < best?.distance ?? .max
+            else { continue }
             best = (candidate, distance)
         }
         return best?.word

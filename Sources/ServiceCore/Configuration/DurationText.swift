@@ -32,8 +32,7 @@ package enum DurationText {
         return overflow ? nil : .nanoseconds(nanoseconds)
     }
 
-    /// The shortest text that `duration(_:)` reads as the same duration: in the largest unit without a
-    /// remainder.
+    /// The shortest text that `duration(_:)` reads as the same duration: in the largest unit that divides it.
     package static func text(_ duration: Duration) -> String {
         let nanoseconds = duration.inNanoseconds
         if nanoseconds == 0 { return "0s" }

@@ -5,8 +5,7 @@ import ReachabilityCore
 extension ServiceOption {
     /// Every option, in the order of the sample file.
     package static let all: [ServiceOption] =
-        general + monitor + probe + outbox + history + hooks + metrics
-        + log
+        general + monitor + probe + outbox + history + hooks + metrics + log
 
     private static let general: [ServiceOption] = [
         ServiceOption(
@@ -150,8 +149,7 @@ extension ServiceOption {
     private static let log: [ServiceOption] = [
         ServiceOption(
             "log.level", .choice(LogPriority.names.map(\.name)), "The least urgent lines that are written.",
-            { .string($0.log.level.name) },
-            set: { $0.log.level = LogPriority(name: $1.text) ?? .info }),
+            { .string($0.log.level.name) }, set: { $0.log.level = LogPriority(name: $1.text) ?? .info }),
         ServiceOption(
             "log.format", .choice(["auto", "journal", "plain"]),
             "journal: the priority before each line and no time; plain: with the time; auto: journal where it listens.",
@@ -166,8 +164,7 @@ extension ServiceOption {
 extension LogPriority {
     static let names: [(name: String, priority: LogPriority)] = [
         ("critical", .critical), ("error", .error), ("warning", .warning), ("notice", .notice),
-        ("info", .info),
-        ("debug", .debug),
+        ("info", .info), ("debug", .debug),
     ]
 
     /// The priority's name in configurations and plain logs.

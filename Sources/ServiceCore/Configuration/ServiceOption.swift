@@ -4,9 +4,7 @@ import FoundationEssentials
 import ReachabilityCore
 import SessionCore
 
-/// An option: in the file, on the command line, and in the environment.
-///
-/// Its only description: help text, the sample file and the manual are generated from it.
+/// An option: in the file, on the command line, and in the environment; help and manual are made from it.
 package struct ServiceOption: Sendable {
     /// The type of its values.
     package enum Kind: Sendable, Equatable {
@@ -51,8 +49,7 @@ package struct ServiceOption: Sendable {
 
     /// The variable of the environment: `REACH_SERVE_HOOKS_TIMEOUT`.
     package var variable: String {
-        Self.variablePrefix
-            + String(key.uppercased().map { $0 == "." || $0 == "-" ? "_" : $0 })
+        Self.variablePrefix + String(key.uppercased().map { $0 == "." || $0 == "-" ? "_" : $0 })
     }
 
     /// The prefix of all variables.
@@ -95,8 +92,7 @@ extension ServiceOption.Kind {
     /// The longest path in bytes: PATH_MAX with its NUL (path_resolution(7)).
     private static let longestPath = 4095
 
-    /// The allowed values in place of an invalid one; for a value of the right kind that is too long, the
-    /// allowed length.
+    /// The allowed values for an invalid one; for one that is only too long, the allowed length.
     func allowed(insteadOf value: TOMLValue) -> String {
         let count = value.text.utf8.count
         switch self {
@@ -123,8 +119,7 @@ extension ServiceOption.Kind {
         case (.duration(let range), .string(let text)):
             DurationText.duration(text).map(range.contains) ?? false
         case (.choice(let words), .string(let word)): words.contains(word)
-        case (.list, .array(let values)):
-            values.allSatisfy { if case .string = $0 { true } else { false } }
+        case (.list, .array(let values)): values.allSatisfy { if case .string = $0 { true } else { false } }
         case (.endpoint, .string(let text)): text.isEmpty || Endpoint(text) != nil
         case (.url, .string(let text)): text.isEmpty || (try? URL(spoken: text)) != nil
         default: false
@@ -136,8 +131,7 @@ extension ServiceOption.Kind {
         switch self {
         case .boolean: text == "true" ? .boolean(true) : text == "false" ? .boolean(false) : .string(text)
         case .integer: Int64(text).map { .integer($0) } ?? .string(text)
-        case .list:
-            .array(text.split(separator: ",").map { .string(String($0)) })
+        case .list: .array(text.split(separator: ",").map { .string(String($0)) })
         default: .string(text)
         }
     }

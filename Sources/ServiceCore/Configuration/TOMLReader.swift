@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the part of TOML 1.0 that a configuration needs.
+/// Reads tables, dotted and quoted keys, one-line strings, numbers, booleans, lists and comments of TOML 1.0.
 ///
-/// That is: tables, dotted and quoted keys, one-line strings, integers, fractions, booleans, lists and
-/// comments. Everything else is an error that says so.
-///
-/// Written here because the messages need the line of each key. The package TOMLKit reports lines of syntax
-/// errors only, and its C++ throws exceptions for them, which end a device program that is linked without
-/// unwind tables (packaging/device/README.md).
+/// Everything else is an error. Written here because the messages need the line of each key. The package
+/// TOMLKit reports lines of syntax errors only, and its C++ throws exceptions for them, which end a device
+/// program that is linked without unwind tables (packaging/device/README.md).
 package struct TOMLReader {
     /// The largest file in bytes.
     package static let sizeLimit = 1 << 20

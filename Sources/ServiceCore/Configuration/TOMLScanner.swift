@@ -38,9 +38,7 @@ struct TOMLScanner {
         position += 1
     }
 
-    mutating func skipBlank() {
-        while let peek, peek == 0x20 || peek == 0x09 { position += 1 }
-    }
+    mutating func skipBlank() { while let peek, peek == 0x20 || peek == 0x09 { position += 1 } }
 
     mutating func consume(_ character: Unicode.Scalar) -> Bool {
         guard peek == UInt8(ascii: character) else { return false }
@@ -54,9 +52,7 @@ struct TOMLScanner {
         try skipComment()
         if peek == 0x0D { position += 1 }
         guard let peek else { return }
-        guard peek == UInt8(ascii: "\n") else {
-            throw error("a new line is expected here, not \(found)")
-        }
+        guard peek == UInt8(ascii: "\n") else { throw error("a new line is expected here, not \(found)") }
         skip()
     }
 

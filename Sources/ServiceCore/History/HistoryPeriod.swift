@@ -15,8 +15,7 @@ package struct HistoryPeriod: Sendable, Equatable {
     /// Nil for other JSON.
     package init?(_ json: JSONValue) {
         guard let since = json["since"]?.string.flatMap({ WallTime($0) }),
-            let status = ReachabilityStatus.allCases.first(where: { $0.description == json["status"]?.string }
-            )
+            let status = json["status"]?.string.flatMap({ ReachabilityStatus($0) })
         else { return nil }
         self.status = status
         self.since = since
@@ -27,9 +26,7 @@ package struct HistoryPeriod: Sendable, Equatable {
 }
 
 extension HistoryTimeline {
-    /// Builds a time line from a service's reply: without changes of the path below one status.
-    ///
-    /// - Parameter periods: in order, without overlap.
+    /// Builds a time line from a service's reply, whose periods are in order, without overlap.
     package init(periods: [HistoryPeriod], from: WallTime, to: WallTime) {
         // Each period as a run of its own, so that the time between two is a gap.
         var runs: [HistoryRun] = []

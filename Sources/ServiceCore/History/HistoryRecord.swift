@@ -10,8 +10,7 @@ package struct HistoryRecord: Sendable, Equatable {
     package var run: Int64
     /// When it was committed, by the wall clock of that moment.
     package var wall: WallTime
-    /// The same by the boot clock, which is never set and counts during suspension (CLOCK_BOOTTIME);
-    /// nanoseconds.
+    /// The same by the boot clock in nanoseconds, which is never set and counts during suspension.
     package var boot: Int64
     /// Whether the status changed; else only the path did.
     package var isStatus: Bool
@@ -27,10 +26,8 @@ package struct HistoryRecord: Sendable, Equatable {
 
     package init(
         id: Int64 = 0, run: Int64, wall: WallTime, boot: Int64, isStatus: Bool = true,
-        status: ReachabilityStatus,
-        isOnline: Bool, interface: String? = nil, medium: String? = nil, generation: UInt64 = 1,
-        reason: String,
-        code: String
+        status: ReachabilityStatus, isOnline: Bool, interface: String? = nil, medium: String? = nil,
+        generation: UInt64 = 1, reason: String, code: String
     ) {
         self.id = id
         self.run = run
@@ -52,8 +49,7 @@ package struct HistoryRecord: Sendable, Equatable {
             run: run, wall: change.wall, boot: boot, isStatus: change.event != .path, status: change.status,
             isOnline: change.path.isOnline, interface: change.path.interface,
             medium: change.path.medium?.rawValue, generation: change.generation,
-            reason: change.reason.sentence,
-            code: change.reason.code.rawValue)
+            reason: change.reason.sentence, code: change.reason.code.rawValue)
     }
 }
 

@@ -18,13 +18,6 @@ package struct HistorySpan: Sendable, Equatable {
     /// Nil in a gap.
     package var record: HistoryRecord?
 
-    package init(from: WallTime, to: WallTime, state: State, record: HistoryRecord? = nil) {
-        self.from = from
-        self.to = to
-        self.state = state
-        self.record = record
-    }
-
     package var duration: Duration { to.time(since: from) }
 }
 
@@ -38,9 +31,8 @@ package struct HistoryTimeline: Sendable, Equatable {
 
     /// Builds the time line from stored records.
     ///
-    /// The clock of a device may be set while the service runs, above all soon after the start of a device
-    /// without a battery for its clock. So each run is laid out by the boot clock, and ends where the wall
-    /// clock showed its last sign of life.
+    /// A device's clock may be set while the service runs: each run is laid out by the boot clock, and ends
+    /// where the wall clock showed its last sign of life.
     ///
     /// - Parameters:
     ///   - runs: in the order of their starts.
@@ -100,8 +92,7 @@ package struct HistoryTimeline: Sendable, Equatable {
     }
 }
 
-// A wall time reaches 292 years to either side of 1970, so the difference of two may exceed the range of
-// nanoseconds.
+// The difference of two wall times may exceed the range of nanoseconds (292 years).
 extension WallTime {
     /// The exact time from `earlier` to this moment, for any distance.
     package func time(since earlier: WallTime) -> Duration {
@@ -131,7 +122,5 @@ extension WallTime {
 
 extension Duration {
     /// The whole milliseconds.
-    var inMilliseconds: Int64 {
-        Int64(clamping: attoseconds / 1_000_000_000_000_000)
-    }
+    var inMilliseconds: Int64 { Int64(clamping: attoseconds / 1_000_000_000_000_000) }
 }

@@ -24,9 +24,7 @@ package struct HookEvent: Sendable, Equatable {
         skipped = 0
     }
 
-    /// Replaces this change, which no hook has got yet, by a newer one.
-    ///
-    /// Compares with the status of the hooks' last event: a status that came and went is no change.
+    /// Replaces this change, which no hook has got yet; a status that came and went is no change.
     package mutating func supersede(with newer: CommittedChange) {
         isStatus = previous.map { $0 != newer.status } ?? true
         isInternet = isInternet && newer.isInternet

@@ -2,11 +2,9 @@
 
 import ReachabilityCore
 
-/// Decides which hook runs next: one at a time, in the order of their names, each round with the newest
-/// state.
+/// Decides which hook runs next: one at a time, in the order of their names.
 ///
-/// During a round only the newest change waits; earlier ones are counted and skipped. So slow hooks make no
-/// growing queue, and the last state is always delivered.
+/// During a round only the newest change waits; earlier ones are counted and skipped.
 package struct HookQueueStateMachine: ~Copyable, Sendable {
     /// The next action.
     package enum Step: Sendable, Equatable {

@@ -18,9 +18,7 @@ package struct HookFile: Sendable, Equatable {
 
 /// Decides which programs the service runs: those that only root or its own user can have placed.
 package enum HookRules {
-    /// Why a program is not run; nil if it may be.
-    ///
-    /// - Parameter user: the service's user; programs of root are accepted too.
+    /// Why a program is not run; nil if it may be, as those of root and of `user`, the service's own.
     package static func refusal(_ file: HookFile, user: UInt32) -> String? {
         switch file.kind {
         case .link: return "is a symbolic link; put the program itself there"
@@ -50,9 +48,8 @@ package enum HookRules {
 
     /// Whether a name is a hook's: not hidden, and no leftover of editors and package managers.
     package static func isHook(_ name: String) -> Bool {
-        guard let first = name.utf8.first, first != UInt8(ascii: "."), !name.hasSuffix("~") else {
-            return false
-        }
+        guard let first = name.utf8.first, first != UInt8(ascii: "."), !name.hasSuffix("~")
+        else { return false }
         return ![
             ".rpmsave", ".rpmorig", ".rpmnew", ".swp", ".bak", ".disabled", ".dpkg-old", ".dpkg-dist",
             ".dpkg-new", ".dpkg-tmp",

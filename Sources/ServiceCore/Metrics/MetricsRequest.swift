@@ -57,9 +57,8 @@ package enum MetricsRequest: Sendable, Equatable {
             hosts += 1
             let value = line[line.index(after: colon)...].utf8.filter { $0 != 0x20 && $0 != 0x09 }
             // Characters that an authority cannot have (RFC 3986 §3.2).
-            guard value.allSatisfy({ $0 > 0x20 && $0 != 0x7F && !"/?#@,".utf8.contains($0) }) else {
-                return false
-            }
+            guard value.allSatisfy({ $0 > 0x20 && $0 != 0x7F && !"/?#@,".utf8.contains($0) })
+            else { return false }
         }
         return hosts == 1 || hosts == 0 && !needsHost
     }
@@ -74,9 +73,8 @@ package enum MetricsRequest: Sendable, Equatable {
     /// accepts (RFC 9112 §3.2.2).
     private static func path(_ target: Substring) -> Substring? {
         if target.utf8.first == UInt8(ascii: "/") || target == "*" { return target }
-        guard let scheme = ["http://", "https://"].first(where: { target.lowercased().hasPrefix($0) }) else {
-            return nil
-        }
+        guard let scheme = ["http://", "https://"].first(where: { target.lowercased().hasPrefix($0) })
+        else { return nil }
         let rest = target.dropFirst(scheme.count)
         guard let end = rest.firstIndex(where: { $0 == "/" || $0 == "?" || $0 == "#" }) else {
             return rest.isEmpty ? nil : "/"

@@ -43,7 +43,6 @@ package struct PrometheusText: ~Copyable, Sendable {
         line.append(literal: "\n")
     }
 
-    /// Writes one sample.
     package mutating func sample(
         _ name: StaticString, _ labels: [(name: StaticString, value: String)], _ number: Number
     ) {
@@ -69,9 +68,8 @@ package struct PrometheusText: ~Copyable, Sendable {
         line.append(literal: "\n")
     }
 
-    // The format escapes backslash, quotation mark and line feed in labels. Direction marks and control
-    // characters are replaced, since names of interfaces are untrusted and the text may be shown on a
-    // terminal.
+    // The format escapes backslash, quotation mark and line feed. Names of interfaces are untrusted and may
+    // be shown on a terminal, so direction marks and control characters are replaced.
     private static func escaped(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {

@@ -39,9 +39,7 @@ package struct ConnectionQuota: Sendable {
 
     package var count: Int { clients.count }
 
-    /// Admits or refuses a new connection.
-    ///
-    /// - Parameter isMember: whether it may use the outbox.
+    /// Admits or refuses a new connection; `isMember` says whether it may use the outbox.
     package mutating func admit(user: UInt32, isOwner: Bool, isMember: Bool = false) -> Admission {
         let standing: Standing = isOwner ? .owner : isMember ? .member : .other
         var victim: ID?
@@ -92,8 +90,7 @@ package struct ConnectionQuota: Sendable {
     package mutating func remove(_ id: ID) { clients[id] = nil }
 }
 
-/// Limits the connections that watch or wait, in all and for each user: they are busy for as long as they
-/// like.
+/// Limits the connections that watch or wait, in all and for each user.
 package struct SubscriptionQuota: Sendable {
     private struct Subscriber: Sendable {
         var user: UInt32

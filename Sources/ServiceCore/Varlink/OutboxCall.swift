@@ -36,15 +36,11 @@ package enum OutboxCall: Sendable, Equatable {
     case retry(id: String)
     case remove(id: String)
     case wait(id: String, timeout: Duration?)
-    case pause
-    case resume
-    case flush
-    case directory
+    case pause, resume, flush, directory
     /// A piece of a content; without a name the first one.
     case addContent(String?, [UInt8])
 
-    /// Whether the service would read secrets that the caller may not read: files and the service's
-    /// environment.
+    /// Whether the service would read secrets for the caller: files and the service's environment.
     package var readsSecrets: Bool {
         if case .enqueue(let draft) = self { !draft.secrets.isEmpty } else { false }
     }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The interface of the service, in varlink's language.
-///
-/// A contract with programs: methods, fields and errors are added, never changed and never removed.
+/// The interface of the service, in varlink's language: things are added, never changed or removed.
 package enum ServiceInterface {
     package static let name = "io.reach.Reachability"
 

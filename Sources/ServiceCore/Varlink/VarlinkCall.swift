@@ -51,9 +51,7 @@ package struct VarlinkCall: Sendable, Equatable {
     }
 
     /// The interface of the method: the text before the last dot; nil without a dot.
-    package var interface: Substring? {
-        method.lastIndex(of: ".").map { method[..<$0] }
-    }
+    package var interface: Substring? { method.lastIndex(of: ".").map { method[..<$0] } }
 
     /// The call as a message, with its NUL.
     package var message: [UInt8] {

@@ -45,24 +45,16 @@ package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
     }
 
     /// Whether the rest of a message is missing.
-    private var awaitsRest: Bool {
-        if case .ready = state { framer.isInside } else { false }
-    }
+    private var awaitsRest: Bool { if case .ready = state { framer.isInside } else { false } }
 
     /// Whether no call is under way.
-    package var isIdle: Bool {
-        if case .ready = state { !framer.isInside } else { false }
-    }
+    package var isIdle: Bool { if case .ready = state { !framer.isInside } else { false } }
 
     /// Whether this is a subscription.
-    package var isMonitoring: Bool {
-        if case .monitoring = state { true } else { false }
-    }
+    package var isMonitoring: Bool { if case .monitoring = state { true } else { false } }
 
     /// Whether it takes no more bytes.
-    package var isEnding: Bool {
-        if case .ending = state { true } else { false }
-    }
+    package var isEnding: Bool { if case .ending = state { true } else { false } }
 
     package mutating func received(_ bytes: some Collection<UInt8>) -> Step {
         switch state {
@@ -78,9 +70,7 @@ package struct VarlinkConnectionStateMachine: ~Copyable, Sendable {
         return .nothing
     }
 
-    /// The next step; called again until it is `nothing`.
-    ///
-    /// - Parameter unread: the bytes that the client has not read yet.
+    /// The next step; called again until it is `nothing`; the client has not read `unread` bytes yet.
     package mutating func next(unread: Int) -> Step {
         guard case .ready = state, unread <= limits.unread else { return .nothing }
         while true {

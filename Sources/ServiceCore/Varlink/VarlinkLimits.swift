@@ -2,12 +2,9 @@
 
 /// The limits that keep one client from exhausting the service's memory or blocking other clients.
 package struct VarlinkLimits: Sendable, Equatable {
-    /// The longest message of the outbox's users, in bytes.
-    ///
-    /// It may contain a request's body.
+    /// The longest message of the outbox's users in bytes, with a request's body.
     package var messageSize = 1 << 20
-    /// The longest message of other users: calls about the network are short, and an incomplete message costs
-    /// memory.
+    /// The longest message of other users: calls about the network are short.
     package var publicMessageSize = 16 << 10
     /// The connections in all.
     package var clients = 256
@@ -25,8 +22,7 @@ package struct VarlinkLimits: Sendable, Equatable {
     package var publicSubscriptionsPerUser = 32
     /// The subscriptions reserved for root and the service's own user.
     package var reservedSubscriptions = 32
-    /// The unread bytes above which a connection's calls are not answered, and its subscription skips
-    /// changes.
+    /// The unread bytes above which calls are not answered, and a subscription skips changes.
     package var unread = 64 << 10
     /// The unread bytes of all other clients together above which they get no more long answers.
     package var publicUnread = 8 << 20

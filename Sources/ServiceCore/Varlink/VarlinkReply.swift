@@ -67,32 +67,26 @@ extension VarlinkReply {
     package static let expectedMore = Self(error: "org.varlink.service.ExpectedMore")
 
     /// The message is invalid; the connection ends with this reply.
-    package static func malformed(_ reason: String) -> Self {
-        Self(error: ServiceInterface.name + ".MalformedMessage", ["reason": .string(reason)])
-    }
+    package static func malformed(_ reason: String) -> Self { failure("MalformedMessage", reason) }
 
     /// A limit of the service is reached.
-    package static func limit(_ reason: String) -> Self {
-        Self(error: ServiceInterface.name + ".LimitReached", ["reason": .string(reason)])
-    }
+    package static func limit(_ reason: String) -> Self { failure("LimitReached", reason) }
 
     /// The time limit of a wait was reached.
-    package static func timedOut(_ reason: String) -> Self {
-        Self(error: ServiceInterface.name + ".TimedOut", ["reason": .string(reason)])
-    }
+    package static func timedOut(_ reason: String) -> Self { failure("TimedOut", reason) }
 
     /// The service has no such component, or it does not work.
-    package static func unavailable(_ reason: String) -> Self {
-        Self(error: ServiceInterface.name + ".Unavailable", ["reason": .string(reason)])
-    }
+    package static func unavailable(_ reason: String) -> Self { failure("Unavailable", reason) }
 
     /// Another request has this idempotency key.
-    package static func keyTaken(_ reason: String) -> Self {
-        Self(error: ServiceInterface.name + ".KeyTaken", ["reason": .string(reason)])
-    }
+    package static func keyTaken(_ reason: String) -> Self { failure("KeyTaken", reason) }
 
     /// There is no such entry in the outbox.
     package static func noSuchEntry(_ id: String) -> Self {
         Self(error: ServiceInterface.name + ".NoSuchEntry", ["id": .string(id)])
+    }
+
+    private static func failure(_ name: String, _ reason: String) -> Self {
+        Self(error: "\(ServiceInterface.name).\(name)", ["reason": .string(reason)])
     }
 }

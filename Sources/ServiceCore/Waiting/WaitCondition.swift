@@ -63,14 +63,9 @@ package struct WaitProgress: Sendable {
 
     package init(stable: Duration) { self.stable = stable }
 
-    /// Records the current match.
-    ///
-    /// Another interface restarts the time, as an interruption does.
+    /// Records the current match; another interface restarts the time, as an interruption does.
     package mutating func observe(_ match: String?, at now: MonotonicInstant) {
-        guard let match else {
-            held = nil
-            return
-        }
+        guard let match else { return held = nil }
         if held?.interface != match { held = (now, match) }
     }
 

@@ -3,16 +3,13 @@
 import CIDN
 package import FoundationEssentials
 
-/// Names of hosts in other letters than those of ASCII, in the form that goes over the network: A-labels (RFC
-/// 5891 §4, UTS #46).
+/// Converts international names of hosts to A-labels (RFC 5891 §4, UTS #46).
 ///
-/// Names are converted where they come in, so that origins, cookies, pins and keys of caches see one
-/// spelling.
+/// Names are converted where they come in: origins, cookies, pins and keys of caches see one spelling.
 package enum InternationalHost {
     /// The name in ASCII; a name that is in ASCII already is not touched.
     ///
-    /// - Throws: ``SessionError/Code/missingLibrary`` without libidn2, ``SessionError/Code/badURL`` for what
-    ///   is no name.
+    /// - Throws: ``SessionError/Code/missingLibrary`` without libidn2; ``SessionError/Code/badURL``.
     package static func ascii(_ name: String) throws(SessionError) -> String {
         if name.utf8.allSatisfy({ $0 < 0x80 }) { return name }
         // A name has 253 bytes at most (RFC 1035 §2.3.4); libidn2 refuses longer ones.

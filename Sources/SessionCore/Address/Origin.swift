@@ -4,10 +4,9 @@ public import FoundationEssentials
 
 /// Who answers behind a URL: scheme, host and port (RFC 6454 §4, RFC 9110 §4.3.1).
 ///
-/// Limits, pools of connections and the question whether credentials may follow a redirect go by it. Two
-/// spellings of one origin are equal: letters of either case, a percent-encoded or international host, a
-/// default port that is written out. Addresses are not reckoned: `[::1]` and `[0::1]` count as two, which
-/// never lets a secret out.
+/// Limits, connection pools and the fate of credentials in redirects depend on it. Spellings of one origin
+/// are equal: case, a percent-encoded or international host, a written default port. Those of an address are
+/// not (`[::1]`, `[0::1]`), which never lets a secret out.
 public struct Origin: Sendable, Hashable, CustomStringConvertible {
     /// `http` or `https`.
     public let scheme: String

@@ -4,8 +4,7 @@ package import FoundationEssentials
 
 /// A URI or a part of one that is completed by a base (RFC 3986 §4.1).
 ///
-/// Read as browsers do: what has no place in a URI is percent-encoded where that is possible, since servers
-/// send spaces and raw UTF-8.
+/// Read as browsers do: what a URI cannot have is percent-encoded, since servers send spaces and raw UTF-8.
 package struct URIReference: Sendable, Equatable {
     package private(set) var scheme: String?
     package private(set) var authority: String?
@@ -41,10 +40,7 @@ package struct URIReference: Sendable, Equatable {
         path = Self.encoded(rest, allowing: "/")
     }
 
-    /// The URL that this means where it stands in, or came from, a resource at `base` (RFC 3986 §5.2.2); nil
-    /// where none comes of it.
-    ///
-    /// A fragment of the base is not taken over.
+    /// The URL of the reference in a resource at `base`, without that one's fragment (RFC 3986 §5.2.2).
     package func resolved(against base: URL) -> URL? {
         guard let base = URIReference(base.absoluteString), base.scheme != nil else { return nil }
         var target = self
@@ -107,11 +103,8 @@ package struct URIReference: Sendable, Equatable {
         return String(decoding: bytes, as: UTF8.self).lowercased()
     }
 
-    /// With everything percent-encoded that RFC 3986 §3.3 and §3.4 do not let stand, and with what is encoded
-    /// already left alone.
-    private static func encoded(
-        _ bytes: Substring.UTF8View, allowing extra: StaticString
-    ) -> String {
+    /// Percent-encodes what RFC 3986 §3.3 and §3.4 do not permit; existing encodings stay.
+    private static func encoded(_ bytes: Substring.UTF8View, allowing extra: StaticString) -> String {
         let bytes = Array(bytes)
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
@@ -153,12 +146,10 @@ package struct URIReference: Sendable, Equatable {
 }
 
 extension UInt8 {
-    /// Whether it is a digit of a hexadecimal number.
     package var isASCIIHexDigit: Bool {
         (0x30...0x39).contains(self) || (0x61...0x66).contains(self | 0x20)
     }
 
-    /// Whether it is an ASCII letter or digit.
     package var isASCIIAlphanumeric: Bool {
         (0x30...0x39).contains(self) || (0x61...0x7A).contains(self | 0x20)
     }

@@ -4,8 +4,7 @@
 public struct AuthenticationChallenge: Sendable {
     /// What kind of proof.
     public let method: AuthenticationMethod
-    /// What the credentials are for, in the server's words; untrusted text, nil where there is none (RFC 9110
-    /// §11.5).
+    /// What the credentials are for, in the server's words: untrusted text, or nil (RFC 9110 §11.5).
     public let realm: String?
     /// The host that asks.
     public let host: String
@@ -28,8 +27,7 @@ public struct AuthenticationChallenge: Sendable {
     public init(
         method: AuthenticationMethod, realm: String? = nil, host: String, port: Int, isProxy: Bool = false,
         previousFailureCount: Int = 0, proposedCredential: Credential? = nil,
-        httpChallenge: HTTPChallenge? = nil,
-        response: SessionResponse? = nil, peerTrust: PeerTrust? = nil
+        httpChallenge: HTTPChallenge? = nil, response: SessionResponse? = nil, peerTrust: PeerTrust? = nil
     ) {
         self.method = method
         self.realm = realm
@@ -75,18 +73,14 @@ public struct AuthenticationChallenge: Sendable {
 
 /// What is to be done about a challenge.
 public enum ChallengeDisposition: Sendable {
-    /// This answers it.
-    ///
-    /// A credential that was refused in the same place before is not sent again: the response is the answer
-    /// then.
+    /// This answers it, unless it was refused in the same place before: then the response is the answer.
     case useCredential(Credential)
     /// What is done without a handler: the security policy judges certificates, a proposed
     /// credential is tried once, and otherwise the response is the answer.
     case performDefaultHandling
     /// The task ends with ``SessionError/Code/cancelled``.
     case cancel
-    /// This offer is passed over for the next one of the server; behind the last one the response is the
-    /// answer.
+    /// This offer is passed over for the server's next one; behind the last one the response is the answer.
     ///
     /// Certificates of a server that are passed over are refused.
     case rejectProtectionSpace

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides what answers the challenges of one task: its handler, the security policy, a proposed credential,
-/// or nothing.
+/// Decides what answers the challenges of a task: handler, security policy, proposed credential, or nothing.
 ///
-/// Pure. Each question has a ticket, so that an answer that comes late or twice means nothing.
+/// Each question has a ticket, so that an answer that comes late or twice means nothing.
 package struct AuthenticationStateMachine: ~Copyable, Sendable {
     /// Who is asked first.
     package enum Handler: Sendable {
-        /// None.
         case none
-        /// The handler of tasks; where it leaves certificates to the default, the security policy judges
-        /// them.
+        /// The handler of tasks; the security policy judges the certificates that it leaves to the default.
         case task
         /// The handler of the whole session: the security policy is not asked at all.
         case session
@@ -121,10 +118,7 @@ package struct AuthenticationStateMachine: ~Copyable, Sendable {
         return fail(error)
     }
 
-    /// A redirect has come instead of another challenge: what was sent has not been refused, and may be sent
-    /// again to who asks anew.
-    ///
-    /// The rounds are still counted.
+    /// A redirect followed what was sent: it was not refused, and may be sent again; the rounds still count.
     package mutating func letIn() { used = [:] }
 
     /// The task is over: nothing more is asked, and later answers mean nothing.

@@ -23,11 +23,9 @@ public enum Credential: Sendable, Equatable {
         }
     }
 
-    /// The value of `Authorization` or `Proxy-Authorization`, for the schemes where that needs no word of the
-    /// server.
+    /// The value of `Authorization` or `Proxy-Authorization`, for schemes that need no word of the server.
     ///
-    /// Nil for the others, for a user with a colon under Basic, for control characters (RFC 7617 §2), and for
-    /// what is no token.
+    /// Nil for the others, for a user with a colon or control characters (RFC 7617 §2), and for no token.
     public func authorization(for method: AuthenticationMethod) -> String? {
         switch (self, method) {
         case (.password(let user, let password), .basic):

@@ -16,11 +16,9 @@ public struct HTTPChallenge: Sendable, Equatable {
         self.parameters = parameters
     }
 
-    /// Reads the values of `WWW-Authenticate` or `Proxy-Authenticate`, in the order of the server (RFC 9110
-    /// §11.6.1, §11.7.1).
+    /// Reads the values of `WWW-Authenticate` or `Proxy-Authenticate` (RFC 9110 §11.6.1, §11.7.1), in order.
     ///
-    /// One value may have several challenges. What cannot be understood is left out, and of more than 32
-    /// challenges or 64 parameters of one the later ones.
+    /// Invalid challenges are left out, and those beyond 32, as are parameters of one beyond 64.
     public static func parse(_ values: [String]) -> [HTTPChallenge] {
         var challenges: [HTTPChallenge] = []
         for value in values {

@@ -7,8 +7,7 @@ import HTTPTypes
 public struct CacheEntry: Sendable, Equatable {
     /// What it is stored under: the URL without fragment, user and password.
     public let key: String
-    /// The stored response, without the fields that belong to a connection, without cookies, and without user
-    /// and password in its URL.
+    /// The stored response, without fields of the connection, cookies, and its URL's user and password.
     public let response: SessionResponse
     /// When the request was sent, by the wall clock, in whole seconds.
     public let requestDate: Date
@@ -23,21 +22,9 @@ public struct CacheEntry: Sendable, Equatable {
     /// The length of the stored content in bytes.
     public let contentLength: Int64
 
-    init(
-        key: String, response: SessionResponse, requestDate: Date, responseDate: Date,
-        variants: [String: String?],
-        authorization: CredentialMark?, isDecoded: Bool, contentLength: Int64
-    ) {
-        self.key = key
-        self.response = response
-        self.requestDate = requestDate
-        self.responseDate = responseDate
-        self.variants = variants
-        self.authorization = authorization
-        self.isDecoded = isDecoded
-        self.contentLength = contentLength
-    }
+}
 
+extension CacheEntry {
     /// An entry for the response to a request; whether it may be stored is not asked here.
     package init(
         request: SessionRequest, response: SessionResponse, requestDate: Date, responseDate: Date,
@@ -47,9 +34,8 @@ public struct CacheEntry: Sendable, Equatable {
             key: Self.key(for: request.url), response: Self.storable(response),
             requestDate: HTTPDate(requestDate).date, responseDate: HTTPDate(responseDate).date,
             variants: Self.variants(request, response),
-            authorization: Self.credentials(request, Self.variantNames(response) ?? []).map {
-                CredentialMark(of: $0)
-            },
+            authorization: Self.credentials(request, Self.variantNames(response) ?? [])
+                .map(CredentialMark.init(of:)),
             isDecoded: request.options.decompressesContent, contentLength: contentLength)
     }
 
@@ -62,16 +48,13 @@ public struct CacheEntry: Sendable, Equatable {
         return "\(origin)\(path)\(reference.query.map { "?\($0)" } ?? "")"
     }
 
-    /// Whether the stored response was selected by the same values of fields as this request has (RFC 9111
-    /// §4.1).
+    /// Whether the request has the values of fields that selected the stored response (RFC 9111 §4.1).
     package func matches(_ request: SessionRequest) -> Bool {
         key == Self.key(for: request.url) && isDecoded == request.options.decompressesContent
             && variants.allSatisfy { Self.value($0.key, request) == $0.value }
     }
 
-    /// Whether the request has the same credentials as the one whose response is stored.
-    ///
-    /// Not known where the response varies by cookies: the session adds them later.
+    /// Whether the request has the same credentials; false if the response varies by cookies, added later.
     package func hasSameAuthorization(as request: SessionRequest) -> Bool {
         let names = Self.variantNames(response) ?? []
         guard !names.contains("cookie") else { return false }
@@ -108,8 +91,7 @@ public struct CacheEntry: Sendable, Equatable {
         return values.isEmpty ? nil : values.joined(separator: ", ")
     }
 
-    /// What authenticates the request, and secrets that the response varies by; nil where there is nothing of
-    /// the kind.
+    /// What authenticates the request, and secrets that the response varies by; nil for none.
     private static func credentials(_ request: SessionRequest, _ names: [String]) -> String? {
         let names = Set(names).filter(secrets.contains).union(["authorization"])
         var texts = names.sorted().compactMap { value($0, request) }
@@ -119,8 +101,7 @@ public struct CacheEntry: Sendable, Equatable {
         return texts.isEmpty ? nil : texts.joined(separator: "\n")
     }
 
-    /// Without what belongs to the connection (RFC 9111 §3.1), without cookies, which the session keeps
-    /// itself, and without the user and the password of the URL.
+    /// Without fields of the connection (RFC 9111 §3.1), cookies, and the user and password of the URL.
     private static func storable(_ response: SessionResponse) -> SessionResponse {
         var fields = response.headerFields
         let named = fields.filter { $0.name.canonicalName == "connection" }

@@ -6,7 +6,6 @@ package import FoundationEssentials
 package struct CacheFreshness: Sendable, Equatable {
     /// For how long it is fresh, from when the server made it.
     package let lifetime: Int64
-    /// How old it is.
     package let age: Int64
 
     /// A response of a private cache: `s-maxage` and `proxy-revalidate` mean nothing.
@@ -28,7 +27,6 @@ package struct CacheFreshness: Sendable, Equatable {
     /// By how much it is stale; 0 or less while it is fresh.
     package var staleness: Int64 { age - lifetime + 1 }
 
-    /// Whether it is fresh.
     package var isFresh: Bool { lifetime > age }
 
     /// What caches on the way said (RFC 9111 §5.1).

@@ -23,10 +23,8 @@ package struct CacheIndex: ~Copyable, Sendable {
 
     package init(capacity: Int64) { self.capacity = max(capacity, 0) }
 
-    /// How many there are.
     package var count: Int { places.count }
 
-    /// Whether there is one with this key.
     package func contains(_ key: String) -> Bool { places[key] != nil }
 
     /// The keys, the one used longest ago first.
@@ -63,7 +61,6 @@ package struct CacheIndex: ~Copyable, Sendable {
         append(place)
     }
 
-    /// Something is gone.
     package mutating func removed(_ key: String) {
         guard let place = places.removeValue(forKey: key) else { return }
         unlink(place)
@@ -72,7 +69,6 @@ package struct CacheIndex: ~Copyable, Sendable {
         free.append(place)
     }
 
-    /// Everything is gone.
     package mutating func removedAll() { self = CacheIndex(capacity: capacity) }
 
     private mutating func evicted() -> [String] {

@@ -4,12 +4,10 @@ import FoundationEssentials
 
 /// A stored response as a file: a head with its own length and checksum, then the content.
 ///
-/// Numbers are little-endian. Whatever is not exactly as it was written, or from another version, reads as
-/// nothing: a miss.
+/// Numbers are little-endian; anything but a complete record of this version is a miss.
 package enum CacheRecord {
     private static let magic = Array("RchC".utf8)
-    /// 1 had a hash of the credentials that was short and without a key: such files are misses, and removed
-    /// when they are asked for.
+    /// Version 1, with a short hash of the credentials without a key, is a miss.
     private static let version: UInt8 = 2
     /// More head than this has no server; the head is read into memory at once.
     package static let longestHead = 1 << 20
@@ -64,19 +62,16 @@ package enum CacheRecord {
         var reader = RecordReader(head.dropFirst(prefixLength).dropLast(4))
         guard let key = reader.text(), let address = reader.text(),
             let url = URL(string: address, encodingInvalidCharacters: false),
-            let status: UInt16 = reader.number(),
-            let version = reader.text(), let requestSeconds: UInt64 = reader.number(),
-            let responseSeconds: UInt64 = reader.number(), let hasMark: UInt8 = reader.number(),
-            let first: UInt64 = reader.number(), let second: UInt64 = reader.number(),
-            let hash: UInt64 = reader.number(),
+            let status: UInt16 = reader.number(), let version = reader.text(),
+            let requestSeconds: UInt64 = reader.number(), let responseSeconds: UInt64 = reader.number(),
+            let hasMark: UInt8 = reader.number(), let first: UInt64 = reader.number(),
+            let second: UInt64 = reader.number(), let hash: UInt64 = reader.number(),
             let isDecoded: UInt8 = reader.number(), let count: UInt16 = reader.number()
         else { return nil }
         var variants: [String: String?] = [:]
         for _ in 0..<count {
             guard let name = reader.text(), let hasValue: UInt8 = reader.number(), let value = reader.text()
-            else {
-                return nil
-            }
+            else { return nil }
             variants.updateValue(hasValue == 0 ? nil : value, forKey: name)
         }
         guard let block = reader.bytes(), let length: UInt64 = reader.number(), length < UInt64(Int64.max),
@@ -145,8 +140,7 @@ struct RecordReader {
     }
 }
 
-/// The checksum of zip and Ethernet (ISO 3309; polynomial 0x04C11DB7, reflected): finds what a disk has
-/// broken, not who has.
+/// The checksum of zip and Ethernet (ISO 3309; polynomial 0x04C11DB7, reflected), against faults of a disk.
 package struct CRC32: Sendable {
     private static let table: [UInt32] = (0..<256).map { index in
         (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? value >> 1 ^ 0xEDB8_8320 : value >> 1 }
@@ -156,7 +150,6 @@ package struct CRC32: Sendable {
 
     package init() {}
 
-    /// Takes further bytes in.
     package mutating func update(_ bytes: some Sequence<UInt8>) {
         var value = state
         Self.table.withUnsafeBufferPointer { table in
@@ -165,10 +158,8 @@ package struct CRC32: Sendable {
         state = value
     }
 
-    /// The checksum of what came so far.
     package var value: UInt32 { ~state }
 
-    /// The checksum of some bytes.
     package static func of(_ bytes: some Sequence<UInt8>) -> UInt32 {
         var checksum = CRC32()
         checksum.update(bytes)

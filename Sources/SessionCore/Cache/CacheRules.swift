@@ -5,8 +5,6 @@ import HTTPTypes
 
 /// What a private cache may store and use (RFC 9111).
 ///
-/// Pure: responses and times go in, decisions come out.
-///
 /// One response is kept for each URL: the variant that was asked for last.
 package enum CacheRules {
     /// What may be fresh without saying so (RFC 9110 §15.1).
@@ -18,8 +16,7 @@ package enum CacheRules {
 
     /// Whether the response to a request may be stored (RFC 9111 §3).
     ///
-    /// Besides what the RFC excludes, responses to partial and conditional requests and to those with a body
-    /// are not stored, and what could never be used again.
+    /// Beyond the RFC, responses to partial, conditional and bodied requests are not stored, or useless ones.
     package static func isStorable(_ request: SessionRequest, _ response: SessionResponse, at now: Date)
         -> Bool
     {
@@ -90,8 +87,7 @@ package enum CacheRules {
         return .confirmed(updated(entry, request, response, requestDate, responseDate))
     }
 
-    /// The entry after the answer to a HEAD for the same URL (RFC 9111 §4.3.5); nil where that shows it to be
-    /// outdated.
+    /// The entry after the answer to a HEAD for its URL (RFC 9111 §4.3.5); nil if that shows it outdated.
     package static func updated(
         _ entry: CacheEntry, for request: SessionRequest, byHead response: SessionResponse, requestDate: Date,
         responseDate: Date
@@ -107,14 +103,11 @@ package enum CacheRules {
         return updated(entry, request, response, requestDate, responseDate)
     }
 
-    /// The keys whose entries are outdated after the answer to a request that changes something (RFC 9111
-    /// §4.4).
+    /// The keys whose entries the answer to a changing request makes outdated (RFC 9111 §4.4).
     package static func invalidated(by request: SessionRequest, _ response: SessionResponse) -> Set<String> {
         let safe: Set<HTTPRequest.Method> = [.get, .head, .options, .trace]
         guard !safe.contains(request.method), let status = response.statusCode, (200...399).contains(status)
-        else {
-            return []
-        }
+        else { return [] }
         var keys: Set = [CacheEntry.key(for: request.url)]
         for field in ["location", "content-location"] {
             // A server may not empty the cache of another origin.
@@ -157,8 +150,7 @@ package enum CacheRules {
     ) -> CacheDecision {
         if wishes.onlyIfCached { return without(.returnCacheDataDontLoad, wishes, request) }
         if !isOwn {
-            // Only a strong tag says that these bytes are the answer to this request too: another user's may
-            // be as old (RFC 9110 §8.8.1, §13.1.3).
+            // Only a strong tag proves these bytes the answer to this request too (RFC 9110 §8.8.1, §13.1.3).
             guard let text = entry.response.value(forField: "etag"), EntityTag(text)?.isWeak == false else {
                 return .load
             }
@@ -170,8 +162,7 @@ package enum CacheRules {
         return .revalidate(conditional(request, entry), mayUseStale: mayUseStale)
     }
 
-    /// The request with the conditions that confirm an entry (RFC 9111 §4.3.1); without any where it has no
-    /// validator.
+    /// The request with the conditions that confirm an entry (RFC 9111 §4.3.1), if it has a validator.
     private static func conditional(_ request: SessionRequest, _ entry: CacheEntry) -> SessionRequest {
         var request = request
         request.headerFields[.ifNoneMatch] = entry.response.value(forField: "etag")
@@ -216,8 +207,7 @@ package enum CacheRules {
 }
 
 extension CacheEntry {
-    /// The stored response as it is handed out: with how old it is (RFC 9111 §5.1), at the URL that was asked
-    /// for.
+    /// The stored response as it is handed out: at the URL that was asked for, with its age (RFC 9111 §5.1).
     package func response(to request: SessionRequest, at now: Date) -> SessionResponse {
         var fields = response.headerFields
         fields[.age] = "\(min(max(CacheFreshness(self, at: now).age, 0), 1 << 31))"
@@ -231,12 +221,9 @@ extension CacheEntry {
 package enum CacheDecision: Sendable {
     /// Nothing: it goes to the network as it is.
     case load
-    /// The stored response; where a request comes with it, the response is stale, and this confirms it
-    /// meanwhile.
+    /// The stored response; if stale, with a request that confirms it meanwhile.
     case use(revalidating: SessionRequest?)
-    /// The stored response once this request has confirmed it.
-    ///
-    /// Where the server fails or cannot be reached and `mayUseStale` holds, it may be used without.
+    /// The stored response once this request has confirmed it; with `mayUseStale`, also if the server fails.
     case revalidate(SessionRequest, mayUseStale: Bool)
     /// Nothing, and the network must not be asked: the task fails.
     case unavailable(SessionError)

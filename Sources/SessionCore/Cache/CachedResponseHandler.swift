@@ -26,30 +26,20 @@ public protocol CachedResponseHandler: Sendable {
 
 /// Responses stored, not stored, or changed before.
 public struct ResponseCacher: CachedResponseHandler {
-    private enum Behavior: Sendable {
-        case cache
-        case doNotCache
-        case modify(@Sendable (CachedResponse, SessionRequest) async -> CachedResponse?)
-    }
-
-    private let behavior: Behavior
+    private let change: @Sendable (CachedResponse, SessionRequest) async -> CachedResponse?
 
     /// Stores what may be stored.
-    public static let cache = ResponseCacher(behavior: .cache)
+    public static let cache = ResponseCacher { response, _ in response }
     /// Stores nothing.
-    public static let doNotCache = ResponseCacher(behavior: .doNotCache)
+    public static let doNotCache = ResponseCacher { _, _ in nil }
     /// Stores what the closure answers.
     public static func modify(
         _ change: @escaping @Sendable (CachedResponse, SessionRequest) async -> CachedResponse?
-    ) -> ResponseCacher { ResponseCacher(behavior: .modify(change)) }
+    ) -> ResponseCacher { ResponseCacher(change: change) }
 
     /// The proposed response, none, or what the closure answers.
     public func store(_ proposed: CachedResponse, for request: SessionRequest) async -> CachedResponse? {
-        switch behavior {
-        case .cache: proposed
-        case .doNotCache: nil
-        case .modify(let change): await change(proposed, request)
-        }
+        await change(proposed, request)
     }
 }
 

@@ -2,9 +2,8 @@
 
 /// Tells credentials from others without being them: it goes to disk in their place.
 ///
-/// SipHash-2-4 (Aumasson and Bernstein, 2012) with a random key of its own for each entry: equal credentials
-/// have different marks in two entries, and no table that was made before fits any. Who reads an entry can
-/// still try a password that is easily guessed.
+/// SipHash-2-4 (Aumasson and Bernstein, 2012) with a random key for each entry, so that no prepared table
+/// fits; easily guessed passwords can still be tried.
 struct CredentialMark: Sendable, Equatable {
     let key: SIMD2<UInt64>
     let hash: UInt64

@@ -6,8 +6,7 @@ import HTTPTypes
 /// Writes requests as a command line of curl(1), to be tried in a shell or sent to the server's operator.
 ///
 /// Secrets are replaced by `***` unless asked for: sensitive header fields, cookies, user and password in the
-/// URL, and query parameters with names such as `token` and `api_key`. Bodies are shown as they are, so look
-/// at them before you pass them on.
+/// URL, and query parameters such as `token` and `api_key`. Bodies are shown as they are: look at them first.
 public struct CurlCommand: Sendable {
     /// Whether secrets are shown; false.
     public var showsSecrets = false
@@ -16,9 +15,8 @@ public struct CurlCommand: Sendable {
     /// The query parameters that are secrets, in lower case.
     public var sensitiveParameters: Set<String> = [
         "token", "access_token", "refresh_token", "id_token", "api_key", "apikey", "key", "password",
-        "passwd", "secret",
-        "client_secret", "signature", "sig", "code", "x-amz-signature", "x-amz-security-token",
-        "x-amz-credential",
+        "passwd", "secret", "client_secret", "signature", "sig", "code", "x-amz-signature",
+        "x-amz-security-token", "x-amz-credential",
     ]
     /// The longest body in bytes that is shown; 1024.
     public var longestBody = 1024
@@ -119,15 +117,13 @@ extension SessionRequest {
     public var curlDescription: String { CurlCommand().text(self) }
 }
 
-/// A word of a shell's command line that means exactly these bytes, and does nothing to a terminal that shows
-/// it.
+/// A word of a shell's command line that means exactly these bytes, and is harmless to a terminal.
 package struct ShellWord: CustomStringConvertible {
     package let description: String
 
     /// Quotes bytes; nil where they have a NUL, which no argument can hold.
     ///
-    /// Printable ASCII and UTF-8 text stand in single quotes (POSIX sh), others in `$'…'` (POSIX.1-2024,
-    /// bash, zsh, ksh).
+    /// UTF-8 text stands in single quotes (POSIX sh), other bytes in `$'…'` (POSIX.1-2024, bash, zsh, ksh).
     package init?(_ bytes: some Collection<UInt8>) {
         guard !bytes.contains(0) else { return nil }
         if let text = String(validating: bytes, as: UTF8.self),

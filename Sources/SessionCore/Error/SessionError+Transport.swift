@@ -5,8 +5,7 @@ public import FoundationEssentials
 extension SessionError {
     /// An error for a result of libcurl: what happened, where, and what to try.
     ///
-    /// The parameters are those of ``Code/init(curlCode:osErrno:verifyResult:isOffline:)``; libcurl's own
-    /// words stay in ``transport``.
+    /// The parameters are those of ``Code/init(curlCode:osErrno:verifyResult:isOffline:)``.
     public init(
         transport: TransportFailure, verifyResult: Int = 0, isOffline: Bool = false, failingURL: URL? = nil,
         response: SessionResponse? = nil, data: Data? = nil
@@ -14,9 +13,8 @@ extension SessionError {
         var code = Code(
             curlCode: transport.curlCode, osErrno: transport.errno, verifyResult: verifyResult,
             isOffline: isOffline)
-        // libcurl takes an answer without a status line for one of HTTP/0.9, and that, as versions and
-        // statuses which it does not know ("… in response", "… in HTTP response"), for another protocol
-        // (CURLE_UNSUPPORTED_PROTOCOL).
+        // libcurl takes an answer without a status line for HTTP/0.9, and that and unknown versions and
+        // statuses ("… in response", "… in HTTP response") for another protocol (CURLE_UNSUPPORTED_PROTOCOL).
         if code == .unsupportedURL,
             transport.message.contains("HTTP/0.9") || transport.message.hasSuffix("response")
         {
@@ -41,9 +39,7 @@ extension SessionError {
 
 /// What an error of the transport says.
 struct TransportText {
-    /// What happened.
     var message: String
-    /// What to try.
     var advice: String
     /// Whether it is the server's trustworthiness that failed.
     var isAboutTrust: Bool

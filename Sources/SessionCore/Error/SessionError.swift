@@ -4,8 +4,7 @@ public import FoundationEssentials
 
 /// Why a request could not be made, sent, answered or understood, with what lies underneath.
 ///
-/// ``code`` has the number that Cocoa programs know (`NSURLError…`), so that rules for retries and messages
-/// carry over.
+/// ``code`` has the number that Cocoa programs know (`NSURLError…`), so that their rules carry over.
 public struct SessionError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure.
     public var code: Code { contents.code }
@@ -19,11 +18,9 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
     public var failingURL: URL? { contents.failingURL }
     /// The head of the response, where there was one.
     public var response: SessionResponse? { contents.response }
-    /// The content of the response, where there was one; at most the manager's limit for error bodies of
-    /// downloads.
+    /// The content of the response, where there was one; at most the manager's limit for error bodies.
     public var data: Data? { contents.data }
-    /// The media types that would have been acceptable, where the response had another one; nil for other
-    /// errors.
+    /// The media types that would have been acceptable, where the response had another one.
     ///
     /// What came instead is the ``SessionResponse/mimeType`` of ``response``.
     public var acceptableContentTypes: Set<MediaRange>? { contents.acceptableContentTypes }
@@ -34,7 +31,8 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
     /// What to do, where that is a setting; nil where ``advice`` was given in words.
     package var remedy: SessionRemedy? { contents.remedy }
 
-    private var contents: SessionErrorContents
+    private var box: SessionErrorBox
+    private var contents: SessionErrorBox.Contents { _read { yield box.contents } }
 
     /// An error.
     public init(
@@ -43,10 +41,11 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
         response: SessionResponse? = nil, data: Data? = nil, underlying: (any Error)? = nil,
         transport: TransportFailure? = nil, acceptableContentTypes: Set<MediaRange>? = nil
     ) {
-        contents = SessionErrorContents(
-            code: code, domain: domain, message: message, advice: advice, failingURL: failingURL,
-            response: response, data: data, underlying: underlying, transport: transport,
-            acceptableContentTypes: acceptableContentTypes, remedy: nil)
+        box = SessionErrorBox(
+            SessionErrorBox.Contents(
+                code: code, domain: domain, message: message, advice: advice, failingURL: failingURL,
+                response: response, data: data, underlying: underlying, transport: transport,
+                acceptableContentTypes: acceptableContentTypes))
     }
 
     /// An error whose remedy is a setting.
@@ -54,26 +53,27 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
         _ code: Code, _ message: String, remedy: SessionRemedy, domain: Domain = .transfer,
         failingURL: URL? = nil, response: SessionResponse? = nil, transport: TransportFailure? = nil
     ) {
-        contents = SessionErrorContents(
-            code: code, domain: domain, message: message, advice: remedy.advice, failingURL: failingURL,
-            response: response, data: nil, underlying: nil, transport: transport,
-            acceptableContentTypes: nil, remedy: remedy)
+        box = SessionErrorBox(
+            SessionErrorBox.Contents(
+                code: code, domain: domain, message: message, advice: remedy.advice, failingURL: failingURL,
+                response: response, transport: transport, remedy: remedy))
     }
 
     /// The same error with other details.
     public func with(
         message: String? = nil, advice: String? = nil, failingURL: URL? = nil,
-        response: SessionResponse? = nil,
-        data: Data? = nil, underlying: (any Error)? = nil
+        response: SessionResponse? = nil, data: Data? = nil, underlying: (any Error)? = nil
     ) -> SessionError {
-        let old = contents
+        var new = contents
+        new.message = message ?? new.message
+        new.advice = advice ?? new.advice
+        new.failingURL = failingURL ?? new.failingURL
+        new.response = response ?? new.response
+        new.data = data ?? new.data
+        new.underlying = underlying ?? new.underlying
+        if advice != nil { new.remedy = nil }
         var error = self
-        error.contents = SessionErrorContents(
-            code: old.code, domain: old.domain, message: message ?? old.message,
-            advice: advice ?? old.advice, failingURL: failingURL ?? old.failingURL,
-            response: response ?? old.response, data: data ?? old.data,
-            underlying: underlying ?? old.underlying, transport: old.transport,
-            acceptableContentTypes: old.acceptableContentTypes, remedy: advice == nil ? old.remedy : nil)
+        error.box = SessionErrorBox(new)
         return error
     }
 
@@ -86,38 +86,25 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// What an error holds; apart, so that a result that may be an error stays small.
-private final class SessionErrorContents: Sendable {
-    let code: SessionError.Code
-    let domain: SessionError.Domain
-    let message: String
-    let advice: String
-    let failingURL: URL?
-    let response: SessionResponse?
-    let data: Data?
-    let underlying: (any Error)?
-    let transport: TransportFailure?
-    let acceptableContentTypes: Set<MediaRange>?
-    let remedy: SessionRemedy?
-
-    init(
-        code: SessionError.Code, domain: SessionError.Domain, message: String, advice: String,
-        failingURL: URL?,
-        response: SessionResponse?, data: Data?, underlying: (any Error)?, transport: TransportFailure?,
-        acceptableContentTypes: Set<MediaRange>?, remedy: SessionRemedy?
-    ) {
-        self.remedy = remedy
-        self.code = code
-        self.domain = domain
-        self.message = message
-        self.advice = advice
-        self.failingURL = failingURL
-        self.response = response
-        self.data = data
-        self.underlying = underlying
-        self.transport = transport
-        self.acceptableContentTypes = acceptableContentTypes
+/// What an error holds; behind a reference, so that a result that may be an error stays small.
+private final class SessionErrorBox: Sendable {
+    struct Contents {
+        var code: SessionError.Code
+        var domain: SessionError.Domain
+        var message: String
+        var advice: String
+        var failingURL: URL?
+        var response: SessionResponse?
+        var data: Data?
+        var underlying: (any Error)?
+        var transport: TransportFailure?
+        var acceptableContentTypes: Set<MediaRange>?
+        var remedy: SessionRemedy?
     }
+
+    let contents: Contents
+
+    init(_ contents: Contents) { self.contents = contents }
 }
 
 /// What libcurl reported.
@@ -141,8 +128,7 @@ public struct TransportFailure: Sendable, Equatable {
 }
 
 extension SessionError {
-    /// The session error that `error` is, and those underneath, the outermost first; empty for foreign
-    /// errors.
+    /// The session errors of `error` and underneath, the outermost first; empty for foreign errors.
     package static func chain(of error: any Error) -> [SessionError] {
         var chain: [SessionError] = []
         var next = error as? SessionError
@@ -153,13 +139,9 @@ extension SessionError {
         }
         return chain
     }
-}
-
-extension SessionError {
     /// Puts one error under another.
     ///
-    /// An outer error that has something underneath already stays as it is; without an outer error the inner
-    /// one is the result.
+    /// An outer error with something underneath stays as it is; without one the inner error is the result.
     public static func nesting(_ inner: SessionError?, in outer: SessionError?) -> SessionError? {
         guard let outer else { return inner }
         guard let inner, outer.underlying == nil else { return outer }
@@ -168,11 +150,6 @@ extension SessionError {
 
     /// Whether this error, or one underneath it, has the code and comes from the domain.
     public func contains(_ code: Code, in domain: Domain) -> Bool {
-        var current: SessionError? = self
-        while let error = current {
-            if error.code == code, error.domain == domain { return true }
-            current = error.underlying as? SessionError
-        }
-        return false
+        Self.chain(of: self).contains { $0.code == code && $0.domain == domain }
     }
 }

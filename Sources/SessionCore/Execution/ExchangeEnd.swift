@@ -41,8 +41,7 @@ package struct ExchangeEnd: Sendable {
             if hasRedirect { return .followRedirect }
             return isChallenge ? .answerChallenge : .finish
         }
-        // The content of a redirect is not needed: where it is too long or broken, another connection follows
-        // it.
+        // The content of a redirect is not needed: if it is too long or broken, another connection follows.
         if hasRedirect, failure == .dataLengthExceedsMaximum || failure == .cannotDecodeRawData {
             return .followRedirect
         }
@@ -136,4 +135,31 @@ package struct FinalResponse: Sendable {
         }
         return done < Stage.storing.rawValue && isCached ? .store : .settle
     }
+}
+
+/// Decides what follows a 421 (Misdirected Request): the request once more, over a connection of its own.
+///
+/// It was not carried out, so its method does not matter (RFC 9110 §15.5.20); a second 421 is the response.
+package struct Misdirection: Sendable {
+    /// Whether the current response is a 421 after which the request is sent again.
+    package private(set) var isPending = false
+    /// Whether the next exchange may use no existing connection.
+    package private(set) var needsNewConnection = false
+
+    package init() {}
+
+    /// The server has answered 421; true if the request is sent again, which takes a repeatable body.
+    package mutating func received(canRepeat: Bool) -> Bool {
+        guard canRepeat, !needsNewConnection else { return false }
+        isPending = true
+        return true
+    }
+
+    /// The misdirected exchange is over: the next one gets a new connection.
+    package mutating func exchangeEnded() {
+        isPending = false
+        needsNewConnection = true
+    }
+
+    package mutating func exchangeBegins() { isPending = false }
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides what a request does next, from its first try to its end: one method for each event, one action for
-/// each answer.
+/// Decides what a request does next: one method for each event, one action for each answer.
 ///
-/// Pure: the executor carries the actions out. `-` means that the event changes nothing.
+/// The executor carries the actions out. `-` means that the event changes nothing.
 ///
 /// | event \ state | preparing | waiting | sending, receiving | deciding       | asking   | backing off |
 /// |---------------|-----------|---------|--------------------|----------------|----------|-------------|
@@ -145,9 +144,7 @@ package struct RequestStateMachine: ~Copyable, Sendable {
 
     // MARK: Exchanges
 
-    /// The current request is to be sent.
-    ///
-    /// - Parameter isBlocked: the network must not be used by it now.
+    /// The current request is to be sent, unless `isBlocked`: the network must not be used by it now.
     package mutating func ready(isBlocked: Bool) -> Action {
         guard state != .finished else { return .nothing }
         state = .waiting(.request)
@@ -177,10 +174,7 @@ package struct RequestStateMachine: ~Copyable, Sendable {
         return QuestionID(number: number)
     }
 
-    /// An answer has come.
-    ///
-    /// - Returns: whether it is about something: not after the end, and not where another exchange or
-    ///   question is under way.
+    /// An answer has come; false after the end, and where another exchange or question is under way.
     package mutating func answered(_ question: QuestionID) -> Bool {
         guard question.number == number else { return false }
         switch state {
@@ -255,9 +249,7 @@ package struct RequestStateMachine: ~Copyable, Sendable {
         return isUnderWay ? .unpause : wake()
     }
 
-    /// The network must not be used any more, or the connection is dead.
-    ///
-    /// - Parameter exchange: how far the exchange under way is; not asked for where there is none.
+    /// The network must not be used any more, or the connection is dead; `exchange` says how far it was.
     package mutating func parked(_ exchange: @autoclosure () -> ExchangeProgress) -> Action {
         guard state != .finished, !isParked else { return .nothing }
         holds.insert(.network)
@@ -285,18 +277,14 @@ package struct RequestStateMachine: ~Copyable, Sendable {
         return wake()
     }
 
-    /// The exchange waits for a connection of its host, or does not any more.
-    ///
-    /// - Returns: whether that is new.
+    /// The exchange waits for a connection of its host, or does not any more; true if that is new.
     package mutating func waits(forConnection isWaiting: Bool) -> Bool {
         guard holds.contains(.connection) != isWaiting else { return false }
         if isWaiting { holds.insert(.connection) } else { holds.remove(.connection) }
         return true
     }
 
-    /// The task ends.
-    ///
-    /// - Returns: false where it has ended before.
+    /// The task ends; false where it has ended before.
     package mutating func stopped() -> Bool {
         guard state != .finished else { return false }
         state = .finished

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the value of a header field from left to right (RFC 9110 §5.6); takes time in proportion to its
-/// length, whatever it has.
+/// Reads the value of a header field from left to right (RFC 9110 §5.6), in linear time.
 package struct FieldScanner {
     private let bytes: [UInt8]
     private var index = 0
@@ -9,7 +8,6 @@ package struct FieldScanner {
     /// At most 64 KiB are read: servers that send more mean no good.
     package init(_ text: String) { bytes = Array(text.utf8.prefix(65_536)) }
 
-    /// Whether nothing is left.
     package var isAtEnd: Bool { index >= bytes.count }
 
     /// The next byte, which stays.
@@ -53,16 +51,13 @@ package struct FieldScanner {
         scan { $0.isASCIIAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains($0) }
     }
 
-    /// A token68 (RFC 9110 §11.2): Base64 in either alphabet, `=` only at its end; nil, without moving, where
-    /// none stands.
+    /// A token68 (RFC 9110 §11.2): Base64 in either alphabet, `=` at its end; nil, without moving, for none.
     package mutating func token68() -> String? {
         guard let body = scan({ $0.isASCIIAlphanumeric || "-._~+/".utf8.contains($0) }) else { return nil }
         return body + (scan { $0 == UInt8(ascii: "=") } ?? "")
     }
 
-    /// A string in quotation marks without them and without escapes (RFC 9110 §5.6.4).
-    ///
-    /// Nil where none stands, and nil behind the last byte where it does not end.
+    /// The content of a quoted string, unescaped (RFC 9110 §5.6.4); nil for none, or one without an end.
     package mutating func quotedString() -> String? {
         guard skip(UInt8(ascii: "\"")) else { return nil }
         var content: [UInt8] = []

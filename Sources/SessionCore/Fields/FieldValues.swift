@@ -7,14 +7,12 @@ package struct ContentRange: Sendable, Equatable {
     /// The length of the whole; nil where the server does not know it.
     package let completeLength: Int64?
 
-    /// A range.
     package init(bytes: ClosedRange<Int64>?, completeLength: Int64?) {
         self.bytes = bytes
         self.completeLength = completeLength
     }
 
-    /// Reads `bytes 0-9/100`, `bytes 0-9/*` and `bytes */100`; nil for anything else, also for a range beyond
-    /// the length.
+    /// Reads `bytes 0-9/100`, `bytes 0-9/*` and `bytes */100`; nil for anything else, or beyond the length.
     package init?(_ text: String) {
         let words = text.trimmingBlanks.split(separator: " ", maxSplits: 1)
         guard words.count == 2, words[0].utf8.equalsIgnoringCase("bytes".utf8) else { return nil }
@@ -29,8 +27,7 @@ package struct ContentRange: Sendable, Equatable {
         }
         let ends = halves[0].split(separator: "-", omittingEmptySubsequences: false)
         guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]),
-            first <= last,
-            last < Int64.max, last < length ?? Int64.max
+            first <= last, last < Int64.max, last < length ?? Int64.max
         else { return nil }
         self.init(bytes: first...last, completeLength: length)
     }
@@ -94,8 +91,7 @@ package enum RetryAfter: Sendable, Equatable {
 
     /// How long to wait, counted from the arrival of `response`; nil where it does not say, or nonsense.
     ///
-    /// A date is reckoned by the server's own clock where the response has its time: devices wake up in
-    /// 1970.
+    /// A date counts by the clock of the response's `Date`, where it has one: devices start in 1970.
     package static func delay(in response: SessionResponse, now: HTTPDate) -> Duration? {
         guard let text = response.values(forField: "retry-after").first,
             let value = RetryAfter(text, now: now)

@@ -13,8 +13,7 @@ package struct HTTPDate: Sendable, Equatable, Comparable {
 
     /// Reads a date; nil for anything else.
     ///
-    /// `now` says in which century the two-digit year of RFC 850 lies: a date more than 50 years ahead is
-    /// meant to be past.
+    /// `now` sets the century of RFC 850's two-digit year: more than 50 years ahead means the past.
     package init?(_ text: String, now: HTTPDate) {
         guard text.utf8.count <= 64 else { return nil }
         let words = text.split { $0 == " " || $0 == "," || $0 == "\t" }
@@ -55,7 +54,7 @@ package struct HTTPDate: Sendable, Equatable, Comparable {
         let seconds = min(max(seconds, -62_135_596_800), 253_402_300_799)
         let second = ((seconds % 86_400) + 86_400) % 86_400
         let days = (seconds - second) / 86_400
-        let (year, month, day) = Self.civil(days: days)
+        let (year, month, day) = CivilCalendar.date(days: days)
         let weekday = Self.weekdays[Int(((days + 4) % 7 + 7) % 7)]
         let two: (Int64) -> String = { $0 < 10 ? "0\($0)" : "\($0)" }
         let four = String(repeating: "0", count: 4 - "\(year)".utf8.count) + "\(year)"
@@ -88,31 +87,43 @@ package struct HTTPDate: Sendable, Equatable, Comparable {
     }
 
     private static func year(of date: HTTPDate) -> Int64 {
-        civil(days: date.seconds / 86_400).year
+        CivilCalendar.date(days: date.seconds / 86_400).year
     }
 
-    /// Days since 1970-01-01 in the Gregorian calendar; nil for a day that the month does not have.
+    /// Days since 1970-01-01; nil for a day that the month does not have.
     private static func days(year: Int64, month: Int64, day: Int64) -> Int64? {
         let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
         let lengths: [Int64] = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
         guard day >= 1, day <= lengths[Int(month) - 1] else { return nil }
-        let before = year - 1
-        let leapDays = floor(before, by: 4) - floor(before, by: 100) + floor(before, by: 400)
-        let inYear = lengths[..<(Int(month) - 1)].reduce(day - 1, +)
-        return before * 365 + leapDays + inYear - 719_162
+        return CivilCalendar.days(year: year, month: month, day: day)
+    }
+}
+
+/// The proleptic Gregorian calendar, in days since 1970-01-01.
+///
+/// Years begin with March: the leap day is the last (Hinnant, “chrono-compatible low-level date algorithms”).
+package enum CivilCalendar {
+    package static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+        let shifted = month <= 2 ? year - 1 : year
+        let era = floor(shifted, by: 400)
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    private static func civil(days: Int64) -> (year: Int64, month: Int64, day: Int64) {
-        // 400 years have 146097 days, so the guess is at most one year off.
-        var year = 1970 + floor(days * 400, by: 146_097)
-        while let start = self.days(year: year + 1, month: 1, day: 1), start <= days { year += 1 }
-        while let start = self.days(year: year, month: 1, day: 1), start > days { year -= 1 }
-        var month: Int64 = 12
-        while month > 1, let start = self.days(year: year, month: month, day: 1), start > days { month -= 1 }
-        return (year, month, days - (self.days(year: year, month: month, day: 1) ?? 0) + 1)
+    static func date(days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let shifted = days + 719_468
+        let era = floor(shifted, by: 146_097)
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        return (year, month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
     }
 
-    private static func floor(_ value: Int64, by divisor: Int64) -> Int64 {
+    static func floor(_ value: Int64, by divisor: Int64) -> Int64 {
         value >= 0 ? value / divisor : (value - divisor + 1) / divisor
     }
 }

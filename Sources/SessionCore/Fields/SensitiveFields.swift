@@ -2,8 +2,7 @@
 
 public import HTTPTypes
 
-/// The header fields whose values are secrets: they are not printed and do not follow a redirect to another
-/// origin.
+/// The header fields whose values are secrets: not printed, and not sent on to another origin.
 ///
 /// A request adds its own with ``RequestOptions/sensitiveFields``.
 public struct SensitiveFields: Sendable, Equatable {
@@ -31,7 +30,6 @@ public struct SensitiveFields: Sendable, Equatable {
 
     private static let usual: Set<String> = [
         "authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key", "api-key",
-        "x-auth-token",
-        "x-access-token", "x-csrf-token", "x-xsrf-token", "x-amz-security-token",
+        "x-auth-token", "x-access-token", "x-csrf-token", "x-xsrf-token", "x-amz-security-token",
     ]
 }

@@ -48,8 +48,7 @@ public actor AuthenticationInterceptor<A: Authenticator>: RequestInterceptor {
 
     /// Whether the request is sent again: yes, after a refresh, where its credential was refused.
     ///
-    /// Where a redirect has led to another origin, the credential has stayed behind, and what is refused
-    /// there is not the credential.
+    /// Behind a redirect to another origin, where the credential is missing, a refusal is not about it.
     public func retry(
         _ request: SessionRequest, state: RequestState, after error: any Error
     ) async -> RetryDecision {
@@ -142,20 +141,14 @@ public struct RefreshWindow: Sendable, Equatable {
 
 /// Why a request gets no credential.
 enum AuthenticationFailure {
-    case missingCredential
-    case excessiveRefresh(RefreshWindow)
+    static let missingCredential = SessionError(
+        .userAuthenticationRequired, "there is no credential to sign the request with",
+        advice: "log in and set the interceptor's credential")
 
-    var error: SessionError {
-        switch self {
-        case .missingCredential:
-            SessionError(
-                .userAuthenticationRequired, "there is no credential to sign the request with",
-                advice: "log in and set the interceptor's credential")
-        case .excessiveRefresh(let window):
-            SessionError(
-                .userAuthenticationRequired,
-                "the credential was refreshed \(window.limit) times within \(window.interval) and is still refused",
-                advice: "log in again; the server may not accept what it hands out")
-        }
+    static func excessiveRefresh(_ window: RefreshWindow) -> SessionError {
+        SessionError(
+            .userAuthenticationRequired,
+            "the credential was refreshed \(window.limit) times within \(window.interval) and is still refused",
+            advice: "log in again; the server may not accept what it hands out")
     }
 }

@@ -43,7 +43,6 @@ package struct CredentialRefreshStateMachine<Credential: Sendable>: ~Copyable, S
         state = credential.map(State.ready) ?? .empty
     }
 
-    /// The credential at the moment.
     package var credential: Credential? {
         switch state {
         case .empty: nil
@@ -51,16 +50,12 @@ package struct CredentialRefreshStateMachine<Credential: Sendable>: ~Copyable, S
         }
     }
 
-    /// A request is to be signed.
-    ///
-    /// - Parameters:
-    ///   - isFirstTry: whether it is no retry; a new request gives a failed refresh another chance.
-    ///   - requiresRefresh: whether the credential says that it has to be refreshed first.
+    /// A request is to be signed; the first try of one gives a failed refresh another chance.
     package mutating func adapting(
         isFirstTry: Bool, requiresRefresh: Bool, at now: ContinuousClock.Instant
     ) -> Step {
         switch state {
-        case .empty: return .fail(AuthenticationFailure.missingCredential.error)
+        case .empty: return .fail(AuthenticationFailure.missingCredential)
         case .refreshing: return .wait
         case .failed(let credential, let error):
             guard isFirstTry else { return .fail(error) }
@@ -71,12 +66,10 @@ package struct CredentialRefreshStateMachine<Credential: Sendable>: ~Copyable, S
         }
     }
 
-    /// A request was refused for its credential.
-    ///
-    /// `isCurrent` says whether it was signed with the credential of now, or with an older one.
+    /// A request was refused for its credential: the current one if `isCurrent`, else an older one.
     package mutating func refused(isCurrent: Bool, at now: ContinuousClock.Instant) -> Step {
         switch state {
-        case .empty: return .fail(AuthenticationFailure.missingCredential.error)
+        case .empty: return .fail(AuthenticationFailure.missingCredential)
         case .refreshing: return .wait
         case .failed(let credential, let error): return isCurrent ? .fail(error) : .proceed(credential)
         case .ready(let credential): return isCurrent ? begin(credential, at: now) : .proceed(credential)
@@ -101,7 +94,7 @@ package struct CredentialRefreshStateMachine<Credential: Sendable>: ~Copyable, S
         refreshes = []
         guard let credential else {
             state = .empty
-            return .fail(AuthenticationFailure.missingCredential.error)
+            return .fail(AuthenticationFailure.missingCredential)
         }
         state = .ready(credential)
         return .proceed(credential)
@@ -111,7 +104,7 @@ package struct CredentialRefreshStateMachine<Credential: Sendable>: ~Copyable, S
         if let window {
             refreshes.removeAll { now - $0 >= window.interval }
             guard refreshes.count < window.limit else {
-                return .fail(AuthenticationFailure.excessiveRefresh(window).error)
+                return .fail(AuthenticationFailure.excessiveRefresh(window))
             }
             refreshes.append(now)
         }

@@ -24,8 +24,7 @@ public struct Interceptor: RequestInterceptor {
     private let adapters: [any RequestAdapter]
     private let retriers: [any RequestRetrier]
 
-    /// The adapters and then the interceptors adapt; the retriers and then the interceptors decide about
-    /// retries.
+    /// Adapters, then interceptors adapt; retriers, then interceptors decide about retries.
     public init(
         adapters: [any RequestAdapter] = [], retriers: [any RequestRetrier] = [],
         interceptors: [any RequestInterceptor] = []
@@ -67,8 +66,7 @@ public struct Interceptor: RequestInterceptor {
 public protocol RequestAdapter: Sendable {
     /// The request to send instead; asked again before each retry.
     ///
-    /// - Throws: what the task fails with; nothing is sent then, and later adapters are not asked. Retriers
-    ///   are.
+    /// - Throws: what the task fails with; nothing is sent then, and only retriers are still asked.
     func adapt(_ request: SessionRequest, state: RequestState) async throws -> SessionRequest
 }
 
@@ -93,8 +91,7 @@ public enum RetryDecision: Sendable {
     case retry
     /// After a pause.
     case retryAfter(Duration)
-    /// Not because of this retrier; the next one is asked, and where none is left the task fails with its
-    /// error.
+    /// Not because of this retrier; the next one is asked, and behind the last one the task fails.
     case doNotRetry
     /// Not at all, and this is the error; no other retrier is asked.
     case doNotRetryWithError(any Error)
@@ -102,19 +99,15 @@ public enum RetryDecision: Sendable {
 
 /// Decides whether a request that failed is sent again.
 public protocol RequestRetrier: Sendable {
-    /// The decision; asked after failures of adapters, transfer, validation and serialization, not after
-    /// cancelling.
+    /// The decision after a failure of adapters, transfer, validation or serialization; not after cancelling.
     ///
-    /// Content that is not wanted as an object (a stream, a file, plain data) is not serialized, and so no
-    /// reason to be asked.
+    /// Content that is not wanted as an object (a stream, a file, plain data) is not serialized for that.
     ///
     /// - Parameters:
     ///   - request: what another try sends: as the adapters have made it, from before any redirect.
     ///   - state: where it stands; ``RequestState/redirectedRequest`` is what has failed behind a redirect.
     ///   - error: why it failed.
-    func retry(
-        _ request: SessionRequest, state: RequestState, after error: any Error
-    ) async -> RetryDecision
+    func retry(_ request: SessionRequest, state: RequestState, after error: any Error) async -> RetryDecision
 }
 
 /// A retrier that is a closure.
@@ -142,8 +135,7 @@ public struct RequestState: Sendable {
     public let retryCount: Int
     /// The head of the response that led to the question; nil before a request is sent, and where none came.
     public let response: SessionResponse?
-    /// What redirects have made of the request, whose answer led to the question; nil where none was
-    /// followed.
+    /// The redirected request whose answer led to the question; nil where no redirect was followed.
     ///
     /// Another try sends the request itself, from before any redirect.
     public let redirectedRequest: SessionRequest?

@@ -17,9 +17,7 @@ public struct RetryPolicy: RequestInterceptor {
 
     /// How often a request is sent again; 2.
     public var retryLimit = 2
-    /// The base of the exponential; 2.
-    ///
-    /// Below 1 it counts as 1.
+    /// The base of the exponential, at least 1; 2.
     public var base = 2.0
     /// The first pause in seconds, before jitter; 0.5.
     public var scale = 0.5
@@ -98,8 +96,7 @@ public struct RetryPolicy: RequestInterceptor {
         switch jitter {
         case .none: return .seconds(seconds)
         case .full:
-            // 53 random bits make each fraction as likely; `Double.random` could draw for ever from a poor
-            // generator.
+            // With 53 random bits each fraction is as likely; `Double.random` could loop on a poor generator.
             return .seconds(seconds * Double(generator.next() >> 11) * 0x1p-53)
         }
     }
@@ -127,8 +124,7 @@ extension RetryPolicy {
 
 /// Sends requests again whose connection broke while it was used, and no others.
 ///
-/// Servers close idle connections at any time; the request that meets such a moment fails without a
-/// fault.
+/// Servers close idle connections at any time; a request that meets such a moment is not at fault.
 public struct ConnectionLostRetryPolicy: RequestInterceptor {
     /// The numbers, which may be changed.
     public var policy: RetryPolicy
@@ -151,8 +147,7 @@ public struct ConnectionLostRetryPolicy: RequestInterceptor {
     ) async -> RetryDecision { await policy.retry(request, state: state, after: error) }
 }
 
-/// Tries again where the connection broke in the middle of content whose rest can be asked for, and nowhere
-/// else.
+/// Tries again where the connection broke within content whose rest can be asked for, and nowhere else.
 ///
 /// The server has to send the content's version (a strong `ETag`, or a `Last-Modified` that counts as one,
 /// RFC 9110 §8.8): downloads and streams continue where they were then, so that no byte comes twice.
@@ -178,8 +173,7 @@ public struct ContinuationRetryPolicy: RequestInterceptor {
     }
 
     private func mayContinue(_ request: SessionRequest, _ state: RequestState) -> Bool {
-        // Between two tries of what was found to be fit, no answer may come at all, or one that repeats less
-        // (RFC 9110 §15.3.7).
+        // Between two tries no answer may come at all, or one that repeats less (RFC 9110 §15.3.7).
         guard let response = state.response else { return state.retryCount > 0 }
         return ResumeRules.canContinue(request, response: response)
             || state.retryCount > 0 && response.statusCode == 206

@@ -57,9 +57,7 @@ extension JSONParser {
         return String(decoding: text, as: UTF8.self)
     }
 
-    private mutating func readDigits(
-        _ bytes: Span<UInt8>, into digits: inout Digits
-    ) throws(JSONParseError) {
+    private mutating func readDigits(_ bytes: Span<UInt8>, into digits: inout Digits) throws(JSONParseError) {
         let start = position
         while position < bytes.count, case let digit = bytes[position] &- UInt8(ascii: "0"), digit < 10 {
             digits.append(digit)
@@ -92,7 +90,6 @@ private struct Digits {
 
     private static let powers: [Double] = [
         1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
-        1e18,
-        1e19, 1e20, 1e21, 1e22,
+        1e18, 1e19, 1e20, 1e21, 1e22,
     ]
 }

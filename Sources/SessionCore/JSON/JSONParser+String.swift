@@ -75,9 +75,7 @@ extension JSONParser {
 
     private func hexUnit(_ bytes: Span<UInt8>, _ index: Int, _ end: Int) -> UInt32? {
         guard index + 6 <= end, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u")
-        else {
-            return nil
-        }
+        else { return nil }
         var unit: UInt32 = 0
         for offset in 2..<6 {
             guard let digit = bytes[index + offset].hexDigit else { return nil }

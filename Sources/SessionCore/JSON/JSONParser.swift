@@ -24,8 +24,7 @@ struct JSONParser {
         }
     }
 
-    /// Reads a whole value, or opens a container and answers nil; with the key behind it where that is an
-    /// object.
+    /// Reads a whole value, or opens a container and returns nil, behind the first key of an object.
     private mutating func beginValue(_ bytes: Span<UInt8>) throws(JSONParseError) -> JSONValue? {
         skipBlanks(bytes)
         guard position < bytes.count else { throw fault("the document ends before it is complete", bytes) }
@@ -49,9 +48,7 @@ struct JSONParser {
     }
 
     /// Reads what stands behind a member or an element: true for the end of the container.
-    private mutating func endsContainer(
-        _ bytes: Span<UInt8>, isObject: Bool
-    ) throws(JSONParseError) -> Bool {
+    private mutating func endsContainer(_ bytes: Span<UInt8>, isObject: Bool) throws(JSONParseError) -> Bool {
         skipBlanks(bytes)
         guard position < bytes.count else { throw fault("the document ends before it is complete", bytes) }
         switch bytes[position] {

@@ -33,8 +33,7 @@ public struct JSONRequestSerializer: RequestSerializer {
         }
     }
 
-    /// The request with a value of a type that the compiler does not know as its JSON body; see
-    /// ``ParameterValue/init(untyped:)``.
+    /// The request with an untyped value as its JSON body; see ``ParameterValue/init(untyped:)``.
     ///
     /// - Throws: as ``serialize(_:parameters:)``.
     public func serialize(

@@ -51,9 +51,7 @@ extension JSONValue {
     /// `2.0` is 2.
     public var int: Int? { int64.flatMap { Int(exactly: $0) } }
 
-    /// The whole number, exactly; nil for other values and for numbers that do not fit.
-    ///
-    /// `2.0` is 2.
+    /// The whole number as in ``int``, with 64 bits.
     public var int64: Int64? {
         switch self {
         case .integer(let value): value
@@ -62,9 +60,7 @@ extension JSONValue {
         }
     }
 
-    /// The whole number, exactly; nil for other values and for numbers that do not fit.
-    ///
-    /// `2.0` is 2.
+    /// The whole number as in ``int``, without a sign.
     public var uint64: UInt64? {
         switch self {
         case .integer(let value): UInt64(exactly: value)

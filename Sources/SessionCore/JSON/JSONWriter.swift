@@ -34,8 +34,6 @@ struct JSONWriter {
     var problem: String?
     let isPretty: Bool
 
-    init(isPretty: Bool) { self.isPretty = isPretty }
-
     mutating func write(_ value: JSONValue, level: Int) {
         switch value {
         case .null: append("null")

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How long programs have to wait for memory before that counts as pressure.
+/// How long programs wait for memory before that counts as pressure.
 ///
-/// Waiting for memory means that a thread could run and does not, since the kernel has to take memory from
-/// another program or to read back what it took: Linux's pressure stall information
-/// (Documentation/accounting/psi.rst).
+/// A thread waits for memory while the kernel takes some from another program, or reads back what it took:
+/// pressure stall information (Documentation/accounting/psi.rst).
 public struct MemoryPressureThreshold: Sendable, Equatable, Codable {
     /// Who has to wait.
     public enum Extent: String, Sendable, Codable, CaseIterable {
@@ -54,10 +53,9 @@ package enum PressureFiles {
     /// The file for the whole system.
     package static let system = "/proc/pressure/memory"
 
-    /// The file for the control group that a process is in, which has a limit of its own perhaps
-    /// (cgroups(7)).
+    /// The file for the control group of a process, which may have a limit of its own (cgroups(7)).
     ///
-    /// Nil where there is no hierarchy of version 2, or the process is in its root: that is the whole system.
+    /// Nil without a hierarchy of version 2, or in its root, which is the whole system.
     ///
     /// - Parameters:
     ///   - groups: /proc/self/cgroup.

@@ -16,6 +16,10 @@ package struct NetworkFacts: Sendable, Equatable {
     /// Whether a wire carries it, and no modem.
     package var isWired = false
     package var isExpensive = false
+    /// The interface that the kernel has chosen.
+    package var interface: String?
+    /// Whether the line of that interface is dead, and the alternative carries what goes beyond the router.
+    package var isDetoured = false
     /// An interface with a path of its own while the kernel's choice is dead.
     package var alternative: String?
     // The same of that interface; where it is unknown, it meets no condition.

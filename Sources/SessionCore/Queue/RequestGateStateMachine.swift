@@ -132,7 +132,7 @@ package struct RequestGateStateMachine: ~Copyable, Sendable {
     }
 
     /// Whether the alternative is what carries everything.
-    private var isRescued: Bool { facts.standing == .offline && binding != .any }
+    private var isRescued: Bool { facts.isDetoured || facts.standing == .offline && binding != .any }
 
     private func isFlapping(at now: Int64) -> Bool {
         losses.2 > .min && now &- losses.2 <= timing.flapWindow

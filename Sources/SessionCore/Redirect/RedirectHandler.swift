@@ -4,8 +4,7 @@
 ///
 /// One of a request wins over that of its manager. ``Redirector`` has ready-made ones.
 public protocol RedirectHandler: Sendable {
-    /// The request to send next: the proposed one, a changed one, or nil to take the redirect itself as the
-    /// answer.
+    /// The request to send next: the proposed one, a changed one, or nil to take the redirect as the answer.
     ///
     /// - Parameters:
     ///   - proposed: what ``RedirectRules`` make of the redirect.
@@ -19,36 +18,25 @@ public protocol RedirectHandler: Sendable {
 
 /// Redirects followed, not followed, or changed.
 public struct Redirector: RedirectHandler {
-    private enum Behavior: Sendable {
-        case follow
-        case doNotFollow
-        case modify(
-            @Sendable (SessionRequest, SessionRequest, SessionResponse) async -> SessionRequest?)
-    }
-
-    private let behavior: Behavior
+    private let change: @Sendable (SessionRequest, SessionRequest, SessionResponse) async -> SessionRequest?
 
     /// Follows as proposed.
-    public static let follow = Redirector(behavior: .follow)
+    public static let follow = Redirector { proposed, _, _ in proposed }
     /// Takes the redirect as the answer; its status then fails the usual validation.
-    public static let doNotFollow = Redirector(behavior: .doNotFollow)
+    public static let doNotFollow = Redirector { _, _, _ in nil }
     /// Follows to where the closure says, which gets the proposed request, the sent one and the response.
     public static func modify(
         _ change:
             @escaping @Sendable (
                 _ proposed: SessionRequest, _ request: SessionRequest, _ response: SessionResponse
             ) async -> SessionRequest?
-    ) -> Redirector { Redirector(behavior: .modify(change)) }
+    ) -> Redirector { Redirector(change: change) }
 
     /// The proposed request, none, or what the closure answers.
     public func redirect(
         to proposed: SessionRequest, from request: SessionRequest, response: SessionResponse
     ) async -> SessionRequest? {
-        switch behavior {
-        case .follow: proposed
-        case .doNotFollow: nil
-        case .modify(let change): await change(proposed, request, response)
-        }
+        await change(proposed, request, response)
     }
 }
 

@@ -5,9 +5,8 @@ import HTTPTypes
 
 /// How redirects are followed.
 ///
-/// 301, 302, 303, 307 and 308 with a `Location` are; every other response is the answer. Only http and https are gone to, and
-/// secrets stay with the origin they were meant for: over a change of scheme, host or port they are left out,
-/// so that nothing goes from https to http.
+/// Only 301, 302, 303, 307 and 308 with a `Location` are, and only to http and https. Secrets stay with the
+/// origin they were meant for: another scheme, host or port does not get them.
 public struct RedirectRules: Sendable, Equatable {
     /// How many redirects a task may follow; 16.
     ///
@@ -39,12 +38,8 @@ public struct RedirectRules: Sendable, Equatable {
         }
         let locations = response.locations
         guard let location = locations.first else { return .notARedirect }
-        func failure(
-            _ code: SessionError.Code, _ message: String, advice: String = ""
-        ) -> RedirectDecision {
-            .failure(
-                SessionError(
-                    code, message, advice: advice, failingURL: request.url, response: response))
+        func failure(_ code: SessionError.Code, _ message: String, advice: String = "") -> RedirectDecision {
+            .failure(SessionError(code, message, advice: advice, failingURL: request.url, response: response))
         }
         guard hops < limit else {
             return failure(
@@ -78,9 +73,8 @@ public struct RedirectRules: Sendable, Equatable {
 
     /// The request that a handler of redirects answered with instead of the proposed one.
     ///
-    /// What the handler sets itself is its own affair. But secrets of the proposal do not come along to
-    /// another origin, and neither do those of the sent request, which a handler may answer with to keep its
-    /// method and content.
+    /// What the handler sets itself is sent. Secrets of the proposal and of the sent request, which a handler
+    /// may answer with, do not come along to another origin.
     ///
     /// - Parameter sent: the request whose answer is the redirect.
     /// - Throws: ``SessionError/Code/unsupportedURL`` where it leads elsewhere than to http or https.
@@ -103,8 +97,7 @@ public struct RedirectRules: Sendable, Equatable {
         return answer
     }
 
-    /// The URL that a `Location` means (RFC 9110 §10.2.2): without a fragment of its own it has that of the
-    /// request.
+    /// The URL that a `Location` means (RFC 9110 §10.2.2); a missing fragment is that of the request.
     private func target(of location: String, from base: URL) -> URL? {
         guard var reference = URIReference(location) else { return nil }
         reference.inheritFragment(from: base)
@@ -129,8 +122,7 @@ public struct RedirectRules: Sendable, Equatable {
 }
 
 extension SessionResponse {
-    /// The values of `Location`; where one is no UTF-8, its bytes beyond ASCII are written as `%XX`, as
-    /// browsers do.
+    /// The values of `Location`; in invalid UTF-8, bytes beyond ASCII are written as `%XX`, as browsers do.
     fileprivate var locations: [String] {
         var locations: [String] = []
         forEachField { name, value in

@@ -4,14 +4,12 @@ public import HTTPTypes
 
 /// Under which conditions a request is sent.
 ///
-/// The defaults are those of a fresh AFNetworking request: 60 s without a byte, cookies on, the protocol's
-/// own caching.
+/// The defaults are AFNetworking's: 60 s without a byte, cookies on, the protocol's own caching.
 public struct RequestOptions: Sendable, Equatable {
     /// How long a transfer may be silent: no byte sent or received; 60 s.
     ///
-    /// Covers looking up the name, connecting and waiting for the first byte as well, each step anew. Time in
-    /// which a task is suspended or waits for its turn does not count. Zero is no limit: a server may be
-    /// silent for ever.
+    /// Covers looking up the name, connecting and waiting for the first byte, each step anew. Time in which a
+    /// task is suspended or waits for its turn does not count. Zero is no limit.
     public var timeoutInterval: Duration = .seconds(60)
     /// ``timeoutInterval``, with a hundred years for no limit.
     package var longestSilence: Duration {
@@ -27,31 +25,25 @@ public struct RequestOptions: Sendable, Equatable {
     public var allowsExpensiveNetwork = true
     /// Whether cookies are sent and stored; true.
     public var handlesCookies = true
-    /// What the traffic is for; sets the DSCP of its packets (RFC 8837 §5), and keeps to connections with the
-    /// same.
+    /// What the traffic is for: the DSCP of its packets (RFC 8837 §5), over connections with the same.
     public var networkServiceType: NetworkServiceType = .default
-    /// The interface that the connection is bound to (SO_BINDTODEVICE, socket(7)); nil lets the kernel
-    /// choose.
+    /// The interface that the connection is bound to (SO_BINDTODEVICE, socket(7)); nil for any.
     public var interface: String?
     /// Whether `Accept-Encoding` is sent and the content decoded; true.
     public var decompressesContent = true
     /// The most content in bytes, after decoding, that a response may have; nil for no limit.
     ///
-    /// Above it a task fails with ``SessionError/Code/dataLengthExceedsMaximum``. A manager's configuration
-    /// has a default for bodies in memory.
+    /// Above it a task fails with ``SessionError/Code/dataLengthExceedsMaximum``. Managers have a default.
     public var maximumContentLength: Int64?
-    /// The newest protocol version that is offered; nil lets the server choose (HTTP/2 over TLS, else
-    /// HTTP/1.1).
+    /// The newest protocol version that is offered; nil: the server chooses (HTTP/2 over TLS, else HTTP/1.1).
     public var maximumHTTPVersion: HTTPVersion?
     /// The most bytes a second, in each direction and on average; nil for as fast as it goes.
     public var maximumBytesPerSecond: Int64?
-    /// The most content of a TCP segment, in both directions (TCP_MAXSEG, tcp(7)); nil for what the links
-    /// take.
+    /// The most content of a TCP segment, both ways (TCP_MAXSEG, tcp(7)); nil for what the links take.
     package var maximumSegmentSize: Int?
     /// Header fields that are not sent although they are otherwise, such as `Accept`; none.
     public var omittedFields: [HTTPField.Name] = []
-    /// Header fields with secrets beside the usual ones of ``SensitiveFields``, such as a service's own key;
-    /// none.
+    /// Header fields with secrets beside those of ``SensitiveFields``, such as a service's own key; none.
     ///
     /// They do not follow a redirect to another origin and are not printed.
     public var sensitiveFields: [HTTPField.Name] = []
@@ -66,13 +58,11 @@ public struct RequestTimeouts: Sendable, Equatable {
     public var connect: Duration?
     /// From the moment the whole request has been sent, body included, to the first byte of the response.
     ///
-    /// A server that begins to answer and then falls silent is a matter of
-    /// ``RequestOptions/timeoutInterval``.
+    /// A server that falls silent later is a matter of ``RequestOptions/timeoutInterval``.
     public var firstByte: Duration?
     /// From the first resume to the end of the whole task, redirects and retries included.
     ///
-    /// Time in which the task is suspended, held by its queue, or waits until its host has room for a
-    /// connection does not count.
+    /// Time in which the task is suspended, held by its queue, or waits for a connection does not count.
     public var total: Duration?
 
     /// Limits.
@@ -134,8 +124,7 @@ public enum HTTPVersion: String, Sendable, Codable, CaseIterable, Comparable {
     public static func < (left: HTTPVersion, right: HTTPVersion) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// Options that never change, held by all requests that have them: a request that is copied copies a
-/// reference.
+/// Options that never change, shared by reference between the requests that have them.
 package final class SharedRequestOptions: Sendable {
     package let value: RequestOptions
 

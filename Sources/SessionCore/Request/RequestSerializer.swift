@@ -4,41 +4,33 @@ import HTTPTypes
 
 /// Puts parameters into a request: into its URL, or into its body with the fitting `Content-Type`.
 public protocol RequestSerializer: Sendable {
-    /// The request with the serializer's own header fields and options and with the parameters in their
-    /// place.
+    /// The request with the serializer's header fields and options, and the parameters in their place.
     ///
-    /// - Throws: an error of the domain ``SessionError/Domain/requestSerialization`` where the parameters
-    ///   cannot be written in this format.
+    /// - Throws: an error of ``SessionError/Domain/requestSerialization`` for parameters that do not fit.
     func serialize(
         _ request: SessionRequest, parameters: ParameterValue?
     ) throws(SessionError) -> SessionRequest
 
-    /// The request with a value of a type that the compiler does not know as its parameters; see
-    /// ``ParameterValue/init(untyped:)``.
+    /// The request with an untyped value as its parameters; see ``ParameterValue/init(untyped:)``.
     ///
-    /// Own serializers need not have it: the one that comes with the protocol calls
-    /// ``serialize(_:parameters:)``.
+    /// Own serializers need not have it: the default one calls ``serialize(_:parameters:)``.
     ///
     /// - Throws: as ``serialize(_:parameters:)``, also where the value cannot be expressed as parameters.
-    func serialize(
-        _ request: SessionRequest, untyped parameters: Any?
-    ) throws(SessionError) -> SessionRequest
+    func serialize(_ request: SessionRequest, untyped parameters: Any?) throws(SessionError) -> SessionRequest
 }
 
 extension RequestSerializer {
     /// A request for a method and an address written as text.
     ///
-    /// - Throws: ``SessionError/Code/badURL`` where the address is no absolute `http` or `https` URL or the method no token (RFC 9110 §9.1);
-    ///   otherwise as ``serialize(_:parameters:)``.
+    /// - Throws: ``SessionError/Code/badURL`` where the address is no absolute `http` or `https` URL or the
+    ///   method no token (RFC 9110 §9.1); otherwise as ``serialize(_:parameters:)``.
     public func makeRequest(
         _ method: String, _ address: String, parameters: ParameterValue? = nil
     ) throws(SessionError) -> SessionRequest {
         try serialize(try Self.request(method, address), parameters: parameters)
     }
 
-    private static func request(
-        _ method: String, _ address: String
-    ) throws(SessionError) -> SessionRequest {
+    private static func request(_ method: String, _ address: String) throws(SessionError) -> SessionRequest {
         guard !method.isEmpty, let method = HTTPRequest.Method(rawValue: method) else {
             throw SessionError(
                 .badURL, "\(TextQuote(method)) is no method of HTTP", domain: .requestSerialization)
@@ -48,16 +40,14 @@ extension RequestSerializer {
 
     /// The request with an `Encodable` value as its parameters; see ``ParameterEncoder``.
     ///
-    /// - Throws: what the value's encoding throws, as ``SessionError/underlying``; otherwise as
-    ///   ``serialize(_:parameters:)``.
+    /// - Throws: as ``serialize(_:parameters:)``, and the value's own error as ``SessionError/underlying``.
     public func serialize(
         _ request: SessionRequest, encoding value: some Encodable
     ) throws(SessionError) -> SessionRequest {
         try serialize(request, parameters: try ParameterValue(encoding: value))
     }
 
-    /// The request with a value of a type that the compiler does not know as its parameters; see
-    /// ``ParameterValue/init(untyped:)``.
+    /// The request with an untyped value as its parameters; see ``ParameterValue/init(untyped:)``.
     ///
     /// - Throws: ``SessionError/Code/cannotDecodeContentData`` where it cannot be expressed as parameters;
     ///   otherwise as ``serialize(_:parameters:)``.
@@ -66,9 +56,6 @@ extension RequestSerializer {
     ) throws(SessionError) -> SessionRequest {
         try serialize(request, parameters: try parameters.map(ParameterValue.init(untyped:)))
     }
-}
-
-extension RequestSerializer {
     /// The request with a form of several parts as its body.
     ///
     /// `Content-Type` becomes the form's, whatever was there. The length travels as ``BodySource/length``:
@@ -78,8 +65,7 @@ extension RequestSerializer {
     /// - Parameters:
     ///   - parameters: become the first parts, flattened and sorted like a query; data as they are.
     ///   - encoder: how parameters are named and written.
-    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` for GET and HEAD, and where parameters cannot
-    ///   be written.
+    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` for GET, HEAD and unwritable parameters.
     public func serialize(
         _ request: SessionRequest, parameters: ParameterValue?, form: MultipartFormData,
         encoder: QueryStringEncoder = QueryStringEncoder()
@@ -88,8 +74,7 @@ extension RequestSerializer {
         guard method != "GET", method != "HEAD" else {
             throw SessionError(
                 .cannotDecodeContentData, "a multipart form cannot be sent with \(method)",
-                advice: "use POST",
-                domain: .requestSerialization, failingURL: request.url)
+                advice: "use POST", domain: .requestSerialization, failingURL: request.url)
         }
         var form = form
         if let parameters { try form.prepend(parameters, encoder) }

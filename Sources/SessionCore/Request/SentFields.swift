@@ -4,15 +4,12 @@ package import HTTPTypes
 
 /// Which header fields of a request are sent, and how its content is framed.
 ///
-/// Framing and the connection belong to the transfer (RFC 9110 §7.6.1, RFC 9112 §6, §9). A field of the
-/// caller's about them is sent where the transfer does what it says, and left out where it would contradict
-/// the bytes that follow.
+/// Framing and the connection belong to the transfer (RFC 9110 §7.6.1, RFC 9112 §6, §9). A caller's field
+/// about them is sent where the transfer does what it says, else left out.
 package struct SentFields: Sendable {
-    /// Whether content of a known length is sent in chunks all the same, because the caller has asked for
-    /// that.
+    /// Whether content of a known length is sent in chunks all the same, as the caller has asked.
     package let isChunked: Bool
-    /// The connection options, where those that the caller names do not have all that are needed; nil where
-    /// they do.
+    /// The connection options, where those that the caller names lack needed ones.
     package let connectionOptions: String?
     private let hasContent: Bool
     private let speaksHTTP1_0: Bool
@@ -45,8 +42,7 @@ package struct SentFields: Sendable {
         }
     }
 
-    /// Whether a field that the transfer writes by itself can be left out: not what frames the content, and
-    /// no `Host` since HTTP/1.1.
+    /// Whether a field that the transfer writes can be left out: not the framing, no `Host` since HTTP/1.1.
     package func canOmit(_ name: HTTPField.Name) -> Bool {
         switch name.canonicalName {
         case "content-length", "transfer-encoding": false
@@ -55,8 +51,7 @@ package struct SentFields: Sendable {
         }
     }
 
-    /// The options that have to be named for the fields which hold for this connection alone (RFC 9110 §7.8,
-    /// §10.1.4).
+    /// The options to name for the fields that hold for this connection alone (RFC 9110 §7.8, §10.1.4).
     private static func connectionOptions(_ fields: HTTPFields) -> String? {
         var missing: [String] = []
         if fields.contains(where: { $0.name == .te && isTrailers($0.value) }) { missing.append("TE") }

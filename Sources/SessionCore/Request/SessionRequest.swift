@@ -49,8 +49,8 @@ public struct SessionRequest: Sendable {
     /// A request for an address written as text.
     ///
     /// - Parameter options: nil for the defaults.
-    /// - Throws: ``SessionError/Code/badURL`` where the text is no absolute `http` or `https` URL (RFC 3986). Nothing is escaped for the
-    ///   caller: a space is an error here, not `%20`.
+    /// - Throws: ``SessionError/Code/badURL`` where the text is no absolute `http` or `https` URL (RFC 3986).
+    ///   Nothing is escaped for the caller: a space is an error here, not `%20`.
     public init(
         _ address: String, method: HTTPRequest.Method = .get, headerFields: HTTPFields = HTTPFields(),
         body: RequestBody? = nil, options: RequestOptions? = nil
@@ -62,9 +62,8 @@ public struct SessionRequest: Sendable {
 
     /// Replaces a header field, or removes it with nil; names are compared without regard to case.
     ///
-    /// - Throws: ``SessionError/Code/invalidHeaderField`` where the name is no token or the value has CR, LF,
-    ///   NUL or another control byte (RFC 9110 §5.5): such a value would smuggle further fields into the
-    ///   request.
+    /// - Throws: ``SessionError/Code/invalidHeaderField`` where the name is no token or the value has a
+    ///   control byte (RFC 9110 §5.5), which would smuggle further fields into the request.
     public mutating func setValue(_ value: String?, forField name: String) throws(SessionError) {
         try headerFields.setChecked(value, forField: name)
     }

@@ -5,11 +5,11 @@ import Glibc
 
 /// Host and port of a URL, as libcurl judges them (hostname_check and Curl_parse_port, lib/urlapi.c).
 struct URLPlace {
-    private let host: Substring.UTF8View
-    private let port: Substring.UTF8View?
+    private let host: ArraySlice<UInt8>
+    private let port: ArraySlice<UInt8>?
 
     init(_ url: URL) {
-        var rest = url.absoluteString[...].utf8
+        var rest = Array(url.absoluteString.utf8)[...]
         if let colon = rest.firstIndex(of: UInt8(ascii: ":")) { rest = rest[rest.index(after: colon)...] }
         rest = rest.drop { $0 == UInt8(ascii: "/") }
         rest = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
@@ -25,8 +25,7 @@ struct URLPlace {
     /// Whether a connection there can be thought of; a name need not exist.
     var isPossible: Bool { hasPossiblePort && hasPossibleHost }
 
-    /// Whether the port is one that a server can listen on; none, and an empty one, stand for the scheme's
-    /// (RFC 3986 §3.2.3).
+    /// Whether a server can listen on the port; an empty one, or none, is the scheme's (RFC 3986 §3.2.3).
     var hasPossiblePort: Bool {
         guard let port, !port.isEmpty else { return true }
         var number = 0
@@ -41,20 +40,23 @@ struct URLPlace {
     private var hasPossibleHost: Bool {
         if host.first == UInt8(ascii: "[") { return isAddress(host.dropFirst().dropLast()) }
         guard let bytes = Self.decoded(host) else { return false }
-        return !bytes.isEmpty && bytes.allSatisfy { $0 > 0x20 && $0 != 0x7F && !Self.excluded.contains($0) }
+        return !bytes.isEmpty && bytes.allSatisfy { $0 > 0x20 && $0 != 0x7F && !Self.isExcluded[Int($0)] }
     }
 
-    /// What no name may have.
-    private static let excluded = Set("/:#?!@{}[]\\$'\"^`*<>=;,+&()".utf8)
+    /// The bytes that no name may have.
+    private static let isExcluded: [Bool] = {
+        let excluded = Array("/:#?!@{}[]\\$'\"^`*<>=;,+&()".utf8)
+        return (0..<256).map { excluded.contains(UInt8($0)) }
+    }()
 
     /// Whether it is an IPv6 address, perhaps with a zone (RFC 6874).
-    private func isAddress(_ text: Substring.UTF8View) -> Bool {
+    private func isAddress(_ text: ArraySlice<UInt8>) -> Bool {
         let end = text.firstIndex(of: UInt8(ascii: "%")) ?? text.endIndex
         var address = in6_addr()
         return inet_pton(AF_INET6, String(decoding: text[..<end], as: UTF8.self), &address) == 1
     }
 
-    private static func decoded(_ text: Substring.UTF8View) -> [UInt8]? {
+    private static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         guard text.contains(UInt8(ascii: "%")) else { return Array(text) }
         var bytes: [UInt8] = []
         var rest = text

@@ -16,9 +16,8 @@ public protocol ResponseSerializer<Value>: Sendable {
     func serialize(_ data: Data?, response: SessionResponse?) -> SerializedResponse<Value>
     /// Why a response is not acceptable, whatever its content; nil where it is, or where the content decides.
     ///
-    /// Asked before the content of a download is written, and whether a response is a failure that may be
-    /// tried again. Unless said otherwise it is what ``serialize(_:response:)`` says of a response without
-    /// content, except that there is none.
+    /// Asked before the content of a download is written, and whether a failure may be tried again. Unless
+    /// said it is what ``serialize(_:response:)`` says of the response without content, but for its absence.
     func refusal(of response: SessionResponse) -> SessionError?
 }
 
@@ -33,8 +32,7 @@ extension ResponseSerializer {
 
 /// What a serializer made of a response.
 ///
-/// An object and an error may come together: a body `{"error": …}` under status 500 is decoded *and* reported
-/// as a failure.
+/// Both may come together: a body `{"error": …}` under status 500 is decoded *and* reported as a failure.
 public struct SerializedResponse<Value: Sendable>: Sendable {
     /// The object; nil also where an acceptable response has no content.
     public var value: Value?

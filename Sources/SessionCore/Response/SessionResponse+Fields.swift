@@ -5,8 +5,7 @@ public import HTTPTypes
 extension SessionResponse {
     /// The header fields in the order in which they came.
     ///
-    /// Lines whose name is no token are left out; control bytes in values become spaces (RFC 9110 §5.5). Read
-    /// anew with each call.
+    /// Lines without a token as name are left out; control bytes become spaces (RFC 9110 §5.5). Not stored.
     public var headerFields: HTTPFields {
         var fields = HTTPFields()
         forEachField { name, value in
@@ -79,9 +78,6 @@ extension SessionResponse {
             }
         }
     }
-}
-
-extension SessionResponse {
     /// The parameter `charset` of `Content-Type`, lower case; nil where there is none.
     public var charset: String? {
         guard let field = value(forField: "content-type") else { return nil }
@@ -95,6 +91,13 @@ extension SessionResponse {
         }
         return nil
     }
+
+    /// Whether something was done to the content, so that its bytes are not those of the file.
+    package var isEncoded: Bool {
+        values(forField: "content-encoding").contains { value in
+            value.split(separator: ",").contains { !ContentCodings.isNone($0.trimmingBlanks.utf8) }
+        }
+    }
 }
 
 /// The codings that `Content-Encoding` names (RFC 9110 §8.4).
@@ -103,14 +106,5 @@ package enum ContentCodings {
     /// §12.5.3), and `none`, which some servers send though it is registered nowhere.
     package static func isNone(_ name: some Collection<UInt8>) -> Bool {
         name.isEmpty || name.equalsIgnoringCase("identity".utf8) || name.equalsIgnoringCase("none".utf8)
-    }
-}
-
-extension SessionResponse {
-    /// Whether something was done to the content, so that its bytes are not those of the file.
-    package var isEncoded: Bool {
-        values(forField: "content-encoding").contains { value in
-            value.split(separator: ",").contains { !ContentCodings.isNone($0.trimmingBlanks.utf8) }
-        }
     }
 }

@@ -17,8 +17,7 @@ struct CacheDirectory: Sendable {
         _ = mkdir(path, 0o700)
     }
 
-    /// The entries with their sizes, the one used longest ago first; what interrupted writers left is
-    /// removed.
+    /// The entries with their sizes, the one used longest ago first; leftovers of writers are removed.
     func scan() -> [(name: String, size: Int64)] {
         guard let stream = opendir(path) else { return [] }
         defer { closedir(stream) }

@@ -16,9 +16,7 @@ struct CacheFile: Sendable {
     let path: String
     let write: Write
 
-    /// The entry and the content, and how large the file is.
-    ///
-    /// Nil where there is no such file, and nil where it is damaged, which removes it.
+    /// The entry, the content and the size of the file; nil for none, or a damaged one, which is removed.
     func read() -> (stored: StoredResponse, size: Int64)? {
         let number = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard number >= 0 else { return nil }
@@ -34,10 +32,7 @@ struct CacheFile: Sendable {
         return (stored, Int64(status.st_size))
     }
 
-    /// Its time says what was used last when the program starts again.
-    ///
-    /// Said to the nanosecond: the kernel's own time of a file steps by up to 10 ms, and then several are
-    /// equally old.
+    /// Records the last use for later processes, to the nanosecond: the kernel's own times step by 10 ms.
     private static func markUsed(_ number: Int32) {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)

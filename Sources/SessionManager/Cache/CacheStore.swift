@@ -6,8 +6,7 @@ import SessionCore
 
 /// Responses in memory and in a folder, each within its capacity; used by one thread at a time.
 ///
-/// Nothing that happens to the folder is an error: what cannot be read is a miss, and what cannot be written
-/// is not stored.
+/// Nothing that happens to the folder is an error: what cannot be read is a miss, or written, not stored.
 struct CacheStore: ~Copyable {
     /// How long nothing is written after the disk was full or refused.
     static let rest: Int64 = 60_000_000_000
@@ -58,9 +57,7 @@ struct CacheStore: ~Copyable {
         return stored
     }
 
-    /// Stores a response, in the place of an earlier one for the same key.
-    ///
-    /// - Parameter now: nanoseconds of a clock that does not jump.
+    /// Stores a response in place of an earlier one for its key; `now` counts nanoseconds and does not jump.
     mutating func store(_ stored: StoredResponse, at now: Int64) {
         open()
         let name = CacheDirectory.name(stored.entry.key)
@@ -97,8 +94,7 @@ struct CacheStore: ~Copyable {
         open()
         forget(disk.keys)
         disk.removedAll()
-        memory.removedAll()
-        inMemory = [:]
+        emptyMemory()
         writesAgain = .min
     }
 
@@ -109,17 +105,16 @@ struct CacheStore: ~Copyable {
     }
 
     private mutating func storeInMemory(_ stored: StoredResponse, _ name: String) {
-        let size = Int64(stored.data.count + stored.entry.response.headerBlockSize)
+        // The head has about 512 bytes beside its block.
+        let size = Int64(stored.data.count + stored.entry.response.headerBlock.count + 512)
         guard memory.accepts(size: size) else { return }
         inMemory[name] = stored
         for gone in memory.stored(name, size: size) { inMemory[gone] = nil }
     }
 
     private mutating func discard(_ name: String) {
-        memory.removed(name)
-        inMemory[name] = nil
         disk.removed(name)
-        if let directory { CacheFile(path: directory.file(name), write: write).remove() }
+        forget([name])
     }
 
     /// Removes the files of the entries that the index has removed.
@@ -130,9 +125,4 @@ struct CacheStore: ~Copyable {
             if let directory { CacheFile(path: directory.file(name), write: write).remove() }
         }
     }
-}
-
-extension SessionResponse {
-    /// The size of the head in memory, more or less.
-    fileprivate var headerBlockSize: Int { headerBlock.count + 512 }
 }

@@ -8,9 +8,8 @@ import Synchronization
 
 /// A private cache of responses in memory and in a folder, on a thread of its own (RFC 9111).
 ///
-/// It never fails: a damaged file, a folder that has gone or may not be written, and a full disk mean that
-/// less is stored, and that a look-up finds nothing. One response is kept for each URL; what was used longest
-/// ago goes first.
+/// It never fails: damaged files, an unusable folder and a full disk mean that less is stored and found. One
+/// response is kept for each URL; what was used longest ago goes first.
 ///
 /// Files are readable for this user alone. Credentials are not in them, but what servers answered to
 /// credentials is. Several processes may share a folder; each counts only what it has seen.
@@ -26,10 +25,8 @@ public final class DiskResponseCache: Sendable {
     ///
     /// - Parameters:
     ///   - directory: the folder, which is made when needed; nil keeps everything in memory.
-    ///   - diskCapacity: the most bytes that files may have; 150 MiB. A response above an eighth of it is not
-    ///     stored.
-    ///   - memoryCapacity: the most bytes in memory; 20 MiB. A response above an eighth of it is only on
-    ///     disk.
+    ///   - diskCapacity: the most bytes of files; 150 MiB. A response above an eighth of it is not stored.
+    ///   - memoryCapacity: the most bytes in memory; 20 MiB. A response above an eighth is only on disk.
     public convenience init(
         directory: String?, diskCapacity: Int64 = 150 << 20, memoryCapacity: Int64 = 20 << 20
     ) {

@@ -15,8 +15,7 @@ public enum ContentCompression: String, Sendable, Codable, CaseIterable {
     /// The bytes, compressed.
     ///
     /// - Parameter level: 1 (fast) to 9 (small); others are moved into that range.
-    /// - Throws: ``SessionError/Code/missingLibrary`` without zlib, ``SessionError/Code/outOfResources``
-    ///   without memory.
+    /// - Throws: ``SessionError/Code/missingLibrary`` without zlib, ``SessionError/Code/outOfResources``.
     public func compress(_ data: Data, level: Int = 6) throws(SessionError) -> Data {
         var bytes: UnsafeMutablePointer<UInt8>?
         var count = 0
@@ -39,8 +38,7 @@ public enum ContentCompression: String, Sendable, Codable, CaseIterable {
                 .outOfResources, "there is no memory to compress \(data.count) bytes",
                 advice: "send the body from a file", domain: .requestSerialization)
         default:
-            throw SessionError(
-                .unknown, "zlib cannot compress the body", domain: .requestSerialization)
+            throw SessionError(.unknown, "zlib cannot compress the body", domain: .requestSerialization)
         }
     }
 }

@@ -32,8 +32,7 @@ public struct RequestCompressor: RequestInterceptor {
 
     /// A compressor.
     ///
-    /// - Parameter shouldCompress: asked about each body; small ones and those which are compressed already
-    ///   grow.
+    /// - Parameter shouldCompress: asked about each body; small ones and compressed ones grow.
     public init(
         _ compression: ContentCompression = .gzip, level: Int = 6, existingField: ExistingField = .error,
         shouldCompress: @escaping @Sendable (Data) -> Bool = { _ in true }
@@ -60,8 +59,7 @@ public struct RequestCompressor: RequestInterceptor {
             case .replace: break
             case .error:
                 throw SessionError(
-                    .invalidHeaderField,
-                    "the request has a Content-Encoding already: \(TextQuote(existing))",
+                    .invalidHeaderField, "the request has a Content-Encoding already: \(TextQuote(existing))",
                     advice: "compress it in one place, or choose to replace or skip",
                     domain: .requestSerialization, failingURL: request.url)
             }

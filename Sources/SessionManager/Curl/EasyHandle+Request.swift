@@ -113,6 +113,7 @@ extension EasyHandle {
         if old?.needsNewConnection == true || new.needsNewConnection {
             set(CURLOPT_FRESH_CONNECT, new.needsNewConnection ? 1 : 0)
         }
+        if old?.isTrial == true || new.isTrial { set(CURLOPT_CONNECT_ONLY, new.isTrial ? 1 : 0) }
         set(CURLOPT_CONNECTTIMEOUT_MS, new.connectMilliseconds)
         set(CURLOPT_INTERFACE, new.interface)
         set(CURLOPT_BUFFERSIZE, new.bufferSize)
@@ -161,6 +162,7 @@ final class EasyOptions {
     let proxy: String?
     let credentials: LibraryCredentials?
     let needsNewConnection: Bool
+    let isTrial: Bool
     /// The sources of the other options, compared instead of them.
     private let source: SharedRequestOptions
     private let isSecure: Bool
@@ -192,6 +194,7 @@ final class EasyOptions {
         proxy = configuration.proxy
         credentials = transfer.credentials
         needsNewConnection = transfer.needsNewConnection
+        isTrial = transfer.isTrial
         source = request.sharedOptions
         isSecure = transfer.isSecure
         isBulk = transfer.isBulk
@@ -210,7 +213,7 @@ final class EasyOptions {
         !hasBody && transfer.request.body == nil && credentials == nil && transfer.credentials == nil
             && isSecure == transfer.isSecure && isBulk == transfer.isBulk
             && needsNewConnection == transfer.needsNewConnection && binding == transfer.binding
-            && method == transfer.request.method.rawValue
+            && isTrial == transfer.isTrial && method == transfer.request.method.rawValue
             && source.equals(transfer.request.sharedOptions)
     }
 }
@@ -222,5 +225,6 @@ extension EasyOptions: Equatable {
             && one.bodyBufferSize == other.bodyBufferSize && one.credentials == other.credentials
             && one.source.equals(other.source) && one.isSecure == other.isSecure && one.isBulk == other.isBulk
             && one.binding == other.binding && one.needsNewConnection == other.needsNewConnection
+            && one.isTrial == other.isTrial
     }
 }

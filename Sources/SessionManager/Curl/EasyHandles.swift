@@ -11,8 +11,10 @@ final class EasyHandles {
     private let proxies: ProxyRules
     private let maximumIdle: Int
     private let share: UnsafeMutableRawPointer?
-    /// Read by libcurl with each transfer, so it lives as long.
-    private let addresses: UnsafeMutablePointer<curl_slist>?
+    /// Those that libcurl looks up nowhere.
+    var addresses: FixedAddresses
+    /// Whether the addresses that have answered are used where nothing binds a connection as well.
+    var usesKnownAddresses = false
     /// Handles without work; the newest is used first, since its memory is in the cache.
     private var idle: [EasyHandle] = []
 
@@ -27,9 +29,7 @@ final class EasyHandles {
         maximumIdle = configuration.maximumIdleHandles
         share = ccurl_share_init()
         if let share { _ = ccurl_share_set(share, CURL_LOCK_DATA_COOKIE) }
-        addresses = configuration.hostAddresses.reduce(nil) { list, entry in
-            entry.withCString { ccurl_list_append(list, $0) } ?? list
-        }
+        addresses = FixedAddresses(configuration.hostAddresses)
     }
 
     /// A handle for a transfer.
@@ -43,12 +43,14 @@ final class EasyHandles {
     /// Keeps a handle for the next transfer.
     func release(_ easy: EasyHandle) { if idle.count < maximumIdle { idle.append(easy) } }
 
-    /// Sets the addresses of the configuration, which libcurl puts into the DNS cache of the pool and
-    /// forgets.
+    /// Sets the fixed addresses, which libcurl puts into the DNS cache of the pool.
     func setAddresses(_ easy: EasyHandle, in pool: ConnectionPool) {
-        guard let addresses, easy.addressedPool != pool.number else { return }
-        easy.set(CURLOPT_RESOLVE, pointer: addresses)
-        easy.addressedPool = pool.number
+        let includesKnown = usesKnownAddresses || pool.key.binding != .any
+        guard let list = addresses.list(includesKnown: includesKnown) else { return }
+        let number = pool.number &* 1_000_000 &+ addresses.version
+        guard easy.addressedPool != number else { return }
+        easy.set(CURLOPT_RESOLVE, pointer: list)
+        easy.addressedPool = number
     }
 
     /// Frees the handles: before their multi handles (curl_easy_cleanup(3)).
@@ -57,6 +59,6 @@ final class EasyHandles {
     /// Frees what the handles shared: after the multi handles (curl_share_cleanup(3)).
     func close() {
         if let share { _ = ccurl_share_cleanup(share) }
-        ccurl_list_free(addresses)
+        addresses.close()
     }
 }

@@ -4,8 +4,7 @@ import FoundationEssentials
 public import Reachability
 public import SessionCore
 
-/// Gets every step of every task of a manager, beside the delegate and without an influence: for a log, for
-/// metrics, for tests.
+/// Gets every step of a manager's tasks, beside the delegate and without influence: for logs, metrics, tests.
 ///
 ///     manager.eventMonitors = [EventMonitor { task, step in log("\(task.identifier) \(step)") }]
 ///
@@ -53,8 +52,7 @@ public enum TaskStep: Sendable {
     case adapted(SessionRequest)
     /// An adapter refuses it.
     case adaptationFailed(SessionError)
-    /// A request goes to the network: the first, the next of a redirect, one with credentials, or another
-    /// try.
+    /// A request goes to the network: the first, one after a redirect or with credentials, or another try.
     case sent(SessionRequest)
     /// A part of the body was handed to the connection; for monitors that get bytes.
     case sentBody(TransferProgress.Snapshot)

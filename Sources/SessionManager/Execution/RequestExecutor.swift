@@ -11,6 +11,10 @@ protocol RequestExecutorDelegate: AnyObject {
     func binding(for executor: RequestExecutor) -> PathBinding
     /// The request waits for the network; the failure is its outcome where that never comes.
     func executorParked(_ executor: RequestExecutor, _ failure: SessionError?)
+    /// Whether the request may go over this uplink where its own line is dead.
+    func executor(_ executor: RequestExecutor, mayUse detour: Detour) -> Bool
+    /// The line of its connection is dead, and the detour is a way that works.
+    func executor(_ executor: RequestExecutor, found detour: Detour, by engine: TransferEngine)
     /// The connection was lost, and the request waits for another path.
     func executorLostPath(_ executor: RequestExecutor)
     /// The exchange waits for a connection of its host, or does not any more.
@@ -274,12 +278,17 @@ extension RequestExecutor: TransferDelegate {
         if transfer === steps.transfer { setWaitsForConnection(isWaiting) }
     }
 
-    func transferLostPath(_ transfer: Transfer, _ sentence: String) {
-        if transfer === steps.transfer { losePath(sentence) }
+    func transferLostPath(_ transfer: Transfer, _ sentence: String, _ detour: Detour?) {
+        guard transfer === steps.transfer else { return }
+        if let detour { delegate.executor(self, found: detour, by: engine) }
+        losePath(sentence)
     }
 
     func transferMayRepeat(_ transfer: Transfer) -> Bool { steps.chain.isIdempotent }
     func transferMayMove(_ transfer: Transfer) -> Bool { steps.progress().nextStep != nil }
+    func transferMayUse(_ transfer: Transfer, _ detour: Detour) -> Bool {
+        delegate.executor(self, mayUse: detour)
+    }
 
     func transferEnded(_ transfer: Transfer, _ end: TransferEnd) {
         steps.record(end.metrics)

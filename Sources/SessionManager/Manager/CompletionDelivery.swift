@@ -6,15 +6,12 @@ import Reachability
 public import SessionCore
 import Synchronization
 
-/// Called once with the head of the response, what the serializer made of the content (or the path of a
-/// download), and the error.
+/// Called once with the response's head, the serializer's object or a download's path, and the error.
 ///
-/// An object and an error may come together: content that could be decoded under a status that is not
-/// acceptable.
+/// Object and error may come together: content that could be decoded, under an unacceptable status.
 public typealias CompletionBlock = @Sendable (SessionResponse?, (any Sendable)?, SessionError?) -> Void
 
-/// What happens after tasks of one plan have ended: delegate, serializer, completion block, event, in this
-/// order.
+/// What follows the end of tasks of one plan, in this order: delegate, serializer, completion block, event.
 final class CompletionDelivery: Sendable {
     private let serializer: any ResponseSerializer
     private let queue: DeliveryQueue
@@ -59,16 +56,13 @@ final class CompletionDelivery: Sendable {
     }
 
     private func call(
-        _ task: SessionTask, _ outcome: TaskOutcome, _ response: SessionResponse?,
-        _ result: SerializedContent
+        _ task: SessionTask, _ outcome: TaskOutcome, _ response: SessionResponse?, _ result: SerializedContent
     ) {
         let (object, error) = (result.value, result.error)
         task.block?(response, object, error)
         group?.leave()
-        task.session.events.publish(
-            .completed(
-                task,
-                TaskCompletion(outcome: outcome, object: object, serializer: serializer, error: error)))
+        let end = TaskCompletion(outcome: outcome, object: object, serializer: serializer, error: error)
+        task.session.events.publish(.completed(task, end))
         task.session.deliveryEnds()
     }
 

@@ -2,8 +2,7 @@
 
 public import SessionCore
 
-// Names that programs bring along from elsewhere: the compiler says what they are called here, and changes
-// them when asked to.
+// Names that programs bring along from elsewhere: the compiler says what they are called here.
 
 /// AFNetworking's name of ``HTTPSessionManager``.
 @available(*, unavailable, renamed: "HTTPSessionManager")

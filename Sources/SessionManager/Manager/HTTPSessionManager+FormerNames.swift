@@ -70,15 +70,11 @@ extension URLSessionManager {
 
     /// AFNetworking's way to send a body again.
     @available(*, unavailable, message: "set a `delegate` with task(_:needsNewBodyFor:)")
-    public func setTaskNeedNewBodyStreamBlock(
-        _ block: (@Sendable (Session, SessionTask) -> RequestBody?)?
-    ) {}
+    public func setTaskNeedNewBodyStreamBlock(_ block: (@Sendable (Session, SessionTask) -> RequestBody?)?) {}
 
     /// AFNetworking's way in Swift to send a body again.
     @available(*, unavailable, message: "set a `delegate` with task(_:needsNewBodyFor:)")
-    public func setTaskNeedNewBodyStream(
-        _ block: (@Sendable (Session, SessionTask) -> RequestBody?)?
-    ) {}
+    public func setTaskNeedNewBodyStream(_ block: (@Sendable (Session, SessionTask) -> RequestBody?)?) {}
 
     /// AFNetworking's callback: the progress of a body.
     @available(
@@ -102,8 +98,7 @@ extension URLSessionManager {
 
     /// AFNetworking's callback: a task has ended.
     @available(
-        *, unavailable,
-        message: "set a `delegate` with task(_:didCompleteWith:), or iterate over `events`"
+        *, unavailable, message: "set a `delegate` with task(_:didCompleteWith:), or iterate over `events`"
     )
     public func setTaskDidCompleteBlock(
         _ block: (@Sendable (Session, SessionTask, SessionError?) -> Void)?
@@ -111,17 +106,13 @@ extension URLSessionManager {
 
     /// AFNetworking's callback in Swift: a task has ended.
     @available(
-        *, unavailable,
-        message: "set a `delegate` with task(_:didCompleteWith:), or iterate over `events`"
+        *, unavailable, message: "set a `delegate` with task(_:didCompleteWith:), or iterate over `events`"
     )
-    public func setTaskDidComplete(
-        _ block: (@Sendable (Session, SessionTask, SessionError?) -> Void)?
-    ) {}
+    public func setTaskDidComplete(_ block: (@Sendable (Session, SessionTask, SessionError?) -> Void)?) {}
 
     /// AFNetworking's way to get what was measured.
     @available(
-        *, unavailable,
-        message: "set a `delegate` with task(_:didCollect:), or read `SessionTask.metrics`"
+        *, unavailable, message: "set a `delegate` with task(_:didCollect:), or read `SessionTask.metrics`"
     )
     public func setTaskDidFinishCollectingMetricsBlock(
         _ block: (@Sendable (Session, SessionTask, [TransferMetrics]) -> Void)?
@@ -129,8 +120,7 @@ extension URLSessionManager {
 
     /// AFNetworking's way in Swift to get what was measured.
     @available(
-        *, unavailable,
-        message: "set a `delegate` with task(_:didCollect:), or read `SessionTask.metrics`"
+        *, unavailable, message: "set a `delegate` with task(_:didCollect:), or read `SessionTask.metrics`"
     )
     public func setTaskDidFinishCollectingMetrics(
         _ block: (@Sendable (Session, SessionTask, [TransferMetrics]) -> Void)?
@@ -166,9 +156,7 @@ extension URLSessionManager {
         message:
             "set a `delegate` with task(_:didReceiveContent:) and hearsOfBytes, or use stream(for:options:)"
     )
-    public func setDataTaskDidReceiveDataBlock(
-        _ block: (@Sendable (Session, SessionTask, Data) -> Void)?
-    ) {}
+    public func setDataTaskDidReceiveDataBlock(_ block: (@Sendable (Session, SessionTask, Data) -> Void)?) {}
 
     /// AFNetworking's way in Swift to see content as it comes.
     @available(
@@ -176,24 +164,16 @@ extension URLSessionManager {
         message:
             "set a `delegate` with task(_:didReceiveContent:) and hearsOfBytes, or use stream(for:options:)"
     )
-    public func setDataTaskDidReceiveData(
-        _ block: (@Sendable (Session, SessionTask, Data) -> Void)?
-    ) {}
+    public func setDataTaskDidReceiveData(_ block: (@Sendable (Session, SessionTask, Data) -> Void)?) {}
 
     /// AFNetworking's way to decide what is cached.
-    @available(
-        *, unavailable,
-        message: "set `cachedResponseHandler`, or `TaskOptions.cachedResponseHandler`"
-    )
+    @available(*, unavailable, message: "set `cachedResponseHandler`, or `TaskOptions.cachedResponseHandler`")
     public func setDataTaskWillCacheResponseBlock(
         _ block: (@Sendable (Session, SessionTask, SessionResponse) -> SessionResponse?)?
     ) {}
 
     /// AFNetworking's way in Swift to decide what is cached.
-    @available(
-        *, unavailable,
-        message: "set `cachedResponseHandler`, or `TaskOptions.cachedResponseHandler`"
-    )
+    @available(*, unavailable, message: "set `cachedResponseHandler`, or `TaskOptions.cachedResponseHandler`")
     public func setDataTaskWillCacheResponse(
         _ block: (@Sendable (Session, SessionTask, SessionResponse) -> SessionResponse?)?
     ) {}
@@ -240,8 +220,7 @@ extension URLSessionManager {
 
     /// AFNetworking's callback: a download continues.
     @available(
-        *, unavailable,
-        message: "set a `delegate` with task(_:didResumeAt:expectedTotal:) and hearsOfBytes"
+        *, unavailable, message: "set a `delegate` with task(_:didResumeAt:expectedTotal:) and hearsOfBytes"
     )
     public func setDownloadTaskDidResumeBlock(
         _ block: (@Sendable (Session, SessionTask, Int64, Int64) -> Void)?
@@ -249,8 +228,7 @@ extension URLSessionManager {
 
     /// AFNetworking's callback in Swift: a download continues.
     @available(
-        *, unavailable,
-        message: "set a `delegate` with task(_:didResumeAt:expectedTotal:) and hearsOfBytes"
+        *, unavailable, message: "set a `delegate` with task(_:didResumeAt:expectedTotal:) and hearsOfBytes"
     )
     public func setDownloadTaskDidResume(
         _ block: (@Sendable (Session, SessionTask, Int64, Int64) -> Void)?

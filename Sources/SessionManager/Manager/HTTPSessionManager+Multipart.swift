@@ -9,8 +9,7 @@ extension HTTPSessionManager {
     ///
     /// - Parameters:
     ///   - parameters: become the first parts.
-    ///   - headers: replace what the serializer puts in; but `Content-Type` stays the form's, without whose
-    ///     boundary it could not be read.
+    ///   - headers: replace what the serializer puts in, but for `Content-Type`, which names the boundary.
     /// - Throws: where address, parameters or header fields cannot be used, and for GET and HEAD.
     public func request(
         _ method: HTTPRequest.Method, _ address: String, parameters: ParameterValue? = nil,
@@ -43,16 +42,14 @@ extension HTTPSessionManager {
         return try await value(of: request, options)
     }
 
-    /// POSTs a form of several parts, with a completion block; how far it is goes to
-    /// ``TaskOptions/uploadProgress``.
+    /// POSTs a form of several parts, with a completion block; see ``TaskOptions/uploadProgress``.
     ///
     /// - Parameter parameters: become the first parts.
     /// - Returns: the running task; nil where the request cannot be made: the block gets the reason.
     @discardableResult
     public func post(
         _ address: String, parameters: ParameterValue? = nil, form: MultipartFormData,
-        headers: [String: String] = [:], options: TaskOptions? = nil,
-        completion: @escaping CompletionBlock
+        headers: [String: String] = [:], options: TaskOptions? = nil, completion: @escaping CompletionBlock
     ) -> SessionTask? {
         resume(options, completion) { () throws(SessionError) in
             let request = try request(.post, address, parameters: parameters, form: form, headers: headers)

@@ -5,8 +5,7 @@ public import Reachability
 public import SessionCore
 
 extension HTTPSessionManager {
-    /// What a manager is made of and can be written down: no blocks, no queue, no delegate, no interceptor,
-    /// no cache, no decoder.
+    /// What a manager is made of and can be written down: no closure, queue, delegate, interceptor or cache.
     public struct Settings: Sendable {
         /// What relative addresses are resolved against; nil where addresses are absolute.
         public var baseURL: String?
@@ -34,11 +33,8 @@ extension HTTPSessionManager {
 
     /// A manager that was written down.
     ///
-    /// - Throws: ``SessionError/Code/badURL`` and ``SessionError/Code/invalidSecurityPolicy`` for settings
-    ///   that no manager can have.
-    public convenience init(
-        settings: Settings, completionQueue: DeliveryQueue = .own
-    ) throws(SessionError) {
+    /// - Throws: ``SessionError/Code/badURL`` or ``SessionError/Code/invalidSecurityPolicy`` for settings.
+    public convenience init(settings: Settings, completionQueue: DeliveryQueue = .own) throws(SessionError) {
         try self.init(
             baseURL: settings.baseURL, configuration: settings.session.configuration,
             securityPolicy: settings.session.securityPolicy, completionQueue: completionQueue,
@@ -47,11 +43,9 @@ extension HTTPSessionManager {
         responseSerializer = settings.session.responseSerializer
     }
 
-    /// Another manager with the same ``settings-swift.property``; it has connections and a session of its
-    /// own.
+    /// Another manager with the same ``settings-swift.property``, and connections and a session of its own.
     ///
-    /// It uses the same ``URLSessionManager/cache`` and ``decoder``. Delegate, interceptor, handlers and
-    /// completion queue are not copied.
+    /// ``URLSessionManager/cache`` and ``decoder`` are shared; delegate, interceptor and queue are not.
     ///
     /// - Throws: nothing for the settings of a manager that could be made.
     public func copy() throws(SessionError) -> HTTPSessionManager {
@@ -77,8 +71,7 @@ extension HTTPSessionManager.Settings: Codable {
 
     /// Writes them.
     ///
-    /// - Throws: `EncodingError` where a serializer is not of this library: its type could not be found
-    ///   again.
+    /// - Throws: `EncodingError` for a serializer of another library: its type could not be found again.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encodeIfPresent(baseURL, forKey: .baseURL)

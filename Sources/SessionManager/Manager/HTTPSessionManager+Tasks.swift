@@ -11,8 +11,7 @@ extension HTTPSessionManager {
     /// - Throws: where the request cannot be made.
     public func dataTask(
         _ method: HTTPRequest.Method, _ address: String, parameters: ParameterValue? = nil,
-        headers: [String: String] = [:], options: TaskOptions? = nil,
-        completion: CompletionBlock? = nil
+        headers: [String: String] = [:], options: TaskOptions? = nil, completion: CompletionBlock? = nil
     ) throws(SessionError) -> SessionTask {
         try session.dataTask(
             with: request(method, address, parameters: parameters, headers: headers), options: options,
@@ -63,8 +62,7 @@ extension HTTPSessionManager {
 
     private func resume(
         _ method: HTTPRequest.Method, _ address: String, _ parameters: ParameterValue?,
-        _ headers: [String: String],
-        _ options: TaskOptions?, _ completion: @escaping CompletionBlock
+        _ headers: [String: String], _ options: TaskOptions?, _ completion: @escaping CompletionBlock
     ) -> SessionTask? {
         resume(options, completion) { () throws(SessionError) in
             try dataTask(

@@ -4,10 +4,8 @@ public import SessionCore
 
 // Calls that name no type for the answer: its content is not looked at.
 extension HTTPSessionManager {
-    /// POSTs parameters, as a form unless ``requestSerializer`` says otherwise; the content of the answer is
-    /// not looked at.
+    /// POSTs parameters, as a form unless ``requestSerializer`` says otherwise; returns the answer's head.
     ///
-    /// - Returns: the head of the answer.
     /// - Throws: ``SessionError`` where the request fails or the status is not acceptable.
     @discardableResult
     public func post(
@@ -17,10 +15,9 @@ extension HTTPSessionManager {
         try await data(.post, address, parameters: parameters, headers: headers, options: options).1
     }
 
-    /// POSTs a form of several parts; the content of the answer is not looked at.
+    /// POSTs a form of several parts and returns the head of the answer.
     ///
     /// - Parameter parameters: become the first parts.
-    /// - Returns: the head of the answer.
     /// - Throws: ``SessionError`` where the request fails or the status is not acceptable.
     @discardableResult
     public func post(
@@ -31,9 +28,8 @@ extension HTTPSessionManager {
         return try await acceptedData(for: request, options).1
     }
 
-    /// PUTs parameters; the content of the answer is not looked at.
+    /// PUTs parameters and returns the head of the answer.
     ///
-    /// - Returns: the head of the answer.
     /// - Throws: ``SessionError`` where the request fails or the status is not acceptable.
     @discardableResult
     public func put(
@@ -43,9 +39,8 @@ extension HTTPSessionManager {
         try await data(.put, address, parameters: parameters, headers: headers, options: options).1
     }
 
-    /// PATCHes with parameters; the content of the answer is not looked at.
+    /// PATCHes with parameters and returns the head of the answer.
     ///
-    /// - Returns: the head of the answer.
     /// - Throws: ``SessionError`` where the request fails or the status is not acceptable.
     @discardableResult
     public func patch(
@@ -55,10 +50,9 @@ extension HTTPSessionManager {
         try await data(.patch, address, parameters: parameters, headers: headers, options: options).1
     }
 
-    /// DELETEs; the content of the answer is not looked at.
+    /// DELETEs and returns the head of the answer.
     ///
     /// - Parameter parameters: go into the query.
-    /// - Returns: the head of the answer.
     /// - Throws: ``SessionError`` where the request fails or the status is not acceptable.
     @discardableResult
     public func delete(

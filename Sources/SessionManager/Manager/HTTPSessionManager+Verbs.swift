@@ -71,19 +71,14 @@ extension HTTPSessionManager {
         _ address: String, parameters: ParameterValue? = nil, headers: [String: String] = [:],
         options: TaskOptions? = nil
     ) async throws(SessionError) -> SessionResponse {
-        let (_, response) = try await data(
-            .head, address, parameters: parameters, headers: headers, options: options)
-        return response
+        try await data(.head, address, parameters: parameters, headers: headers, options: options).1
     }
 
-    /// Sends a request and returns the content of an acceptable response as it is, for instance where there
-    /// is none.
+    /// Sends a request and returns the content of an acceptable response as it is; there may be none.
     ///
-    /// ``responseSerializer`` says which statuses are acceptable; the media type is not looked at, since
-    /// nothing is decoded.
+    /// ``responseSerializer`` says which statuses are acceptable; the media type is not looked at.
     ///
-    /// - Throws: ``SessionError`` where the request fails or the status is not acceptable; its
-    ///   ``SessionError/data`` has the content.
+    /// - Throws: ``SessionError``, with the content as data, where the request fails or the status is bad.
     @discardableResult
     public func data(
         _ method: HTTPRequest.Method, _ address: String, parameters: ParameterValue? = nil,
@@ -98,14 +93,11 @@ extension HTTPSessionManager {
         for request: SessionRequest, _ options: TaskOptions?
     ) async throws(SessionError) -> (Data, SessionResponse) {
         let (data, response) = try await session.data(for: request, options: options)
-        try judge(response, data)
+        // Without content an unfit media type is no reason to refuse: the status alone is judged.
+        if let error = responseSerializer.refusal(of: response) {
+            throw error.with(failingURL: response.url, response: response, data: data)
+        }
         return (data, response)
-    }
-
-    /// Without content an unfit media type is no reason to refuse: the status alone is judged.
-    private func judge(_ response: SessionResponse, _ data: Data) throws(SessionError) {
-        guard let error = responseSerializer.refusal(of: response) else { return }
-        throw error.with(failingURL: response.url, response: response, data: data)
     }
 
     private func value<Value: Decodable & Sendable>(

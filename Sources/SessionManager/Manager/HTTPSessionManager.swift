@@ -10,17 +10,14 @@ import Synchronization
 ///     let api = try HTTPSessionManager(baseURL: "https://api.example.com/v1")
 ///     let user: User = try await api.get("users/1")
 ///
-/// Every member may be used from any thread. Each manager has connections of its own: make one for each
-/// service and keep it.
+/// From any thread. Each manager has connections of its own: make one for each service and keep it.
 public final class HTTPSessionManager: Sendable {
     private struct State: ~Copyable {
         var requestSerializer: any RequestSerializer = HTTPRequestSerializer()
         var decoder: any ContentDecoder = JSONDecoder()
     }
 
-    /// What relative addresses are resolved against; its path ends with a slash where it has one.
-    ///
-    /// Nil where addresses are absolute.
+    /// What relative addresses are resolved against, with a slash behind its path; nil for absolute ones.
     public let baseURL: URL?
     /// The manager of the tasks: delegate, interceptor, events, snapshots and invalidation are there.
     public let session: URLSessionManager
@@ -57,8 +54,7 @@ public final class HTTPSessionManager: Sendable {
 
     /// Changes how servers are judged.
     ///
-    /// - Throws: ``SessionError/Code/invalidSecurityPolicy`` for pins where the base is not https: they would protect nothing. The old
-    ///   policy stays.
+    /// - Throws: ``SessionError/Code/invalidSecurityPolicy`` for pins without https; the old policy stays.
     public func setSecurityPolicy(_ policy: SecurityPolicy) throws(SessionError) {
         try policy.validate(forBaseURL: baseURL)
         session.securityPolicy = policy
@@ -76,12 +72,10 @@ public final class HTTPSessionManager: Sendable {
         set { session.responseSerializer = newValue }
     }
 
-    /// Reads the values of the calls that return one, `let user: User = try await api.get("users/1")`; a
-    /// plain `JSONDecoder` at first.
+    /// Reads the values of the calls that return one, as `get` does; a plain `JSONDecoder` at first.
     ///
-    /// Set one up for the dates and keys of the service, and hand it over when it is ready: tasks use it from
-    /// any thread, several at once. Of another format than JSON, ``responseSerializer`` has to be of that
-    /// format too, for its media types.
+    /// Hand it over ready for the dates and keys of the service: tasks use it from any thread. For another
+    /// format than JSON, ``responseSerializer`` has to be of that format too, for its media types.
     public var decoder: any ContentDecoder {
         get { state.withLock { $0.decoder } }
         set { state.withLock { $0.decoder = newValue } }
@@ -107,8 +101,7 @@ public final class HTTPSessionManager: Sendable {
 
     /// A request as this manager sends it.
     ///
-    /// - Parameters:
-    ///   - headers: replace what the serializer puts in, whatever the case of their names.
+    /// - Parameter headers: replace what the serializer puts in, whatever the case of their names.
     /// - Throws: where address, parameters or header fields cannot be used.
     public func request(
         _ method: HTTPRequest.Method, _ address: String, parameters: ParameterValue? = nil,

@@ -6,21 +6,17 @@ public import SessionCore
 public struct SessionConfiguration: Sendable, Equatable, Codable {
     /// How many connections a host gets at most over HTTP/1.1; 6.
     ///
-    /// Over HTTP/2 one connection carries up to 100 transfers at a time. What exceeds it waits its turn;
-    /// waiting counts against no time-out.
+    /// Over HTTP/2 a connection carries up to 100 transfers. What exceeds it waits, without a time-out.
     public var maximumConnectionsPerHost = 6
     /// How many connections are kept open for later; 32.
     public var maximumIdleConnections = 32
-    /// The most content in bytes that a response kept in memory may have, where the request does not say; 64
-    /// MiB.
+    /// The most content in bytes of a response in memory, where the request does not say; 64 MiB.
     ///
     /// A device has little memory and a server may be hostile. Downloads to files have no such limit.
     public var maximumContentLengthInMemory: Int64 = 64 << 20
-    /// The interface that all connections are bound to (SO_BINDTODEVICE, socket(7)), where the request does
-    /// not say; nil lets the kernel choose.
+    /// The interface of connections (SO_BINDTODEVICE, socket(7)), where a request names none; nil for any.
     public var interface: String?
-    /// What running transfers do when the kernel turns to another interface while theirs still works; they
-    /// stay.
+    /// What running transfers do when the kernel turns to another interface while theirs works; they stay.
     public var betterPath = BetterPathPolicy.stay
     /// The proxy, as `http://host:port` or `socks5h://host:port`; nil follows the environment, empty uses none.
     ///
@@ -28,15 +24,12 @@ public struct SessionConfiguration: Sendable, Equatable, Codable {
     /// session was made, none is looked for later. Credentials stand in the address, `http://user:password@host:port`, or are asked of
     /// the handler of challenges, except those for SOCKS.
     public var proxy: String?
-    /// Addresses of hosts, which are not looked up then: `HOST:PORT:ADDRESS[,ADDRESS]…` each
-    /// (CURLOPT_RESOLVE(3)).
+    /// Addresses of hosts, which are not looked up then: `HOST:PORT:ADDRESS[,ADDRESS]…` (CURLOPT_RESOLVE(3)).
     public var hostAddresses: [String] = []
-    /// Whether requests with a body may go by HTTP/2; nil, the default: where libcurl is 8.2 or newer,
-    /// otherwise they go by HTTP/1.1.
+    /// Whether requests with a body may go by HTTP/2; nil, the default: where libcurl is 8.2 or newer.
     ///
-    /// Older ones (Debian 12 has 7.88) send a wrong body over HTTP/2 where the connection's send buffer is
-    /// full, as it is while several uploads share a slow network. `true` is for servers that speak nothing
-    /// but HTTP/2, and at that risk.
+    /// Older ones (Debian 12 has 7.88) send a wrong body over HTTP/2 where the connection's buffer is full,
+    /// as while several uploads share a slow network. `true`, at that risk, is for servers that want HTTP/2.
     public var sendsBodiesByHTTP2: Bool?
     /// How many redirects a task follows; 16.
     public var maximumRedirects = 16

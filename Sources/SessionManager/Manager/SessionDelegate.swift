@@ -7,21 +7,18 @@ public import SessionCore
 ///
 /// Every method has a default that changes nothing. They are called off the transferring thread; a transfer
 /// waits for the answer and its time-outs stand still meanwhile. Calls for one task come one after the other,
-/// those for different tasks may overlap. Reports of bytes (``hearsOfBytes``) precede the calls for later
-/// events, such as the end.
+/// those for different tasks may overlap. Reports of bytes (``hearsOfBytes``) precede those of later events.
 public protocol SessionDelegate: Sendable {
     /// Whether ``session(_:didReceive:)`` is asked about servers instead of the security policy; no.
     ///
-    /// Read when the delegate is set. Needs libcurl with OpenSSL 3: tasks over https fail with ``SessionError/Code/missingLibrary``
-    /// otherwise.
+    /// Read when the delegate is set. Needs libcurl with OpenSSL 3: https fails otherwise (`missingLibrary`).
     var asksAboutServers: Bool { get }
     /// Whether ``task(_:didSendBodyBytes:progress:)``, ``task(_:didReceiveContent:)`` and
     /// ``task(_:didWriteFileBytes:progress:)`` are called; no.
     ///
     /// Read when the delegate is set. Where it is no, nothing is copied or counted for them.
     var hearsOfBytes: Bool { get }
-    /// A server shows its certificates (``AuthenticationChallenge/peerTrust``), of which nothing has been
-    /// verified.
+    /// A server shows its certificates (``AuthenticationChallenge/peerTrust``), not verified yet.
     ///
     /// The security policy is not asked. The credential `serverTrust` accepts this certificate for this
     /// server, for all tasks of the session; `performDefaultHandling` has the policy's trust roots and the

@@ -16,11 +16,7 @@ extension URLSessionManager {
             .content()
     }
 
-    /// Sends a request and returns the content of the response with its head, whatever the status.
-    ///
-    /// Cancelling the Swift task cancels the transfer.
-    ///
-    /// - Throws: what hindered the transfer.
+    /// As ``data(for:)``, with what the task does differently from the others of its manager.
     nonisolated(nonsending) public func data(
         for request: SessionRequest, options: TaskOptions?
     ) async throws(SessionError) -> (Data, SessionResponse) {
@@ -30,14 +26,11 @@ extension URLSessionManager {
 
     /// Sends a request and makes an object of the response.
     ///
-    /// Decoding holds up no transfer. Where there is an interceptor, its retriers are asked about content
-    /// that cannot be decoded.
+    /// Decoding holds up no transfer. An interceptor's retriers are asked about undecodable content.
     ///
-    /// - Parameter options: what the task is to do differently from the others of its manager; nil for
-    ///   nothing.
+    /// - Parameter options: what the task does differently from the others of its manager; nil for nothing.
     /// - Returns: nil where an acceptable response has no content.
-    /// - Throws: what hindered the transfer, or the serializer's error with the content in
-    ///   ``SessionError/data``.
+    /// - Throws: what hindered the transfer, or the serializer's error with the content as its data.
     public func object<Serializer: ResponseSerializer>(
         for request: SessionRequest, using serializer: Serializer, options: TaskOptions? = nil
     ) async throws(SessionError) -> Serializer.Value? {
@@ -63,11 +56,9 @@ extension URLSessionManager {
         return Shared(decoding)
     }
 
-    /// Sends a request and returns the head of the response as soon as it has come, with the content as it
-    /// comes.
+    /// Sends a request and returns the head of the response when it has come, with the content as it comes.
     ///
-    /// - Throws: what hindered the transfer before the head came; what hinders it later is thrown by the
-    ///   stream.
+    /// - Throws: what hindered the transfer before the head came; what comes later is thrown by the stream.
     public func stream(
         for request: SessionRequest, options: TaskOptions? = nil
     ) async throws(SessionError) -> (SessionResponse, ContentStream) {

@@ -4,11 +4,9 @@ public import Reachability
 public import SessionCore
 
 extension URLSessionManager {
-    /// What a manager is made of and can be written down: no blocks, no queue, no delegate, no interceptor,
-    /// no cache.
+    /// What a manager is made of and can be written down: no closure, queue, delegate, interceptor or cache.
     ///
-    /// Key files are named and not contained. What the serializers send by default is contained, credentials
-    /// too.
+    /// Key files are named, not contained; what the serializers send by default is, credentials too.
     public struct Settings: Sendable {
         /// What all sessions have in common.
         public var configuration: SessionConfiguration
@@ -48,8 +46,7 @@ extension URLSessionManager {
             queue: settings.queue)
     }
 
-    /// Another manager with the same ``settings-swift.property``; it has connections and a session of its
-    /// own.
+    /// Another manager with the same ``settings-swift.property``, and connections and a session of its own.
     ///
     /// It uses the same ``cache``. Delegate, interceptor, handlers and completion queue are not copied.
     public func copy() -> URLSessionManager {

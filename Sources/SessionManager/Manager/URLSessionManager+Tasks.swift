@@ -47,8 +47,7 @@ extension URLSessionManager {
 
     /// A task that writes the content of the response to a file.
     ///
-    /// Only acceptable responses are written: the content of an error comes in the error's
-    /// ``SessionError/data``.
+    /// Only acceptable responses are written: the content of an error is in its ``SessionError/data``.
     ///
     /// - Parameter destination: asked off the transferring thread when the content is complete; without one
     ///   the file stays at a passing place, whose path the block gets as its object.
@@ -69,8 +68,7 @@ extension URLSessionManager {
     ///
     /// - Throws: ``SessionError/Code/invalidated`` after ``invalidate(cancellingTasks:resettingSession:)``.
     public func downloadTask(
-        resuming record: ResumeRecord, with request: SessionRequest? = nil,
-        options: TaskOptions? = nil,
+        resuming record: ResumeRecord, with request: SessionRequest? = nil, options: TaskOptions? = nil,
         destination: (@Sendable (_ temporaryPath: String, SessionResponse) -> DownloadDestination?)? = nil,
         completion: CompletionBlock? = nil
     ) throws(SessionError) -> SessionTask {

@@ -5,8 +5,7 @@ public import Reachability
 public import SessionCore
 import Synchronization
 
-/// Makes tasks and delivers what they bring: one pool of connections, one serializer, one place where blocks
-/// are called.
+/// Makes tasks and delivers what they bring: one pool of connections, one serializer, one queue for blocks.
 ///
 /// It needs no main queue and no run loop: transfers run on a thread of the library, and blocks are called on
 /// ``completionQueue``. Every member may be used from any thread. Tasks that were resumed last until they
@@ -24,8 +23,8 @@ public final class URLSessionManager: Sendable {
         var serverJudge: (any SessionDelegate)?
         var interceptor: (any RequestInterceptor)?
         var policy: SecurityPolicy
-        var cache: DiskResponseCache?
-        var cachedResponseHandler: (any CachedResponseHandler)?
+        var cache: DiskResponseCache? { didSet { renewCaching() } }
+        var cachedResponseHandler: (any CachedResponseHandler)? { didSet { renewCaching() } }
         /// Both together, ready for tasks.
         var caching: CacheAccess?
         var monitors: [EventMonitor] = []
@@ -33,9 +32,8 @@ public final class URLSessionManager: Sendable {
         /// The plan of tasks without options.
         var ordinaryPlan: Shared<TaskPlan>?
 
-        mutating func renewCaching() {
+        private mutating func renewCaching() {
             caching = cache.map { CacheAccess($0, handler: cachedResponseHandler) }
-            ordinaryPlan = nil
         }
     }
 
@@ -99,8 +97,7 @@ public final class URLSessionManager: Sendable {
 
     /// Takes part in the tasks that are made from now on; kept alive by the manager and by these tasks.
     ///
-    /// One that is asked about servers (``SessionDelegate/asksAboutServers``), and the one after it, get a
-    /// new ``session``.
+    /// One with ``SessionDelegate/asksAboutServers``, and the one after it, get a new ``session``.
     public var delegate: (any SessionDelegate)? {
         get { state.withLock { $0.delegate } }
         set {
@@ -135,37 +132,24 @@ public final class URLSessionManager: Sendable {
         }
     }
 
-    /// Changes the requests of the tasks that are made from now on, before each try, and decides whether
-    /// failures are tried again.
+    /// Changes the requests of further tasks before each try, and decides whether failures are tried again.
     public var interceptor: (any RequestInterceptor)? {
         get { state.withLock { $0.interceptor } }
         set { change { $0.interceptor = newValue } }
     }
 
-    /// The response cache of the tasks that are made from now on; nil, which stores and uses nothing, unless
-    /// set.
+    /// The response cache of the tasks that are made from now on; nil, the default, stores and uses nothing.
     ///
-    /// A request's ``SessionCore/RequestOptions/cachePolicy`` says how it is used. The content of streams is
-    /// not stored.
+    /// ``SessionCore/RequestOptions/cachePolicy`` says how it is used. The content of streams is not stored.
     public var cache: DiskResponseCache? {
         get { state.withLock { $0.cache } }
-        set {
-            state.withLock { state in
-                state.cache = newValue
-                state.renewCaching()
-            }
-        }
+        set { change { $0.cache = newValue } }
     }
 
     /// Decides what the tasks that are made from now on store in ``cache``; nil stores what may be stored.
     public var cachedResponseHandler: (any CachedResponseHandler)? {
         get { state.withLock { $0.cachedResponseHandler } }
-        set {
-            state.withLock { state in
-                state.cachedResponseHandler = newValue
-                state.renewCaching()
-            }
-        }
+        set { change { $0.cachedResponseHandler = newValue } }
     }
 
     /// Get every step of the tasks that are made from now on; none unless set.
@@ -191,8 +175,7 @@ public final class URLSessionManager: Sendable {
         }
     }
 
-    /// The tasks that have not completed: data, then upload, then download tasks, each in the order of their
-    /// making.
+    /// The tasks that have not completed: data, then upload, then download tasks, each in order of making.
     public var tasks: [SessionTask] { dataTasks + uploadTasks + downloadTasks }
     /// The data and stream tasks that have not completed.
     public var dataTasks: [SessionTask] { running { $0 == .data || $0 == .stream } }
@@ -217,8 +200,7 @@ public final class URLSessionManager: Sendable {
     /// - Parameters:
     ///   - cancellingTasks: whether running tasks are cancelled, or may end.
     ///   - resettingSession: whether the next task gets a new session of the same configuration; otherwise
-    ///     every further task fails with
-    ///     ``SessionError/Code/invalidated``.
+    ///     every further task fails with ``SessionError/Code/invalidated``.
     public func invalidate(cancellingTasks: Bool = true, resettingSession: Bool = false) {
         if !resettingSession { _ = try? session }
         let (sessions, delegate): ([Session], (any SessionDelegate)?) = state.withLock { state in
@@ -235,8 +217,7 @@ public final class URLSessionManager: Sendable {
         }
     }
 
-    /// Runs tasks on the thread that transfers, by `withTaskExecutorPreference` or
-    /// `Task(executorPreference:)`.
+    /// Runs tasks on the thread that transfers, by `withTaskExecutorPreference` or `executorPreference`.
     ///
     /// Made for code that sends one small request after the other: nothing changes threads then, which saves
     /// about a fifth of a request's processor time. What takes long or blocks there holds up every transfer.
@@ -246,8 +227,7 @@ public final class URLSessionManager: Sendable {
         get throws(SessionError) { LoopTaskExecutor(try reactor.get()) }
     }
 
-    /// Calls blocks on the thread that transfers; for ``completionQueue`` and
-    /// ``TaskOptions/completionQueue``.
+    /// Calls blocks on the thread that transfers; for ``completionQueue``, ``TaskOptions/completionQueue``.
     ///
     /// What ``transferExecutor`` is for tasks: nothing changes threads, and what takes long or blocks there
     /// holds up every transfer. A block may make and resume further tasks; it is called after the answer's
@@ -310,10 +290,7 @@ public final class URLSessionManager: Sendable {
         return plan
     }
 
-    /// A task of the current session.
-    ///
-    /// - Parameter isResumedNext: the caller resumes it at once; another one lasts until it is resumed only
-    ///   as long as it is referenced.
+    /// A task of the current session; unless `isResumedNext`, it lasts until then only while referenced.
     func task(
         _ request: SessionRequest, _ kind: SessionTask.Kind, _ plan: Shared<TaskPlan>,
         _ block: CompletionBlock? = nil, isResumedNext: Bool = false

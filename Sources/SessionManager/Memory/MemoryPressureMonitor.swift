@@ -21,8 +21,7 @@ public protocol PurgeableCache: AnyObject, Sendable {
 /// the process is in a control group of version 2 (a service with `MemoryMax=`, a container), for that as
 /// well. While pressure lasts it says so once in each window.
 ///
-/// Needs Linux 5.2 with `CONFIG_PSI`, not switched off by `psi=0`. Before Linux 6.5 a process needs
-/// CAP_SYS_RESOURCE for it.
+/// Needs Linux 5.2 with `CONFIG_PSI` and without `psi=0`; before Linux 6.5 also CAP_SYS_RESOURCE.
 public final class MemoryPressureMonitor: Sendable {
     /// A file with a threshold, which the kernel forgets when it is closed.
     package final class Trigger: Sendable {
@@ -109,8 +108,7 @@ public final class MemoryPressureMonitor: Sendable {
         }
     }
 
-    /// The file for the whole system, and the one for the control group that this process is in, where that
-    /// is another.
+    /// The file for the whole system, and the one for this process's control group, where that is another.
     public static var defaultFiles: [String] {
         let own = PressureFiles.own(
             groups: content("/proc/self/cgroup"), mounts: content("/proc/self/mountinfo"))

@@ -31,15 +31,25 @@ final class ConnectionMonitor {
         let name: String
         var isBound: Bool
         var isStandIn = false
+        /// Whether it may go over another uplink where its line is dead: it leads beyond the link, and not
+        /// into a tunnel.
+        var mayLeave = true
+        /// When its SYN left.
+        let opened = Reactor.now
     }
 
-    /// The result of a look at the paths.
+    /// Connections that have lost their path, and why.
     struct Losses {
         /// Connections that are dead, with a sentence each.
         var dead: [Int32: String] = [:]
         /// Connections that work, while the kernel has turned to another interface.
         var left: Set<Int32> = []
+        /// The way that works, where the line behind a link is dead.
+        var detour: Detour?
     }
+
+    /// What goes over the line of another interface, since its own is dead.
+    var detour: Detour?
 
     /// How long the netlink sockets stay open after the last connection: 2 s.
     private static let lingerTime: Int64 = 2_000_000_000
@@ -73,31 +83,59 @@ final class ConnectionMonitor {
         weak var monitor: ConnectionMonitor?
     }
 
-    /// Records a connection that is about to be made; `name` is the interface that it is bound to.
-    func opened(_ descriptor: Int32, to peer: PeerAddress, through name: String?) {
+    /// Records a connection that is about to be made.
+    ///
+    /// - Parameters:
+    ///   - name: The interface that it is bound to.
+    ///   - isWanted: Whether the request or the configuration names the interface.
+    func opened(_ descriptor: Int32, to peer: PeerAddress, through name: String?, isWanted: Bool) {
         if let lingering { _ = reactor.cancel(lingering) }
         lingering = nil
         guard observer.open() else { return }
-        guard
-            let link = name.map({ observer.link(named: $0) })
-                ?? observer.egress(to: peer.address, port: peer.port)
-        else { return closeSoon() }
-        observer.follow(peer.address)
-        if name == nil, let (other, source) = standIn(for: link, to: peer), bind(descriptor, to: other.name) {
-            if let source { bind(descriptor, from: source) }
-            connections[descriptor] = Connection(
-                peer: peer, cookie: cookie(descriptor), interface: other.index, name: other.name,
-                isBound: true, isStandIn: true)
-        } else {
-            if let name, let source = observer.source(through: link, to: peer.address, port: peer.port),
+        if let name {
+            guard let link = observer.link(named: name) else { return closeSoon() }
+            observer.follow(peer.address)
+            if let source = observer.source(through: link, to: peer.address, port: peer.port),
                 mayBind(to: name, as: source.family)
             {
                 bind(descriptor, from: source)
             }
-            connections[descriptor] = Connection(
-                peer: peer, cookie: cookie(descriptor), interface: link.index, name: link.name,
-                isBound: name != nil)
+            return record(descriptor, peer, link, isBound: true, mayLeave: !isWanted)
         }
+        guard let egress = observer.egress(to: peer.address, port: peer.port) else { return closeSoon() }
+        observer.follow(peer.address)
+        if let (other, source, isStandIn) = replacement(for: egress, to: peer),
+            bind(descriptor, to: other.name)
+        {
+            if let source { bind(descriptor, from: source) }
+            record(descriptor, peer, other, isBound: true, isStandIn: isStandIn)
+        } else {
+            record(
+                descriptor, peer, egress.link, isBound: false, mayLeave: egress.isBeyondLink && !egress.isTunnel)
+        }
+    }
+
+    private func record(
+        _ descriptor: Int32, _ peer: PeerAddress, _ link: LinkState, isBound: Bool, isStandIn: Bool = false,
+        mayLeave: Bool = true
+    ) {
+        connections[descriptor] = Connection(
+            peer: peer, cookie: cookie(descriptor), interface: link.index, name: link.name, isBound: isBound,
+            isStandIn: isStandIn, mayLeave: mayLeave)
+    }
+
+    /// The interface that carries a connection in the place of the kernel's choice, and the address to send
+    /// from where a rule or a route looks at that; nil where the kernel's choice holds.
+    private func replacement(
+        for egress: Egress, to peer: PeerAddress
+    ) -> (link: LinkState, source: IPAddress?, isStandIn: Bool)? {
+        guard delegate.rescues else { return nil }
+        if let detour, detour.line == egress.link.name, egress.isBeyondLink, !egress.isTunnel,
+            let other = observer.link(named: detour.uplink), other.hasUsableState
+        {
+            return (other, observer.source(through: other, to: peer.address, port: peer.port), false)
+        }
+        return standIn(for: egress.link, to: peer).map { ($0.0, $0.1, true) }
     }
 
     /// The interface that has a path of its own while the one that the kernel chooses is dead, and the
@@ -105,7 +143,7 @@ final class ConnectionMonitor {
     ///
     /// This happens where a cable is out while the wired default route is still there and preferred.
     private func standIn(for link: LinkState, to peer: PeerAddress) -> (LinkState, IPAddress?)? {
-        guard delegate.rescues, link.stateUsability != .usable,
+        guard link.stateUsability != .usable,
             let path = observer.path(to: [peer.address], port: peer.port), let name = path.alternative,
             let other = observer.link(named: name)
         else { return nil }
@@ -154,6 +192,54 @@ final class ConnectionMonitor {
         for (descriptor, connection) in connections where cookie(descriptor) != connection.cookie {
             connections[descriptor] = nil
         }
+    }
+
+    // MARK: What the line monitor asks
+
+    /// The connection of a transfer; nil while there is none to another machine.
+    func descriptor(of transfer: Transfer) -> Int32? {
+        if let socket = transfer.easy?.activeSocket, connections[socket] != nil { return socket }
+        return connections[transfer.socket] == nil ? nil : transfer.socket
+    }
+
+    func server(behind descriptor: Int32) -> LineRace.Server? {
+        connections[descriptor].map { LineRace.Server(peer: $0.peer, interface: $0.interface, name: $0.name) }
+    }
+
+    /// When the SYN of a connection left.
+    func opened(_ descriptor: Int32) -> Int64? { connections[descriptor]?.opened }
+
+    /// Whether the transfers of a connection may go over another uplink.
+    func mayLeave(_ descriptor: Int32) -> Bool {
+        delegate.rescues && connections[descriptor]?.mayLeave == true
+    }
+
+    /// The other interfaces with a path of their own to a server.
+    func uplinks(besides server: LineRace.Server) -> [Uplink] {
+        observer.uplinks(to: server.peer.address, port: server.peer.port, besides: server.interface)
+    }
+
+    /// The longest round-trip time of the connections over an interface, with its variation; nil for none.
+    func roundTrip(over interface: Int32) -> Int64? {
+        connections.lazy.filter { $0.value.interface == interface }.compactMap { descriptor, _ in
+            guard let health = TCPConnection(descriptor: descriptor).health(keepaliveIdle: nil),
+                health.isConnected
+            else { return nil }
+            return health.roundTrip &+ 4 &* health.roundTripVariation
+        }.max()
+    }
+
+    /// Ends all connections to a server over an interface.
+    func giveUp(_ server: LineRace.Server, _ sentence: String) -> Losses {
+        dropClosed()
+        var losses = Losses()
+        for (descriptor, connection) in connections
+        where connection.peer == server.peer && connection.interface == server.interface {
+            losses.dead[descriptor] = sentence
+            connections[descriptor] = nil
+            silence(descriptor)
+        }
+        return losses
     }
 
     /// Forgets a connection that was closed.

@@ -1,45 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CCurl
-import Glibc
-import ReachabilityCore
+import Reachability
 
-/// One end of a connection.
-struct PeerAddress: Hashable {
-    var address: IPAddress
-    var port: UInt16
-
-    init(address: IPAddress, port: UInt16) {
-        self.address = address
-        self.port = port
-    }
-
-    /// Makes it the near end of a socket (bind(2)); a refusal leaves the socket as it was.
-    func bind(_ descriptor: Int32) {
-        switch address.family {
-        case .ipv4:
-            var near = sockaddr_in()
-            near.sin_family = sa_family_t(AF_INET)
-            near.sin_port = port.bigEndian
-            near.sin_addr.s_addr = UInt32(truncatingIfNeeded: address.low).bigEndian
-            Self.bind(descriptor, &near)
-        case .ipv6:
-            var near = sockaddr_in6()
-            near.sin6_family = sa_family_t(AF_INET6)
-            near.sin6_port = port.bigEndian
-            withUnsafeMutableBytes(of: &near.sin6_addr) { $0.copyBytes(from: address.bytes) }
-            Self.bind(descriptor, &near)
-        }
-    }
-
-    private static func bind<Address>(_ descriptor: Int32, _ near: inout Address) {
-        _ = withUnsafeMutablePointer(to: &near) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                Glibc.bind(descriptor, $0, socklen_t(MemoryLayout<Address>.size))
-            }
-        }
-    }
-
+extension PeerAddress {
     /// What libcurl is about to connect to; nil for what is neither IPv4 nor IPv6.
     init?(_ target: UnsafePointer<curl_sockaddr>) {
         // The structure ends with the beginning of an address that may be longer
@@ -48,46 +12,5 @@ struct PeerAddress: Hashable {
         let bytes = UnsafeRawBufferPointer(
             start: UnsafeRawPointer(target) + offset, count: Int(target.pointee.addrlen))
         self.init(bytes)
-    }
-
-    /// The near end of a connection; nil before the kernel has chosen an address.
-    static func near(_ descriptor: Int32) -> PeerAddress? {
-        let end = PeerAddress(descriptor, getsockname)
-        return end?.address.isUnspecified == true ? nil : end
-    }
-
-    /// The far end of a connection; nil while there is none yet.
-    static func far(_ descriptor: Int32) -> PeerAddress? { PeerAddress(descriptor, getpeername) }
-
-    private init?(
-        _ descriptor: Int32,
-        _ ask: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
-    ) {
-        var storage = sockaddr_storage()
-        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        let result = withUnsafeMutablePointer(to: &storage) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { ask(descriptor, $0, &length) }
-        }
-        guard result == 0 else { return nil }
-        let end = withUnsafeBytes(of: storage) { bytes in
-            PeerAddress(
-                UnsafeRawBufferPointer(start: bytes.baseAddress, count: min(Int(length), bytes.count)))
-        }
-        guard let end else { return nil }
-        self = end
-    }
-
-    private init?(_ bytes: UnsafeRawBufferPointer) {
-        guard bytes.count >= 8 else { return nil }
-        port = UInt16(bytes[2]) << 8 | UInt16(bytes[3])
-        switch Int32(bytes.loadUnaligned(as: sa_family_t.self)) {
-        case AF_INET:
-            guard let address = IPAddress(raw: bytes.bytes.extracting(4..<8)) else { return nil }
-            self.address = address
-        case AF_INET6 where bytes.count >= 24:
-            guard let address = IPAddress(raw: bytes.bytes.extracting(8..<24)) else { return nil }
-            self.address = address
-        default: return nil
-        }
     }
 }

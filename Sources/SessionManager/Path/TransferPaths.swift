@@ -9,6 +9,10 @@ final class TransferPaths {
     /// Whether connections are bound to an interface that has a path of its own while the one that the kernel
     /// chooses is dead.
     var rescues = true
+    /// What goes over the line of another interface, since its own is dead.
+    var detour: Detour? {
+        didSet { monitor?.detour = detour }
+    }
     /// When links, addresses or routes have changed for the last time, as far as that was reported.
     private(set) var lastChange: Int64?
     private let configuration: SessionConfiguration
@@ -18,6 +22,7 @@ final class TransferPaths {
     private let pools: ConnectionPools
     /// Made with the first connection that leaves this machine.
     private var monitor: ConnectionMonitor?
+    private var lines: LineMonitor?
 
     init(
         _ configuration: SessionConfiguration, reactor: Reactor, turn: EngineTurn, sockets: CurlSockets,
@@ -31,9 +36,27 @@ final class TransferPaths {
     }
 
     /// Records that links, addresses or routes have changed now.
-    func recordChange() { lastChange = Reactor.now }
+    func recordChange() {
+        lastChange = Reactor.now
+        lines?.pathsChanged()
+    }
 
-    func close() { monitor?.close() }
+    /// A transfer begins.
+    func begin() { lines?.begin() }
+
+    func close() {
+        lines?.close()
+        monitor?.close()
+    }
+
+    private func makeMonitor() -> ConnectionMonitor {
+        if let monitor { return monitor }
+        let new = ConnectionMonitor(self, reactor: reactor, turn: turn)
+        new.detour = detour
+        lines = LineMonitor(new, reactor: reactor, turn: turn, pools: pools) { [unowned self] in lost($0) }
+        monitor = new
+        return new
+    }
 
     /// Why a transfer has to leave its connection; nil where that is not dead.
     private func loss(
@@ -50,9 +73,10 @@ final class TransferPaths {
 
 extension TransferPaths: ConnectionObserver {
     func opened(_ descriptor: Int32, to peer: PeerAddress, for transfer: Transfer) {
-        let monitor = monitor ?? ConnectionMonitor(self, reactor: reactor, turn: turn)
-        self.monitor = monitor
-        monitor.opened(descriptor, to: peer, through: transfer.interface(configuration))
+        makeMonitor().opened(
+            descriptor, to: peer, through: transfer.interface(configuration),
+            isWanted: transfer.wantedInterface(configuration) != nil)
+        lines?.begin()
     }
 
     func closed(_ descriptor: Int32) { monitor?.closed(descriptor) }
@@ -75,7 +99,7 @@ extension TransferPaths: ConnectionMonitorDelegate {
             if let sentence = loss(of: transfer, losses, sentences) { victims.append((transfer, sentence)) }
         }
         for (transfer, sentence) in victims where transfer.easy != nil {
-            transfer.delegate?.transferLostPath(transfer, sentence)
+            transfer.delegate?.transferLostPath(transfer, sentence, losses.detour)
         }
     }
 
@@ -119,12 +143,15 @@ extension Transfer {
         return ConnectionPair(easy) == nil
     }
 
-    /// The interface that its sockets are bound to; nil where the kernel chooses.
-    ///
-    /// An interface that the request or the configuration names is a decision, and holds also where its path
+    /// The interface that the request or the configuration names: a decision, which holds also where its path
     /// is dead.
+    func wantedInterface(_ configuration: SessionConfiguration) -> String? {
+        options.interface ?? configuration.interface
+    }
+
+    /// The interface that its sockets are bound to; nil where the kernel chooses.
     func interface(_ configuration: SessionConfiguration) -> String? {
-        if let wanted = options.interface ?? configuration.interface { return wanted }
+        if let wanted = wantedInterface(configuration) { return wanted }
         if case .interface(let name) = binding { return name }
         return nil
     }

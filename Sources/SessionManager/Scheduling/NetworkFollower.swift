@@ -16,6 +16,11 @@ final class NetworkFollower {
     /// Whether dead connections are found by the engine itself, which watches their paths.
     private(set) var watchesConnections = false
 
+    /// The interfaces that the provider counts as expensive, whatever their kind.
+    var expensiveInterfaces: Set<String> {
+        (provider as? ReachabilityManager)?.configuration.expensiveInterfaces ?? []
+    }
+
     init(on reactor: Reactor, report: @escaping (NetworkFacts) -> Void) {
         self.reactor = reactor
         self.report = report
@@ -95,6 +100,7 @@ extension NetworkFacts {
         // What carries a tunnel is not said but for its cost.
         isWired = word == .wired && !isModem && !(path.medium == .tunnel && path.isExpensive)
         isExpensive = path.isExpensive
+        interface = path.interface
         alternative = path.alternative
         if let medium = path.alternativeMedium {
             isAlternativeWiFi = medium == .wifi

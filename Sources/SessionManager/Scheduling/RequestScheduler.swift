@@ -17,6 +17,9 @@ final class RequestScheduler {
     /// Of the sessions that have started a task.
     private var transports: [SessionTransport] = []
     private lazy var network = NetworkFollower(on: reactor) { [unowned self] in networkChanged($0) }
+    /// As the provider has reported it last.
+    private var facts = NetworkFacts.unknown
+    private lazy var detour = LineDetour(on: reactor) { [unowned self] in detourChanged() }
     /// A path was lost an instant ago, and the gate may not know of it yet: no task starts before this time.
     private var startsSuspendedUntil: Int64?
     private var timer: TimerID?
@@ -39,6 +42,7 @@ final class RequestScheduler {
         isClosed = true
         if network.isFollowing { network.close() }
         if let timer = timer.take() { _ = reactor.cancel(timer) }
+        detour.close()
     }
 
     /// A session has ended, which has no tasks any more.
@@ -192,7 +196,8 @@ final class RequestScheduler {
         let task = scheduled.task
         guard task.state != .completed else { return finished(task) }
         do throws(SessionError) {
-            let engine = try scheduled.transport.engine(rescues: settings.rescue == .automatic)
+            let engine = try scheduled.transport.engine(
+                rescues: settings.rescue == .automatic, detour: detour.current)
             let executor = RequestExecutor(task, engine: engine, delegate: self)
             tasks.started(ticket, executor)
             executor.start()
@@ -240,12 +245,20 @@ final class RequestScheduler {
 
     private func networkChanged(_ facts: NetworkFacts) {
         let isAnother = facts.generation > gate.facts.generation
+        self.facts = facts
+        detour.networkChanged(facts)
         // Before any task starts: what cannot connect at once may in a moment.
         if isAnother || facts.standing != gate.facts.standing {
             for transport in transports { transport.pathsChanged() }
         }
-        apply(gate.networkChanged(facts, at: Reactor.now))
+        apply(gate.networkChanged(facts.detoured(by: detour.current), at: Reactor.now))
         if isAnother { restartLookups(facts.sentence) }
+    }
+
+    /// What goes beyond the router goes another way from now on.
+    private func detourChanged() {
+        for transport in transports { transport.setDetour(detour.current) }
+        apply(gate.networkChanged(facts.detoured(by: detour.current), at: Reactor.now))
     }
 
     /// Begins exchanges anew that have no connection yet: they may be asking a name server that only the
@@ -309,7 +322,9 @@ final class RequestScheduler {
         let old = settings
         adopt(new)
         for transport in transports { transport.setRescues(new.rescue == .automatic) }
+        if new.rescue != .automatic { detour.end() }
         if network.isFollowing, !new.follows.isSame(as: old.follows) {
+            facts = .unknown
             apply(gate.sourceChanged())
             network.follow(new.follows)
         }
@@ -353,6 +368,21 @@ extension RequestScheduler: RequestExecutorDelegate {
         if failure != nil { return startReady() }
         publishCounts()
         setTimer()
+    }
+
+    func executor(_ executor: RequestExecutor, mayUse detour: Detour) -> Bool {
+        NetworkFacts(.online).detoured(by: priced(detour)).met(isBound: true).contains(demand(of: executor))
+    }
+
+    func executor(_ executor: RequestExecutor, found detour: Detour, by engine: TransferEngine) {
+        self.detour.found(priced(detour), by: engine, for: executor.request)
+    }
+
+    /// The detour with the cost that the provider's configuration says.
+    private func priced(_ detour: Detour) -> Detour {
+        var detour = detour
+        if network.expensiveInterfaces.contains(detour.uplink) { detour.isExpensive = true }
+        return detour
     }
 
     func executorLostPath(_ executor: RequestExecutor) {

@@ -21,17 +21,22 @@ final class SessionTransport {
         self.asksAboutServers = asksAboutServers
     }
 
-    /// - Parameter rescues: whether sockets are bound to an alternative while the kernel's choice is dead.
-    func engine(rescues: Bool) throws(SessionError) -> TransferEngine {
+    /// - Parameters:
+    ///   - rescues: whether sockets are bound to an alternative while the kernel's choice is dead.
+    ///   - detour: what goes over the line of another interface.
+    func engine(rescues: Bool, detour: Detour?) throws(SessionError) -> TransferEngine {
         if let engine { return engine }
         let new = try TransferEngine(
             reactor: reactor, configuration: configuration, policy: policy, asks: asksAboutServers)
         new.rescues = rescues
+        new.detour = detour
         engine = new
         return new
     }
 
     func setRescues(_ rescues: Bool) { engine?.rescues = rescues }
+
+    func setDetour(_ detour: Detour?) { engine?.detour = detour }
 
     /// Links, addresses or routes have changed.
     func pathsChanged() { engine?.pathsChanged() }

@@ -29,10 +29,9 @@ struct HandshakeFacts: TrustFacts {
             result: OpenSSL.result(result), chain: OpenSSL.certificates(copenssl_built(verification)),
             depth: Int(copenssl_depth(verification)))
         guard result != 0, let extra = settings.extraAnchors else { return verdict }
-        // Roots beside the system's have a store of their own: libcurl shares the system's between
-        // connections.
+        // Other roots have a store of their own: libcurl shares the system's between connections.
         let second = self.verdict(against: extra)
-        return second.result.isValid || verdict.result.isUnknownRoot ? second : verdict
+        return second.result.isValid || verdict.result.code == .certificateHasUnknownRoot ? second : verdict
     }
 
     func matchesHost() -> Bool {
@@ -63,10 +62,6 @@ struct HandshakeFacts: TrustFacts {
         return ChainVerdict(
             result: OpenSSL.result(result), chain: OpenSSL.certificates(chain), depth: Int(depth))
     }
-}
-
-extension VerifyResult {
-    fileprivate var isUnknownRoot: Bool { code == .certificateHasUnknownRoot }
 }
 
 /// Certificates of which any may end a chain.

@@ -6,10 +6,9 @@ package import SessionCore
 
 /// The OpenSSL that libcurl uses.
 package enum OpenSSL {
-    /// Finds its functions, once for the process.
+    /// Finds its functions, once for the process; throws ``SessionError/Code/missingLibrary``.
     ///
-    /// Needs libcurl to be loaded and to say that it uses OpenSSL. Throws
-    /// ``SessionError/Code/missingLibrary``.
+    /// Needs libcurl to be loaded and to say that it uses OpenSSL.
     package static func load() throws(SessionError) {
         guard copenssl_load() != COPENSSL_LOADED else { return }
         throw SessionError(

@@ -30,7 +30,6 @@ package struct SHA256Digest: ~Copyable {
 
     deinit { copenssl_hash_free(context) }
 
-    /// Takes the next bytes.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         _ = copenssl_hash_update(context, bytes.baseAddress, bytes.count)
     }

@@ -41,9 +41,8 @@ struct TLSOptions {
             try set(CURLOPT_SSLCERTTYPE, "PEM")
             try set(certificate, CURLOPT_SSLCERT, CURLOPT_SSLCERT_BLOB)
             try set(key ?? certificate, CURLOPT_SSLKEY, CURLOPT_SSLKEY_BLOB)
-            // Without one OpenSSL asks on the terminal (PEM_def_callback, pem_password_cb(3)), and the loop's
-            // thread waits for the answer. An empty one makes libcurl set a callback of its own (cert_stuff
-            // in lib/vtls/openssl.c).
+            // Without one OpenSSL asks on the terminal (pem_password_cb(3)), and the loop's thread waits; for
+            // an empty one libcurl sets a callback of its own (cert_stuff in lib/vtls/openssl.c).
             try set(CURLOPT_KEYPASSWD, passphrase ?? "")
         case .pkcs12(let source, let passphrase):
             try set(CURLOPT_SSLCERTTYPE, "P12")

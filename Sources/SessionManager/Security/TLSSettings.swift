@@ -13,11 +13,9 @@ package import SessionCore
 /// - ``begin(_:host:judge:)`` before each transfer over https. The engine keeps the evaluator until the transfer has ended.
 /// - ``error(_:_:url:evaluator:)`` for a result of libcurl that has to do with TLS.
 ///
-/// libcurl reuses connections whose own options are the same; it knows nothing of policies. So a connection
-/// that was judged by one policy must never be within reach of another: all transfers of one multi handle
-/// (and of what it shares: connections, TLS sessions) have the same `TLSSettings`. A change of the policy
-/// takes another multi handle, or the end of all connections. The same after a delegate has accepted a
-/// certificate only once.
+/// libcurl reuses connections whose own options are the same and knows nothing of policies. So all transfers
+/// of one multi handle, and of what it shares, have the same `TLSSettings`; a change of the policy takes
+/// another multi handle or the end of all connections, as does a certificate that is accepted only once.
 package final class TLSSettings: Sendable {
     package let policy: SecurityPolicy
     package let plan: TLSPlan
@@ -38,9 +36,7 @@ package final class TLSSettings: Sendable {
 
     /// Makes a policy ready; `asks` where delegates are asked about servers.
     ///
-    /// `tlsProxy` is the URL of a proxy that is spoken to by TLS. One that is not named here is judged like
-    /// the servers.
-    ///
+    /// A proxy that is spoken to by TLS and not named by `tlsProxy`, a URL, is judged like the servers.
     /// Throws for unreadable files, and ``SessionError/Code/missingLibrary`` for what this libcurl cannot do.
     package init(
         _ policy: SecurityPolicy, _ library: CurlLibrary, asks: Bool = false, tlsProxy: String? = nil
@@ -56,9 +52,8 @@ package final class TLSSettings: Sendable {
             pinnedKeys =
                 policy.pinningMode == .publicKey
                 ? policy.pinnedKeys.union(keys.compactMap(OpenSSL.pin(ofKey:))) : []
-            pinnedAnchors =
-                policy.pinningMode == .certificate ? TrustAnchors(policy.pinnedCertificates) : nil
-            extraAnchors = try plan.extraRoots.map(Self.load).flatMap { TrustAnchors($0) }
+            pinnedAnchors = policy.pinningMode == .certificate ? TrustAnchors(policy.pinnedCertificates) : nil
+            extraAnchors = try (plan.extraRoots?.load()).flatMap { TrustAnchors($0) }
         } else {
             (pinnedKeys, pinnedAnchors, extraAnchors) = ([], nil, nil)
         }
@@ -69,8 +64,6 @@ package final class TLSSettings: Sendable {
                 advice: "check that it exists and that this user may read it", domain: .security)
         }
     }
-
-    private static func load(_ source: TrustRoots.Source) throws(SessionError) -> [Data] { try source.load() }
 
     private static func roots(_ source: TrustRoots.Source?) throws(SessionError) -> Roots {
         guard let source else { return .system }

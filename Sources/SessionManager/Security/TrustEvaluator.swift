@@ -16,8 +16,7 @@ package final class TrustEvaluator: Sendable {
         case policy
         /// The trust roots and the name alone, as by the default policy.
         case roots
-        /// A delegate, asked outside the handshake: a server with one of these certificates is accepted, any
-        /// other refused as undecided.
+        /// A delegate, asked outside the handshake: a server with one of these certificates is accepted.
         case approvals(Set<Data>)
     }
 
@@ -40,8 +39,7 @@ package final class TrustEvaluator: Sendable {
 
     /// Why the last handshake was refused; nil after one that was accepted, and before the first.
     package var refusal: TrustRefusal? { memory.withLock { $0.refusal } }
-    /// What the server of the last handshake showed; nil before the first, and where an old connection was
-    /// used.
+    /// What the server of the last handshake showed; nil before the first, and on a connection used again.
     package var peer: PeerTrust? { memory.withLock { $0.peer } }
     /// How many handshakes were judged.
     package var handshakeCount: Int { memory.withLock { $0.handshakes } }
@@ -70,24 +68,22 @@ package final class TrustEvaluator: Sendable {
     }
 
     private func judgement(_ facts: HandshakeFacts) -> TrustJudgement {
-        let approved: Set<Data>
         switch judge {
         case .policy: return settings.policy.judge(facts)
         case .roots: return SecurityPolicy.default.judge(facts)
-        case .approvals(let certificates): approved = certificates
+        case .approvals(let approved):
+            if let leaf = facts.presented.first, approved.contains(leaf.der) { return .accepted }
+            let peer = PeerTrust(host: facts.host ?? "", certificates: facts.presented)
+            return .refused(
+                TrustRefusal(
+                    .undecided, "nobody has accepted the certificate of \(peer.host)",
+                    advice: "answer the challenge for it", peer: peer))
         }
-        if let leaf = facts.presented.first, approved.contains(leaf.der) { return .accepted }
-        let peer = PeerTrust(host: facts.host ?? "", certificates: facts.presented)
-        return .refused(
-            TrustRefusal(
-                .undecided, "nobody has accepted the certificate of \(peer.host)",
-                advice: "answer the challenge for it", peer: peer))
     }
 
     // MARK: libcurl and OpenSSL
 
-    /// Called by libcurl for each connection before its handshake; refuses the connection where nothing would
-    /// judge it.
+    /// Called by libcurl for each connection before its handshake; refuses one that nothing would judge.
     static let onContext: ccurl_tls_function = { _, context, user in
         guard let context, let user else { return CURLE_SSL_CONNECT_ERROR }
         // The engine keeps the evaluator while its transfer runs; OpenSSL's own reference is for what comes

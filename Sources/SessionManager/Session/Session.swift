@@ -13,7 +13,7 @@ public final class Session: Sendable {
         /// Those that were resumed, by their identifiers.
         var tasks = SmallMap<Int, SessionTask>()
         /// Tasks not resumed yet, held weakly.
-        var fresh = SmallMap<Int, FreshTask>()
+        var fresh = SmallMap<Int, Weak<SessionTask>>()
         var isInvalid = false
         /// Called when the last task of an invalidated session has ended, and all callers have been notified.
         var whenEmpty: (@Sendable () -> Void)?
@@ -68,20 +68,18 @@ public final class Session: Sendable {
 
     private static func tasks(of state: borrowing State) -> [SessionTask] {
         guard !state.fresh.isEmpty else { return state.tasks.all }
-        let fresh = state.fresh.all.compactMap(\.task)
+        let fresh = state.fresh.all.compactMap(\.object)
         return (state.tasks.all + fresh).sorted { $0.identifier < $1.identifier }
     }
 
-    /// Adds a task; false once the session has been invalidated.
-    ///
-    /// - Parameter isResumedNext: the task is resumed before it is released.
+    /// Adds a task, which is resumed before its release if `isResumedNext`; false for an invalid session.
     func adopt(_ task: SessionTask, isResumedNext: Bool) -> Bool {
         state.withLock { state in
             guard !state.isInvalid else { return false }
             if isResumedNext {
                 state.tasks.insert(task, for: task.identifier)
             } else {
-                state.fresh.insert(FreshTask(task: task), for: task.identifier)
+                state.fresh.insert(Weak(object: task), for: task.identifier)
             }
             return true
         }
@@ -135,11 +133,9 @@ public final class Session: Sendable {
         callback?()
     }
 
-    /// What a reader on this thread gets of an outcome: copies of its own of what is small, while the loop
-    /// releases the originals.
+    /// What a reader on this thread gets of an outcome: copies of small content; the loop releases the rest.
     ///
-    /// Memory that is given back on another thread than it was taken on costs malloc(3) a lock, which the
-    /// loop needs all the time.
+    /// Memory given back on another thread costs malloc(3) a lock, which the loop needs all the time.
     func handOver(_ outcome: TaskOutcome) -> (response: SessionResponse?, data: Data?) {
         let (response, data) = (outcome.response, outcome.data)
         guard outcome.isSmall, outcome.error == nil, !reactor.isCurrent else { return (response, data) }
@@ -150,8 +146,7 @@ public final class Session: Sendable {
         return (response?.copied, data?.copied)
     }
 
-    /// Takes no more tasks; `whenEmpty` is called when the last one has ended and all callers have been
-    /// notified, for the first call of this one.
+    /// Takes no more tasks; the first call's `whenEmpty` is called when all have ended and been notified of.
     func invalidate(cancellingTasks: Bool, whenEmpty: @escaping @Sendable () -> Void) {
         let (tasks, isLeft): ([SessionTask], Bool) = state.withLock { state in
             // A caller that lets the tasks end may cancel them later; it is notified once.
@@ -200,29 +195,24 @@ public final class Session: Sendable {
     func publishSuspended(_ task: SessionTask) { events.publish(.suspended(task), unlessEnded: task) }
 }
 
-/// A task that was not resumed yet.
-private struct FreshTask {
-    weak var task: SessionTask?
+/// A reference that keeps nothing alive.
+private struct Weak<Object: AnyObject & Sendable> {
+    weak var object: Object?
 }
 
-/// The sessions of a manager: the one that further tasks belong to, and those before it in which tasks still
-/// run.
+/// The sessions of a manager: the one of further tasks, and former ones in which tasks still run.
 struct ManagedSessions {
     /// For further tasks; nil until it is asked for.
     var current: Session?
     /// For as long as tasks hold them.
-    private var former: [Former] = []
-
-    private struct Former {
-        weak let session: Session?
-    }
+    private var former: [Weak<Session>] = []
 
     /// All that may have tasks, the oldest first.
-    var all: [Session] { former.compactMap(\.session) + (current.map { [$0] } ?? []) }
+    var all: [Session] { former.compactMap(\.object) + (current.map { [$0] } ?? []) }
 
     /// Has the next task get a new session; what runs in this one continues.
     mutating func renew() {
-        former.removeAll { $0.session == nil }
-        if let session = current.take() { former.append(Former(session: session)) }
+        former.removeAll { $0.object == nil }
+        if let session = current.take() { former.append(Weak(object: session)) }
     }
 }

@@ -6,8 +6,7 @@ import Reachability
 public import SessionCore
 import Synchronization
 
-/// One request on its way: created suspended, resumed, perhaps suspended and resumed again, completed exactly
-/// once.
+/// One request on its way: created suspended, resumed, perhaps suspended again, completed exactly once.
 ///
 /// Every member may be used from any thread.
 public final class SessionTask: Sendable {
@@ -58,8 +57,7 @@ public final class SessionTask: Sendable {
     /// What was asked for.
     public var originalRequest: SessionRequest { _read { yield request.value } }
     let request: Shared<SessionRequest>
-    /// How urgent it is among those which wait in the queue or for the same host, 0 to 1; 0.5 unless said
-    /// otherwise.
+    /// How urgent it is among those which wait in the queue or for the same host, 0 to 1; 0.5 unless said.
     public let priority: Float
     /// How far body and content are; counted without a ``TransferProgress`` until a caller asks for one.
     let counters = ByteCounters()
@@ -133,9 +131,7 @@ public final class SessionTask: Sendable {
     /// Bytes have gone; on the loop's thread.
     func updateBytes(_ direction: ByteCounters.Direction, _ count: Int64, of all: Int64?) {
         guard counters.update(direction, to: count, of: all) else { return }
-        let (progress, watchers) = record.withLock { record in
-            (record[direction], record.byteWatchers)
-        }
+        let (progress, watchers) = record.withLock { record in (record[direction], record.byteWatchers) }
         progress?.bytesChanged()
         for watcher in watchers { watcher() }
         if direction == .sent { byteReport?.sent(counters.snapshot(.sent), of: self) }

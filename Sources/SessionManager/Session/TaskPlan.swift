@@ -16,8 +16,7 @@ struct TaskPlan: Sendable {
         get { sharedInterceptor?.value }
         set { sharedInterceptor = newValue.map { Shared($0) } }
     }
-    /// Judges a head before a download's content is written, and whether a response is a failure that may be
-    /// tried again.
+    /// Judges a head before a download's content is written, and whether a response may be tried again.
     var validation: (@Sendable (SessionResponse) -> SessionError?)?
     /// Decodes the content, where a retrier may be asked about a failure of that.
     var serialization: (@Sendable (Data, SessionResponse) -> SerializedContent)?
@@ -40,8 +39,7 @@ struct TaskPlan: Sendable {
     /// Delivers its end to delegate, block and events; called on the loop's thread, before waiters resume.
     var completion: CompletionDelivery?
 
-    // By reference: to find that there is none takes the runtime's help where it is an optional value of any
-    // type.
+    // By reference: to find an optional value of any type absent takes the runtime's help.
     private var sharedDelegate: Shared<any SessionDelegate>?
     private var sharedInterceptor: Shared<any RequestInterceptor>?
 }

@@ -3,8 +3,7 @@
 import FoundationEssentials
 import Synchronization
 
-/// Reports to a delegate what happens to the bytes of one task: in order, one event after the other, and off
-/// the loop.
+/// Reports to a delegate what happens to the bytes of one task: in order, one by one, and off the loop.
 ///
 /// Every delegate gets the events of a download; the bytes themselves, those with ``hearsOfBytes``.
 final class ByteReport: Sendable {
@@ -29,8 +28,7 @@ final class ByteReport: Sendable {
         var sent: Int64 = 0
     }
 
-    /// A transfer that is so many bytes ahead of the delegate pauses: 256 KiB, as before the reader of a
-    /// stream.
+    /// A transfer that is so many bytes ahead of the delegate pauses, as before the reader of a stream.
     private static let limit = 256 << 10
     private let delegate: any SessionDelegate
     /// Whether the delegate gets sent, received and written bytes.

@@ -17,8 +17,7 @@ public struct TaskOptions: Sendable {
     public var completionQueue: DeliveryQueue?
     /// Counts the completion block, so that a caller can wait for several.
     public var completionGroup: CompletionGroup?
-    /// Changes the request before each try and decides whether a failure is tried again; comes after the
-    /// manager's own.
+    /// Changes the request before each try and decides about retries, after the manager's own.
     public var interceptor: (any RequestInterceptor)?
     /// Decides about redirects before the manager's delegate is asked.
     public var redirectHandler: (any RedirectHandler)?
@@ -26,28 +25,23 @@ public struct TaskOptions: Sendable {
     public var cachedResponseHandler: (any CachedResponseHandler)?
     /// Answers challenges before the manager's delegate is asked.
     public var challengeHandler: ChallengeHandler?
-    /// Whether the file of a download that fails or is cancelled is kept, with a ``TaskOutcome/resumeRecord``
-    /// to continue from; no.
+    /// Whether a failed or cancelled download keeps its file, with a ``TaskOutcome/resumeRecord`` for it; no.
     public var keepsPartialFile = false
-    /// Where a download's content is written until it is complete; nil takes a new file in the directory for
-    /// temporary files.
+    /// Where a download is written until it is complete; nil takes a new file in the temporary directory.
     ///
     /// On the file system of the destination, the move at the end is a rename.
     public var partialFile: String?
-    /// Whether a download continues also where nothing shows that the server's file is still the same (RFC
-    /// 9110 §8.8); no.
+    /// Whether a download continues where nothing shows the server's file unchanged (RFC 9110 §8.8); no.
     ///
-    /// For programs that compare a checksum of the whole at the end: a part of one version with the rest of
-    /// another goes unnoticed otherwise.
+    /// For programs that verify a checksum at the end: mixed parts of two versions go unnoticed otherwise.
     public var continuesWithoutValidator = false
     /// Where a download writes down what a later process can continue from; nil writes nothing.
     ///
     /// The file is there from the head of the response on, and is removed when the download is complete. A
     /// download that finds it continues where the earlier one was cut off, however that ended: by a failure,
     /// SIGKILL or a loss of power. That takes the same URL and the same ``partialFile``, which is beside the
-    /// file with `.part` at the end of its name unless named, and is kept as with ``keepsPartialFile``. Where
-    /// the content has changed, or the server has no ranges, it comes anew as a whole. Remove both files to
-    /// begin from the start.
+    /// file with `.part` at the end of its name unless named, and is kept as with ``keepsPartialFile``. What
+    /// has changed, or cannot be sent in part, comes anew. Remove both files to begin from the start.
     public var resumeFile: String?
     /// Sent when the server asks for it; offered to handlers as the proposed credential.
     public var credential: Credential?
@@ -59,9 +53,7 @@ public struct TaskOptions: Sendable {
     public init() {}
 }
 
-/// Answers a challenge of a server.
-///
-/// What it throws becomes the error of the task.
+/// Answers a challenge of a server; what it throws becomes the error of the task.
 public typealias ChallengeHandler = @Sendable (AuthenticationChallenge) async throws -> ChallengeDisposition
 
 /// What a task asks of its queue; an object, since most tasks ask for nothing.
@@ -130,9 +122,8 @@ extension TaskOptions {
 
     /// Tasks, of any manager, which have to complete before this one starts.
     ///
-    /// Where one of them fails, or gets a response that its manager's serializer does not accept, this one
-    /// fails with ``SessionError/Code/dependencyFailed``, unless ``ignoresFailedDependencies`` is set. One
-    /// that is never resumed is waited for.
+    /// Where one of them fails, or gets a response that its serializer does not accept, this one fails with
+    /// ``SessionError/Code/dependencyFailed``, unless ``ignoresFailedDependencies``. All are waited for.
     public var dependencies: [SessionTask] {
         get { queueValues.dependencies }
         set { queueValues.dependencies = newValue }
@@ -144,8 +135,7 @@ extension TaskOptions {
         set { queueValues.ignoresFailures = newValue }
     }
 
-    /// Whether the request may be sent again when its outcome is unknown; nil goes by the method (RFC
-    /// 9110 §9.2.2).
+    /// Whether a request of unknown outcome may be sent again; nil goes by the method (RFC 9110 §9.2.2).
     public var isIdempotent: Bool? {
         get { queueValues.isIdempotent }
         set { queueValues.isIdempotent = newValue }
@@ -158,8 +148,7 @@ public struct DownloadDestination: Sendable, Equatable {
     public var path: String
     /// Whether missing directories are made; no.
     public var createsDirectories: Bool
-    /// Whether a file that is there already is replaced, at once and as a whole (rename(2)); no: the task
-    /// fails then and the old file stays.
+    /// Whether an existing file is replaced, at once and as a whole (rename(2)); no: the task fails then.
     public var replacesExisting: Bool
 
     /// A destination.

@@ -107,9 +107,7 @@ package struct PendingCalls<Value> {
 /// Counts the bytes of a task in both directions; written by the loop, read by any thread.
 final class ByteCounters: Sendable {
     /// Which way bytes go.
-    enum Direction: Sendable {
-        case sent, received
-    }
+    enum Direction: Sendable { case sent, received }
 
     private struct Counter: ~Copyable, Sendable {
         let completed = Atomic<Int64>(0)
@@ -130,9 +128,7 @@ final class ByteCounters: Sendable {
         }
     }
 
-    /// Records a change; the count never decreases.
-    ///
-    /// - Returns: whether it is to be reported.
+    /// Records a change; the count never decreases; true if the change is to be reported.
     func update(_ direction: Direction, to count: Int64, of all: Int64?) -> Bool {
         let hasChanged =
             switch direction {

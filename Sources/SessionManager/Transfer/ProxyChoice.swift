@@ -35,8 +35,7 @@ package struct ProxyChoice: Sendable, Equatable {
     package static let spelling = "http://HOST:PORT, https://HOST:PORT or socks5h://HOST:PORT"
 }
 
-/// Which proxy a manager's requests go through: that of its configuration, or of the environment when the
-/// rules were made.
+/// Which proxy a manager's requests go through: the configured one, or that of the environment at first.
 struct ProxyRules {
     private let configured: String?
     private let environment: [String: String]
@@ -54,8 +53,7 @@ struct ProxyRules {
         mayApply ? ProxyChoice(for: url, configured: configured, environment: environment) : nil
     }
 
-    /// The proxy that may answer requests for a URL in the server's place: one of HTTP, where no TLS goes
-    /// through it.
+    /// The HTTP proxy that may answer in the server's place, as no TLS goes through it; nil for none.
     func forwardingProxy(for url: URL) -> ProxyChoice? {
         guard let proxy = proxy(for: url), proxy.speaksHTTP else { return nil }
         return Origin(url)?.isSecure == false ? proxy : nil
@@ -63,9 +61,7 @@ struct ProxyRules {
 }
 
 extension ProxyChoice {
-    /// Variables that name proxies.
-    ///
-    /// `HTTP_PROXY` is not among them: a web server makes it of a header field.
+    /// Variables that name proxies; not `HTTP_PROXY`, which a web server makes of a header field.
     private static let names = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
     /// Variables that name exceptions, in the order of their precedence.
     private static let exceptions = ["no_proxy", "NO_PROXY"]
@@ -159,8 +155,7 @@ extension ProxyChoice {
         return .password(user: user, password: url.password(percentEncoded: false) ?? "")
     }
 
-    /// Whether `no_proxy` names the host: itself, a domain that it is in, a range of addresses, or
-    /// everything.
+    /// Whether `no_proxy` names the host: itself, its domain, a range of addresses, or everything.
     private static func isExcepted(_ host: String, _ list: String) -> Bool {
         let host = trimmed(host.lowercased()[...])
         let address = IPAddress(String(host))
@@ -168,8 +163,7 @@ extension ProxyChoice {
         return list.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }.contains { word in
             if let address {
                 let word = word.hasPrefix("[") && word.hasSuffix("]") ? word.dropFirst().dropLast() : word
-                return IPAddress(String(word)) == address
-                    || IPPrefix(String(word))?.contains(address) == true
+                return IPAddress(String(word)) == address || IPPrefix(String(word))?.contains(address) == true
             }
             let name = trimmed(word)
             return !name.isEmpty && (host == name || host.hasSuffix(".\(name)"))

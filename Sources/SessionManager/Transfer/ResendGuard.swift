@@ -3,8 +3,7 @@
 import CCurl
 import SessionCore
 
-/// Whether libcurl may send a request again by itself: only one that may be carried out twice, or cannot have
-/// been carried out.
+/// Whether libcurl may send a request again: only one that may be carried out twice, or was not at all.
 ///
 /// When a kept connection ends without an answer, libcurl takes it for one that had ended before and sends
 /// the request again on another, whatever its method; the server may have carried it out all the same
@@ -17,9 +16,7 @@ struct ResendGuard {
     /// It did so over a connection that was made for it.
     private var hasOwnConnection = false
 
-    /// libcurl is about to send the request.
-    ///
-    /// - Returns: the error that prevents it; nil where it may.
+    /// libcurl is about to send the request; the error that prevents it, or nil.
     mutating func send(_ transfer: Transfer) -> SessionError? {
         defer { hasSent = true }
         if !hasSent { hasOwnConnection = (transfer.easy?.long(CURLINFO_NUM_CONNECTS) ?? 0) > 0 }

@@ -4,17 +4,14 @@ import SessionCore
 
 /// What a transfer itself needs to know of the header fields, picked up as the lines come.
 struct ResponseHeadInfo {
-    /// `Content-Length`; nil where it is missing or nonsense, and beside `Transfer-Encoding`, where it says
-    /// nothing about the content (RFC 9112 §6.3).
+    /// `Content-Length`; nil if missing or invalid, and without meaning beside a coding (RFC 9112 §6.3).
     var length: Int64? { hasTransferCoding ? nil : named }
     private var named: Int64?
     private var hasTransferCoding = false
     /// Whether the content comes in chunks, the last of which ends it (RFC 9112 §7.1).
     private(set) var isChunked = false
-    /// What makes the head unusable: lengths that contradict each other or are no numbers (RFC 9110 §8.6).
-    ///
-    /// libcurl takes some of them for something, and two readers of one connection would see different
-    /// responses.
+    /// What makes the head unusable: contradicting or invalid lengths (RFC 9110 §8.6), some of which libcurl
+    /// takes; two readers of one connection would see different responses.
     private(set) var fault: String?
     /// Whether the content is compressed, so that its length says nothing about what will come out.
     var isEncoded: Bool { !codings.isEmpty }
@@ -69,9 +66,9 @@ struct ResponseHeadInfo {
     }
 
     /// The value, where the line has this name (in lower case).
-    private static func value(_ line: UnsafeRawBufferPointer, _ name: StaticString) -> Slice<
-        UnsafeRawBufferPointer
-    >? {
+    private static func value(
+        _ line: UnsafeRawBufferPointer, _ name: StaticString
+    ) -> Slice<UnsafeRawBufferPointer>? {
         let count = name.utf8CodeUnitCount
         guard line.count > count, line[count] == UInt8(ascii: ":") else { return nil }
         for index in 0..<count where line[index] | 0x20 != name.utf8Start[index] | 0x20 { return nil }

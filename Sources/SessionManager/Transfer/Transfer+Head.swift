@@ -8,9 +8,7 @@ extension Transfer {
     /// The longest head that is accepted: 256 KiB.
     static let headLimit = 256 << 10
 
-    /// A whole head: the status line and the lines of the fields; empty where it is longer than the limit.
-    ///
-    /// - Returns: false where the transfer is to end.
+    /// A whole head, empty where it is longer than the limit; false where the transfer is to end.
     func received(head bytes: UnsafeRawBufferPointer) -> Bool {
         // Trailers that look like a head: the one that counts has come, and its content too.
         guard content.sink == nil else { return true }
@@ -39,14 +37,12 @@ extension Transfer {
                 "the response cannot be trusted: \(fault)",
                 advice: "the server, or a proxy before it, is broken or hostile")
         }
-        // libcurl may be about to answer this by itself: it is a response only when its content comes, or the
-        // end.
+        // libcurl may be about to answer this itself: it is a response when its content comes, or the end.
         if credentials != nil, status == 401 || status == 407 { return true }
         return openSink(head)
     }
 
-    /// Whether nothing but the end of the connection ends content that counts (RFC 9112 §6.3): that of a
-    /// redirect or a refusal does not.
+    /// Whether only the connection's end ends content that counts: no redirect's, no refusal's (RFC 9112 §6).
     private func endsWithConnection(_ head: SessionResponse) -> Bool {
         guard head.version == .http1_1 || head.version == .http1_0, hasContent(head),
             StatusCodes.successful.contains(head.statusCode ?? 0)
@@ -54,9 +50,7 @@ extension Transfer {
         return facts.length == nil && !facts.isChunked
     }
 
-    /// A whole head of the proxy's about the tunnel to the server (RFC 9110 §9.3.6).
-    ///
-    /// - Returns: false where the transfer is to end.
+    /// A head of the proxy's about the tunnel (RFC 9110 §9.3.6); false where the transfer is to end.
     func received(tunnelHead bytes: UnsafeRawBufferPointer) -> Bool {
         guard let (version, status, fields) = parts(of: bytes, sentBy: "proxy") else { return false }
         guard status >= 300 else {
@@ -70,8 +64,7 @@ extension Transfer {
         return true
     }
 
-    /// The first line and the lines of the fields; nil, and the end of the transfer, where the head was too
-    /// long to be kept.
+    /// The first line and the fields; nil, and the end of the transfer, where the head was too long.
     private func parts(
         of bytes: UnsafeRawBufferPointer, sentBy sender: String
     ) -> (HTTPVersion?, Int, UnsafeRawBufferPointer)? {

@@ -82,6 +82,8 @@ final class Transfer {
     let credentials: LibraryCredentials?
     /// Whether it may use no connection that is there already.
     let needsNewConnection: Bool
+    /// Whether it connects and sends nothing (CURLOPT_CONNECT_ONLY(3)).
+    var isTrial = false
 
     init(
         _ request: Shared<SessionRequest>, priority: Float, isBulk: Bool, credentials: LibraryCredentials?,
@@ -150,9 +152,7 @@ final class Transfer {
     }
 
     /// Has the body of a transfer of the same request that ended before a byte of it was read.
-    func adoptBody(of former: Transfer) {
-        body = former.body.handOver()
-    }
+    func adoptBody(of former: Transfer) { body = former.body.handOver() }
 
     /// Ends it without a call of the delegate.
     func abandon() {
@@ -189,8 +189,7 @@ extension Transfer {
         }
     }
 
-    /// Whether there is anything to decode: the field of an encoding may describe content that does not
-    /// come (RFC 9110 §8.4, §9.3.2, §15.4.5).
+    /// Whether there is content to decode: a coding may be named without (RFC 9110 §8.4, §9.3.2, §15.4.5).
     func hasContent(_ head: SessionResponse) -> Bool {
         request.method != .head && head.statusCode != 204 && head.statusCode != 304 && facts.length != 0
     }
@@ -282,7 +281,7 @@ extension Transfer {
     func error(_ code: CURLcode, _ easy: EasyHandle, _ tls: TLSSettings) -> SessionError? {
         if let failure { return failure }
         if code != CURLE_OK { return resends.judged(easy.error(code, self, tls), self) }
-        guard response == nil else { return nil }
+        guard response == nil, !isTrial else { return nil }
         return SessionError(
             .badServerResponse, "the connection ended before the header fields did",
             advice: "try again; if it happens always, the server is broken", failingURL: request.url)

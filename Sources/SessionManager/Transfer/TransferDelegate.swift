@@ -19,13 +19,15 @@ protocol TransferDelegate: AnyObject {
     /// It waits until its host has room for a connection, or does not wait any more. Not called inside
     /// libcurl.
     func transfer(_ transfer: Transfer, waitsForSlot: Bool)
-    /// Its connection is dead, or waits for one over a path that is; the sentence says why. Not called inside
-    /// libcurl.
-    func transferLostPath(_ transfer: Transfer, _ sentence: String)
+    /// Its connection is dead, or waits for one over a path that is; the sentence says why, and the detour
+    /// which way works. Not called inside libcurl.
+    func transferLostPath(_ transfer: Transfer, _ sentence: String, _ detour: Detour?)
     /// Whether its request may be carried out twice.
     func transferMayRepeat(_ transfer: Transfer) -> Bool
     /// Whether it can continue over another connection.
     func transferMayMove(_ transfer: Transfer) -> Bool
+    /// Whether it may go over this uplink where its own line is dead.
+    func transferMayUse(_ transfer: Transfer, _ detour: Detour) -> Bool
     /// It is over.
     func transferEnded(_ transfer: Transfer, _ end: TransferEnd)
 }

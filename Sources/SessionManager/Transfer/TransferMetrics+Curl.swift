@@ -24,8 +24,7 @@ extension TransferMetrics {
 
     /// When the response began, in nanoseconds; zero where none did.
     ///
-    /// For a request with a body libcurl has the time when it began to send that (7.88): there the first line
-    /// of the head counts.
+    /// For a body libcurl has the time when it began to send that (7.88): there the head's first line counts.
     private static func firstByte(_ easy: EasyHandle, _ figures: ccurl_figures) -> Int64 {
         guard easy.options?.hasBody == true else { return figures.first_byte &* 1_000 }
         let line = ccurl_head_first(easy.head)
@@ -35,9 +34,7 @@ extension TransferMetrics {
 }
 
 extension TransferMetrics.Endpoint {
-    /// An end as libcurl has it; nil where there is none.
-    ///
-    /// `last` is the text of the one before, which mostly is the same.
+    /// An end as libcurl has it, nil for none; `last` is the text of the one before, mostly the same.
     fileprivate init?(_ address: UnsafePointer<CChar>?, _ port: Int, _ last: inout String) {
         guard let address, address.pointee != 0 else { return nil }
         let length = strlen(address)

@@ -118,10 +118,7 @@ public final class AssetDownloader<Value: Sendable>: Sendable {
         }
     }
 
-    /// Leaves.
-    ///
-    /// This completion alone is called with ``SessionError/Code/cancelled``. With the last one, the fetch
-    /// is cancelled.
+    /// Leaves: the completion gets ``SessionError/Code/cancelled``; the last to leave cancels the fetch.
     public func cancel(_ receipt: AssetReceipt) {
         let (completion, task): (Completion?, SessionTask?) = state.withLock { state in
             switch state.machine.left(receipt.id) {

@@ -22,9 +22,8 @@ public final class AssetSlot<Value: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - downloader: may serve many slots.
-    ///   - show: called with what is to be shown, nil for nothing: by who calls
-    ///     ``load(_:placeholder:completion:)`` for placeholders and
-    ///     for what is in memory, else on the downloader's queue.
+    ///   - show: called with what is to be shown, nil for nothing; by ``load(_:placeholder:completion:)`` for
+    ///     placeholders and for what is in memory, else on the downloader's queue.
     public init(_ downloader: AssetDownloader<Value>, show: @escaping @Sendable (Value?) -> Void) {
         self.downloader = downloader
         self.show = show

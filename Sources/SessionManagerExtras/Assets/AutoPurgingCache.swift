@@ -6,8 +6,7 @@ import Synchronization
 
 /// Keeps assets in memory within a limit: above it those go that were not asked for the longest.
 ///
-/// From any thread. A ``MemoryPressureMonitor`` empties it when memory runs short; nothing does that by
-/// itself.
+/// From any thread. A ``MemoryPressureMonitor`` empties it when memory runs short; it does not by itself.
 public final class AutoPurgingCache<Value: Sendable>: PurgeableCache {
     private let store: Mutex<PurgingStore<AssetKey, Value>>
     private let cost: @Sendable (Value) -> Int64
@@ -59,8 +58,7 @@ public final class AutoPurgingCache<Value: Sendable>: PurgeableCache {
 }
 
 extension AutoPurgingCache<ImageDescription> {
-    /// A cache of images, which cost what they take when they are drawn: 4 bytes for each pixel, or the file
-    /// if that is more.
+    /// A cache of images, which cost 4 bytes for each pixel when they are drawn, or the file if that is more.
     public convenience init(capacity: Int64 = 100 << 20, preferredUsage: Int64 = 60 << 20) {
         self.init(capacity: capacity, preferredUsage: preferredUsage) { image in
             let (pixels, overflow) = Int64(image.width).multipliedReportingOverflow(

@@ -7,8 +7,7 @@ import Synchronization
 
 /// Loads pages of text one after the other: a new one cancels the former.
 ///
-/// The text is decoded by the charset that the server names, else as UTF-8, and may be changed before it is
-/// shown. From any thread.
+/// The text is decoded by the server's charset, else as UTF-8, and may be changed first. From any thread.
 public final class PageLoader: Sendable {
     private let manager: URLSessionManager
     private let current = Mutex<SessionTask?>(nil)
@@ -24,8 +23,7 @@ public final class PageLoader: Sendable {
     /// Loads a page.
     ///
     /// - Parameters:
-    ///   - progress: called as the content comes, on the manager's completion queue; the last call has the
-    ///     last byte.
+    ///   - progress: called as the content comes, on the manager's completion queue; last with the last byte.
     ///   - transform: makes of the text what is to be shown.
     /// - Throws: what hindered the load; ``SessionError/Code/cancelled`` where another has begun meanwhile.
     public func load(

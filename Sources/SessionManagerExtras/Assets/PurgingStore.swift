@@ -21,7 +21,6 @@ package struct PurgingStore<Key: Hashable & Sendable, Value: Sendable>: Sendable
         self.preferred = max(0, min(preferred, capacity))
     }
 
-    /// How many values there are.
     package var count: Int { entries.count }
 
     /// The value, which counts as used now.

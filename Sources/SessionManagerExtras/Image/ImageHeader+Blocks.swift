@@ -23,9 +23,7 @@ extension ImageHeader {
             let type = bytes.unsigned(at: offset + 4, size: 4),
             Int(length) <= bytes.count - offset - 8 - 4
         {
-            if type == 0x4945_4E44 {
-                return hasContent ? header : nil
-            }
+            if type == 0x4945_4E44 { return hasContent ? header : nil }
             hasContent = hasContent || type == 0x4944_4154
             offset += 12 + Int(length)
         }

@@ -35,16 +35,14 @@ extension ImageHeader {
         for index in 0..<Int(count) {
             let entry = 6 + 16 * index
             guard let width = field(entry, 1), let height = field(entry + 1, 1),
-                let length = field(entry + 8, 4),
-                let start = field(entry + 12, 4), length >= 40, start >= UInt64(6 + 16 * Int(count)),
-                start + length <= UInt64(bytes.count)
+                let length = field(entry + 8, 4), let start = field(entry + 12, 4), length >= 40,
+                start >= UInt64(6 + 16 * Int(count)), start + length <= UInt64(bytes.count)
             else { return nil }
             // A byte cannot hold 256: it is written as 0. A PNG inside knows better; only its head is read,
             // since any number of entries may name the same one.
             let picture =
                 pngSize(bytes, at: Int(start))
-                ?? ImageHeader(
-                    .ico, width: width == 0 ? 256 : width, height: height == 0 ? 256 : height)
+                ?? ImageHeader(.ico, width: width == 0 ? 256 : width, height: height == 0 ? 256 : height)
             if picture.width > greatest?.width ?? 0 {
                 greatest = ImageHeader(.ico, width: picture.width, height: picture.height)
             }
@@ -69,8 +67,7 @@ extension ImageHeader {
             depth = field(header + 10, 2)
         } else {
             guard length >= 40, pixels >= UInt64(header) + length, let width = field(header + 4, 4),
-                width < 1 << 31,
-                let height = field(header + 8, 4), let compression = field(header + 16, 4)
+                width < 1 << 31, let height = field(header + 8, 4), let compression = field(header + 16, 4)
             else { return nil }
             // A negative height means that the topmost line comes first.
             let signed = Int32(truncatingIfNeeded: height)
@@ -96,9 +93,8 @@ extension ImageHeader {
         while offset < end {
             let lineEnd = min(bytes.firstOffset(of: 0x0A, from: offset) ?? bytes.count, bytes.count)
             guard lineEnd - offset <= 1024 || !sizes.isEmpty else { return nil }
-            let line = String(
-                decoding: Data(copying: bytes.extracting(offset..<min(lineEnd, offset + 1024))), as: UTF8.self
-            )
+            let start = bytes.extracting(offset..<min(lineEnd, offset + 1024))
+            let line = String(decoding: Data(copying: start), as: UTF8.self)
             let words = line.split { $0 == " " || $0 == "\t" || $0 == "\r" }
             if words.count == 3, words[0] == "#define", let number = Int(words[2]) {
                 for name in ["width", "height"] where words[1] == name || words[1].hasSuffix("_" + name) {

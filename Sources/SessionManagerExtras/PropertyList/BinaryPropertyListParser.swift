@@ -25,8 +25,7 @@ struct BinaryPropertyListParser {
     private var table = 0
     private var objectCount = 0
     private var done: [Int: Done] = [:]
-    /// How many bytes may still be read: objects that do not overlap are together not longer than the
-    /// document.
+    /// How many bytes may still be read: objects that do not overlap are no longer than the document.
     var budget = 0
 
     mutating func parse(_ bytes: Span<UInt8>) throws(PropertyListParseError) -> PropertyListValue {
@@ -62,8 +61,7 @@ struct BinaryPropertyListParser {
         else { throw PropertyListParseError("object \(number) is not in the document", at: table) }
         let offset = Int(place)
         if let known = done[offset] {
-            // Where it stood before it may have been less deep: what is nested without an end exhausts the
-            // stack when it is released.
+            // It may have stood less deep before: endless nesting exhausts the stack when it is released.
             guard depth + known.height <= Self.maximumDepth else { throw Self.tooDeep(offset) }
             return known
         }
@@ -117,9 +115,7 @@ struct BinaryPropertyListParser {
         _ bytes: Span<UInt8>, _ position: Int, depth: Int
     ) throws(PropertyListParseError) -> Done {
         guard let number = bytes.unsigned(at: position, size: referenceSize), number < UInt64(objectCount)
-        else {
-            throw PropertyListParseError("an object is not in the document", at: position)
-        }
+        else { throw PropertyListParseError("an object is not in the document", at: position) }
         return try object(Int(number), bytes, depth: depth + 1)
     }
 }

@@ -60,8 +60,7 @@ public struct PropertyListRequestSerializer: RequestSerializer {
     private static func invalid(_ detail: String, underlying: (any Error)? = nil) -> SessionError {
         SessionError(
             .cannotDecodeContentData, "The `parameters` argument is not a valid property list.",
-            advice: detail,
-            domain: .requestSerialization, underlying: underlying)
+            advice: detail, domain: .requestSerialization, underlying: underlying)
     }
 }
 

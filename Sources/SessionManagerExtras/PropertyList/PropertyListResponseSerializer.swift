@@ -39,8 +39,7 @@ public struct PropertyListResponseSerializer: ValidatingResponseSerializer, Equa
 
 /// Decodes XML and binary property lists into `Decodable` types.
 ///
-/// The nesting is checked first: `PropertyListDecoder` alone exhausts the stack with a deeply nested document
-/// of a few hundred kilobytes.
+/// Checks the nesting first: `PropertyListDecoder` alone exhausts the stack with a deep one of some 100 kB.
 public struct PropertyListContentDecoder: ContentDecoder {
     /// A decoder.
     public init() {}

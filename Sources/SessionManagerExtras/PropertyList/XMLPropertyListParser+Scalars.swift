@@ -25,9 +25,7 @@ extension XMLPropertyListParser {
         let isHex = digits.hasPrefix("0x") || digits.hasPrefix("0X")
         let number = isHex ? digits.dropFirst(2) : digits
         guard number.utf8.first?.hexDigit != nil, let magnitude = UInt64(number, radix: isHex ? 16 : 10)
-        else {
-            return nil
-        }
+        else { return nil }
         if isNegative {
             return magnitude <= Int64.min.magnitude
                 ? .integer(Int64(truncatingIfNeeded: 0 &- magnitude)) : nil
@@ -42,11 +40,11 @@ extension XMLPropertyListParser {
             bytes[10] == UInt8(ascii: "T"), bytes[13] == UInt8(ascii: ":"), bytes[16] == UInt8(ascii: ":"),
             bytes[19] == UInt8(ascii: "Z")
         else { return nil }
-        func number(_ range: Range<Int>, in allowed: ClosedRange<Int>) -> Int? {
-            var value = 0
+        func number(_ range: Range<Int>, in allowed: ClosedRange<Int64>) -> Int64? {
+            var value: Int64 = 0
             for byte in bytes[range] {
                 guard (0x30...0x39).contains(byte) else { return nil }
-                value = value * 10 + Int(byte - 0x30)
+                value = value * 10 + Int64(byte - 0x30)
             }
             return allowed.contains(value) ? value : nil
         }
@@ -54,17 +52,9 @@ extension XMLPropertyListParser {
             let day = number(8..<10, in: 1...31), let hour = number(11..<13, in: 0...23),
             let minute = number(14..<16, in: 0...59), let second = number(17..<19, in: 0...60)
         else { return nil }
-        let days = daysSince2001(year, month, day)
+        // 2001-01-01 is day 11323.
+        let days = CivilCalendar.days(year: year, month: month, day: day) - 11_323
         return Date(timeIntervalSinceReferenceDate: Double(((days * 24 + hour) * 60 + minute) * 60 + second))
-    }
-
-    /// Days of the Gregorian calendar; years begin in March, so that the leap day is their last.
-    private static func daysSince2001(_ year: Int, _ month: Int, _ day: Int) -> Int {
-        // One cycle of 400 years more, so that nothing is negative.
-        let marchYear = (month > 2 ? year : year - 1) + 400
-        let leapDays = marchYear / 4 - marchYear / 100 + marchYear / 400
-        let dayOfYear = ((month + 9) % 12 * 153 + 2) / 5 + day - 1
-        return marchYear * 365 + leapDays + dayOfYear - 146_097 - 730_791
     }
 }
 
@@ -72,9 +62,7 @@ extension String.UTF8View {
     /// The text without blanks at both ends.
     fileprivate var trimmed: String {
         guard let first = firstIndex(where: { !$0.isBlank }), let last = lastIndex(where: { !$0.isBlank })
-        else {
-            return ""
-        }
+        else { return "" }
         return String(self[first...last]) ?? ""
     }
 }

@@ -17,11 +17,7 @@ struct XMLPropertyListParser {
         while result == nil {
             try skipMisc(bytes)
             guard let complete = try readElement(bytes) else { continue }
-            guard tree.isInDictionary != nil else {
-                result = complete
-                break
-            }
-            tree.add(complete)
+            if tree.isInDictionary == nil { result = complete } else { tree.add(complete) }
         }
         try skipMisc(bytes)
         if isWrapped {

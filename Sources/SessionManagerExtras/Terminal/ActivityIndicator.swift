@@ -4,8 +4,7 @@ public import Reachability
 public import SessionManager
 import Synchronization
 
-/// Shows when a program is busy with requests: for a light on a device, a spinner on a terminal, a state on a
-/// socket.
+/// Shows when a program is busy with requests: by a light on a device, a spinner, a state on a socket.
 ///
 ///     let indicator = ActivityIndicator { led.isOn = $0 }
 ///     indicator.follow(manager)
@@ -41,10 +40,8 @@ public final class ActivityIndicator: Sendable {
         self.clock = clock
         self.queue = queue
         self.action = action
-        state = Mutex(
-            State(
-                machine: ActivityStateMachine(
-                    activationDelay: activationDelay, completionDelay: completionDelay)))
+        let machine = ActivityStateMachine(activationDelay: activationDelay, completionDelay: completionDelay)
+        state = Mutex(State(machine: machine))
     }
 
     deinit { state.withLock { state in for task in state.followed { task.cancel() } } }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides when an activity indicator is on: it comes late and goes late, so that short work does not make it
-/// flicker.
+/// Decides when an activity indicator is on: it comes and goes late, so that short work makes no flicker.
 package struct ActivityStateMachine: ~Copyable, Sendable {
     private enum State {
         case notActive
@@ -33,7 +32,6 @@ package struct ActivityStateMachine: ~Copyable, Sendable {
         self.completionDelay = completionDelay
     }
 
-    /// How many things are under way.
     package var count: Int { tasks.count + others }
     /// Whether it is on.
     package var isVisible: Bool { state == .active || state == .delayingEnd }

@@ -101,8 +101,7 @@ public struct TransferProgressBar: Sendable, Equatable {
         }
         let inner = width - 2
         let filled = min(inner, Int(progress.fractionCompleted * Double(inner)))
-        return "[" + String(repeating: "#", count: filled) + String(repeating: "-", count: inner - filled)
-            + "]"
+        return "[\(String(repeating: "#", count: filled))\(String(repeating: "-", count: inner - filled))]"
     }
 
     /// As many of the words as there is room for.

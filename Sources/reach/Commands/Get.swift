@@ -7,9 +7,7 @@ import Reachability
 import SessionManager
 import Synchronization
 
-/// `reach get`: fetches one URL completely, or leaves no file.
-///
-/// libcurl is loaded when the request starts.
+/// `reach get`: fetches one URL completely, or leaves no file; libcurl is loaded when the request starts.
 struct Get: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Fetch a URL to a file, whole or not at all, or to standard output.",
@@ -67,9 +65,7 @@ struct Get: ParsableCommand {
         let waiter: MainThreadWaiter
         do throws(ReactorError) { waiter = try MainThreadWaiter(forTask: true) } catch {
             var report = GetReport(url: url)
-            report.fail(
-                SessionError(
-                    .outOfResources, "nothing can be waited for: \(error)"))
+            report.fail(SessionError(.outOfResources, "nothing can be waited for: \(error)"))
             try notify(report)
             throw ExitCode.unavailable
         }

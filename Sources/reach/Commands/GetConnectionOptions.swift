@@ -83,9 +83,7 @@ struct GetConnectionOptions: ParsableArguments {
     var proxy: String?
 
     /// The longest silence of the server: the whole transfer's limit, zero for ever; nil for the default.
-    var longestSilence: Duration? {
-        maximumTime.flatMap { $0 == .zero || $0 > .seconds(60) ? $0 : nil }
-    }
+    var longestSilence: Duration? { maximumTime.flatMap { $0 == .zero || $0 > .seconds(60) ? $0 : nil } }
 
     func validate() throws {
         if key != nil, certificate == nil { throw ValidationError("--key needs --cert.") }
@@ -113,7 +111,6 @@ struct GetConnectionOptions: ParsableArguments {
         )
     }
 
-    /// All pins.
     var pins: Set<PublicKeyPin> { pinSets.reduce(into: []) { $0.formUnion($1) } }
 
     /// The trust policy for the server.
@@ -132,7 +129,6 @@ struct GetConnectionOptions: ParsableArguments {
             : .pem(certificate: .file(certificate), key: key.map { .file($0) }, passphrase: passphrase)
     }
 
-    /// The manager's configuration.
     var configuration: SessionConfiguration {
         var configuration = SessionConfiguration()
         configuration.proxy = proxy

@@ -11,7 +11,6 @@ import Synchronization
 final class GetFiles: SessionDelegate {
     /// The destination of the whole file.
     let path: String
-    /// The partial file.
     var part: String { "\(path).part" }
     /// The record of the partial file's origin.
     var recordPath: String { "\(path).part.resume" }
@@ -36,8 +35,7 @@ final class GetFiles: SessionDelegate {
         let number = try OwnFile.make(part, mode: rights == nil ? 0o666 : FileRights.whileWritten)
         lock.withLock { $0 = OwnedDescriptor(adopting: number) }
         former.withLock { $0 = rights }
-        // An earlier attempt may have left a partial file with other rights; until it has those of the old
-        // file it has none.
+        // An earlier attempt may have left a partial file with other rights; it has none until the end.
         if rights != nil { _ = fchmod(number, FileRights.whileWritten) }
         // On file systems without locks (ENOLCK, EOPNOTSUPP) the file is used unlocked.
         if flock(number, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
@@ -105,9 +103,7 @@ final class GetFiles: SessionDelegate {
         return .allow
     }
 
-    /// Replaces the record, for this user alone: a URL may contain a password or a signature.
-    ///
-    /// - Returns: Whether that succeeded; on failure the former record remains.
+    /// Replaces the record, for this user alone, as a URL may contain a password; false on failure.
     private func write(_ record: ResumeRecord) -> Bool {
         guard let text = try? StampedRecord(record).encodedAsLines() else { return false }
         return AtomicFile(recordPath, mode: 0o600).write(Array(text)) == nil
@@ -160,14 +156,10 @@ final class GetFiles: SessionDelegate {
 }
 
 extension StampedRecord {
-    /// The record for a URL; nil if it is another URL's.
-    ///
-    /// - Parameter isChecked: whether a checksum identifies the file: then the query may differ, as that of a
-    ///   URL that was signed again.
+    /// The record for a URL; nil if it is another's; with a checksum for the file the query may differ.
     func record(for url: URL, isChecked: Bool) -> ResumeRecord? {
-        guard record.url == url || isChecked && Self.withoutQuery(record.url) == Self.withoutQuery(url) else {
-            return nil
-        }
+        guard record.url == url || isChecked && Self.withoutQuery(record.url) == Self.withoutQuery(url)
+        else { return nil }
         return try? ResumeRecord(
             url: url, method: record.method, eTag: record.eTag, lastModified: record.lastModified,
             date: record.date, receivedBytes: record.receivedBytes, totalBytes: record.totalBytes,

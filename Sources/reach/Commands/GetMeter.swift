@@ -49,9 +49,8 @@ final class GetMeter: Sendable {
 
     /// The reason why the network holds the transfer; nil while it runs.
     var waitingReason: HoldReason? {
-        guard let reason = state.withLock({ $0.newest?.waitingReason }), case .network = reason else {
-            return nil
-        }
+        guard let reason = state.withLock({ $0.newest?.waitingReason }), case .network = reason
+        else { return nil }
         return reason
     }
 

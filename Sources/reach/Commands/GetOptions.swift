@@ -86,18 +86,15 @@ struct GetContentOptions: ParsableArguments {
         return isPlain ? name : encoded
     }
 
-    /// The destination of the content.
     func target(_ url: URL) throws(ExitCode) -> GetTarget {
         if usesRemoteName, let name = Self.remoteName(url) {
-            // A URL may end like an option, or with the "-" that -o takes for standard output; as a remote
-            // name it is a plain file.
+            // A URL may end like an option, or with "-": as a remote name it is a plain file.
             return try GetTarget(file: name.hasPrefix("-") ? "./\(name)" : name, isChecked: checksum != nil)
         }
         guard let output, output != "-" else { return .stream(.output, name: nil) }
         return try GetTarget(file: output, isChecked: checksum != nil)
     }
 
-    /// The request.
     func request(_ url: URL, _ connection: GetConnectionOptions) throws -> SessionRequest {
         var request = SessionRequest(url: url, method: method ?? (data.isEmpty ? .get : .post))
         request.headerFields[.userAgent] = UserAgent(program: "reach", version: Reach.version).description
@@ -122,8 +119,7 @@ struct GetContentOptions: ParsableArguments {
         request.options.timeouts.total = connection.maximumTime.flatMap { $0 == .zero ? nil : $0 }
         if let silence = connection.longestSilence {
             request.options.timeoutInterval = silence
-            // A missing server is detected by the connection's own limit, however long a silence is
-            // permitted.
+            // A missing server is detected by the connection's own limit, however long a silence may be.
             request.options.timeouts.connect = request.options.timeouts.connect ?? .seconds(60)
         }
         return request

@@ -7,9 +7,7 @@ import SessionManagerExtras
 
 extension GetProgress.Choice: ExpressibleByArgument {}
 
-/// Shows progress on standard error: a bar that is redrawn, or lines.
-///
-/// Belongs to one thread.
+/// Shows progress on standard error, on one thread: a bar that is redrawn, or lines.
 final class GetProgress {
     /// The values of `--progress`.
     enum Choice: String, Sendable, CaseIterable { case auto, plain, none }
@@ -44,12 +42,7 @@ final class GetProgress {
     }
 
     /// The interval between redraws; nil for never.
-    var interval: Duration? {
-        switch way {
-        case .bar, .lines: .milliseconds(100)
-        case .nothing: nil
-        }
-    }
+    var interval: Duration? { way == .nothing ? nil : .milliseconds(100) }
 
     /// Shows the reason for waiting.
     func wait(_ reason: HoldReason, _ progress: TransferProgress.Snapshot?) {

@@ -68,7 +68,6 @@ struct GetReport: Sendable {
         if let end = metrics.last?.remote { remote = end.description }
     }
 
-    /// Records the failure.
     mutating func fail(_ error: SessionError) {
         record(error.response, [])
         if let status, status >= 300, error.code == .badServerResponse {
@@ -99,9 +98,7 @@ struct GetReport: Sendable {
     }
 
     /// The server's explanation beside the status, if it is short text.
-    private static func sentence(
-        status: Int, _ explanation: String, _ url: URL, _ content: Data?
-    ) -> String {
+    private static func sentence(status: Int, _ explanation: String, _ url: URL, _ content: Data?) -> String {
         var sentence = "\(status) \(reasonPhrase(forStatus: status)) (\(url.absoluteString))"
         if !explanation.isEmpty { sentence += ": \(explanation)" }
         if let content, !content.isEmpty, content.count <= 300 {

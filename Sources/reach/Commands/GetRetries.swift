@@ -3,10 +3,7 @@
 import SessionManager
 import SessionManagerExtras
 
-/// The failures after which `reach get` tries again.
-///
-/// Without `--retry` it only continues content that was cut off and can be continued; with it, it also tries
-/// again after other temporary failures.
+/// The failures after which `reach get` tries again; without `--retry` only cuts that can be continued.
 struct GetRetries: RequestInterceptor {
     /// The number of continuations without `--retry`.
     static let standard = 5

@@ -12,10 +12,7 @@ struct GetStatus: Equatable {
     /// The explanation beside the status; may be empty.
     var explanation = ""
 
-    /// - Parameters:
-    ///   - isConditional: Whether the request has asked for an answer without content (`If-None-Match` and
-    ///     its like).
-    ///   - hasLocation: Whether the answer says where to go.
+    /// - Parameter isConditional: Whether the request permits an answer without content (`If-None-Match` …).
     init(_ status: Int, isConditional: Bool = false, hasLocation: Bool = false) {
         switch status {
         case 304 where isConditional:
@@ -48,10 +45,8 @@ enum GetNetwork {
         queue.settings = settings
     }
 
-    /// The network to follow; none if there is no network at the start, so that a script learns of it at
-    /// once.
-    ///
-    /// A transfer that has begun waits for the network to come back instead, for as long as it takes.
+    /// The network to follow; none if there is none at the start, so that a script learns of it at once; a
+    /// transfer that has begun waits.
     private static func source(for url: URL) -> NetworkSource {
         let host = url.host() ?? ""
         let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host

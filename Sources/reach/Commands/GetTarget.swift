@@ -11,8 +11,7 @@ enum GetTarget: Sendable {
     /// A file that is replaced when the content is complete.
     case file(GetFiles)
 
-    /// The destination of this name, opened if it is no regular file; prints the reason of a failure and
-    /// throws the exit code.
+    /// The destination of this name, opened unless it is a regular file; prints a failure and throws.
     init(file name: String, isChecked: Bool = false) throws(ExitCode) {
         var path = name
         var status = stat()
@@ -45,10 +44,8 @@ enum GetTarget: Sendable {
         }
     }
 
-    /// Whether another user has put a link into a world-writable folder: its target would be replaced with
-    /// this user's rights.
-    ///
-    /// The kernel does not follow such links (protected_symlinks, proc_sys_fs(5)), but it is not asked here.
+    /// Whether another user has put a link into a world-writable folder, to have its target replaced with
+    /// this user's rights; the kernel does not follow such links (protected_symlinks, proc_sys_fs(5)).
     private static func isStrangers(_ link: String, _ status: stat) -> Bool {
         let end = link.lastIndex(of: "/")
         var folder = stat()
@@ -58,7 +55,5 @@ enum GetTarget: Sendable {
     }
 
     /// Whether the content goes to standard output.
-    var isStandardOutput: Bool {
-        if case .stream(_, nil) = self { true } else { false }
-    }
+    var isStandardOutput: Bool { if case .stream(_, nil) = self { true } else { false } }
 }

@@ -57,12 +57,9 @@ struct GetTransfer: Sendable {
         let record = isResuming ? files.record(for: request.url) : nil
         do throws(SessionError) {
             do throws(SessionError) { try await receive(files, record, &report) } catch {
-                // Perhaps the part was of an older version, which only the checksum detects: download from
-                // the start.
+                // Perhaps the part was of an older version: download from the start.
                 guard error.code == .checksumMismatch, report.resumedAt > 0, let record, !isStrong(record)
-                else {
-                    throw error
-                }
+                else { throw error }
                 report.resumedAt = 0
                 try await receive(files, nil, &report)
             }
@@ -85,8 +82,7 @@ struct GetTransfer: Sendable {
         if case .restart = ResumeRules(record: record).plan { false } else { true }
     }
 
-    /// Downloads the whole content into the partial file, from the start or continuing a record, and verifies
-    /// it.
+    /// Downloads the content into the partial file, from the start or continuing a record, and verifies it.
     private func receive(
         _ files: GetFiles, _ record: ResumeRecord?, _ report: inout GetReport
     ) async throws(SessionError) {
@@ -129,9 +125,7 @@ struct GetTransfer: Sendable {
         return outcome
     }
 
-    /// Compares the checksum of a file.
-    ///
-    /// - Throws: ``SessionError/Code/checksumMismatch``, or ``SessionError/Code/cancelled``.
+    /// Compares the checksum of a file; throws if it differs, or was not finished.
     private func verify(_ path: String, _ report: inout GetReport) throws(SessionError) {
         let hash: [UInt8]?
         do throws(SessionError) { hash = try SHA256Digest.ofFile(path) } catch {

@@ -16,8 +16,7 @@ struct Queue: ParsableCommand {
             """,
         subcommands: [
             QueueList.self, QueueShow.self, QueueRetry.self, QueueRemove.self, QueuePause.self,
-            QueueResume.self,
-            QueueFlush.self,
+            QueueResume.self, QueueFlush.self,
         ],
         defaultSubcommand: QueueList.self)
 }
@@ -158,18 +157,14 @@ struct QueuePause: ParsableCommand {
 struct QueueResume: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "resume", abstract: "End the pause.")
     @OptionGroup var outbox: OutboxOptions
-    func run() throws {
-        try OutboxOptions.run(at: outbox.location()) { try await $0.resume() }
-    }
+    func run() throws { try OutboxOptions.run(at: outbox.location()) { try await $0.resume() } }
 }
 
 struct QueueFlush: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "flush", abstract: "Have what waits for its next try sent as soon as its turn comes.")
     @OptionGroup var outbox: OutboxOptions
-    func run() throws {
-        try OutboxOptions.run(at: outbox.location()) { try await $0.flush() }
-    }
+    func run() throws { try OutboxOptions.run(at: outbox.location()) { try await $0.flush() } }
 }
 
 enum QueueChange {

@@ -77,22 +77,20 @@ struct Send: ParsableCommand {
         throw settlement.outcome == "dead" ? ExitCode(settlement.failure) : .failure
     }
 
-    /// Prints the number of the accepted request, and its state if the time limit ends before it is
-    /// delivered.
-    ///
-    /// - Parameter work: calls its argument when the outbox has accepted the request.
+    /// Prints the number of the accepted request, and its state if the time limit ends before its delivery;
+    /// `work` calls its argument when the outbox has accepted the request.
     private func reportingReceipt<Value>(
         _ work: (_ accepted: @escaping @Sendable (OutboxReceipt) -> Void) throws -> Value
     ) throws -> Value {
         let json = json
-        let accepted = Accepted()
+        let accepted = Mutex<OutboxReceipt?>(nil)
         do {
             return try work { receipt in
-                accepted.receipt.withLock { $0 = receipt }
+                accepted.withLock { $0 = receipt }
                 if !json { StandardStream.output.write("\(receipt.id)\n").record() }
             }
         } catch let code as ExitCode where code == .timedOut {
-            let receipt = accepted.receipt.withLock { $0 }
+            let receipt = accepted.withLock { $0 }
             if json, let receipt { Self.write(receipt, nil) }
             if !json {
                 complain(
@@ -103,10 +101,6 @@ struct Send: ParsableCommand {
             }
             throw code
         }
-    }
-
-    private final class Accepted: Sendable {
-        let receipt = Mutex<OutboxReceipt?>(nil)
     }
 
     private static func write(_ receipt: OutboxReceipt, _ settlement: EntrySettlement?) {

@@ -52,8 +52,7 @@ struct Serve: ParsableCommand {
             return try StandardStream.output.write(text).check()
         }
         let group = try Self.group(settings.outbox.group)
-        // Before any thread starts: threads inherit the handling of signals, and reading the environment is
-        // not thread-safe.
+        // Before any thread starts: threads inherit the handling of signals, and may change the environment.
         ServiceSignals.block()
         let manager = ServiceManager.consumeEnvironment()
         let sink = LogSink(

@@ -89,11 +89,9 @@ struct Wait: ParsableCommand {
     private func lookAgain(
         _ watch: ConditionWatcher, _ host: String?, _ configuration: ReachabilityConfiguration
     ) {
-        guard let report = try? ReachabilityManager.check(host: host, configuration: configuration) else {
-            return
-        }
-        // Links are read at this instant; the status comes from the manager, which delays a loss for a
-        // moment.
+        guard let report = try? ReachabilityManager.check(host: host, configuration: configuration)
+        else { return }
+        // Links are read at this instant; the status comes from the manager, which delays a loss.
         let known = watch.latest
         watch.observe(
             status: known?.status ?? report.status, path: known?.path ?? report.path, links: report.links)
@@ -103,18 +101,13 @@ struct Wait: ParsableCommand {
         let style = Terminal(descriptor: StandardStream.output.descriptor).style(.auto)
         guard
             let link = report.links.first(where: { $0.name == interface && $0.name != report.path.interface })
-        else {
-            print(Headline(report).line(style))
-            return
-        }
+        else { return print(Headline(report).line(style)) }
         // The condition is about the link and not about the path in use.
         print(style.text(link.reason.sentence))
     }
 
     /// Prints a line; a failure is ignored, since the exit code has the result.
-    private func print(_ line: String) {
-        try? StandardStream.output.write(line + "\n").check()
-    }
+    private func print(_ line: String) { try? StandardStream.output.write(line + "\n").check() }
 
     private func reportUnmet(_ report: Report) {
         let style = Terminal(descriptor: StandardStream.error.descriptor).style(.auto)

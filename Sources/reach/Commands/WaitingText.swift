@@ -31,15 +31,11 @@ struct WaitingText: Sendable, Equatable {
     /// The full text.
     var text: String { (sentence.isEmpty ? head : "\(head) (\(sentence))") + tail }
 
-    /// The text shortened to one line that is one column narrower than the terminal.
-    ///
-    /// Drops "for network" before the sentence, since the sentence says more, and the sentence's last words
-    /// first.
+    /// The text shortened to one line, one column narrower than the terminal: without "for network" first,
+    /// then without the sentence's last words.
     func line(columns: Int) -> String {
         let room = max(1, columns - 1)
-        let fitting = shorter.first { SafeText.width($0) <= room }
-        if let fitting { return fitting }
-        return String(Self.word.prefix(room))
+        return shorter.first { SafeText.width($0) <= room } ?? String(Self.word.prefix(room))
     }
 
     /// The shortened texts, the longest first.

@@ -55,8 +55,7 @@ struct AnsweredPage: Sendable, Equatable {
             return line.count > 60 ? "\(line.prefix(60))…" : line
         }
 
-        /// The target in `<meta http-equiv="refresh" content="0; url=http://…">`, with its attributes in any
-        /// order.
+        /// The target in `<meta http-equiv="refresh" content="0; url=http://…">`, in any order of attributes.
         var refresh: String? {
             var place = 0
             while let begin = find("<meta", from: place), let end = find(">", from: begin) {

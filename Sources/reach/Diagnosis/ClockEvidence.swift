@@ -10,8 +10,7 @@ struct CertificateTimes: Sendable, Equatable {
     }
 }
 
-/// The evidence on whether this machine's clock is wrong, or a certificate is really not valid; times in
-/// seconds since 1970.
+/// The evidence on whether this machine's clock or a certificate is wrong; times in seconds since 1970.
 struct ClockEvidence: Sendable, Equatable {
     /// This machine's clock.
     var now: Int64
@@ -19,13 +18,9 @@ struct ClockEvidence: Sendable, Equatable {
     var made: Int64
     /// The certificate that is not valid now.
     var certificate = CertificateTimes()
-    /// The server's clock; nil if it sends no time.
-    ///
-    /// The server's certificate is not valid, so the time is not trustworthy: it is a hint for people, and no
-    /// clock is set by it.
+    /// The server's clock, a mere hint for people, as its certificate is not valid; nil if it sends no time.
     var server: Int64?
-    /// Whether all certificates of the server are valid now; then the invalid one belongs to an authority
-    /// that this machine trusts.
+    /// Whether all certificates of the server are valid now; then the invalid one is a local authority's.
     var isOfAuthority = false
 
     /// Deviations in seconds that do not affect certificates and tokens.
@@ -49,7 +44,6 @@ struct ClockEvidence: Sendable, Equatable {
         return certificate.begins.map { now < $0 } == true ? .probablyClock : .probablyCertificate
     }
 
-    /// Whether the clock shows a time before this program was built; a day is allowed for the clock of the
-    /// build machine.
+    /// Whether the clock shows a time before this program was built, give or take a day.
     var isBeforeProgram: Bool { now < made - 86_400 }
 }

@@ -10,9 +10,7 @@ enum ClockProbe {
     /// 2026-01-01, in seconds since 1970: older than any build of this program.
     private static let firstVersion: Int64 = 1_767_225_600
 
-    static func observe() -> ClockEvidence {
-        ClockEvidence(now: now, made: made)
-    }
+    static func observe() -> ClockEvidence { ClockEvidence(now: now, made: made) }
 
     static var now: Int64 { Clock.wall.nanoseconds / 1_000_000_000 }
 
@@ -28,8 +26,7 @@ enum ClockProbe {
 final class CertificateWitness: SessionDelegate {
     private let seen = Mutex<CertificateTimes?>(nil)
 
-    /// The validity of the first certificate that is not valid now, mostly the server's own; nil if there is
-    /// none.
+    /// The validity of the first certificate that is not valid now, mostly the server's; nil for none.
     var times: CertificateTimes? { seen.withLock { $0 } }
 
     var asksAboutServers: Bool { true }

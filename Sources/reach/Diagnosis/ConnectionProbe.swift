@@ -116,8 +116,7 @@ enum ConnectionProbe {
 
         private mutating func fail(_ number: Int32) {
             took = took ?? .zero
-            // For a neighbour that does not answer, the kernel reports the same error with this machine as
-            // its sender.
+            // The kernel reports a silent neighbour by the same error, with this machine as its sender.
             if let rejection = rejection(), rejection != .init(sender: .thisMachine, kind: .noHost) {
                 outcome = .rejected(rejection)
                 return

@@ -31,9 +31,7 @@ struct ConnectionRejection: Sendable, Equatable {
         self.kind = kind
     }
 
-    /// - Parameters:
-    ///   - server: the destination of the connection.
-    ///   - source: this machine's address for it; nil if unknown.
+    /// - Parameter source: this machine's address for the destination `server`; nil if unknown.
     init(from address: IPAddress, type: UInt8, code: UInt8, server: IPAddress, source: IPAddress?) {
         sender =
             if address == server { .server } else if address == source || address.isLoopback {

@@ -50,13 +50,10 @@ extension DiagnosisRules {
         }
     }
 
-    /// The fault of a certificate that is not valid at this time.
-    ///
-    /// - Parameter words: TLS's message about it.
+    /// The fault of a certificate that is not valid at this time; `words` is TLS's message about it.
     static func sentence(_ words: String, _ evidence: ClockEvidence, host: String) -> String {
-        guard let begins = evidence.certificate.begins, let ends = evidence.certificate.ends else {
-            return words
-        }
+        guard let begins = evidence.certificate.begins, let ends = evidence.certificate.ends
+        else { return words }
         return
             "the certificate of \(host) is valid from \(day(begins)) to \(day(ends)), and not on \(day(evidence.now))"
     }

@@ -31,8 +31,7 @@ extension DiagnosisRules {
                 try:
                     "somebody may answer in its place: a page to sign in (open a browser), or a proxy that reads along, whose root has to be trusted (--cacert); or install ca-certificates"
             )
-        case .libraryMissing(let words):
-            return .skipped(.answer, words)
+        case .libraryMissing(let words): return .skipped(.answer, words)
         case .brokenTLS(let words), .failed(let words):
             return .failed(.answer, words, try: "see reach get -o /dev/null \(url.textWithoutUser)")
         }
@@ -44,8 +43,7 @@ extension DiagnosisRules {
         if seen.isExpected == true { return .good(.answer, "\(sentence), as it should") }
         if let sign = sign(of: seen, host) { return portal("\(host) \(sign)") }
         if status >= 500 {
-            return .failed(
-                .answer, sentence, try: "the network is fine: the server has a fault of its own")
+            return .failed(.answer, sentence, try: "the network is fine: the server has a fault of its own")
         }
         if status == 407 {
             return .failed(
@@ -65,8 +63,7 @@ extension DiagnosisRules {
             advice: "a page to sign in looks the same: compare with --probe-body, or ask by https")
     }
 
-    /// Whether a captive portal may be the cause of a failed or broken TLS connection; then the host is
-    /// probed without TLS as well.
+    /// Whether a captive portal may be the cause of a failed TLS connection; then TLS is left out as well.
     static func mayBePortal(_ seen: ExchangeObservation) -> Bool {
         switch seen.outcome {
         case .otherServer, .unknownAuthority, .brokenTLS, .failed: true
@@ -74,8 +71,7 @@ extension DiagnosisRules {
         }
     }
 
-    /// Whether a captive portal may be the cause of failed connections; not if the neighbour is known to be
-    /// missing.
+    /// Whether a captive portal may be the cause of failed connections; not if the neighbour is missing.
     static func mayBePortal(_ seen: [ConnectionObservation]) -> Bool {
         seen.contains { $0.silentNeighbour == nil }
     }

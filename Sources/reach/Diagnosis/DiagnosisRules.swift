@@ -143,8 +143,7 @@ enum DiagnosisRules {
         }
         for one in seen {
             guard case .rejected(let rejection) = one.outcome else { continue }
-            return .failed(
-                check, reason(one), try: rejection.advice(port: one.port, address: one.address))
+            return .failed(check, reason(one), try: rejection.advice(port: one.port, address: one.address))
         }
         if let neighbour = first.silentNeighbour { return silence(of: neighbour, first, check) }
         if case .failed = first.outcome {

@@ -31,8 +31,7 @@ struct ExchangeProbe {
     /// The longest silence of the server.
     private static let silence: Duration = .seconds(6)
 
-    /// Requests only the time and the certificate's validity of the same server, whatever its identity; sends
-    /// nothing of the URL but host and port.
+    /// Requests only the time and the certificate of the same server; sends only host and port of the URL.
     var ofTimes: ExchangeProbe {
         var probe = ExchangeProbe(url: root(), policy: policy)
         probe.method = .head
@@ -40,8 +39,7 @@ struct ExchangeProbe {
         return probe
     }
 
-    /// Probes the same host without TLS, as browsers do to find a captive portal; nil if the URL has an
-    /// unusual port.
+    /// Probes the same host without TLS, to find a captive portal; nil if the URL has an unusual port.
     var inTheClear: ExchangeProbe? {
         guard url.scheme?.lowercased() == "https", url.port ?? 443 == 443 else { return nil }
         return ExchangeProbe(url: root(scheme: "http"), policy: policy)

@@ -44,8 +44,7 @@ struct Finding: Sendable, Equatable {
 struct Diagnosis: Sendable, Equatable {
     var findings: [Finding] = []
 
-    /// The finding that explains the others; else the first failure, on which later ones depend; else the
-    /// first doubtful finding.
+    /// The finding that explains the others; else the first failure, else the first doubtful finding.
     ///
     /// Links beside the path in use are no cause.
     var cause: Finding? {

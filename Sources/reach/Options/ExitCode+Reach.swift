@@ -41,16 +41,10 @@ func complain(_ limitations: MonitorLimitations) {
 }
 
 extension StandardStream.Outcome {
-    /// Prints a failure of standard output on standard error, for commands whose exit code reports something
-    /// else.
-    func record() {
-        guard case .failed(let errno) = self else { return }
-        complain("standard output: \(String(cString: strerror(errno)))")
-    }
+    /// Prints a failure of standard output, for commands whose exit code reports something else.
+    func record() { try? check() }
 
-    /// If writing to standard output failed, prints the reason and throws the exit code.
-    ///
-    /// A reader that has closed the pipe is no failure.
+    /// Prints a failure and throws the exit code; a reader that has closed the pipe is no failure.
     func check() throws(ExitCode) {
         guard case .failed(let errno) = self else { return }
         complain("standard output: \(String(cString: strerror(errno)))")

@@ -25,8 +25,7 @@ struct SubjectOptions: ParsableArguments {
         transform: Value.mark)
     var mark: UInt32?
 
-    @Option(
-        name: .customLong("uid"), help: "Ask for the traffic of this user.", transform: Value.user)
+    @Option(name: .customLong("uid"), help: "Ask for the traffic of this user.", transform: Value.user)
     var user: UInt32?
 
     @Option(
@@ -56,19 +55,14 @@ struct SubjectOptions: ParsableArguments {
         return configuration
     }
 
-    /// Since when the status of `report` holds, if a service on this machine has seen it begin.
-    ///
-    /// The service watches the general path, and only `REACH_SOCKET` names another one.
+    /// Since when the status of `report` holds, if a service of the general path has seen it begin.
     func since(_ report: Report) -> WallTime? {
         guard host == nil, family == nil, mark == nil, user == nil, port == nil else { return nil }
         let path = ServicePaths.socketHere
         return path.isEmpty ? nil : StatusQuery.since(report, at: path)
     }
 
-    /// A manager for these options, whose observers are called on the loop's thread, so that lines need no
-    /// further hop.
-    ///
-    /// - Parameter recorder: called with all input of the monitor, on the loop's thread.
+    /// A manager for these options; its observers, and `recorder` with all input, run on the loop's thread.
     func manager(
         _ configuration: ReachabilityConfiguration, recorder: (@Sendable (RecordedItem) -> Void)? = nil
     ) -> ReachabilityManager {

@@ -20,9 +20,7 @@ extension Value {
             if !error.advice.isEmpty { throw ValidationError("\(error.message); \(error.advice).") }
             let start = text.lowercased()
             let advice =
-                if !error.advice.isEmpty {
-                    "it names a place that cannot be: \(error.advice)"
-                } else if start.hasPrefix("http://") || start.hasPrefix("https://") {
+                if start.hasPrefix("http://") || start.hasPrefix("https://") {
                     "it names no host, or has characters that a URL writes as %XX, and a host's name as xn--…"
                 } else if text.contains("://") {
                     "only http and https are spoken"
@@ -66,9 +64,7 @@ extension Value {
     /// The number of retries.
     static func retries(_ text: String) throws -> Int {
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int(text), count <= 1_000_000
-        else {
-            throw ValidationError("give a number of tries, for example 3.")
-        }
+        else { throw ValidationError("give a number of tries, for example 3.") }
         return count
     }
 

@@ -35,9 +35,7 @@ enum Value {
     static func mark(_ text: String) throws -> UInt32 {
         let isHex = text.hasPrefix("0x") || text.hasPrefix("0X")
         guard let mark = isHex ? UInt32(text.dropFirst(2), radix: 16) : UInt32(text), !text.hasPrefix("+")
-        else {
-            throw ValidationError("give a firewall mark from 0 to 4294967295, or hexadecimal as 0x10.")
-        }
+        else { throw ValidationError("give a firewall mark from 0 to 4294967295, or hexadecimal as 0x10.") }
         return mark
     }
 

@@ -25,8 +25,7 @@ struct OutboxOptions: ParsableArguments {
         }
     }
 
-    /// Why this user must not deliver from a state directory; nil if it may, and if the directory does not
-    /// exist.
+    /// Why this user must not deliver from a state directory; nil if it may, or if there is none.
     static func deliveryRefusal(_ directory: String) -> String? {
         var status = stat()
         guard stat(directory, &status) == 0 else { return nil }
@@ -59,10 +58,8 @@ struct OutboxOptions: ParsableArguments {
         }
     }
 
-    /// Runs work on the outbox's files, which a running service locates, until it ends, a signal comes or the
-    /// time limit is reached.
+    /// Runs work on the outbox's files, which a running service locates; `makes` a missing outbox.
     ///
-    /// - Parameter makes: whether a missing outbox is made; else that is an error.
     /// - Throws: the exit code, after the reason is printed.
     func run<Value: Sendable>(
         limit: Duration? = nil, makes: Bool = false,

@@ -12,8 +12,7 @@ import SessionCore
 /// Client for a running service's outbox, for users without write access to its files.
 struct ServiceOutboxClient: OutboxClient {
     private let path: String
-    /// Longer contents are sent in pieces of this length, since a message, with base64 and header fields, has
-    /// at most 1 MiB.
+    /// Longer contents are sent in pieces of this length, since a message has at most 1 MiB.
     private static let piece = 512 << 10
     /// The limit for an answer: the outbox's thread syncs the disk first.
     private static let answerTimeout: Int64 = 60_000_000_000

@@ -41,9 +41,7 @@ struct InputFile: ~Copyable {
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
     }
 
-    deinit {
-        if isOwned { close(descriptor) }
-    }
+    deinit { if isOwned { close(descriptor) } }
 
     /// The next piece; empty at the end.
     func next() throws(ExitCode) -> [UInt8] {

@@ -7,9 +7,7 @@ import Glibc
 import Reachability
 import Synchronization
 
-/// The main thread's wait while the loop's thread works.
-///
-/// Ends with a signal, a call of `finish`, a closed standard output, or a time limit; sleeps in one poll(2).
+/// The main thread's wait for a signal, `finish`, a closed standard output, or a time limit, in one poll(2).
 final class MainThreadWaiter: Sendable {
     /// The event that ended the wait.
     enum End: Sendable, Hashable {
@@ -20,12 +18,9 @@ final class MainThreadWaiter: Sendable {
     private let bell: OwnedDescriptor
     private let isFinished = Mutex(false)
 
-    /// Blocks SIGINT and SIGTERM and receives them by signalfd(2).
-    ///
-    /// Made before any thread is started, since threads inherit the mask.
+    /// Blocks SIGINT and SIGTERM and receives them by signalfd(2); made before any thread is started.
     ///
     /// - Parameter forTask: whether a Swift task is waited for, which needs a thread.
-    /// - Throws: why waiting is impossible: no descriptor or no thread is left.
     init(forTask: Bool = false) throws(ReactorError) {
         var set = Self.blockSignals()
         signals = try OwnedDescriptor("signalfd", signalfd(-1, &set, Int32(SFD_CLOEXEC)))
@@ -64,11 +59,7 @@ final class MainThreadWaiter: Sendable {
         _ = write(bell.number, &one, 8)
     }
 
-    /// Waits.
-    ///
-    /// - Parameters:
-    ///   - watchesOutput: whether a closed standard output ends the wait.
-    ///   - deadline: the latest end; read again after each ring. Nil for never.
+    /// Waits until `deadline`, which is read again after each ring, or standard output closes, if watched.
     func wait(watchesOutput: Bool, until deadline: () -> MonotonicInstant?) -> End {
         while true {
             if isFinished.withLock({ $0 }) { return .finished }

@@ -40,7 +40,6 @@ final class Recorder: Sendable {
     /// Why writing failed; nil if it did not, or the reader closed the pipe.
     var problem: String? { state.withLock { $0.problem == "" ? nil : $0.problem } }
 
-    /// Writes an item.
     func record(_ item: RecordedItem) {
         state.withLock { state in
             guard !state.hasEnded else { return }
@@ -56,9 +55,7 @@ final class Recorder: Sendable {
     }
 
     /// Counts an update; after the last one the evaluation that led to it is still written.
-    func countUpdate() {
-        state.withLock { $0.left -= 1 }
-    }
+    func countUpdate() { state.withLock { $0.left -= 1 } }
 
     private func flush(_ state: inout State) {
         if let problem = file.write(state.line.bytes) {

@@ -20,9 +20,7 @@ struct StandardStream: Sendable {
         /// The write failed with this errno(3): a full disk, a broken one, or a closed descriptor (EBADF).
         case failed(Int32)
 
-        fileprivate init(errno: Int32) {
-            self = errno == EPIPE ? .readerLeft : .failed(errno)
-        }
+        fileprivate init(errno: Int32) { self = errno == EPIPE ? .readerLeft : .failed(errno) }
     }
 
     /// Writes all bytes; after another outcome than `written` further writes are useless.
@@ -56,8 +54,7 @@ struct StandardStream: Sendable {
     static func prepare() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF
         {
-            // Writing to this descriptor fails, as on the closed one; only a directory also makes opening
-            // /dev/stdout for writing fail.
+            // Writing here fails, as on the closed one; only a directory also makes opening /dev/stdout fail.
             _ = descriptor == STDIN_FILENO ? open("/dev/null", O_RDONLY) : open("/", O_RDONLY | O_DIRECTORY)
         }
         signal(SIGPIPE, SIG_IGN)
@@ -85,9 +82,7 @@ final class OutputFile: Sendable {
         isOwned = true
     }
 
-    deinit {
-        if isOwned { close(stream.descriptor) }
-    }
+    deinit { if isOwned { close(stream.descriptor) } }
 
     /// Writes all of it; returns the reason of a failure, "" for a closed pipe.
     func write(_ bytes: [UInt8]) -> String? {

@@ -4,10 +4,9 @@ import CLinux
 import EventLoop
 import Glibc
 
-/// Prints a message on standard error, if that is a terminal, when its owner has been blocked for a moment.
+/// Prints a message on a terminal's standard error when its owner has been blocked for a moment.
 ///
-/// The message is printed by another thread, since the owner's thread blocks. Releasing the value ends the
-/// wait.
+/// Another thread prints it, since the owner's blocks; releasing the value ends the wait.
 struct WaitingMessage: ~Copyable {
     /// Closed when neither thread needs it any more.
     private final class Bell: Sendable {
@@ -17,13 +16,7 @@ struct WaitingMessage: ~Copyable {
 
     private let bell: Bell?
 
-    /// Starts the wait.
-    ///
-    /// - Parameters:
-    ///   - sentence: the message without the program's name.
-    ///   - delay: the delay in milliseconds.
-    ///   - stream: the destination.
-    ///   - isSeen: whether it is a terminal; else nothing is printed.
+    /// Prints the sentence after so many milliseconds, if a terminal shows it (`isSeen`).
     init(
         _ sentence: String, after delay: Int32 = 1_000, on stream: StandardStream = .error,
         isSeen: Bool = isatty(STDERR_FILENO) == 1

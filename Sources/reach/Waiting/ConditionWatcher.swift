@@ -4,8 +4,7 @@ import Reachability
 import ServiceCore
 import Synchronization
 
-/// Shares the latest state between the loop's thread, which observes changes, and the main thread, which
-/// waits.
+/// Shares the latest state between the loop's thread, which observes, and the main thread, which waits.
 final class ConditionWatcher: Sendable {
     private struct State {
         var progress: WaitProgress
@@ -26,13 +25,11 @@ final class ConditionWatcher: Sendable {
         state = Mutex(State(progress: WaitProgress(stable: stable)))
     }
 
-    /// Records an update.
     func observe(_ update: ReachabilityUpdate) {
         observe(status: update.status, path: update.path, links: update.links)
         waiter.ring()
     }
 
-    /// Records the current state.
     func observe(status: ReachabilityStatus, path: ReachabilityPath, links: [LinkReport]) {
         let match = condition.match(status: status, path: path, links: links)
         state.withLock { state in

@@ -108,10 +108,10 @@ def outcome(server, cut, code, whole):
             'twice': max((r['twice'] for r in after), default=None), 'end': f'hung for {LIMIT} s' if code is None else f'exit {code}'}
 
 
-def one_cut(lab, how):
+def one_cut(lab, cut):
     def change():
         at = time.monotonic()
-        paths.CUTS[how](lab)
+        cut(lab)
         return at
     return change
 
@@ -130,7 +130,7 @@ def both_cut(lab):
 def downloads(report, programs, lab, scale):
     rows = []
     for client in clients(programs):
-        runs = [(how, one_cut(lab, how)) for how in paths.CUTS] + [('both down for 10 s', lambda: both_cut(lab))]
+        runs = [(how, one_cut(lab, cut)) for how, cut in paths.CUTS.items()] + [('both down for 10 s', lambda: both_cut(lab))]
         # What peers do about one loss they do about all.
         for how, change in runs if client.ours or not rows or client.title == rows[0][0] else [runs[0], runs[-1]]:
             r = download(lab, client, change)
@@ -144,11 +144,11 @@ def downloads(report, programs, lab, scale):
         ['client', 'what happens', 'gap ms', 'identical', 'bytes twice', 'end'], rows, words=2)
 
 
-def judge(report, what, r, bar, counts_twice=True):
-    report.bar('failover', f'{what}: gap at the server', r['gap'], bar, 'ms', 0)
-    report.claim('failover', f'{what}: identical', r['identical'])
+def judge(report, what, r, bar, counts_twice=True, part='failover'):
+    report.bar(part, f'{what}: gap at the server', r['gap'], bar, 'ms', 0)
+    report.claim(part, f'{what}: identical', r['identical'])
     if counts_twice:
-        report.bar('failover', f'{what}: fetched twice', r['twice'], BAR_TWICE, 'bytes', 0)
+        report.bar(part, f'{what}: fetched twice', r['twice'], BAR_TWICE, 'bytes', 0)
 
 
 def further(report, programs, lab, tls):
@@ -159,7 +159,7 @@ def further(report, programs, lab, tls):
             if 'TRUST' not in client.command:
                 continue
             for how in ('link down', 'no carrier'):
-                r = run(lab, client, one_cut(lab, how), wire)
+                r = run(lab, client, one_cut(lab, paths.CUTS[how]), wire)
                 rows.append([client.title, f'{title}, {how}', number(r['gap'], 0), 'yes' if r['identical'] else 'no', r['end']])
                 if client.ours:
                     # What was on its way inside TLS is decrypted by the program and not by the kernel: more than it has had is known of.
@@ -168,7 +168,7 @@ def further(report, programs, lab, tls):
                    ['client', 'what happens', 'gap ms', 'identical', 'end'], rows, words=2)
 
 
-def streams(report, programs, lab, tls):
+def streams(report, programs, lab, tls, how='link down', cut=paths.CUTS['link down'], bar=BAR_GAP, part='failover'):
     """Many downloads as streams of one connection by HTTP/2."""
     paths.prepare(lab)
     folder, count = Scratch.file(), STREAMS
@@ -177,23 +177,23 @@ def streams(report, programs, lab, tls):
         command = [programs.bench, 'streams', f'https://{paths.ADDRESS}:8443/blob', str(count), folder, tls.certificate]
         process = subprocess.Popen(lab.inside(*command), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env=QUIET)
         time.sleep(CUT_AFTER)
-        cut = time.time()
-        paths.CUTS['link down'](lab)
+        at = time.time()
+        cut(lab)
         code = finish(process, LIMIT)
     files = [os.path.join(folder, str(number)) for number in range(count)]
     whole = all(os.path.exists(file) and open(file, 'rb').read() == server.blob for file in files)
-    gaps = [(start - cut) * 1e3 for _, _, start in server.second]
+    gaps = [(start - at) * 1e3 for _, _, start in server.second]
     connections, partial = len({c for c, _, _ in server.second}), all(status == '206' for _, status, _ in server.second)
     first, last = (min(gaps), max(gaps)) if gaps else (None, None)
     report.section(
-        'Streams of one connection', f'{count} downloads of 1 MiB by HTTP/2 over one connection, whose link goes down after {CUT_AFTER} s. '
+        'Streams of one connection', f'{count} downloads of 1 MiB by HTTP/2 over one connection, with this after {CUT_AFTER} s: {how}. '
         'Gaps until the first and the last of them has reached the server again; by its own log, to the millisecond.',
         ['client', 'streams', 'first ms', 'last ms', 'connections', 'by range', 'identical', 'end'],
         [['Reach', str(count), number(first, 0), number(last, 0), str(connections), 'yes' if partial and gaps else 'no', 'yes' if whole else 'no',
           f'exit {code}']])
-    report.bar('failover', f'{count} streams: gap of the last', last, BAR_GAP, 'ms', 0)
-    report.bar('failover', f'{count} streams: connections afterwards', connections or None, 1, digits=0)
-    report.claim('failover', f'{count} streams: identical, each by range', whole and partial and len(gaps) == count)
+    report.bar(part, f'{count} streams: gap of the last', last, bar, 'ms', 0)
+    report.bar(part, f'{count} streams: connections afterwards', connections or None, 1, digits=0)
+    report.claim(part, f'{count} streams: identical, each by range', whole and partial and len(gaps) == count)
 
 
 def waits(pid):

@@ -21,8 +21,27 @@ CUTS = {
 }
 
 
+def dead_line(lab, link=FIRST):
+    """The router stays and answers for itself; nothing comes through it, either way."""
+    own, device = lab.gateway(link), 'far-' + link
+    nft(lab, f'add table ip {link}; add chain ip {link} i {{ type filter hook input priority 0; }}; '
+             f'add chain ip {link} o {{ type filter hook output priority 0; }}; '
+             f'add rule ip {link} i iifname {device} ip daddr != {own} drop; add rule ip {link} o oifname {device} ip saddr != {own} drop')
+
+
+def lossy(lab, percent):
+    """Both lines lose so many packets of a hundred in each direction."""
+    nft(lab, 'add table ip loss; add chain ip loss i { type filter hook input priority 0; }; add chain ip loss o { type filter hook output priority 0; }; '
+             f'add rule ip loss i numgen random mod 100 < {percent} drop; add rule ip loss o numgen random mod 100 < {percent} drop')
+
+
+def nft(lab, rules):
+    subprocess.run(['ip', 'netns', 'exec', lab.far, 'nft', rules], check=True)
+
+
 def prepare(lab):
     """Both uplinks as they are at the start of every transfer."""
+    nft(lab, 'flush ruleset')
     subprocess.run(['ip', '-n', lab.far, 'addr', 'replace', ADDRESS + '/32', 'dev', 'lo'], check=True)
     for link in (FIRST, SECOND):
         subprocess.run(['ip', '-n', lab.name, 'addr', 'replace', lab.own(link) + '/24', 'dev', link], check=True)

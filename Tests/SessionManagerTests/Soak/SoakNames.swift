@@ -19,7 +19,7 @@ struct SoakNames {
         signal.signal(signal.SIGUSR1, told)
         signal.signal(signal.SIGHUP, told)
         server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        server.bind(('', 53))
+        server.bind((sys.argv[1], 53))
         print('ready', flush=True)
         while True:
             query, peer = server.recvfrom(512)
@@ -44,7 +44,9 @@ struct SoakNames {
         let addresses = servers.filter { !$0.contains(":") && !$0.hasPrefix("127.") }
         guard servers.isEmpty || servers.contains(where: { !$0.contains(":") }) else { return nil }
         for address in addresses { try await namespace.ip("addr replace \(address)/32 dev lo") }
-        let program = try await namespace.start(["/usr/bin/python3", "-B", "-c", server])
+        // Answers come from the address that was asked, also over another link than the one it is on.
+        let address = addresses.count == 1 ? String(addresses[0]) : ""
+        let program = try await namespace.start(["/usr/bin/python3", "-B", "-c", server, address])
         guard await program.output.wait(forCount: 1).first == "ready" else {
             throw LabError("the name server does not start: \(program.standardError)")
         }

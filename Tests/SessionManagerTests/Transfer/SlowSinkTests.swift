@@ -61,7 +61,8 @@ struct SlowSinkTests {
         func transferReceived(_ transfer: Transfer) {}
         func transferSent(_ transfer: Transfer) {}
         func transferWaitsForBody(_ transfer: Transfer, _ reader: any BodyReader) {}
-        func transferLostPath(_ transfer: Transfer, _ sentence: String) {}
+        func transferLostPath(_ transfer: Transfer, _ sentence: String, _ detour: Detour?) {}
+        func transferMayUse(_ transfer: Transfer, _ detour: Detour) -> Bool { false }
         func transferMayRepeat(_ transfer: Transfer) -> Bool { false }
         func transferMayMove(_ transfer: Transfer) -> Bool { false }
         func transferEnded(_ transfer: Transfer, _ end: TransferEnd) { over() }

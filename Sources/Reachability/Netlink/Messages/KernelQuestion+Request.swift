@@ -13,9 +13,7 @@ extension KernelQuestion {
         }
     }
 
-    /// Appends the request.
-    ///
-    /// It contains only what strict validation of requests (NETLINK_GET_STRICT_CHK) accepts.
+    /// Appends the request, with only what strict validation (NETLINK_GET_STRICT_CHK) accepts.
     package func write(into request: inout NetlinkRequest, sequence: UInt32) {
         switch self {
         case .route(let lookup): lookup.write(into: &request, sequence: sequence)
@@ -84,8 +82,7 @@ extension RouteLookup {
             rtmsg(
                 rtm_family: AddressFamily.number(destination.family),
                 rtm_dst_len: UInt8(destination.bitWidth), rtm_src_len: UInt8(source?.bitWidth ?? 0),
-                rtm_tos: 0, rtm_table: 0,
-                rtm_protocol: 0, rtm_scope: 0, rtm_type: 0, rtm_flags: flags))
+                rtm_tos: 0, rtm_table: 0, rtm_protocol: 0, rtm_scope: 0, rtm_type: 0, rtm_flags: flags))
         request.attribute(RTA_DST.number, destination)
         if let source { request.attribute(RTA_SRC.number, source) }
         if interface != 0 { request.attribute(RTA_OIF.number, interface) }

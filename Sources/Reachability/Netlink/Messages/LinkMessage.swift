@@ -5,10 +5,7 @@ package import ReachabilityCore
 
 /// The content of an RTM_NEWLINK or RTM_DELLINK message (rtnetlink(7), linux/if_link.h).
 package struct LinkMessage: Sendable, Equatable {
-    /// The family; only AF_UNSPEC is about the link itself.
-    ///
-    /// AF_BRIDGE messages are about a bridge port ("deleted" is a port that left), and AF_INET6 messages
-    /// about router discovery.
+    /// AF_UNSPEC is about the link itself, AF_BRIDGE about a bridge port, AF_INET6 about router discovery.
     package let family: UInt8
     /// The link, with defaults for missing attributes: see `isWireless`.
     package let link: LinkState
@@ -76,9 +73,7 @@ package struct LinkMessage: Sendable, Equatable {
             }
         }
         guard !attributes.isMalformed else { return false }
-        if isBridgePort, let port {
-            guard readBridgePort(port, in: bytes, into: &link) else { return false }
-        }
+        if isBridgePort, let port, !readBridgePort(port, in: bytes, into: &link) { return false }
         // The meaning of the data depends on the kind.
         guard let kind = link.kind, let data else { return true }
         let ends = remoteEnds(of: kind)
@@ -138,8 +133,7 @@ package struct LinkMessage: Sendable, Equatable {
 
     /// The attributes with the remote end of a tunnel of that kind.
     ///
-    /// IFLA_GRE_REMOTE, IFLA_IPTUN_REMOTE and IFLA_VTI_REMOTE are numbers here, because linux/if_tunnel.h
-    /// conflicts with the headers of the C library.
+    /// Some are numbers here, because linux/if_tunnel.h conflicts with the headers of the C library.
     private static func remoteEnds(of kind: String) -> [Int] {
         switch kind {
         case "gre", "gretap", "erspan", "ip6gre", "ip6gretap", "ip6erspan": [7]
@@ -153,10 +147,7 @@ package struct LinkMessage: Sendable, Equatable {
 
     /// A single address; nil for a group and for none, which both mean that there is no single remote end.
     private static func remote(_ payload: Range<Int>, in bytes: RawSpan) -> IPAddress? {
-        guard let address = IPAddress(raw: bytes.extracting(payload)), !address.isUnspecified,
-            !address.isMulticast
-        else { return nil }
-        return address
+        IPAddress(raw: bytes.extracting(payload)).flatMap { $0.isUnspecified || $0.isMulticast ? nil : $0 }
     }
 }
 
@@ -184,9 +175,8 @@ extension InterfaceAddress {
             default: break
             }
         }
-        guard !attributes.isMalformed, let address = local ?? remote, prefixLength <= address.bitWidth else {
-            return nil
-        }
+        guard !attributes.isMalformed, let address = local ?? remote, prefixLength <= address.bitWidth
+        else { return nil }
         self.init(
             interface: interface, address: address, prefixLength: Int(prefixLength),
             flags: Flags(rawValue: flags))

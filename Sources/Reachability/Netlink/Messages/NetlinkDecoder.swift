@@ -3,9 +3,7 @@
 internal import CNetlink
 package import ReachabilityCore
 
-/// Decodes the bytes of route netlink notifications into events.
-///
-/// Pure: it has no socket. Malformed messages are counted and skipped, unknown ones skipped.
+/// Decodes route netlink notifications into events; malformed messages are counted, unknown ones skipped.
 package struct NetlinkDecoder: Sendable {
     /// The relevant routes; effective only if the kernel refused the filter.
     package var filter: RouteFilter
@@ -33,8 +31,7 @@ package struct NetlinkDecoder: Sendable {
 
     private enum Reading {
         case event(NetworkEvent)
-        case nothing
-        case malformed
+        case nothing, malformed
     }
 
     private mutating func read(_ message: NetlinkMessage, in bytes: RawSpan) -> Reading {
@@ -77,9 +74,7 @@ package struct NetlinkDecoder: Sendable {
         return AddressFamily.family(family) == nil ? .nothing : .malformed
     }
 
-    /// A setting of one interface, of all, or of future ones.
-    ///
-    /// A message with all settings announces a new interface, which its link message does too.
+    /// A changed setting; a message with all settings announces a new interface, as its link message does.
     private static func setting(_ body: Range<Int>, in bytes: RawSpan) -> Reading {
         guard let family = bytes.integer(UInt8.self, in: body) else { return .malformed }
         var counts = false

@@ -22,9 +22,7 @@ package struct NetlinkMessage: Sendable, Equatable {
     }
 }
 
-/// Iterates over the messages of one datagram.
-///
-/// A header with an impossible length ends the iteration, because nothing after it can be trusted.
+/// Iterates over the messages of one datagram; a header with an impossible length ends the iteration.
 package struct NetlinkMessages {
     private var offset = 0
     /// Whether the iteration ended at a malformed message.
@@ -95,28 +93,17 @@ package struct NetlinkAttributes {
 
 /// Sizes of netlink's fixed parts, in bytes (linux/netlink.h, linux/rtnetlink.h, linux/if_addr.h).
 package enum NetlinkLayout {
-    /// `struct nlmsghdr`.
-    package static let header = 16
-    /// `struct nlattr`.
-    package static let attributeHeader = 4
-    /// `struct ifinfomsg`.
-    package static let link = 16
-    /// `struct ifaddrmsg`.
-    package static let address = 8
-    /// `struct rtmsg`.
-    package static let route = 12
-    /// `struct fib_rule_hdr`.
-    package static let rule = 12
-    /// `struct ndmsg`.
-    package static let neighbor = 12
-    /// `struct nhmsg`.
-    package static let nexthop = 8
-    /// `struct netconfmsg`: one byte, padded to the first attribute.
-    package static let setting = 4
-    /// `struct rtnexthop`.
-    package static let leg = 8
-    /// `struct genlmsghdr`.
-    package static let generic = 4
+    package static let header = 16  // struct nlmsghdr
+    package static let attributeHeader = 4  // struct nlattr
+    package static let link = 16  // struct ifinfomsg
+    package static let address = 8  // struct ifaddrmsg
+    package static let route = 12  // struct rtmsg
+    package static let rule = 12  // struct fib_rule_hdr
+    package static let neighbor = 12  // struct ndmsg
+    package static let nexthop = 8  // struct nhmsg
+    package static let setting = 4  // struct netconfmsg: one byte, padded to the first attribute
+    package static let leg = 8  // struct rtnexthop
+    package static let generic = 4  // struct genlmsghdr
 
     /// Rounds up to NLMSG_ALIGNTO and NLA_ALIGNTO; `size` comes from 16 or 32 bits and cannot overflow.
     @inline(__always)

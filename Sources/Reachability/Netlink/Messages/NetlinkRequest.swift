@@ -3,9 +3,7 @@
 internal import CNetlink
 package import ReachabilityCore
 
-/// Writes requests, several into one datagram, which the kernel handles in order (netlink(7)).
-///
-/// It reuses its storage.
+/// Writes requests into one reused buffer, several to a datagram, handled in order (netlink(7)).
 package struct NetlinkRequest {
     package private(set) var bytes: [UInt8] = []
     /// The start of the current message.
@@ -80,7 +78,5 @@ package struct NetlinkRequest {
             nla_type: UInt16(truncatingIfNeeded: type))
     }
 
-    private mutating func pad() {
-        while bytes.count & 3 != 0 { bytes.append(0) }
-    }
+    private mutating func pad() { while bytes.count & 3 != 0 { bytes.append(0) } }
 }

@@ -33,9 +33,7 @@ extension RawSpan {
     }
 
     /// The bytes in `range` that exist.
-    package func bytes(in range: Range<Int>) -> [UInt8] {
-        range.compactMap { integer(UInt8.self, at: $0) }
-    }
+    package func bytes(in range: Range<Int>) -> [UInt8] { range.compactMap { integer(UInt8.self, at: $0) } }
 
     /// The address of `family` (AF_INET, AF_INET6) at the start of `range`, in network order.
     @inline(__always)

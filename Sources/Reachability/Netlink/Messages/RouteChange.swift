@@ -47,18 +47,15 @@ package struct RouteChange: Sendable, Equatable {
     }
 }
 
-/// The state of an IPv6 router among the neighbours (RTM_NEWNEIGH, RTM_DELNEIGH; `struct ndmsg`,
-/// rtnetlink(7)).
+/// The state of an IPv6 router (RTM_NEWNEIGH, RTM_DELNEIGH; `struct ndmsg`, rtnetlink(7)).
 package struct RouterMessage: Sendable, Equatable {
-    /// A router in the neighbour table.
     package struct Router: Sendable, Hashable {
         package let interface: Int32
         package let address: IPAddress
     }
 
     package let router: Router
-    /// Whether it did not answer (NUD_FAILED), so that the kernel prefers others (rt6_check_neigh(),
-    /// net/ipv6/route.c).
+    /// Whether it did not answer (NUD_FAILED); the kernel then prefers others (rt6_check_neigh()).
     package let hasFailed: Bool
 
     /// Reads a message; nil if it is malformed, or not about an IPv6 router.

@@ -34,15 +34,11 @@ extension RouteAnswer {
         if attributes.isMalformed { return nil }
     }
 
-    /// `rta_expires` of `struct rta_cacheinfo` in clock ticks of user space (USER_HZ): 100 per second on
-    /// every architecture of Linux but Alpha and IA-64.
-    ///
-    /// 0 means never, or less than a tick left; negative values have expired.
+    /// `rta_expires` of `struct rta_cacheinfo` in ticks of USER_HZ: 100 per second but on Alpha and IA-64; 0
+    /// means never, or less than a tick left, and negative values have expired.
     private static func expiry(_ range: Range<Int>, in bytes: RawSpan) -> Int32? {
         guard range.count >= 12, let ticks = bytes.integer(Int32.self, at: range.lowerBound + 8), ticks != 0
-        else {
-            return nil
-        }
+        else { return nil }
         return ticks
     }
 

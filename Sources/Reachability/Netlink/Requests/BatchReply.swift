@@ -3,9 +3,7 @@
 internal import CNetlink
 package import ReachabilityCore
 
-/// The replies to a batch of requests, matched by sequence number only.
-///
-/// A late reply has the number of an earlier request and is discarded.
+/// The replies to a batch of requests, matched by sequence number, so that late replies are discarded.
 package struct BatchReply {
     private var first: UInt32
     private let questions: [KernelQuestion]
@@ -21,9 +19,7 @@ package struct BatchReply {
     package init(_ questions: [KernelQuestion], first: UInt32) {
         self.first = first
         self.questions = questions
-        answers = []
-        answers.reserveCapacity(questions.count)
-        for _ in questions { answers.append(nil) }
+        answers = questions.map { _ in nil }
         missing = questions.count
     }
 
@@ -38,13 +34,7 @@ package struct BatchReply {
     }
 
     /// The answers; nil while any is missing.
-    var complete: [KernelAnswer]? {
-        guard missing == 0 else { return nil }
-        var complete: [KernelAnswer] = []
-        complete.reserveCapacity(answers.count)
-        for case .some(let answer) in answers { complete.append(answer) }
-        return complete
-    }
+    var complete: [KernelAnswer]? { missing == 0 ? answers.compactMap { $0 } : nil }
 
     /// Adds the replies in one datagram.
     package mutating func read(_ bytes: RawSpan) {

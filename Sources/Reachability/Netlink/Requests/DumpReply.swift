@@ -17,7 +17,6 @@ package struct DumpReply {
     /// Discarded messages: of an earlier dump, or malformed.
     package private(set) var discarded: UInt64 = 0
 
-    /// The reply to the dump for `question` with this number.
     package init(_ question: KernelQuestion, sequence: UInt32) {
         self.question = question
         self.sequence = sequence

@@ -36,18 +36,13 @@ package final class NetlinkRequestChannel {
     package func answers(to questions: [KernelQuestion]) throws(ReachabilityError) -> [KernelAnswer] {
         if questions.count <= Self.batchLimit { return try batch(questions) }
         var answers: [KernelAnswer] = []
-        answers.reserveCapacity(questions.count)
-        var start = 0
-        while start < questions.count {
-            let end = min(start + Self.batchLimit, questions.count)
-            answers += try batch(Array(questions[start..<end]))
-            start = end
+        for start in stride(from: 0, to: questions.count, by: Self.batchLimit) {
+            answers += try batch(Array(questions[start...].prefix(Self.batchLimit)))
         }
         return answers
     }
 
-    /// The answer to a question that needs a dump, and whether it is consistent; throws like
-    /// ``answers(to:)``.
+    /// The answer to a question that needs a dump, and whether it is consistent; see ``answers(to:)``.
     package func dump(_ question: KernelQuestion) throws(ReachabilityError) -> (KernelAnswer, isWhole: Bool) {
         var timeouts = 0
         var interruptions = 0
@@ -73,8 +68,7 @@ package final class NetlinkRequestChannel {
             guard reply.isInterrupted else { return (reply.answer, true) }
             interruptions += 1
             if interruptions > Self.repetitions { return (reply.answer, false) }
-            // No event announces the end of a change. A delay of half a millisecond, then one, then more,
-            // lets the change that interrupted the dump finish (RB-04).
+            // A growing delay lets the interrupting change finish, whose end no event announces (RB-04).
             usleep(UInt32.random(in: 100...500) * UInt32(interruptions))
         }
     }
@@ -101,14 +95,11 @@ package final class NetlinkRequestChannel {
         return answers
     }
 
-    /// The error for a refusal without information about the network: interrupted, no memory, no buffer,
-    /// unreadable.
+    /// The error for a refusal that says nothing about the network: interrupted, no memory, unreadable.
     ///
     /// As an answer it would mean a missing route or link, and no event would trigger another evaluation.
     private static func transientFailure(_ answer: KernelAnswer) -> ReachabilityError? {
-        guard case .failure(let number) = answer, KernelErrno(errno: number).isTransient else {
-            return nil
-        }
+        guard case .failure(let number) = answer, KernelErrno(errno: number).isTransient else { return nil }
         if number == EBADMSG {
             return ReachabilityError(
                 .protocolViolation, errno: number, context: "the kernel's answer cannot be read",

@@ -2,17 +2,14 @@
 
 internal import ReachabilityCore
 
-/// Decides when the route socket is read, paused and reopened.
+/// Decides when the route socket is read, paused and reopened; instants are monotonic, in nanoseconds.
 ///
-/// ``NetlinkSocket`` classifies the errno of a read: an overrun, or a broken socket. Pure: instants are
-/// nanoseconds of the monotonic clock. Pauses limit the CPU cost of permanent overruns,
-/// and of reopening without free descriptors.
+/// Pauses limit the CPU cost of permanent overruns, and of reopening without free descriptors.
 package struct EventSocketStateMachine: ~Copyable, Sendable {
     /// The action after a read.
     package enum Action: Sendable, Equatable {
         case listen
-        /// Stop reading until then. No more is lost, because an evaluation after an overrun asks for
-        /// everything.
+        /// Stop reading until then; the evaluation after an overrun asks for everything.
         case pause(until: Int64)
         /// Close the socket, and open a new one then.
         case reopen(at: Int64)
@@ -29,10 +26,7 @@ package struct EventSocketStateMachine: ~Copyable, Sendable {
     }
 
     private enum State: Sendable {
-        case closed
-        case listening
-        case paused
-        case broken
+        case closed, listening, paused, broken
     }
 
     /// Two overruns within this time are a storm.
@@ -58,10 +52,7 @@ package struct EventSocketStateMachine: ~Copyable, Sendable {
         lastOverrun = nil
     }
 
-    /// The socket was read, with or without events.
-    ///
-    /// `now` is evaluated only after an error, because reading the clock for each event would cost as much as
-    /// the decision.
+    /// The socket was read; `now` is evaluated only after an error: the clock costs as much as the rest.
     package mutating func drained(
         _ outcome: RouteEventSocket.Outcome, hasEvents: Bool, at now: @autoclosure () -> Int64
     ) -> Action {

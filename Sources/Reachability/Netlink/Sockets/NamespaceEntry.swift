@@ -2,13 +2,13 @@
 
 internal import CLinux
 internal import CNetlink
+internal import EventLoop
 internal import Glibc
 package import ReachabilityCore
 
 /// Opens sockets in another network namespace (network_namespaces(7)).
 ///
-/// It holds the namespace open, so that it can be entered again even after its name is removed. Only
-/// short-lived threads enter it, because a thread cannot leave.
+/// It holds the namespace open, and short-lived threads enter it, because a thread cannot leave.
 package final class NamespaceEntry: Sendable {
     private let descriptor: Int32
     /// The namespace's file, for messages.
@@ -45,21 +45,11 @@ package final class NamespaceEntry: Sendable {
     package func run<Result>(_ body: () -> Result) throws(NetlinkError) -> Result {
         try withoutActuallyEscaping(body) { body throws(NetlinkError) in
             let visit = Visit(descriptor: descriptor, body: body)
-            let handed = Unmanaged.passRetained(visit)
-            var thread = pthread_t()
-            let failure = pthread_create(
-                &thread, nil,
-                { argument in
-                    // pthread_create(3) passes the given pointer on, which is never null.
-                    guard let argument else { return nil }
-                    Unmanaged<AnyVisit>.fromOpaque(argument).takeRetainedValue().perform()
-                    return nil
-                }, handed.toOpaque())
-            guard failure == 0 else {
-                handed.release()
-                throw NetlinkError("start a thread for the network namespace \(path)", errno: failure)
+            do throws(ReactorError) {
+                try LoopThread.start(name: "reach-namespace") { visit.perform() }.join()
+            } catch {
+                throw NetlinkError("start a thread for the network namespace \(path)", errno: error.errno)
             }
-            pthread_join(thread, nil)
             guard let result = visit.result else {
                 throw NetlinkError("enter the network namespace \(path)", errno: visit.failure)
             }
@@ -68,12 +58,10 @@ package final class NamespaceEntry: Sendable {
     }
 }
 
-/// The work of the short-lived thread; the class hides the result's type from the C callback.
-private class AnyVisit {
-    func perform() {}
-}
-
-private final class Visit<Result>: AnyVisit {
+/// The work of the short-lived thread.
+///
+/// Unchecked because the compiler cannot see the join: its creator reads the result after the thread's end.
+private final class Visit<Result>: @unchecked Sendable {
     private let descriptor: Int32
     private let body: () -> Result
     private(set) var result: Result?
@@ -84,11 +72,8 @@ private final class Visit<Result>: AnyVisit {
         self.body = body
     }
 
-    override func perform() {
-        guard clinux_setns(descriptor, Int32(CLINUX_CLONE_NEWNET)) == 0 else {
-            failure = errno
-            return
-        }
+    func perform() {
+        guard clinux_setns(descriptor, Int32(CLINUX_CLONE_NEWNET)) == 0 else { return failure = errno }
         result = body()
     }
 }

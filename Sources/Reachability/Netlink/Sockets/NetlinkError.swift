@@ -20,9 +20,7 @@ package struct NetlinkError: Error, Sendable, Equatable, CustomStringConvertible
         library = 0
     }
 
-    /// A refusal through libnl, whose functions return negative numbers of their own.
-    ///
-    /// libnl folds several errno values into one number, so the errno is stored as well.
+    /// A refusal through libnl, whose numbers fold several errno values, so the errno is stored as well.
     package init(_ action: String, library: Int32, errno: Int32) {
         self.action = action
         self.errno = errno

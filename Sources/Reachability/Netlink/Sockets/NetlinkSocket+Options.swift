@@ -42,8 +42,7 @@ extension NetlinkSocket {
     ///
     /// NETLINK_CAP_ACK came with Linux 4.3, NETLINK_EXT_ACK with 4.12, NETLINK_GET_STRICT_CHK with 4.20.
     ///
-    /// - Returns: Whether requests are validated strictly; an older kernel ignores the filters of a dump, and
-    ///   the reader must skip the rest.
+    /// - Returns: Whether requests are validated strictly; an older kernel ignores the filters of a dump.
     package borrowing func setQueryOptions() -> Bool {
         _ = cnetlink_set_option(descriptor, Int32(CNETLINK_SOL_NETLINK), NETLINK_CAP_ACK, 1)
         _ = cnetlink_set_option(descriptor, Int32(CNETLINK_SOL_NETLINK), NETLINK_EXT_ACK, 1)

@@ -31,10 +31,7 @@ package struct NetlinkSocket: ~Copyable {
     /// The descriptor, owned by this object and close-on-exec.
     package let descriptor: Int32
 
-    /// Opens a socket without groups.
-    ///
-    /// It stays in the network namespace in which it was opened: `namespace`, else that of the calling
-    /// thread.
+    /// Opens a socket without groups, for good in `namespace`, else in the calling thread's namespace.
     package init(_ family: Family, namespace: NamespaceEntry? = nil) throws(NetlinkError) {
         let action = family == .route ? "open a route netlink socket" : "open a generic netlink socket"
         guard let handle = nl_socket_alloc() else { throw NetlinkError(action, errno: ENOMEM) }
@@ -60,11 +57,9 @@ package struct NetlinkSocket: ~Copyable {
 
     deinit { nl_socket_free(handle) }
 
-    /// Receives one datagram.
+    /// Receives one datagram by recvfrom(2), with MSG_TRUNC for its true length.
     ///
-    /// It calls recvfrom(2) on libnl's descriptor with one buffer: `nl_recv` allocates a buffer for every
-    /// datagram, and folds ENOBUFS (events lost) and ENOMEM into one number. MSG_TRUNC returns the true
-    /// length, so no peek is needed.
+    /// libnl's `nl_recv` allocates a buffer for each, and folds ENOBUFS (events lost) and ENOMEM into one.
     package borrowing func receive(into buffer: inout [UInt8]) -> NetlinkReception {
         var port: UInt32 = 0
         var groups: UInt32 = 0

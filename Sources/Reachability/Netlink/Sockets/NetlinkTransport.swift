@@ -15,10 +15,8 @@ package protocol NetlinkTransport: AnyObject {
 package final class KernelTransport: NetlinkTransport {
     /// The time limit for a reply in milliseconds (RB-10).
     ///
-    /// Replies usually arrive before the request returns. The limit covers the wait for replies, not the
-    /// request: requests about links are answered inside sendmsg(2) and wait there for rtnl_lock without a
-    /// limit. No socket option limits that (SO_SNDTIMEO is for a full buffer). Route lookups do not take the
-    /// lock.
+    /// It does not cover requests about links, which are answered inside sendmsg(2) and wait there for
+    /// rtnl_lock; no socket option limits that (SO_SNDTIMEO is for a full buffer).
     package static let replyTimeout = 250
 
     private let socket: NetlinkSocket

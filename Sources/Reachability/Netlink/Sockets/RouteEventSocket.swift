@@ -25,11 +25,9 @@ package final class RouteEventSocket {
         RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE,
     ].map { Int32($0.rawValue) }
     /// The groups that an old kernel lacks: nexthop objects came with Linux 5.3, settings with 3.8.
-    package static let optionalGroups = [
-        RTNLGRP_NEXTHOP, RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF,
-    ].map { Int32($0.rawValue) }
-    /// Neighbour events of IPv6 routers; joined only with a filter in the kernel, because neighbours change
-    /// constantly on a busy network.
+    package static let optionalGroups = [RTNLGRP_NEXTHOP, RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF]
+        .map { Int32($0.rawValue) }
+    /// Neighbour events of IPv6 routers; joined only with a filter, as neighbours change constantly.
     private static let neighbors = Int32(RTNLGRP_NEIGH.rawValue)
 
     // More than a receive buffer holds; bounds the reading if the kernel keeps sending.
@@ -99,7 +97,6 @@ package final class RouteEventSocket {
         attachFilter()
     }
 
-    /// Attaches the decoder's filter.
     private func attachFilter() {
         switch socket {
         case .some(let socket):

@@ -6,12 +6,10 @@ package import ReachabilityCore
 /// Selects the relevant messages, as a program for the kernel and as a predicate.
 ///
 /// - Messages about links, addresses, rules and nexthops pass.
-/// - Settings pass if lookups depend on them; a container host sends two or three others for each new
-///   interface.
+/// - Settings pass if lookups depend on them; a container host sends others for each new interface.
 /// - Routes pass if they are default routes or halves (`0.0.0.0/0`, `0.0.0.0/1`, `::/0` …), or cover a
 ///   monitored host. On a router with a full table the others would cause wake-ups and overruns.
-/// - Neighbours pass if they are IPv6 routers that did not answer, and with ``followsRouters`` all IPv6
-///   routers.
+/// - IPv6 routers among the neighbours pass if they did not answer, and with ``followsRouters`` always.
 ///
 /// The offset of the attribute RTA_DST varies, so the program lets the kernel find it (SKF_AD_NLATTR).
 package struct RouteFilter: Sendable, Equatable {
@@ -71,11 +69,7 @@ package struct RouteFilter: Sendable, Equatable {
     package var program: [FilterInstruction] {
         let ipv4 = section(.ipv4)
         let ipv6 = section(.ipv6)
-        var all: [FilterInstruction] = [
-            // nlmsg_type
-            .loadHalf(4)
-        ]
-        all += neighbors
+        var all: [FilterInstruction] = [.loadHalf(4)] + neighbors  // nlmsg_type
         all += [
             .ifEqual(Self.turned(RTM_NEWROUTE), UInt8(5 + Self.settings.count), else: 0),
             .ifEqual(Self.turned(RTM_DELROUTE), UInt8(4 + Self.settings.count), else: 0),
@@ -98,15 +92,12 @@ package struct RouteFilter: Sendable, Equatable {
             .jump(1 + ipv4.count),
             .drop,
         ]
-        all += ipv4
-        all += ipv6
-        return all
+        return all + ipv4 + ipv6
     }
 
     /// Passes neighbour messages about IPv6 routers, and leaves the type of all other messages in A.
     ///
-    /// The kernel reports a router that answers every half minute of traffic, and one that does not answer
-    /// once.
+    /// The kernel reports an answering router every half minute of traffic, and a silent one once.
     private var neighbors: [FilterInstruction] {
         let (new, gone) = (Self.turned(RTM_NEWNEIGH), Self.turned(RTM_DELNEIGH))
         let wanted = Self.turned(RTM_GETNEIGH)
@@ -135,9 +126,8 @@ package struct RouteFilter: Sendable, Equatable {
         let hosts = hosts.filter { $0.family == family }
         if hosts.isEmpty { return [.drop] }
         let words = family == .ipv4 ? 1 : 4
-        return Self.destination(words: words) + Self.masks(words: words) + hosts.flatMap(Self.comparison) + [
-            .drop
-        ]
+        return Self.destination(words: words) + Self.masks(words: words) + hosts.flatMap(Self.comparison)
+            + [.drop]
     }
 
     /// Passes messages about forwarding or ignore_routes_with_linkdown; only a message with all settings of a
@@ -165,8 +155,7 @@ package struct RouteFilter: Sendable, Equatable {
         return part
     }
 
-    /// Stores the prefix length as a mask in scratch words 4…7, with three cases per word, because a shift by
-    /// 32 is undefined.
+    /// Stores the prefix length as a mask in scratch words 4…7; three cases, as a shift by 32 is undefined.
     private static func masks(words: Int) -> [FilterInstruction] {
         var part: [FilterInstruction] = [.loadByte(17), .store(8)]
         for word in 0..<UInt32(words) {
@@ -176,11 +165,10 @@ package struct RouteFilter: Sendable, Equatable {
                 .load(.max), .jump(9),
                 .ifGreater(32 * word, 2, else: 0),
                 .load(0), .jump(6),
-                .loadXScratch(8), .load(32 * word + 32), .subtractX, .copyToX, .load(.max),
-                .shiftLeftByX,
+                .loadXScratch(8), .load(32 * word + 32), .subtractX, .copyToX, .load(.max), .shiftLeftByX,
+                // The partial case falls through to the store; the other two jump to it.
+                .store(4 + word),
             ]
-            // The partial case falls through to the store; the other two jump to it.
-            part.append(.store(4 + word))
         }
         return part
     }

@@ -6,8 +6,7 @@ package import ReachabilityCore
 
 /// Reads attributes of a device outside netlink: sysfs (sysfs(5)), rfkill, the wireless extensions.
 ///
-/// sysfs shows the network namespace of its mount, where another interface may have the same name. It counts
-/// only if the index there is the requested one.
+/// sysfs shows the namespace of its mount, so it counts only if the index there is the requested one.
 package struct DeviceProbe {
     private let wireless: WirelessExtensions
     /// The directory of the interfaces in sysfs; another one in tests.
@@ -37,10 +36,8 @@ package struct DeviceProbe {
 
     /// The DEVTYPE line of a uevent file.
     package static func deviceType(_ uevent: String) -> String? {
-        for line in uevent.split(separator: "\n") where line.hasPrefix("DEVTYPE=") {
-            return String(line.dropFirst("DEVTYPE=".count))
-        }
-        return nil
+        uevent.split(separator: "\n").first { $0.hasPrefix("DEVTYPE=") }
+            .map { String($0.dropFirst("DEVTYPE=".count)) }
     }
 
     // The kernel rejects other names (dev_valid_name), and no path may be built from them.
@@ -86,9 +83,7 @@ final class WirelessExtensions {
 
     init(namespace: NamespaceEntry?) { self.namespace = namespace }
 
-    deinit {
-        if let descriptor { close(descriptor) }
-    }
+    deinit { if let descriptor { close(descriptor) } }
 
     /// Whether the extensions know the interface (SIOCGIWNAME).
     func knows(_ name: String) -> Bool {

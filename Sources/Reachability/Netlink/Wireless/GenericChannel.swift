@@ -27,8 +27,7 @@ final class GenericChannel {
     /// Sends the request of `write`, which gets its number, and passes the reply's messages to `read`: the
     /// first one, or all of a dump.
     ///
-    /// - Returns: false if a change interrupted the dump (NLM_F_DUMP_INTR): each message is valid, but some
-    ///   may be missing or duplicated.
+    /// - Returns: false if a change interrupted the dump (NLM_F_DUMP_INTR), so that messages may be missing.
     @discardableResult
     func exchange(
         isDump: Bool, _ write: (inout NetlinkRequest, UInt32) -> Void,

@@ -2,8 +2,7 @@
 
 internal import CNetlink
 
-/// A family of generic netlink: its number and groups are assigned when its module is loaded
-/// (linux/genetlink.h).
+/// A family of generic netlink, which gets its number when its module is loaded (linux/genetlink.h).
 package struct GenericFamily: Sendable, Equatable {
     package var name: String
     package var number: UInt16

@@ -2,9 +2,8 @@
 
 package import ReachabilityCore
 
-/// Scan results without a lasting answer, so that not every evaluation reads them again.
+/// Scan results for drivers that report no stations or names, so that not every evaluation dumps them.
 ///
-/// With a driver that reports no stations or no network name, each evaluation would dump all scan results.
 /// They are read again after an event that may change the connection, and otherwise with delays that double
 /// from 100 ms to a minute.
 package struct ScanResultCache: Sendable {
@@ -19,13 +18,10 @@ package struct ScanResultCache: Sendable {
 
     package init() {}
 
-    /// The cached network of `station`; nil if it must be read again.
-    ///
-    /// The inner nil means that there was no such network. `now` is in nanoseconds.
+    /// The cached network of `station`: nil to read again, the inner nil for none; `now` is in nanoseconds.
     package func network(_ index: Int32, of station: WirelessStation?, at now: Int64) -> WirelessNetwork?? {
-        guard let scan = scans[index], now < scan.until, Self.isSame(scan.station, station) else {
-            return nil
-        }
+        guard let scan = scans[index], now < scan.until, Self.isSame(scan.station, station)
+        else { return nil }
         return .some(scan.network)
     }
 

@@ -5,13 +5,11 @@ package import ReachabilityCore
 
 /// Decodes nl80211's notifications into events, without a socket.
 package struct WirelessDecoder: Sendable {
-    /// The relevant commands (enum nl80211_commands, linux/nl80211.h), without scans, frames and the clients
-    /// of an access point.
+    /// The relevant commands (enum nl80211_commands, linux/nl80211.h).
     package static let commands = [
         NL80211_CMD_SET_INTERFACE, NL80211_CMD_NEW_INTERFACE, NL80211_CMD_DEL_INTERFACE,
-        NL80211_CMD_ASSOCIATE,
-        NL80211_CMD_DEAUTHENTICATE, NL80211_CMD_DISASSOCIATE, NL80211_CMD_JOIN_IBSS, NL80211_CMD_CONNECT,
-        NL80211_CMD_ROAM, NL80211_CMD_DISCONNECT,
+        NL80211_CMD_ASSOCIATE, NL80211_CMD_DEAUTHENTICATE, NL80211_CMD_DISASSOCIATE, NL80211_CMD_JOIN_IBSS,
+        NL80211_CMD_CONNECT, NL80211_CMD_ROAM, NL80211_CMD_DISCONNECT,
     ].map { UInt8(truncatingIfNeeded: $0.rawValue) }
 
     /// nl80211's message type, once the controller has announced it.
@@ -25,9 +23,8 @@ package struct WirelessDecoder: Sendable {
         var walk = NetlinkMessages()
         while let message = walk.next(in: bytes) {
             if message.type == GenericFamily.controller {
-                guard let family = GenericFamily(message.body, in: bytes), family.name == "nl80211" else {
-                    continue
-                }
+                guard let family = GenericFamily(message.body, in: bytes), family.name == "nl80211"
+                else { continue }
                 number = family.number
                 found = family
             } else if message.type == number, let index = Self.interface(message.body, in: bytes) {
@@ -39,9 +36,8 @@ package struct WirelessDecoder: Sendable {
 
     /// The interface of a message; nil if it names none, or its command is irrelevant.
     private static func interface(_ body: Range<Int>, in bytes: RawSpan) -> Int32? {
-        guard let command = bytes.integer(UInt8.self, in: body), commands.contains(command) else {
-            return nil
-        }
+        guard let command = bytes.integer(UInt8.self, in: body), commands.contains(command)
+        else { return nil }
         var index: Int32?
         var attributes = NetlinkAttributes(body, skipping: NetlinkLayout.generic)
         while let attribute = attributes.next(in: bytes) {

@@ -153,8 +153,7 @@ extension RawSpan {
 
     /// The network's name in `range`: up to 32 bytes without a terminating NUL (IEEE 802.11, 9.4.2.2).
     ///
-    /// Nil if it is hidden: empty or all zero. Bytes that are not UTF-8 become replacement characters;
-    /// control characters stay.
+    /// Nil if it is hidden: empty or all zero. Control characters stay.
     package func networkName(in range: Range<Int>) -> String? {
         guard range.count <= 32 else { return nil }
         let name = bytes(in: range)

@@ -4,9 +4,7 @@ internal import CNetlink
 internal import EventLoop
 package import ReachabilityCore
 
-/// Asks nl80211 about an interface (linux/nl80211.h).
-///
-/// It never fails as a whole, because details of Wi-Fi are optional: a refusal is an answer too.
+/// Asks nl80211 about an interface (linux/nl80211.h); a refusal is an answer too, as details are optional.
 package final class WirelessQuery {
     /// Attempts to read scan results that changed meanwhile.
     private static let scanAttempts = 3
@@ -30,9 +28,7 @@ package final class WirelessQuery {
     /// A query over the transport that `open` creates, when needed and after a failure.
     ///
     /// - Parameter now: The monotonic clock in nanoseconds; nil for the kernel's.
-    package init(
-        open: @escaping () throws(NetlinkError) -> any NetlinkTransport, now: (() -> Int64)? = nil
-    ) {
+    package init(open: @escaping () throws(NetlinkError) -> any NetlinkTransport, now: (() -> Int64)? = nil) {
         channel = GenericChannel(open: open)
         self.now = now ?? { Reactor.now }
     }
@@ -40,8 +36,7 @@ package final class WirelessQuery {
     /// Processes an event: scan results that it may have changed are read again.
     package func handle(_ event: NetworkEvent) { scans.invalidate(after: event) }
 
-    /// The nl80211 state of the interface; ENOENT if nl80211 is not loaded, ENODEV if the interface is not
-    /// Wi-Fi.
+    /// The interface's state; ENOENT if nl80211 is not loaded, ENODEV if the interface is not Wi-Fi.
     package func state(of index: Int32) -> KernelAnswer {
         do throws(GenericChannel.Refusal) {
             let family = try familyNumber()
@@ -78,8 +73,7 @@ package final class WirelessQuery {
         }
         associations[index] = nil
         // Up to Linux 6.1 at least, the interface has the network's name only if the kernel manages the
-        // connection (NL80211_CMD_CONNECT), which wpa_supplicant uses only with drivers that support nothing
-        // else.
+        // connection (NL80211_CMD_CONNECT), which wpa_supplicant rarely uses.
         if state.ssid == nil {
             guard let network = network(family, index, station) else { return }
             state.ssid = network.ssid

@@ -13,9 +13,7 @@ package final class FileReader: BodyReader {
     /// Opens a file.
     ///
     /// - Parameter expected: the size that has been announced already.
-    /// - Throws: ``SessionError/Code/fileDoesNotExist``, ``SessionError/Code/noPermissionsToReadFile``,
-    ///   ``SessionError/Code/cannotOpenFile``, or ``SessionError/Code/requestBodyStreamExhausted`` where the
-    ///   size is another one.
+    /// - Throws: what hinders the opening; ``SessionError/Code/requestBodyStreamExhausted`` for another size.
     package init(path: String, expected: Int64? = nil) throws(SessionError) {
         // Not blocking: opening a FIFO would wait for its writer. Regular files do not know the difference.
         descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -48,8 +46,7 @@ package final class FileReader: BodyReader {
         guard count >= 0 else { throw FileFailure.cannotRead(path, errno) }
         guard count > 0 else { throw changed("shrank") }
         position += Int64(count)
-        // Asked before the last bytes are handed over: a caller that knows the length does not ask for the
-        // end.
+        // Before the last bytes are handed over: a caller that knows the length does not ask for the end.
         if position == length { try checkSize() }
         return .bytes(count)
     }

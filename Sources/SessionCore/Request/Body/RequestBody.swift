@@ -24,15 +24,21 @@ public indirect enum RequestBody: Sendable {
         case .stream(let source): source.length
         }
     }
+
+    /// Whether it can be sent a second time: after a redirect that keeps it, a challenge, a lost connection.
+    public var isRewindable: Bool {
+        switch self {
+        case .data, .file: true
+        case .stream(let source): source.isRewindable
+        }
+    }
 }
 
 /// Something a body can be read from, perhaps several times.
 ///
-/// A redirect (307, 308), an authentication challenge and a retry send the body again: each asks for a new
-/// reader.
+/// A redirect (307, 308), a challenge and a retry send the body again: each asks for a new reader.
 public protocol BodySource: Sendable {
-    /// The exact number of bytes, sent as `Content-Length`; nil for a body of unknown length, sent chunked
-    /// (RFC 9112 §7.1).
+    /// The exact number of bytes, as `Content-Length`; nil if unknown: sent chunked then (RFC 9112 §7.1).
     var length: Int64? { get }
     /// Whether `makeReader` may be called again after a reader has been used.
     var isRewindable: Bool { get }
@@ -52,8 +58,7 @@ public protocol BodyReader: AnyObject {
     ///
     /// - Throws: whatever ends the transfer: the task fails with this error.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(SessionError) -> BodyRead
-    /// Takes what is to be called, on any thread, when a reader that answered ``BodyRead/notYet`` has
-    /// something.
+    /// Takes what is called, on any thread, when a reader that answered ``BodyRead/notYet`` has something.
     func whenReadable(_ callback: @escaping @Sendable () -> Void)
 }
 
@@ -70,16 +75,6 @@ public enum BodyRead: Sendable, Equatable {
     case end
     /// Nothing at the moment.
     case notYet
-}
-
-extension RequestBody {
-    /// Whether it can be sent a second time: after a redirect that keeps it, a challenge, a lost connection.
-    public var isRewindable: Bool {
-        switch self {
-        case .data, .file: true
-        case .stream(let source): source.isRewindable
-        }
-    }
 }
 
 /// A body that is in memory.
@@ -123,8 +118,7 @@ package struct FileBody: BodySource {
 
     /// A file that is there.
     ///
-    /// - Throws: ``SessionError/Code/badURL`` with AFNetworking's words where it is not, or is no regular
-    ///   file that may be read.
+    /// - Throws: ``SessionError/Code/badURL`` with AFNetworking's words where no regular file can be read.
     package init(path: String) throws(SessionError) {
         self.path = path
         do throws(SessionError) {

@@ -11,10 +11,9 @@ extension SessionRequest {
     /// - Parameters:
     ///   - path: the file to make; readable by its owner alone.
     ///   - replacing: whether a file that is there is replaced, once the new one is complete.
-    /// - Throws: what reading the body throws; ``SessionError/Code/cannotCreateFile`` where the file is there
-    ///   already or cannot be made; ``SessionError/Code/cannotWriteToFile``;
-    ///   ``SessionError/Code/requestBodyStreamExhausted`` for a source that has nothing yet. Nothing is left
-    ///   of the file then.
+    /// - Throws: what reading the body throws; ``SessionError/Code/cannotCreateFile``, also for an existing
+    ///   file; ``SessionError/Code/cannotWriteToFile``; ``SessionError/Code/requestBodyStreamExhausted`` for
+    ///   a source that has nothing yet. Nothing is left of the file then.
     public func writingBody(toFile path: String, replacing: Bool = false) throws(SessionError)
         -> SessionRequest
     {

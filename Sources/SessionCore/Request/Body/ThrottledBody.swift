@@ -13,8 +13,7 @@ public struct ThrottledBody: BodySource {
 
     /// A body that is read more slowly.
     public init(
-        _ source: any BodySource, _ throttle: BodyThrottle,
-        scheduler: any BodyScheduler = TaskBodyScheduler()
+        _ source: any BodySource, _ throttle: BodyThrottle, scheduler: any BodyScheduler = TaskBodyScheduler()
     ) {
         self.source = source
         self.throttle = throttle
@@ -78,14 +77,10 @@ private final class ThrottleGate: Sendable {
 
     func close() { state.withLock { $0.isOpen = false } }
 
-    func open() {
-        change { $0.isOpen = true }
-    }
+    func open() { change { $0.isOpen = true } }
 
     /// The pause may have ended between the answer and this: then no other call follows.
-    func whenOpen(_ callback: @escaping @Sendable () -> Void) {
-        change { $0.callback = callback }
-    }
+    func whenOpen(_ callback: @escaping @Sendable () -> Void) { change { $0.callback = callback } }
 
     private func change(_ body: (inout State) -> Void) {
         let due = state.withLock { state -> (@Sendable () -> Void)? in

@@ -6,24 +6,21 @@ public import HTTPTypes
 extension MultipartFormData {
     /// Adds a field of text.
     ///
-    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` where ``textEncoding`` lacks one of its
-    ///   characters.
+    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` where ``textEncoding`` lacks a character.
     public mutating func append(_ text: String, name: String) throws(SessionError) {
         try append(try textEncoding.data(text), name: name)
     }
 
     /// Adds bytes as a field: a name, no type.
     ///
-    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` where ``textEncoding`` lacks a character of
-    ///   the name.
+    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` where ``textEncoding`` lacks a character.
     public mutating func append(_ data: Data, name: String) throws(SessionError) {
         try add([("Content-Disposition", Self.disposition(name))], .data(data))
     }
 
     /// Adds bytes as a file.
     ///
-    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` where ``textEncoding`` lacks a character of
-    ///   the names.
+    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` where ``textEncoding`` lacks a character.
     public mutating func append(
         _ data: Data, name: String, fileName: String, mimeType: String
     ) throws(SessionError) {
@@ -70,8 +67,7 @@ extension MultipartFormData {
     ///   - source: where they come from; a source of unknown length makes the whole body one (sent chunked).
     ///   - length: how many bytes it has, where the source itself does not know; one that has fewer or more
     ///     fails the upload.
-    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` where ``textEncoding`` lacks a character of
-    ///   the names.
+    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` where ``textEncoding`` lacks a character.
     public mutating func append(
         _ source: any BodySource, length: Int64? = nil, name: String, fileName: String, mimeType: String
     ) throws(SessionError) {

@@ -2,11 +2,9 @@
 
 public import FoundationEssentials
 
-/// A form of several parts (RFC 7578): fields, data, files and streams, in the order in which they were
-/// added.
+/// A form of several parts (RFC 7578), fields, data, files and streams, in the order they were added.
 ///
-/// Files are opened when their turn comes and never held in memory. A value: adding to a copy does not touch
-/// the original.
+/// Files are opened when their turn comes and never held in memory.
 public struct MultipartFormData: Sendable {
     /// The line between the parts.
     public let boundary: MultipartBoundary
@@ -48,19 +46,12 @@ public struct MultipartFormData: Sendable {
             case .file(let path): try FileBody(path: path)
             case .stream(let source): source
             }
-        parts.append(MultipartPart(header: try header(fields), content: source))
-    }
-
-    private func header(_ fields: [(name: String, value: String)]) throws(SessionError) -> Data {
-        var lines = ""
-        for field in fields { lines += "\(field.name): \(field.value)\r\n" }
-        return try textEncoding.data(lines + "\r\n")
+        let lines = fields.map { "\($0.name): \($0.value)\r\n" }.joined()
+        parts.append(MultipartPart(header: try textEncoding.data(lines + "\r\n"), content: source))
     }
 
     /// Puts parameters before all other parts, flattened and sorted like a query but not escaped.
-    mutating func prepend(
-        _ parameters: ParameterValue, _ encoder: QueryStringEncoder
-    ) throws(SessionError) {
+    mutating func prepend(_ parameters: ParameterValue, _ encoder: QueryStringEncoder) throws(SessionError) {
         let sink = MultipartSink(form: MultipartFormData(textEncoding: textEncoding), encoder: encoder)
         var flattener = ParameterFlattener(encoder, into: sink)
         try flattener.flatten(parameters)
@@ -102,28 +93,25 @@ public enum MediaType {
 
     private static let table: [String: String] = [
         "7z": "application/x-7z-compressed", "aac": "audio/aac", "apng": "image/apng",
-        "avi": "video/x-msvideo",
-        "avif": "image/avif", "bin": octetStream, "bmp": "image/bmp", "bz2": "application/x-bzip2",
-        "cbor": "application/cbor", "cer": "application/x-x509-ca-cert", "cfg": "text/plain",
-        "conf": "text/plain", "crt": "application/x-x509-ca-cert", "css": "text/css", "csv": "text/csv",
-        "der": "application/x-x509-ca-cert", "flac": "audio/flac", "gif": "image/gif",
-        "gz": "application/gzip",
-        "heic": "image/heic", "htm": "text/html", "html": "text/html", "ico": "image/vnd.microsoft.icon",
-        "ics": "text/calendar", "ini": "text/plain", "jpeg": "image/jpeg", "jpg": "image/jpeg",
-        "js": "text/javascript", "json": "application/json", "jsonl": "application/jsonl", "jxl": "image/jxl",
-        "log": "text/plain", "m4a": "audio/mp4", "m4v": "video/mp4", "md": "text/markdown",
-        "mjs": "text/javascript", "mkv": "video/x-matroska", "mov": "video/quicktime", "mp3": "audio/mpeg",
-        "mp4": "video/mp4", "mpeg": "video/mpeg", "oga": "audio/ogg", "ogg": "audio/ogg", "ogv": "video/ogg",
-        "opus": "audio/ogg", "p12": "application/x-pkcs12", "pcap": "application/vnd.tcpdump.pcap",
-        "pdf": "application/pdf", "pem": "application/x-pem-file", "plist": "application/x-plist",
-        "png": "image/png", "ppm": "image/x-portable-pixmap", "rtf": "application/rtf",
-        "sqlite": "application/vnd.sqlite3", "svg": "image/svg+xml", "tar": "application/x-tar",
-        "tif": "image/tiff", "tiff": "image/tiff", "toml": "application/toml", "ts": "video/mp2t",
-        "tsv": "text/tab-separated-values", "txt": "text/plain", "wasm": "application/wasm",
-        "wav": "audio/wav",
-        "webm": "video/webm", "webp": "image/webp", "xml": "application/xml", "xz": "application/x-xz",
-        "yaml": "application/yaml", "yml": "application/yaml", "zip": "application/zip",
-        "zst": "application/zstd",
+        "avi": "video/x-msvideo", "avif": "image/avif", "bin": octetStream, "bmp": "image/bmp",
+        "bz2": "application/x-bzip2", "cbor": "application/cbor", "cer": "application/x-x509-ca-cert",
+        "cfg": "text/plain", "conf": "text/plain", "crt": "application/x-x509-ca-cert", "css": "text/css",
+        "csv": "text/csv", "der": "application/x-x509-ca-cert", "flac": "audio/flac", "gif": "image/gif",
+        "gz": "application/gzip", "heic": "image/heic", "htm": "text/html", "html": "text/html",
+        "ico": "image/vnd.microsoft.icon", "ics": "text/calendar", "ini": "text/plain", "jpeg": "image/jpeg",
+        "jpg": "image/jpeg", "js": "text/javascript", "json": "application/json",
+        "jsonl": "application/jsonl", "jxl": "image/jxl", "log": "text/plain", "m4a": "audio/mp4",
+        "m4v": "video/mp4", "md": "text/markdown", "mjs": "text/javascript", "mkv": "video/x-matroska",
+        "mov": "video/quicktime", "mp3": "audio/mpeg", "mp4": "video/mp4", "mpeg": "video/mpeg",
+        "oga": "audio/ogg", "ogg": "audio/ogg", "ogv": "video/ogg", "opus": "audio/ogg",
+        "p12": "application/x-pkcs12", "pcap": "application/vnd.tcpdump.pcap", "pdf": "application/pdf",
+        "pem": "application/x-pem-file", "plist": "application/x-plist", "png": "image/png",
+        "ppm": "image/x-portable-pixmap", "rtf": "application/rtf", "sqlite": "application/vnd.sqlite3",
+        "svg": "image/svg+xml", "tar": "application/x-tar", "tif": "image/tiff", "tiff": "image/tiff",
+        "toml": "application/toml", "ts": "video/mp2t", "tsv": "text/tab-separated-values",
+        "txt": "text/plain", "wasm": "application/wasm", "wav": "audio/wav", "webm": "video/webm",
+        "webp": "image/webp", "xml": "application/xml", "xz": "application/x-xz", "yaml": "application/yaml",
+        "yml": "application/yaml", "zip": "application/zip", "zst": "application/zstd",
     ]
 }
 

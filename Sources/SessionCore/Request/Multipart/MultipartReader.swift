@@ -4,8 +4,7 @@ import FoundationEssentials
 
 /// Reads one piece after the other; one is open at a time, but for those that were opened beforehand.
 ///
-/// A piece that has fewer or more bytes than it said ends the body with an error, so that what is sent is
-/// never short and never cut.
+/// A piece with fewer or more bytes than it announced ends the body with an error.
 final class MultipartReader: BodyReader {
     private let pieces: [any BodySource]
     private var opened: [Int: any BodyReader]
@@ -30,8 +29,7 @@ final class MultipartReader: BodyReader {
             case .end:
                 if let length = pieces[index].length, delivered != length { throw wrong(length) }
                 advance()
-            case .notYet:
-                return filled > 0 ? .bytes(filled) : .notYet
+            case .notYet: return filled > 0 ? .bytes(filled) : .notYet
             }
         }
         return filled > 0 ? .bytes(filled) : .end
@@ -41,11 +39,8 @@ final class MultipartReader: BodyReader {
 
     private func open() throws(SessionError) -> any BodyReader {
         if let current { return current }
-        if let reader = opened.removeValue(forKey: index) {
-            current = reader
-            return reader
-        }
-        let reader = try pieces[index].makeReader()
+        let reader =
+            if let early = opened.removeValue(forKey: index) { early } else { try pieces[index].makeReader() }
         current = reader
         return reader
     }
@@ -90,8 +85,7 @@ struct MultipartBody: BodySource {
     func makeReader() throws(SessionError) -> any BodyReader {
         var opened: [Int: any BodyReader] = [:]
         for (index, piece) in pieces.enumerated() {
-            // A file that is gone is reported before the first byte is sent; it is opened again when its turn
-            // comes.
+            // Reports a file that is gone before the first byte is sent; its turn opens it again.
             if piece is FileBody { _ = try piece.makeReader() }
             // One that was used before throws here and not in the middle of the body.
             if !piece.isRewindable { opened[index] = try piece.makeReader() }

@@ -4,17 +4,15 @@ import FoundationEssentials
 
 /// Makes parameters out of `Encodable` values, for forms, JSON and property lists alike.
 ///
-/// Dates, data and URLs are kept as such and written in the serializer's style; a value that is nil and left
-/// out by `encodeIfPresent` (as compilers do) has no parameter. A Swift set becomes an array, as `Encodable`
-/// has no sets.
+/// Dates, data and URLs are written in the serializer's style; nil values that `encodeIfPresent` leaves out,
+/// as compilers do, have no parameter. A Swift set becomes an array, as `Encodable` has no sets.
 public struct ParameterEncoder: Sendable {
     /// An encoder.
     public init() {}
 
     /// The parameters that a value consists of.
     ///
-    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` with the value's own error as the underlying
-    ///   one.
+    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` with the value's own error underneath.
     public func encode(_ value: some Encodable) throws(SessionError) -> ParameterValue {
         let node = ParameterNode()
         do {
@@ -31,8 +29,7 @@ public struct ParameterEncoder: Sendable {
 extension ParameterValue {
     /// The parameters that an `Encodable` value consists of; see ``ParameterEncoder``.
     ///
-    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` with the value's own error as the underlying
-    ///   one.
+    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` with the value's own error underneath.
     public init(encoding value: some Encodable) throws(SessionError) {
         self = try ParameterEncoder().encode(value)
     }

@@ -13,8 +13,7 @@ public enum ParameterDataStyle: String, Sendable, Codable, CaseIterable {
 
     func text(_ data: Data) -> String {
         switch self {
-        case .base64:
-            return data.base64EncodedString()
+        case .base64: return data.base64EncodedString()
         case .base64URL:
             let bytes = data.base64EncodedData().compactMap { byte -> UInt8? in
                 switch byte {
@@ -37,8 +36,7 @@ public enum ParameterDataStyle: String, Sendable, Codable, CaseIterable {
 
 /// How points in time are written.
 public enum ParameterDateStyle: String, Sendable, Codable, CaseIterable {
-    /// RFC 3339 in UTC, with milliseconds where there are any: `2026-01-02T03:04:05Z`,
-    /// `2026-01-02T03:04:05.250Z`.
+    /// RFC 3339 in UTC, with milliseconds if any: `2026-01-02T03:04:05Z`, `2026-01-02T03:04:05.250Z`.
     case iso8601
     /// Seconds since 1970 in UTC, with a fraction where there is one.
     case secondsSince1970
@@ -60,8 +58,7 @@ public enum ParameterDateStyle: String, Sendable, Codable, CaseIterable {
 
 /// How numbers are written.
 enum ParameterNumber {
-    /// Whole numbers without a fraction, others in the shortest form that reads back as the same; nil for
-    /// what is not finite.
+    /// Whole numbers without a fraction, others in the shortest exact form; nil for what is not finite.
     static func text(_ number: Double) -> String? {
         if let whole = whole(number) { return "\(whole)" }
         return number.isFinite ? number.description : nil
@@ -81,35 +78,17 @@ struct CalendarTime: CustomStringConvertible {
 
     init(millisecondsSince1970 milliseconds: Int64) {
         let perDay: Int64 = 86_400_000
-        day = milliseconds >= 0 ? milliseconds / perDay : (milliseconds - perDay + 1) / perDay
+        day = CivilCalendar.floor(milliseconds, by: perDay)
         millisecond = milliseconds - day * perDay
     }
 
     var description: String {
-        let (year, month, dayOfMonth) = date
+        let (year, month, dayOfMonth) = CivilCalendar.date(days: day)
         let seconds = millisecond / 1000
         let fraction = millisecond % 1000
         return "\(padded(year, 4))-\(padded(month, 2))-\(padded(dayOfMonth, 2))T"
             + "\(padded(seconds / 3600, 2)):\(padded(seconds / 60 % 60, 2)):\(padded(seconds % 60, 2))"
             + (fraction == 0 ? "Z" : ".\(padded(fraction, 3))Z")
-    }
-
-    /// The proleptic Gregorian date.
-    ///
-    /// Years begin with March, so that the leap day is the last (Hinnant, “chrono-compatible low-level date
-    /// algorithms”).
-    private var date: (year: Int64, month: Int64, day: Int64) {
-        let shifted = day + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let monthFromMarch = (5 * dayOfYear + 2) / 153
-        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-        return (
-            yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month,
-            dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
-        )
     }
 
     private func padded(_ number: Int64, _ width: Int) -> String {

@@ -3,8 +3,7 @@
 import FoundationEssentials
 
 extension ParameterValue {
-    /// Any value that a program has at hand: numbers, text, dates, data, arrays, sets and dictionaries of
-    /// such, and what is `Encodable`.
+    /// Any value: numbers, text, dates, data, arrays, sets and dictionaries of such, and what is `Encodable`.
     ///
     /// - Throws: ``SessionError/Code/cannotDecodeContentData`` where something cannot be expressed, for
     ///   instance a dictionary whose keys are no text; the message says what and where.
@@ -18,21 +17,13 @@ extension ParameterValue {
             return try reading(wrapped, at: place)
         }
         if let scalar = try scalar(value, at: place) { return scalar }
-        if let values = value as? [String: Any] {
-            return .dictionary(try dictionary(values, at: place))
-        }
+        if let values = value as? [String: Any] { return .dictionary(try dictionary(values, at: place)) }
         if let values = value as? [AnyHashable: Any] {
             return .dictionary(try dictionary(try named(values, at: place), at: place))
         }
-        if let values = value as? [Any] {
-            return .array(try list(values, at: place))
-        }
-        if let values = value as? Set<AnyHashable> {
-            return .set(try list(values.map(\.base), at: place))
-        }
-        if let value = value as? any Encodable {
-            return try ParameterEncoder().encode(value)
-        }
+        if let values = value as? [Any] { return .array(try list(values, at: place)) }
+        if let values = value as? Set<AnyHashable> { return .set(try list(values.map(\.base), at: place)) }
+        if let value = value as? any Encodable { return try ParameterEncoder().encode(value) }
         throw unexpressible("a value of type \(type(of: value)) cannot be a parameter", at: place)
     }
 
@@ -55,9 +46,9 @@ extension ParameterValue {
         }
     }
 
-    private static func named(_ values: [AnyHashable: Any], at place: String) throws(SessionError) -> [String:
-        Any]
-    {
+    private static func named(
+        _ values: [AnyHashable: Any], at place: String
+    ) throws(SessionError) -> [String: Any] {
         var named: [String: Any] = [:]
         for (key, value) in values {
             guard let name = key.base as? String else {
@@ -89,9 +80,7 @@ extension ParameterValue {
     }
 
     /// The number that a `Float` is written as: 0.1, not 0.10000000149011612.
-    init(_ value: Float) {
-        self = .number(Double(value.description) ?? Double(value))
-    }
+    init(_ value: Float) { self = .number(Double(value.description) ?? Double(value)) }
 }
 
 /// An optional whose type is not known.

@@ -37,8 +37,7 @@ extension ParameterValue: ScalarValue {}
 extension ParameterValue: Codable {
     /// Reads whatever a decoder has: a JSON or property-list tree, for instance.
     ///
-    /// JSON knows no dates, data and sets: they come back as the text, number or array which the encoder made
-    /// of them.
+    /// JSON knows no dates, data and sets: they come back as the text, number or array that was written.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let value = Self.scalar(in: container) {

@@ -46,8 +46,7 @@ struct ParameterFlattener<Sink: ParameterSink> {
         defer { name.removeSubrange(length...) }
         let key = encoder.name(key)
         switch (depth, encoder.options.nesting) {
-        case (0, _):
-            name.append(contentsOf: key.utf8)
+        case (0, _): name.append(contentsOf: key.utf8)
         case (_, .brackets):
             name.append(UInt8(ascii: "["))
             name.append(contentsOf: key.utf8)
@@ -66,14 +65,12 @@ struct ParameterFlattener<Sink: ParameterSink> {
                 domain: .requestSerialization)
         }
         switch value {
-        case .dictionary(let values):
-            try flatten(values, depth: depth)
+        case .dictionary(let values): try flatten(values, depth: depth)
         case .array(let values):
             for (index, value) in values.enumerated() { try enter(index, value, depth: depth) }
         case .set(let values):
             for value in sorted(values) { try flatten(value, depth: depth + 1) }
-        default:
-            try sink.append(name: name, value: value)
+        default: try sink.append(name: name, value: value)
         }
     }
 
@@ -87,13 +84,9 @@ struct ParameterFlattener<Sink: ParameterSink> {
         }
         defer { name.removeSubrange(length...) }
         switch encoder.options.arrays {
-        case .brackets:
-            name.append(UInt8(ascii: "["))
-            name.append(UInt8(ascii: "]"))
-        case .repeated:
-            break
-        case .indexed:
-            name.append(contentsOf: "[\(index)]".utf8)
+        case .brackets: name.append(contentsOf: "[]".utf8)
+        case .repeated: break
+        case .indexed: name.append(contentsOf: "[\(index)]".utf8)
         }
         try flatten(value, depth: depth + 1)
     }

@@ -19,8 +19,7 @@ public enum PercentEscaping {
 
     /// Appends the escaped bytes.
     package static func append(_ source: Span<UInt8>, to bytes: inout [UInt8], spaceAsPlus: Bool = false) {
-        // Room for the longest outcome at once: appending byte by byte to an array costs several times as
-        // much.
+        // Reserves the longest outcome: appending byte by byte to an array costs several times as much.
         bytes.append(addingCapacity: 3 * source.count) { output in
             for index in source.indices {
                 let byte = source[index]

@@ -8,8 +8,7 @@ public import FoundationEssentials
 public struct QueryStringEncoder: Sendable {
     /// What can be chosen without code; the part that is encoded with a configuration.
     public var options: QueryStringOptions
-    /// Makes the name of an array's element from the array's name, nesting included and not escaped, and the
-    /// element's index.
+    /// Makes the name of an array's element from the array's unescaped name, nesting included, and the index.
     public var arrayKey: (@Sendable (_ name: String, _ index: Int) -> String)?
     /// Makes the name to write from one component of a name.
     public var keyTransform: (@Sendable (String) -> String)?
@@ -41,8 +40,7 @@ public struct QueryStringEncoder: Sendable {
         return options.keys == .unchanged ? key : options.keys.apply(to: key)
     }
 
-    /// A scalar as text; nil for null, for what is no scalar, and for numbers and dates that cannot be
-    /// written.
+    /// A scalar as text; nil for null, for what is no scalar, and for unwritable numbers and dates.
     func text(_ value: ParameterValue) -> String? {
         switch value {
         case .null, .array, .set, .dictionary: nil
@@ -56,9 +54,7 @@ public struct QueryStringEncoder: Sendable {
         }
     }
 
-    /// A scalar as text.
-    ///
-    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` where it has none.
+    /// A scalar as text; throws ``SessionError/Code/cannotDecodeContentData`` where it has none.
     func requiredText(_ value: ParameterValue, name: borrowing [UInt8]) throws(SessionError) -> String {
         guard let text = text(value) else {
             throw SessionError(
@@ -82,10 +78,7 @@ extension QueryStringEncoder: Codable {
 private struct QueryStringSink: ParameterSink {
     let encoder: QueryStringEncoder
     var bytes: [UInt8] = []
-    private var isFirst = true
-
-    init(encoder: QueryStringEncoder) { self.encoder = encoder }
-
+    var isFirst = true
     mutating func append(name: borrowing [UInt8], value: ParameterValue) throws(SessionError) {
         if case .null = value {
             switch encoder.options.nulls {

@@ -2,8 +2,7 @@
 
 /// How parameters are written into a query or form, where servers differ.
 ///
-/// The defaults are those of AFNetworking: `k[]=1`, booleans as `1` and `0`, a name alone for null, `%20`,
-/// names sorted.
+/// The defaults are AFNetworking's: `k[]=1`, truth as `1` and `0`, a bare name for null, `%20`, sorted names.
 public struct QueryStringOptions: Sendable, Hashable {
     /// How the elements of an array are named; ``ArrayStyle/brackets``.
     public var arrays = ArrayStyle.brackets
@@ -111,7 +110,6 @@ public enum KeyStyle: String, Sendable, Codable, CaseIterable {
     /// `oneTwo` becomes `onetwo`.
     case lowercased
 
-    /// The changed name.
     func apply(to name: String) -> String {
         switch self {
         case .unchanged: name

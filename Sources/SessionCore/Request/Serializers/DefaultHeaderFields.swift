@@ -34,16 +34,14 @@ public struct DefaultHeaderFields: Sendable, Equatable {
 
 /// Languages by locale(7) and RFC 9110 §12.5.4.
 public enum PreferredLanguages {
-    /// The languages that an environment asks for: those of `LANGUAGE`, else that of `LC_ALL`, `LC_MESSAGES`
-    /// or `LANG`.
+    /// The languages of an environment: those of `LANGUAGE`, else that of `LC_ALL`, `LC_MESSAGES` or `LANG`.
     ///
-    /// `de_AT.UTF-8@euro` is `de-AT`. The locales `C` and `POSIX` speak English: `en`, also where nothing is
-    /// set.
+    /// `de_AT.UTF-8@euro` is `de-AT`; `C`, `POSIX` and nothing at all are `en`.
     public static func read(_ environment: [String: String]) -> [String] {
-        let variables = ["LC_ALL", "LC_MESSAGES", "LANG"]
         let list = environment["LANGUAGE"].map { $0.split(separator: ":").compactMap(tag) } ?? []
         if !list.isEmpty { return list }
-        let locale = variables.lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+        let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap { environment[$0] }
+            .first { !$0.isEmpty }
         return [locale.flatMap { tag($0[...]) } ?? "en"]
     }
 
@@ -58,11 +56,8 @@ public enum PreferredLanguages {
     private static func tag(_ locale: Substring) -> String? {
         let name = locale.prefix { $0 != "." && $0 != "@" }
         let subtags = name.split(omittingEmptySubsequences: false) { $0 == "_" || $0 == "-" }
-        let isTag = subtags.allSatisfy { subtag in
-            (1...8).contains(subtag.utf8.count)
-                && subtag.utf8.allSatisfy { byte in
-                    (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte & 0xDF)
-                }
+        let isTag = subtags.allSatisfy {
+            (1...8).contains($0.utf8.count) && $0.utf8.allSatisfy(\.isASCIIAlphanumeric)
         }
         guard isTag, subtags[0].utf8.count > 1, name != "POSIX" else { return nil }
         return subtags.joined(separator: "-")
@@ -112,8 +107,7 @@ public struct UserAgent: Sendable, Equatable, CustomStringConvertible {
     /// What a product or version may consist of (RFC 9110 §5.6.2); the rest of ASCII becomes `-`.
     private static func token(_ text: String) -> String {
         let bytes = ASCIIText.transliterated(text).utf8.map { byte -> UInt8 in
-            let isAlphanumeric = (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte & 0xDF)
-            return isAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(byte) ? byte : UInt8(ascii: "-")
+            byte.isASCIIAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(byte) ? byte : UInt8(ascii: "-")
         }
         return String(decoding: bytes, as: UTF8.self)
     }

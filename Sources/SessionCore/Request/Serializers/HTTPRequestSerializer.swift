@@ -3,18 +3,15 @@
 public import FoundationEssentials
 public import HTTPTypes
 
-/// Puts parameters into the query of a URL or into a form body, and default header fields and options into
-/// every request.
+/// Puts parameters into a URL's query or a form body, and default header fields and options into requests.
 ///
-/// A value: a copy has everything, and changes to it do not touch the original. A program that shares one
-/// between threads keeps it behind a lock, as the session manager does.
+/// A program that shares one between threads keeps it behind a lock, as the session manager does.
 public struct HTTPRequestSerializer: RequestSerializer {
     /// Makes the query out of parameters in its own way; what it throws fails the request.
     public typealias QueryBlock =
         @Sendable (_ request: SessionRequest, _ parameters: ParameterValue) throws -> String
 
-    /// What is added to each request that does not have the field yet; `Accept-Language` and `User-Agent` at
-    /// first.
+    /// What is added to requests without the field; `Accept-Language` and `User-Agent` at first.
     public var headerFields: HTTPFields
     /// The conditions that are put into each request; none at first.
     public var options = RequestOptionChanges()
@@ -41,8 +38,7 @@ public struct HTTPRequestSerializer: RequestSerializer {
 
     /// The request with header fields and options, and with the parameters in its query or body.
     ///
-    /// A method that has its parameters in the body gets a form body even without parameters, an empty one,
-    /// unless the request has a body already.
+    /// A method with parameters in the body gets a form body even without parameters, unless there is a body.
     ///
     /// - Throws: what ``queryBlock`` throws, as it is if it is a ``SessionError``, else as
     ///   ``SessionError/underlying``; ``SessionError/Code/cannotDecodeContentData`` where the parameters
@@ -65,12 +61,9 @@ public struct HTTPRequestSerializer: RequestSerializer {
         return request
     }
 
-    /// The request with the parameters in a body of another format, or in the query where the method has them
-    /// there.
+    /// The request with the parameters in a body of another format, or in the query by its method.
     ///
-    /// - Parameters:
-    ///   - type: the media type of the body, unless the request says another one.
-    ///   - body: writes the parameters.
+    /// - Parameter type: the media type of the body, unless the request says another one.
     package func serialize(
         _ request: SessionRequest, parameters: ParameterValue?, as type: String,
         _ body: (ParameterValue) throws(SessionError) -> Data
@@ -136,10 +129,7 @@ public struct HTTPRequestSerializer: RequestSerializer {
 }
 
 extension String.Encoding {
-    /// The bytes of a text.
-    ///
-    /// - Throws: ``SessionError/Code/cannotDecodeContentData`` where the encoding lacks one of its
-    ///   characters.
+    /// The bytes of a text; throws ``SessionError/Code/cannotDecodeContentData`` for characters it lacks.
     func data(_ text: String) throws(SessionError) -> Data {
         guard let data = text.data(using: self) else {
             throw SessionError(
@@ -153,8 +143,7 @@ extension String.Encoding {
 extension HTTPRequestSerializer {
     /// Replaces a default header field, or removes it with nil; names are compared without regard to case.
     ///
-    /// - Throws: ``SessionError/Code/invalidHeaderField`` where the name is no token or the value has a
-    ///   control byte (RFC 9110 §5.5).
+    /// - Throws: ``SessionError/Code/invalidHeaderField`` for no token or a control byte (RFC 9110 §5.5).
     public mutating func setValue(_ value: String?, forField name: String) throws(SessionError) {
         try headerFields.setChecked(value, forField: name)
     }
@@ -180,8 +169,7 @@ extension HTTPRequestSerializer {
                 "basic authentication takes no colon in user names and no control characters (RFC 7617)",
                 domain: .requestSerialization)
         }
-        let credentials = Data("\(user):\(password)".utf8).base64EncodedString()
-        headerFields[.authorization] = "Basic \(credentials)"
+        headerFields[.authorization] = "Basic \(Data("\(user):\(password)".utf8).base64EncodedString())"
     }
 
     /// Sends no `Authorization` any more.
@@ -189,9 +177,7 @@ extension HTTPRequestSerializer {
 }
 
 extension HTTPFields {
-    /// Replaces a field, or removes it with nil.
-    ///
-    /// - Throws: ``SessionError/Code/invalidHeaderField`` where name or value would break the request apart.
+    /// Replaces a field, or removes it with nil; throws ``SessionError/Code/invalidHeaderField``.
     mutating func setChecked(_ value: String?, forField name: String) throws(SessionError) {
         guard let fieldName = HTTPField.Name(name) else {
             throw SessionError(.invalidHeaderField, "\(TextQuote(name)) is no name of a header field")

@@ -2,8 +2,7 @@
 
 import HTTPTypes
 
-/// The conditions that a serializer puts into requests: only those which have been set, even to their
-/// default.
+/// The conditions that a serializer puts into requests: only those that were set, even to their default.
 public struct RequestOptionChanges: Sendable, Equatable, Codable {
     /// Replaces ``RequestOptions/timeoutInterval``.
     public var timeoutInterval: Duration?

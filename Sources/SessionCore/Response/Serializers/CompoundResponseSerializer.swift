@@ -4,8 +4,7 @@ public import FoundationEssentials
 
 /// Tries several serializers: the first that makes an object wins, with its error.
 ///
-/// Where none does, the result is the content as it is, judged by ``validation``. The object is a
-/// `JSONValue`, a `String`, `Data` …:
+/// Else the result is the content as it is, judged by ``validation``. The object is a `String`, `Data` …:
 ///
 /// ```swift
 /// let serializer = CompoundResponseSerializer([JSONResponseSerializer(), StringResponseSerializer()])

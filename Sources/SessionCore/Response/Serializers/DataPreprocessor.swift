@@ -8,8 +8,7 @@ public protocol DataPreprocessor: Sendable {
     func preprocess(_ data: Data) throws(SessionError) -> Data
 }
 
-/// Takes away the prefix `)]}',` and a line break, which keeps JSON from being run as a script by other
-/// pages.
+/// Takes away the prefix `)]}',` and a line break, which keeps other pages from running JSON as a script.
 ///
 /// Content without the prefix stays as it is.
 public struct GoogleXSSIPreprocessor: DataPreprocessor, Equatable, Codable {
@@ -23,8 +22,7 @@ public struct GoogleXSSIPreprocessor: DataPreprocessor, Equatable, Codable {
     }
 }
 
-/// A serializer whose content goes through a preprocessor first; made by
-/// ``ResponseSerializer/preprocessing(_:)``.
+/// A serializer behind a preprocessor; made by ``ResponseSerializer/preprocessing(_:)``.
 public struct PreprocessedResponseSerializer<
     Base: ResponseSerializer, Preprocessor: DataPreprocessor
 >: ResponseSerializer {
@@ -49,8 +47,7 @@ extension PreprocessedResponseSerializer: Equatable where Base: Equatable, Prepr
 extension PreprocessedResponseSerializer: Codable where Base: Codable, Preprocessor: Codable {}
 
 extension ResponseSerializer {
-    /// This serializer behind a preprocessor:
-    /// `JSONResponseSerializer().preprocessing(GoogleXSSIPreprocessor())`.
+    /// This serializer behind a preprocessor, for instance a ``GoogleXSSIPreprocessor``.
     public func preprocessing<Preprocessor: DataPreprocessor>(
         _ preprocessor: Preprocessor
     ) -> PreprocessedResponseSerializer<Self, Preprocessor> {

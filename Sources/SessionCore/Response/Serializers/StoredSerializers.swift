@@ -2,8 +2,7 @@
 
 /// A serializer that can be stored with the settings of a manager.
 ///
-/// A decoder of settings knows those of `SessionCore`. It finds others, of another library or of yours, where
-/// they are listed for it:
+/// A decoder of settings knows those of `SessionCore`, and finds others where they are listed for it:
 ///
 /// ```swift
 /// decoder.userInfo[.storableSerializers] = [PropertyListResponseSerializer.self] as [any
@@ -15,8 +14,7 @@ public protocol StorableSerializer: Sendable, Codable {
 }
 
 extension CodingUserInfoKey {
-    /// Further kinds of serializers that a decoder of settings can meet: an array of `any
-    /// StorableSerializer.Type`.
+    /// Further kinds of serializers that a decoder of settings can meet: `[any StorableSerializer.Type]`.
     public static var storableSerializers: CodingUserInfoKey {
         CodingUserInfoKey(rawValue: "StorableSerializers").unsafelyUnwrapped
     }
@@ -97,8 +95,8 @@ private func decode(
     for kind in kinds {
         let name = StoredName(stringValue: kind.storedName)
         guard container.contains(name) else { continue }
-        return try container.nestedContainer(keyedBy: StoredName.self, forKey: name).decode(
-            kind, forKey: .value)
+        let content = try container.nestedContainer(keyedBy: StoredName.self, forKey: name)
+        return try content.decode(kind, forKey: .value)
     }
     return nil
 }

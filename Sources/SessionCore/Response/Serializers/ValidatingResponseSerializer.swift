@@ -25,16 +25,14 @@ public protocol ValidatingResponseSerializer<Value>: ResponseSerializer {
     /// Called for acceptable responses, and for those whose status alone is not acceptable: what the server
     /// says about a failure is decoded as well.
     ///
-    /// - Throws: why the content cannot be read. URL, response and content are added to the error by the
-    ///   caller.
+    /// - Throws: why the content cannot be read; the caller adds URL, response and content to the error.
     func decode(_ data: Data?, response: SessionResponse?) throws(SessionError) -> Value?
 }
 
 extension ValidatingResponseSerializer {
     /// Judges, then decodes; see ``ResponseValidation/judge(_:data:)`` for the errors.
     ///
-    /// Content of the wrong type is not decoded. Content that cannot be decoded is the outer error, with a
-    /// wrong status underneath.
+    /// Content of the wrong type is not decoded; if it is unreadable, a wrong status is the inner error.
     public func serialize(_ data: Data?, response: SessionResponse?) -> SerializedResponse<Value> {
         var rejection: SessionError?
         if case .unacceptable(let error) = validation.judge(response, data: data) { rejection = error }

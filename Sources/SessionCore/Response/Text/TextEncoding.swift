@@ -25,9 +25,7 @@ public enum TextEncoding: String, Sendable, Codable, CaseIterable {
     /// UTF-32, low byte first.
     case utf32LittleEndian = "utf-32le"
 
-    /// The encoding with this name or alias of the IANA registry of character sets; nil for others.
-    ///
-    /// Case does not count.
+    /// The encoding with this name or alias of the IANA registry, in any case; nil for others.
     public init?(charset: some StringProtocol) {
         let name = charset.lowercased()
         switch name {

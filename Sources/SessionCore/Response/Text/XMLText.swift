@@ -23,8 +23,7 @@ package enum XMLText {
             }
         }
         guard let text = encoding?.decode(data) else {
-            throw XMLTextError(
-                reason: "the bytes are no text in the encoding that the document names")
+            throw XMLTextError(reason: "the bytes are no text in the encoding that the document names")
         }
         return Data(text.utf8)
     }
@@ -45,14 +44,6 @@ package enum XMLText {
         }
         return nil
     }
-}
-
-/// Why a text in XML cannot be read at all.
-package struct XMLTextError: Error {
-    package let reason: String
-}
-
-extension XMLText {
     /// The document in UTF-8 such that Foundation's `XMLParser` survives it.
     ///
     /// That parser traps over an instruction without content, `<?x?>`, and declarations in a document type
@@ -97,8 +88,7 @@ extension XMLText {
         return true
     }
 
-    /// Where the root element begins, behind a byte order mark, the declaration, comments, instructions and
-    /// the document type; nil where there is none.
+    /// Where the root element begins, behind a byte order mark and the prolog; nil where there is none.
     static func rootOffset(_ bytes: Span<UInt8>) -> Int? {
         var offset = bytes.unsigned(at: 0, size: 3) == 0xEFBBBF ? 3 : 0
         while offset < bytes.count {
@@ -150,4 +140,9 @@ extension XMLText {
         }
         return nil
     }
+}
+
+/// Why a text in XML cannot be read at all.
+package struct XMLTextError: Error {
+    package let reason: String
 }

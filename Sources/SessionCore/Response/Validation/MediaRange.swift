@@ -25,8 +25,7 @@ public struct MediaRange: Sendable, Hashable, ExpressibleByStringLiteral, Custom
         return description.hasSuffix("/*") && type.hasPrefix(description.dropLast())
     }
 
-    /// The types that a structured suffix (RFC 6839) makes a type a special case of: `application/json` and
-    /// `text/json` for `application/problem+json`.
+    /// The types of a structured suffix (RFC 6839): those of JSON for `application/problem+json`.
     static func generalTypes(of type: String) -> [String] {
         guard let slash = type.firstIndex(of: "/"), let plus = type.lastIndex(of: "+"), plus > slash else {
             return []

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a status code means, in lower case: `not found` for 404 (RFC 9110 §15 and the IANA registry of status
-/// codes).
+/// The meaning of a status code in lower case: `not found` for 404 (RFC 9110 §15, IANA registry).
 package func reasonPhrase(forStatus code: Int) -> String {
     switch code {
     case 100: "continue"

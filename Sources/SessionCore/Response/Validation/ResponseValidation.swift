@@ -6,9 +6,7 @@ public import FoundationEssentials
 ///
 /// Only responses from HTTP are judged. A configuration value: copy it, store it, compare it.
 public struct ResponseValidation: Sendable, Equatable, Codable {
-    /// The acceptable status codes; nil for all.
-    ///
-    /// 200 to 299 unless said.
+    /// The acceptable status codes, 200 to 299 unless said; nil for all.
     public var statusCodes: StatusCodes?
     /// The acceptable media types, compared without regard to case and parameters; nil for all.
     ///

@@ -2,8 +2,7 @@
 
 /// A set of HTTP status codes.
 ///
-/// Written as `.successful`, `[200...299, 304...304]` or `StatusCodes(200..<300)`; in configuration files as
-/// `["200-299", "304"]`.
+/// Written as `.successful`, `[200...299, 304...304]` or `StatusCodes(200..<300)`; in files as `["200-299"]`.
 public struct StatusCodes: Sendable, Equatable, ExpressibleByArrayLiteral {
     /// The ranges, ascending, without gaps or overlaps between neighbours that could be one.
     public private(set) var ranges: [ClosedRange<Int>]

@@ -24,9 +24,9 @@ package enum CertificateFiles {
     /// The content of a file that is of a kind and size to be read.
     package static func content(ofFile path: String) throws(SessionError) -> Data {
         do {
-            // Asked before reading: a directory, a device or a pipe under this name must not block or fill
-            // the memory.
-            let attributes = try FileManager.default.attributesOfItem(atPath: realPath(path))
+            // Asked first: a directory, a device or a pipe of this name must not block or fill the memory.
+            let target = URL(filePath: path).resolvingSymlinksInPath().path(percentEncoded: false)
+            let attributes = try FileManager.default.attributesOfItem(atPath: target)
             guard attributes[.type] as? FileAttributeType == .typeRegular else {
                 throw unusable(path, "it is no regular file")
             }
@@ -34,9 +34,7 @@ package enum CertificateFiles {
             let size = attributes[.size] as? UInt64 ?? (attributes[.size] as? UInt).map { UInt64($0) } ?? 0
             // Also because Foundation leaks 4 KiB with each empty file that it reads.
             guard size > 0 else { throw unusable(path, "it is empty") }
-            guard size <= largestFile else {
-                throw unusable(path, "it is larger than 16 MiB")
-            }
+            guard size <= largestFile else { throw unusable(path, "it is larger than 16 MiB") }
             return try Data(contentsOf: URL(filePath: path))
         } catch let error as SessionError {
             throw error
@@ -48,8 +46,7 @@ package enum CertificateFiles {
         }
     }
 
-    /// The certificates of all `.cer`, `.crt`, `.der` and `.pem` files of a directory, sorted by name; others
-    /// are not looked at.
+    /// The certificates of a directory's `.cer`, `.crt`, `.der` and `.pem` files, sorted by name.
     package static func certificates(inDirectory path: String) throws(SessionError) -> [Data] {
         let names: [String]
         do {
@@ -65,10 +62,6 @@ package enum CertificateFiles {
             certificates += try self.certificates(inFile: "\(path)/\(name)")
         }
         return certificates
-    }
-
-    private static func realPath(_ path: String) -> String {
-        URL(filePath: path).resolvingSymlinksInPath().path(percentEncoded: false)
     }
 
     private static func unusable(_ path: String, _ reason: String) -> SessionError {

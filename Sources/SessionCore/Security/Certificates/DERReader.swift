@@ -16,9 +16,7 @@ struct DERReader {
     private(set) var position: Int
     private let end: Int
 
-    init(_ bytes: [UInt8]) {
-        self.init(bytes, bytes.indices)
-    }
+    init(_ bytes: [UInt8]) { self.init(bytes, bytes.indices) }
 
     /// What is inside an element.
     init(_ bytes: [UInt8], _ range: Range<Int>) {
@@ -56,9 +54,7 @@ struct DERReader {
     }
 
     /// A reader of what is inside the next element, if that has this tag.
-    mutating func enter(_ tag: UInt8) -> DERReader? {
-        next(tag).map { DERReader(bytes, $0.content) }
-    }
+    mutating func enter(_ tag: UInt8) -> DERReader? { next(tag).map { DERReader(bytes, $0.content) } }
 }
 
 /// The tags that certificates use.

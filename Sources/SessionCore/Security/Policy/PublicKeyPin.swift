@@ -2,8 +2,7 @@
 
 public import FoundationEssentials
 
-/// The SHA-256 of a public key (the certificate's SubjectPublicKeyInfo, RFC 7469 §2.4), written as curl
-/// writes it: `sha256//BASE64`.
+/// The SHA-256 of a SubjectPublicKeyInfo (RFC 7469 §2.4), written as curl does: `sha256//BASE64`.
 ///
 /// To print the pin of a server:
 ///

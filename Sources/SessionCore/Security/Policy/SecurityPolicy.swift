@@ -7,28 +7,23 @@ public import FoundationEssentials
 /// The default verifies the server's chain against the system's authorities and its name against the host,
 /// with at least TLS 1.2. Pins narrow that down:
 ///
-///     var policy = try SecurityPolicy(pins: "sha256//…", "sha256//…")          // the key in use and a
-///     backup
+///     var policy = try SecurityPolicy(pins: "sha256//…", "sha256//…")  // the key in use, and a backup
 ///     let policy = try SecurityPolicy(pinningMode: .certificate, certificatesInFile: "/etc/device/ca.pem")
 ///
 /// What is checked, in this order:
-/// 1. Invalid certificates allowed, names validated and nothing pinned: refused, for a name says nothing on a
-///   chain that an attacker may have made.
+/// 1. Invalid certificates allowed, names validated, nothing pinned: refused, as a name alone proves nothing.
 /// 2. Mode none: the chain and the name must be valid, unless invalid certificates are allowed.
 /// 3. With pins the chain and the name must be valid too, unless invalid certificates are allowed.
-/// 4. Mode certificate: the chain must be valid with the pinned certificates as its only anchors, and hold
-///   one of them.
+/// 4. Mode certificate: the chain must hold a pinned certificate and be valid with these as only anchors.
 /// 5. Mode public key: a certificate of the chain has a pinned key, and the signatures lead from the server's
-///   certificate
-///    to it (a certificate that a server merely sends along proves nothing).
+///   certificate to it (a certificate that a server merely sends along proves nothing).
 ///
 /// In modes with pins the name is checked even where invalid certificates are allowed; only
 /// ``validatesDomainName`` switches that off. No match, or nothing pinned in a mode with pins, is a refusal.
 /// Revocation is not checked: neither OCSP nor lists.
 ///
-/// With libcurl on OpenSSL 3 all of it works. On other TLS libraries there is mode none, and mode public key
-/// with ``pinnedKeys`` for the server's own key; a policy that asks for more is refused when a session
-/// starts.
+/// With libcurl on OpenSSL 3 all of it works. Other TLS libraries have mode none, and mode public key with
+/// ``pinnedKeys`` for the server's own key; sessions refuse policies that ask for more.
 public struct SecurityPolicy: Sendable, Equatable, Codable {
     /// What servers are compared with.
     public let pinningMode: PinningMode
@@ -77,8 +72,7 @@ public struct SecurityPolicy: Sendable, Equatable, Codable {
 
     /// A policy that pins the certificates of a file in PEM or DER form.
     ///
-    /// Throws ``SessionError/Code/noPermissionsToReadFile`` and ``SessionError/Code/cannotOpenFile`` with the
-    /// path.
+    /// Throws ``SessionError/Code/noPermissionsToReadFile`` and ``SessionError/Code/cannotOpenFile``.
     public init(pinningMode: PinningMode, certificatesInFile path: String) throws(SessionError) {
         self.init(
             pinningMode: pinningMode, pinnedCertificates: try CertificateFiles.certificates(inFile: path))
@@ -86,8 +80,7 @@ public struct SecurityPolicy: Sendable, Equatable, Codable {
 
     /// A policy that pins the certificates of all `.cer`, `.crt`, `.der` and `.pem` files of a directory.
     ///
-    /// Throws as for one file; one unusable file is an error, for a pin that is silently missing would be
-    /// found out on the day it is needed.
+    /// Throws as for one file; one unusable file is an error, so that no pin is silently missing.
     public init(pinningMode: PinningMode, certificatesInDirectory path: String) throws(SessionError) {
         self.init(
             pinningMode: pinningMode, pinnedCertificates: try CertificateFiles.certificates(inDirectory: path)
@@ -124,8 +117,7 @@ extension SecurityPolicy {
         case none = 0
         /// Some certificate of the chain has a pinned key. Survives renewals that keep the key.
         case publicKey = 1
-        /// The chain leads to a pinned certificate, nothing else is an anchor. Does not survive a renewal of
-        /// that certificate.
+        /// The chain leads to a pinned certificate, its only anchor. Does not survive that one's renewal.
         case certificate = 2
 
         /// The name of the mode.
@@ -137,9 +129,6 @@ extension SecurityPolicy {
             }
         }
     }
-}
-
-extension SecurityPolicy {
     /// Whether a manager with this base URL may have the policy.
     ///
     /// Pins on plain http, or on no base at all, would protect nothing while seeming to: throws
@@ -152,9 +141,6 @@ extension SecurityPolicy {
             "Invalid Security Policy: pinning mode \(pinningMode) needs a base URL with https; the base URL is \(address)",
             advice: "use an https base URL or pinning mode none", domain: .security, failingURL: base)
     }
-}
-
-extension SecurityPolicy {
     /// A chain longer than this is not searched for pinned keys any further: each costs a verification.
     private static let longestSearch = 16
 
@@ -177,8 +163,7 @@ extension SecurityPolicy {
             guard verdict.result.isValid else { return .refused(.chain(verdict, facts, peer)) }
             built = verdict.chain
         }
-        // Also where invalid certificates are allowed: a pin says which authority or key, not which of its
-        // servers.
+        // Even with invalid certificates allowed: a pin says which authority or key, not which server of it.
         if checksName, !facts.matchesHost() { return .refused(.wrongName(peer)) }
 
         switch pinningMode {

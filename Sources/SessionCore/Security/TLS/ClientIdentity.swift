@@ -4,8 +4,7 @@ public import FoundationEssentials
 
 /// The certificate and key by which a client identifies itself to a server (mutual TLS).
 ///
-/// An archive of an identity holds the passphrase and keys given as bytes; keep it as you keep the key. Its
-/// description shows neither.
+/// An archive of it holds the passphrase and keys given as bytes: keep it safe. Descriptions show neither.
 public enum ClientIdentity: Sendable, Equatable, Codable, CustomStringConvertible {
     /// A certificate, with its intermediates behind it, and a key, both in PEM form.
     ///
@@ -17,8 +16,7 @@ public enum ClientIdentity: Sendable, Equatable, Codable, CustomStringConvertibl
 
     /// Where a part of an identity is.
     public enum Source: Sendable, Equatable, Codable, CustomStringConvertible {
-        /// The path of a file; read by libcurl at each handshake, so a renewed file is used without a
-        /// restart.
+        /// The path of a file; read by libcurl at each handshake, so a renewed file needs no restart.
         case file(String)
         /// The content of such a file.
         case data(Data)

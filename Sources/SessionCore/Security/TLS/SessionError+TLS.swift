@@ -6,10 +6,8 @@ extension SessionError {
     /// The error for a result of libcurl that has to do with TLS; nil for any other result.
     ///
     /// - Parameters:
-    ///   - failure: what libcurl reported.
     ///   - verifyResult: CURLINFO_SSL_VERIFYRESULT.
     ///   - refusal: why a security policy refused the server, where one did.
-    ///   - url: what was asked for.
     ///   - showsIdentity: whether this client has a certificate to show.
     ///   - roots: which of the policy's own trust roots are not valid now.
     ///   - lacksPassphrase: whether its key is encrypted and has no passphrase.
@@ -31,8 +29,7 @@ extension SessionError {
                 advice:
                     "if the certificate was renewed with another key, add its pin; if not, somebody may be intercepting the connection",
                 domain: .security, failingURL: url, transport: failure)
-        // CURLE_SSL_CONNECT_ERROR; CURLE_SEND_ERROR and CURLE_RECV_ERROR, as TLS 1.3 servers judge clients
-        // after the handshake.
+        // CURLE_SSL_CONNECT_ERROR; CURLE_SEND_ERROR, CURLE_RECV_ERROR: TLS 1.3 servers judge clients late.
         case 35, 55, 56:
             if let refusal { return serverTrust(refusal, url: url, transport: failure) }
             if let error = clientRefused(failure, host, url, showsIdentity) { return error }
@@ -61,8 +58,7 @@ extension SessionError {
             return SessionError(
                 code, "no secure connection to \(host): \(failure.message)", remedy: .rootsFile,
                 domain: .security, failingURL: url, transport: failure)
-        // No engine, cipher, or file of authorities, CRLs or issuers that could be used; no answer on
-        // revocation.
+        // No usable engine, cipher, or file of authorities, CRLs or issuers; no answer on revocation.
         case 53, 54, 59, 66, 82, 83, 91:
             return SessionError(
                 code, "no secure connection to \(host): \(failure.message)", domain: .security,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a policy is carried out by a TLS backend: what libcurl verifies by itself, and whether it asks for
-/// more.
+/// How a TLS backend carries out a policy: what libcurl verifies by itself, and whether it asks for more.
 package struct TLSPlan: Sendable, Equatable {
     package let minimumVersion: TLSVersion
     /// CURLOPT_SSL_VERIFYPEER.
@@ -38,8 +37,7 @@ package struct TLSPlan: Sendable, Equatable {
         let allowsAnything =
             policy.allowInvalidCertificates && policy.pinningMode == .none && !policy.validatesDomainName
         let isPlain = policy.pinningMode == .none && !policy.allowInvalidCertificates
-        isEvaluated =
-            asks || backend == .openSSL && !allowsAnything && (!isPlain || extraRoots != nil)
+        isEvaluated = asks || backend == .openSSL && !allowsAnything && (!isPlain || extraRoots != nil)
         // The name is checked by both where that is wanted: one of the two would do.
         verifiesHost = policy.validatesDomainName && !asks
         switch backend {
@@ -95,8 +93,7 @@ package enum TLSBackend: Sendable, Equatable {
     /// Another one: libcurl's own verification, and pins of the server's own key.
     case other(String)
 
-    /// The backend out of libcurl's version text (`ssl_version` of curl_version_info(3)), as `OpenSSL/3.0.19`
-    /// or `GnuTLS/3.7.9`.
+    /// The backend in use, out of `ssl_version` of curl_version_info(3): `OpenSSL/3.0.19`, `GnuTLS/3.7.9`.
     ///
     /// Names in parentheses are backends that were built in and are not in use.
     package init(_ text: String) {

@@ -2,8 +2,7 @@
 
 package import FoundationEssentials
 
-/// What a policy wants to know of a handshake; functions, because most of it costs signatures and few
-/// policies need all.
+/// What a policy wants to know of a handshake; functions, since most of it costs signatures.
 package protocol TrustFacts {
     /// The host that was asked for; nil where there is no name to check.
     var host: String? { get }
@@ -18,11 +17,9 @@ package protocol TrustFacts {
     func chainVerdict() -> ChainVerdict
     /// Whether the server's certificate is for the host (RFC 6125, RFC 9525).
     func matchesHost() -> Bool
-    /// The same as ``chainVerdict()`` with the pinned certificates as the only anchors, at any place of the
-    /// chain.
+    /// As ``chainVerdict()`` with the pinned certificates as the only anchors, at any place of the chain.
     func pinnedVerdict() -> ChainVerdict
-    /// Whether signatures of authorities lead from the server's certificate to this one, or it is the same;
-    /// time aside.
+    /// Whether it is the server's certificate, or signatures of authorities lead from that to it; time aside.
     func isLinked(to certificate: PeerCertificate) -> Bool
 }
 
@@ -44,8 +41,7 @@ package struct ChainVerdict: Sendable, Equatable {
     package var culprit: PeerCertificate? { chain.indices.contains(depth) ? chain[depth] : chain.last }
 }
 
-/// The result of a verification, by the numbers of OpenSSL (X509_STORE_CTX_get_error(3)), which libcurl hands
-/// on for every TLS library that has them.
+/// The result of a verification by OpenSSL's numbers (X509_STORE_CTX_get_error(3)), as libcurl hands it on.
 package struct VerifyResult: Sendable, Equatable {
     package let number: Int
     /// The library's words.
@@ -73,8 +69,7 @@ package struct VerifyResult: Sendable, Equatable {
         case 10: .expired
         case 18: .selfSigned
         case 19, 27: .untrustedRoot
-        // Certificate without an issuer: locally, at all, or a chain of only itself (33: CRL issuer is none
-        // of it).
+        // No issuer: locally, at all, or a chain of only itself (33, of a CRL's issuer, is none of it).
         case 2, 20, 21: .issuerMissing
         case 62, 63, 64: .wrongName
         default: .other

@@ -23,8 +23,7 @@ package struct TrustHost: Sendable, Equatable {
         isAddress = parts.count == 4 && parts.allSatisfy { UInt8($0) != nil && !$0.hasPrefix("+") }
     }
 
-    /// Whether it is an address, or libcurl may take it for one in another of the spellings of inet_aton(3):
-    /// `127.1`, `0x7f000001`.
+    /// Whether libcurl may take it for an address, in a spelling of inet_aton(3) too: `127.1`, `0x7f000001`.
     private var mayBeAddress: Bool {
         let last = text.split(separator: ".").last ?? ""
         return isAddress || last.hasPrefix("0x") || last.utf8.allSatisfy { (0x30...0x39).contains($0) }
@@ -38,8 +37,7 @@ package struct TrustHost: Sendable, Equatable {
 
     /// Which host a handshake is with: the name that was sent to it (SNI) says so, and addresses send none.
     ///
-    /// A proxy that speaks TLS has handshakes of its own under the same settings; those are for the proxy's
-    /// certificate.
+    /// A proxy that speaks TLS has handshakes under the same settings, for its own certificate.
     package static func ofHandshake(sentName: String?, host: TrustHost, proxy: TrustHost?) -> Handshake {
         let peer = sentName.map { TrustHost($0) }
         guard let proxy, proxy != host else { return .server(peer ?? host) }

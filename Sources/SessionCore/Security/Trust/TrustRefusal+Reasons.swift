@@ -46,10 +46,7 @@ extension TrustRefusal {
             if culprit == nil || place == 0 {
                 ("the certificate \(title) of \(host)", "renew it")
             } else if place != nil {
-                (
-                    "the certificate \(title), which \(host) sends along,",
-                    "let the server send a current one"
-                )
+                ("the certificate \(title), which \(host) sends along,", "let the server send a current one")
             } else {
                 (
                     "the authority \(title), to which the certificate of \(host) leads,",

@@ -63,9 +63,7 @@ package enum TrustJudgement: Sendable, Equatable {
 }
 
 extension SessionError {
-    /// The error of a server that is not trusted.
-    ///
-    /// Every part may be missing; the code is ``Code/certificateUntrusted`` unless the refusal knows better.
+    /// The error of a server that is not trusted; ``Code/certificateUntrusted`` unless it knows more.
     package static func serverTrust(
         _ refusal: TrustRefusal?, url: URL?, transport: TransportFailure? = nil
     ) -> SessionError {

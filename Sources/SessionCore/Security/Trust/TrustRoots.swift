@@ -4,8 +4,7 @@ public import FoundationEssentials
 
 /// Whose signatures make a server's chain valid.
 public enum TrustRoots: Sendable, Equatable, Codable {
-    /// The system's certificate authorities, as libcurl was built to find them; a change of theirs counts
-    /// after ten minutes.
+    /// The system's authorities, as libcurl was built to find them; a change counts after ten minutes.
     case system
     /// These alone: a server with a certificate from a public authority is refused.
     case only(Source)
@@ -22,9 +21,7 @@ public enum TrustRoots: Sendable, Equatable, Codable {
         /// Certificates in DER form.
         case certificates([Data])
 
-        /// The certificates in DER form.
-        ///
-        /// Throws what ``CertificateFiles`` throws for unreadable files.
+        /// The certificates in DER form; throws as ``CertificateFiles`` does for unreadable files.
         package func load() throws(SessionError) -> [Data] {
             switch self {
             case .file(let path): try CertificateFiles.certificates(inFile: path)

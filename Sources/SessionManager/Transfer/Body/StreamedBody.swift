@@ -30,8 +30,7 @@ public struct StreamedBody: BodySource {
 
     /// A body that can be sent again.
     ///
-    /// - Parameter makeChunks: makes a sequence that begins with the first byte; called on the thread that
-    ///   transfers, so it must not wait.
+    /// - Parameter makeChunks: makes a sequence from the first byte; must not wait, as transfers wait for it.
     public init<Chunks: AsyncSequence & Sendable>(
         length: Int64? = nil, rewindingBy makeChunks: @escaping @Sendable () -> Chunks
     ) where Chunks.Element == Data {
@@ -45,8 +44,7 @@ public struct StreamedBody: BodySource {
 
     /// A reader that starts at the first byte; the sequence is iterated from now on.
     ///
-    /// - Throws: ``SessionError/Code/requestBodyStreamExhausted`` for the second one of a sequence that can
-    ///   be iterated once.
+    /// - Throws: ``SessionError/Code/requestBodyStreamExhausted`` for a second one of what is iterated once.
     public func makeReader() throws(SessionError) -> any BodyReader {
         if let turn, !turn.take() {
             throw SessionError(
@@ -69,11 +67,8 @@ public struct StreamedBody: BodySource {
             } catch let error as SessionError {
                 buffer.end(.failure(error))
             } catch {
-                buffer.end(
-                    .failure(
-                        SessionError(
-                            .requestBodyStreamExhausted, "what makes the body has failed: \(error)",
-                            underlying: error)))
+                let reason = "what makes the body has failed: \(error)"
+                buffer.end(.failure(SessionError(.requestBodyStreamExhausted, reason, underlying: error)))
             }
         }
     }

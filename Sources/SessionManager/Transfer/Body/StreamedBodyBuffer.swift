@@ -26,9 +26,7 @@ final class StreamedBodyBuffer: Sendable {
 
     // MARK: The producer's side
 
-    /// Adds a chunk; returns when there is room for the next.
-    ///
-    /// - Returns: false where no more are wanted.
+    /// Adds a chunk; returns when there is room for the next, false where no more are wanted.
     func put(_ chunk: Data) async -> Bool {
         guard !chunk.isEmpty else { return !state.withLock { $0.isClosed } }
         let readable = state.withLock { state in
@@ -94,9 +92,9 @@ final class StreamedBodyBuffer: Sendable {
 }
 
 extension StreamedBodyBuffer.State {
-    fileprivate mutating func read(into target: UnsafeMutableRawBufferPointer) -> Result<
-        BodyRead, SessionError
-    > {
+    fileprivate mutating func read(
+        into target: UnsafeMutableRawBufferPointer
+    ) -> Result<BodyRead, SessionError> {
         guard size > 0 else { return end.map { $0.map { .end } } ?? .success(.notYet) }
         var filled = 0
         var done = 0

@@ -16,10 +16,8 @@ struct TransferBody {
     var isPaused = false
     private var hasEnded = false
 
-    /// None.
     init() {}
 
-    /// One at its beginning.
     init(_ body: RequestBody) throws(SessionError) {
         switch body {
         case .data(let data):
@@ -46,14 +44,11 @@ struct TransferBody {
 
     mutating func recordSent(_ count: Int) { sent += Int64(count) }
 
-    /// Its reader has no more.
-    ///
-    /// - Throws: where that is not what was promised.
+    /// Its reader has no more; throws where that is not what was promised.
     mutating func recordEnd() throws(SessionError) {
         hasEnded = true
         guard let length, sent != length else { return }
-        throw SessionError(
-            .requestBodyStreamExhausted, "the body ended after \(sent) of \(length) bytes")
+        throw SessionError(.requestBodyStreamExhausted, "the body ended after \(sent) of \(length) bytes")
     }
 
     /// Hands its reader on, where nothing was read.

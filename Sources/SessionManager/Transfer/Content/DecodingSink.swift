@@ -78,13 +78,11 @@ final class DecodingSink: ContentSink {
         var rest = bytes.count - min(known, bytes.count)
         known -= bytes.count - rest
         repeat {
-            let result = czlib_decode(decoder, &start, &rest, buffer.baseAddress, buffer.count, &waiting)
-            switch result {
+            switch czlib_decode(decoder, &start, &rest, buffer.baseAddress, buffer.count, &waiting) {
             case CZLIB_OK: break
             case CZLIB_OUT_OF_MEMORY:
                 throw SessionError(.outOfResources, "there is no memory to decode the content")
-            default:
-                throw SessionError(.cannotDecodeRawData, "the content's encoding is broken")
+            default: throw SessionError(.cannotDecodeRawData, "the content's encoding is broken")
             }
             let isFilled = waiting == buffer.count
             guard try handOn() else {
@@ -98,10 +96,8 @@ final class DecodingSink: ContentSink {
     /// Whether the target has taken what was decoded.
     private func handOn() throws(SessionError) -> Bool {
         guard waiting > 0 else { return true }
-        guard
-            try target.consume(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: buffer[..<waiting])))
-                == .consumed
-        else { return false }
+        let decoded = UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: buffer[..<waiting]))
+        guard try target.consume(decoded) == .consumed else { return false }
         taken += Int64(waiting)
         waiting = 0
         return true

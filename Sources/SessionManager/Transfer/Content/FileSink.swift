@@ -15,14 +15,12 @@ final class FileSink: ContentSink {
     /// The file is not removed: before it is known to be this download's own, and after it was handed over.
     private var isKept = true
 
-    /// A file for the content: a new one in the directory for temporary files (`TMPDIR`, else /tmp), or the
-    /// one named, emptied.
+    /// The file named, emptied, or a new one in the directory for temporary files (`TMPDIR`, else /tmp).
     init(path wanted: String?, limit: Int64?) throws(SessionError) {
         self.limit = limit
         if let wanted {
             path = wanted
-            // Emptied only once it is known to be a file: a device or a pipe would be moved or removed at the
-            // end.
+            // Emptied only once it is known to be a file: a device or a pipe would be removed at the end.
             let number = try OwnFile.make(wanted)
             descriptor = OwnedDescriptor(adopting: number)
             guard ftruncate(number, 0) == 0 else { throw FileFailure.cannotWrite(wanted, errno) }
@@ -91,9 +89,7 @@ final class FileSink: ContentSink {
         return other >= 0 ? other : nil
     }
 
-    /// Closes what was released; some file systems report a full disk only now.
-    ///
-    /// - Parameter isSynced: whether the content has to be on the disk before it is given its name.
+    /// Closes what was released, synced before if wanted; some file systems report a full disk only now.
     static func close(_ number: Int32, _ path: String, isSynced: Bool) -> SessionError? {
         if isSynced, fsync(number) != 0, errno != EINVAL {
             let failure = errno
@@ -119,7 +115,6 @@ final class FileSink: ContentSink {
 
     private func tooLong(_ limit: Int64) -> SessionError {
         SessionError(
-            .dataLengthExceedsMaximum, "the response has more than \(limit) bytes",
-            remedy: .moreContent)
+            .dataLengthExceedsMaximum, "the response has more than \(limit) bytes", remedy: .moreContent)
     }
 }

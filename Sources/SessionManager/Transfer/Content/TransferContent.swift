@@ -18,11 +18,7 @@ struct TransferContent {
     /// What is missing of encoded content; nil where all of it has come.
     var shortage: SessionError? { decoder?.shortage }
 
-    /// Determines where the content goes.
-    ///
-    /// - Parameters:
-    ///   - codings: what was done to the content, and is undone.
-    ///   - isBulk: whether much is expected, which is worth a big buffer.
+    /// Determines where the content goes; `isBulk` where much is expected, which is worth a big buffer.
     mutating func open(
         _ target: any ContentSink, _ codings: [ContentCoding], isBulk: Bool
     ) throws(SessionError) {

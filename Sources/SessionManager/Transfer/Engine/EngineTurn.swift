@@ -4,11 +4,22 @@ import EventLoop
 import ReachabilityCore
 import SessionCore
 
-/// Resumes transfers and ends them, as their limits want; called on the loop's thread.
+/// What the parts of an engine have it do; called on the loop's thread.
 protocol TransferControl: AnyObject {
     /// Resumes the content after a sink was full, or the body after its source had nothing.
     func resume(_ transfer: Transfer)
     func fail(_ transfer: Transfer, _ error: SessionError)
+    /// Connects to the server of a request over an interface, and sends nothing.
+    ///
+    /// - Parameters:
+    ///   - peer: the address of the server; nil for the one that answered last.
+    ///   - onEnd: whether the server was reached.
+    func tryServer(
+        of request: SessionRequest, at peer: PeerAddress?, over interface: String,
+        onEnd: @escaping (Bool) -> Void
+    ) -> Transfer
+    /// Ends a transfer without a call of its delegate.
+    func cancel(_ transfer: Transfer)
 }
 
 /// Keeps calls to libcurl out of libcurl's callbacks, and gathers what waits for the end of a turn; on the

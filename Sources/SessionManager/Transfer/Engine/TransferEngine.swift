@@ -28,6 +28,7 @@ final class TransferEngine: TransferControl {
     private let pools: ConnectionPools
     private let paths: TransferPaths
     private let idleTimeouts: IdleTimeouts
+    private let lookups: LinkLookups
     private var hook: HookID?
     private var isClosed = false
 
@@ -48,6 +49,7 @@ final class TransferEngine: TransferControl {
         pools = ConnectionPools(
             turn: turn, sockets: sockets, maximumIdleConnections: configuration.maximumIdleConnections)
         idleTimeouts = IdleTimeouts(turn: turn, pools: pools)
+        lookups = LinkLookups(reactor: reactor)
         paths = TransferPaths(
             configuration, reactor: reactor, turn: turn, sockets: sockets, pools: pools)
         sockets.observer = paths
@@ -76,6 +78,7 @@ final class TransferEngine: TransferControl {
         if let hook { reactor.removeHook(hook) }
         paths.close()
         idleTimeouts.cancel()
+        lookups.close()
         pools.removeTransfers { transfer in
             transfer.easy?.transfer = nil
             transfer.easy = nil
@@ -98,7 +101,7 @@ final class TransferEngine: TransferControl {
     func cancel(_ transfer: Transfer) {
         transfer.abandon()
         hosts.leaveQueue(transfer)
-        if transfer.easy != nil {
+        if lookups.cancel(transfer) || transfer.easy != nil {
             turn.outsideLibcurl { [self] in release(transfer) }
         }
     }
@@ -169,6 +172,33 @@ final class TransferEngine: TransferControl {
         set { paths.rescues = newValue }
     }
 
+    /// What goes over the line of another interface, since its own is dead.
+    var detour: Detour? {
+        get { paths.detour }
+        set {
+            paths.detour = newValue
+            handles.usesKnownAddresses = newValue != nil
+            if newValue == nil { handles.addresses.forgetKnown() }
+        }
+    }
+
+    /// Connects to the server of a request over an interface, and sends nothing.
+    func tryServer(
+        of request: SessionRequest, at peer: PeerAddress?, over interface: String,
+        onEnd: @escaping (Bool) -> Void
+    ) -> Transfer {
+        if let peer, proxy(for: request.url) == nil {
+            handles.addresses.add([peer.address], of: request.url)
+        }
+        let transfer = Transfer(
+            Shared(request), priority: 1, isBulk: false, credentials: nil, needsNewConnection: true,
+            binding: .interface(interface), engine: self, delegate: UplinkTrial(onEnd: onEnd))
+        transfer.isTrial = true
+        if let approvals, transfer.isSecure { transfer.judge = approvals.judge(for: transfer.origin) }
+        turn.outsideLibcurl { [self] in begin(transfer) }
+        return transfer
+    }
+
     /// Records that links, addresses or routes have changed now.
     func pathsChanged() { paths.recordChange() }
 
@@ -183,6 +213,29 @@ final class TransferEngine: TransferControl {
     // MARK: From the slot to the result
 
     private func begin(_ transfer: Transfer) {
+        if let (host, interface) = lookup(for: transfer) {
+            return lookups.begin(for: transfer, host, over: interface) { [unowned self] addresses in
+                handles.addresses.add(addresses, of: transfer.request.url)
+                // It may have been suspended meanwhile, and begins when it has a slot again.
+                if isUnderWay(transfer), transfer.hasSlot { send(transfer) }
+            }
+        }
+        send(transfer)
+    }
+
+    /// The host that is looked up over the uplink of a transfer; nil where libcurl looks it up.
+    private func lookup(for transfer: Transfer) -> (host: String, interface: String)? {
+        var uplink = paths.detour?.uplink
+        if case .interface(let name) = transfer.binding { uplink = name }
+        let url = transfer.request.url
+        guard let uplink, !transfer.isTrial, transfer.wantedInterface(configuration) == nil,
+            let host = handles.addresses.hostWithoutAddress(url), !lookups.isLocal(host),
+            proxy(for: url) == nil
+        else { return nil }
+        return (host, uplink)
+    }
+
+    private func send(_ transfer: Transfer) {
         do throws(SessionError) {
             try transfer.prepareBody()
             let easy = try handles.acquire()
@@ -194,6 +247,7 @@ final class TransferEngine: TransferControl {
                     easy.raw, host: transfer.request.url.host() ?? "", judge: transfer.judge)
             }
             idleTimeouts.begin(transfer)
+            paths.begin()
             let pool = try pools.enter(transfer, isExclusive: hosts.needsExclusivePool(transfer))
             handles.setAddresses(easy, in: pool)
             try pool.multi.add(easy)

@@ -7,8 +7,7 @@ import Synchronization
 
 /// Keeps the ``ResumeFile`` of a download up to date while it runs; on the loop's thread.
 ///
-/// The record is there before the first byte, and counts every few MiB the bytes that have been synced until
-/// then.
+/// The record is there before the first byte, and counts the synced bytes every few MiB.
 final class DownloadCheckpoints {
     /// What was received since the last count is lost with the power: 8 MiB.
     static let distance: Int64 = 8 << 20
@@ -19,8 +18,7 @@ final class DownloadCheckpoints {
     private var record: ResumeRecord?
     private var counted: Int64 = 0
     private var isCounting = false
-    /// Which of the task's downloads is written down: what was begun for an earlier one is not written any
-    /// more.
+    /// Which of the task's downloads is written down: late writers of an earlier one write nothing.
     private let generation = Generation()
 
     /// Nil where the options name no file.
@@ -37,13 +35,10 @@ final class DownloadCheckpoints {
         self.record = record
         counted = record.receivedBytes
         let file = file
-        let failure = generation.next { () -> SessionError? in
-            do throws(SessionError) {
-                try file.write(record, isSynced: false)
-                return nil
-            } catch { return error }
+        let written = generation.next {
+            Result { () throws(SessionError) in try file.write(record, isSynced: false) }
         }
-        if let failure { throw failure }
+        try written.get()
     }
 
     /// A download continues whose record is in the file already.

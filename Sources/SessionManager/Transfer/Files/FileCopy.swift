@@ -25,9 +25,7 @@ package enum FileCopy {
 
     /// Makes the file at `path`, which must not exist, and has it on the disk when this returns.
     ///
-    /// - Parameter first: what is tried first.
-    /// - Throws: where not every byte could be read and written; nothing is at `path` then but what was there
-    ///   before.
+    /// - Throws: where not every byte could be read and written; `path` is as before then.
     package static func copy(
         _ source: String, to path: String, by first: Way = .range, mode: UInt32 = 0o666
     ) throws(SessionError) {
@@ -69,8 +67,7 @@ package enum FileCopy {
                 continue
             }
             if failure == EINTR { continue }
-            // Some file systems answer what they cannot do with an error, some with nothing
-            // (copy_file_range(2), BUGS).
+            // Some file systems answer what they cannot do with an error, some with 0 (copy_file_range(2)).
             guard failure == 0 || cannotDo(failure) else { throw FileFailure.cannotWrite(path, failure) }
             guard let next = way.next else {
                 throw SessionError(

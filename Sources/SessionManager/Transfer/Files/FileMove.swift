@@ -65,11 +65,9 @@ enum FileMove {
     }
 }
 
-/// The thread for calls that may block on a slow card or a network file system: fsync(2), rename(2), copying
-/// between file systems.
+/// The thread for calls that may block on a slow card or a network file system: fsync(2), rename(2), copies.
 ///
-/// Neither the loop nor Swift's pool of threads, which has one thread for each core, may wait for these. One
-/// thread for all, in order; started by the first call.
+/// Neither the loop nor Swift's pool of threads may wait for these. One thread for all, in order.
 enum FileThread {
     private static let reactor = try? Reactor(name: "reach-files")
 

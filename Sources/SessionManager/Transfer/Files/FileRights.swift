@@ -3,8 +3,7 @@
 import CLinux
 import Glibc
 
-/// The rights of a file, handed on to the file that takes its place: a program stays executable, and a secret
-/// stays one.
+/// The rights of a file for the one that takes its place: a program stays executable, a secret stays one.
 ///
 /// No user may do more with the new file than with the old one. As for content written over the old (open(2)
 /// with O_TRUNC), owner, group, mode and access control list stay; where the owner or the group cannot be

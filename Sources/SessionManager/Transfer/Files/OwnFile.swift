@@ -58,8 +58,7 @@ package enum OwnFile {
                 ? "remove it, or name another file" : "name a file; content can be streamed to anything else")
     }
 
-    /// The owner of what this process makes in the same folder: file systems without owners, and those of
-    /// another machine, know one for all.
+    /// The owner of what this process makes there: file systems without owners, or remote ones, know one.
     private static func owner(besides path: String) -> uid_t? {
         let probe = "\(path).\(String(UInt64.random(in: 0 ... .max), radix: 36))"
         let number = open(probe, O_WRONLY | O_CREAT | O_EXCL | flags, 0o600)

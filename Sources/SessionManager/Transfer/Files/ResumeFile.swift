@@ -28,9 +28,7 @@ struct ResumeFile: Sendable {
         return try? stamped.record.with(receivedBytes: stamped.trustedBytes(of: size))
     }
 
-    /// Replaces the record, readable by this user alone: a URL may hold a password or a signature.
-    ///
-    /// - Parameter isSynced: whether it has to outlast a loss of power.
+    /// Replaces the record, readable by this user alone for its URL; `isSynced` to outlast a loss of power.
     func write(_ record: ResumeRecord, isSynced: Bool) throws(SessionError) {
         let copy = "\(path).new"
         let text = try StampedRecord(record).encodedAsField()
@@ -70,9 +68,8 @@ struct ResumeFile: Sendable {
 
 /// A ``ResumeRecord`` and the boot in which it was written.
 ///
-/// What write(2) has taken outlives a process that is killed, and is in order: within a boot the partial
-/// file's own length counts. After a loss of power a file may have its length without its content: then only
-/// the record's `receivedBytes` count, which were synced.
+/// What write(2) has taken outlives a killed process: within a boot the partial file's own length counts.
+/// After a loss of power a file may lack its content: then only the record's synced `receivedBytes` count.
 package struct StampedRecord: Equatable {
     package var record: ResumeRecord
     /// ``BootIdentifier``; empty where none was stored.
@@ -82,17 +79,14 @@ package struct StampedRecord: Equatable {
         (self.record, self.boot) = (record, boot)
     }
 
-    /// Nil for anything but the two forms.
-    ///
-    /// The boot is a field of the record (``ResumeFile``), or on a line of its own (`reach get`).
+    /// Nil for anything but the forms of ``ResumeFile`` (the boot as a field) and `reach get` (as a line).
     package init?(_ text: Data) {
         let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         guard let first = lines.first.map({ Data($0) }), let record = try? ResumeRecord(encoded: first) else {
             return nil
         }
         let field = (try? JSONDecoder().decode(Stamp.self, from: first))?.boot
-        self.init(
-            record, boot: field ?? (lines.count > 1 ? String(decoding: lines[1], as: UTF8.self) : ""))
+        self.init(record, boot: field ?? (lines.count > 1 ? String(decoding: lines[1], as: UTF8.self) : ""))
     }
 
     /// The record as JSON on one line, the boot on the next.

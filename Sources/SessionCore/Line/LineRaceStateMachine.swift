@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decides whether the line behind a connection is dead, and over which uplink its transfers go on.
+///
+/// A connection that is owed an acknowledgement may be slow, lossy or dead. So its server is tried over each
+/// other uplink, and over the connection's own line as well: several SYNs at short intervals, since one may
+/// be lost. An answer there means that the line works. The transfers move only where another uplink reaches
+/// the server, and the own line has stayed silent to all of it.
+///
+/// | state | suspected | heard | own line answers | an uplink answers | all uplinks fail | time |
+/// |---|---|---|---|---|---|---|
+/// | quiet | race | – | – | – | – | – |
+/// | racing | – | quiet, end | answered, end | remembered | failed, end | next SYN, or move |
+/// | answered | race after 30 s; reconnect after an outage | quiet | – | – | – | – |
+/// | failed | race after the pause | quiet | – | – | – | – |
+///
+/// Instants are nanoseconds of a monotonic clock.
+package struct LineRaceStateMachine: ~Copyable, Sendable {
+    package enum Action: Sendable, Equatable {
+        case nothing
+        /// The server is tried over each other uplink, and once over the own line.
+        case begin
+        /// The server is tried once more over the own line.
+        case tryOwnLine
+        /// All tries are given up.
+        case end
+        /// All tries are given up, and the transfers go on over this uplink.
+        case move(to: Int)
+        /// The line works again, and the connection does not: its transfers connect anew.
+        case reconnect
+    }
+
+    private struct Race {
+        /// Tries over the own line so far.
+        var tries = 1
+        /// When the next one is due, or the decision.
+        var next: Int64
+        /// Not before this time is the line dead.
+        var earliest: Int64
+        /// The first uplink that has answered.
+        var winner: Int?
+        /// Uplinks that have neither answered nor failed.
+        var open: Int
+    }
+
+    private enum State {
+        case quiet
+        case racing(Race)
+        /// The own line answers; after an outage the connection is given up if it stays deaf.
+        case answered(at: Int64, wasOut: Bool)
+        /// No uplink reaches the server.
+        case failed(retryAt: Int64)
+    }
+
+    /// How many tries over the own line have to fail: with a fifth of all packets lost in each direction, a
+    /// line that works fails all of them once in 200,000 races.
+    package static let triesNeeded = 12
+    /// The time between two tries: 25 ms.
+    package static let interval: Int64 = 25_000_000
+    /// The least time that the last try may take: 100 ms.
+    package static let leastWait: Int64 = 100_000_000
+    /// How long a connection may stay deaf on a line that answers: 30 s, and 1 s after an outage.
+    package static let deafOnGoodLine: Int64 = 30_000_000_000
+    package static let deafAfterOutage: Int64 = 1_000_000_000
+    private static let firstPause: Int64 = 1_000_000_000
+    private static let longestPause: Int64 = 15_000_000_000
+
+    private var state = State.quiet
+    private var pause = Self.firstPause
+
+    package init() {}
+
+    /// When ``timeCame(at:)`` is to be called; nil for never.
+    package var nextDeadline: Int64? {
+        if case .racing(let race) = state { race.next } else { nil }
+    }
+
+    package var isRacing: Bool {
+        if case .racing = state { true } else { false }
+    }
+
+    /// The connection is deaf at this look.
+    ///
+    /// - Parameters:
+    ///   - uplinks: The number of other uplinks, at least 1.
+    ///   - wait: How long an answer over the own line may take.
+    package mutating func suspected(uplinks: Int, wait: Int64, at now: Int64) -> Action {
+        switch state {
+        case .racing: return .nothing
+        case .quiet: return begin(uplinks, wait, now)
+        case .answered(let then, let wasOut):
+            if wasOut { return now &- then >= Self.deafAfterOutage ? reconnect() : .nothing }
+            return now &- then >= Self.deafOnGoodLine ? begin(uplinks, wait, now) : .nothing
+        case .failed(let retryAt): return now >= retryAt ? begin(uplinks, wait, now) : .nothing
+        }
+    }
+
+    /// The connection has been acknowledged again, or is not used any more.
+    package mutating func heard() -> Action {
+        defer { (state, pause) = (.quiet, Self.firstPause) }
+        return isRacing ? .end : .nothing
+    }
+
+    /// The server has answered over the own line.
+    package mutating func ownLineAnswered(at now: Int64) -> Action {
+        guard isRacing else { return .nothing }
+        state = .answered(at: now, wasOut: pause > Self.firstPause)
+        pause = Self.firstPause
+        return .end
+    }
+
+    /// The server has answered over an uplink.
+    package mutating func answered(_ uplink: Int, at now: Int64) -> Action {
+        guard case .racing(var race) = state else { return .nothing }
+        race.open -= 1
+        race.winner = race.winner ?? uplink
+        if race.next == .max { race.next = now }
+        state = .racing(race)
+        return timeCame(at: now)
+    }
+
+    /// The server has not answered over an uplink.
+    package mutating func failed(at now: Int64) -> Action {
+        guard case .racing(var race) = state else { return .nothing }
+        race.open -= 1
+        state = .racing(race)
+        guard race.open == 0, race.winner == nil else { return .nothing }
+        state = .failed(retryAt: now &+ pause)
+        pause = min(pause &* 2, Self.longestPause)
+        return .end
+    }
+
+    package mutating func timeCame(at now: Int64) -> Action {
+        guard case .racing(var race) = state, race.next <= now else { return .nothing }
+        if race.tries < Self.triesNeeded {
+            race.tries += 1
+            race.next = now &+ (race.tries < Self.triesNeeded ? Self.interval : Self.leastWait)
+            state = .racing(race)
+            return .tryOwnLine
+        }
+        guard now >= race.earliest else {
+            race.next = race.earliest
+            state = .racing(race)
+            return .nothing
+        }
+        guard let winner = race.winner else {
+            // The answer of an uplink decides, or its failure.
+            race.next = .max
+            state = .racing(race)
+            return .nothing
+        }
+        (state, pause) = (.quiet, Self.firstPause)
+        return .move(to: winner)
+    }
+
+    private mutating func begin(_ uplinks: Int, _ wait: Int64, _ now: Int64) -> Action {
+        state = .racing(Race(next: now &+ Self.interval, earliest: now &+ wait, open: uplinks))
+        return .begin
+    }
+
+    private mutating func reconnect() -> Action {
+        state = .quiet
+        return .reconnect
+    }
+}

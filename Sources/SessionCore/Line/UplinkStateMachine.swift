@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The traffic that would go over a dead line goes over another uplink.
+package struct Detour: Sendable, Equatable {
+    /// The interface whose line is dead.
+    package var line: String
+    /// The interface that is used instead.
+    package var uplink: String
+    package var isWiFi = false
+    package var isWired = false
+    package var isExpensive = false
+    /// Why, for a person.
+    package var sentence: String
+
+    package init(line: String, uplink: String, sentence: String) {
+        self.line = line
+        self.uplink = uplink
+        self.sentence = sentence
+    }
+}
+
+/// Decides which uplink carries what goes beyond the router: the kernel's choice while its line works, else
+/// the one that was found to reach the server.
+///
+/// A dead line is tried again with pauses that double, by connections alone. Traffic returns when the line
+/// has answered several times in a row and for a while; the while doubles where the line keeps dying. Routes
+/// are never changed. Instants are nanoseconds of a monotonic clock.
+package struct UplinkStateMachine: ~Copyable, Sendable {
+    package struct Timing: Sendable, Equatable {
+        /// The pause before a dead line is tried for the first time; doubled with each failure.
+        package var firstPause: Int64 = 2_000_000_000
+        package var longestPause: Int64 = 60_000_000_000
+        /// The pause after a success.
+        package var successPause: Int64 = 2_000_000_000
+        /// How many successes in a row are needed.
+        package var successes = 3
+        /// How long they have to last.
+        package var settle: Int64 = 5_000_000_000
+        /// The most that it becomes for a line that keeps dying.
+        package var longestSettle: Int64 = 160_000_000_000
+        /// A line that dies again within this time counts as one that keeps dying.
+        package var flapWindow: Int64 = 300_000_000_000
+
+        package init() {}
+    }
+
+    package enum Action: Sendable, Equatable {
+        case nothing
+        /// The dead line is to be tried; the answer comes back by ``tried(_:at:)``.
+        case tryLine(Detour)
+        /// ``detour`` has changed.
+        case changed
+    }
+
+    private struct Recovery {
+        var next: Int64
+        var pause: Int64
+        var successes = 0
+        var firstSuccess: Int64 = 0
+        var isTrying = false
+    }
+
+    private var state: (detour: Detour, recovery: Recovery)?
+    private let timing: Timing
+    private var settle: Int64
+    private var lastDeath = Int64.min
+    /// The interface and the generation of the kernel's choice.
+    private var choice: (interface: String?, generation: UInt64) = (nil, 0)
+
+    package init(timing: Timing = Timing()) {
+        self.timing = timing
+        settle = timing.settle
+    }
+
+    /// Where traffic goes instead of the dead line; nil while the kernel's choice holds.
+    package var detour: Detour? { state?.detour }
+
+    /// When ``timeCame(at:)`` is to be called; nil for never.
+    package var nextDeadline: Int64? {
+        guard let state, !state.recovery.isTrying else { return nil }
+        return state.recovery.next
+    }
+
+    /// The line of an interface was found to be dead while an uplink reaches the server.
+    package mutating func lineDied(_ new: Detour, at now: Int64) -> Action {
+        if let detour, detour.uplink == new.line {
+            // The second line is dead as well.
+            guard new.uplink != detour.line else {
+                state = nil
+                return .changed
+            }
+            var next = new
+            next.line = detour.line
+            state?.detour = next
+            return .changed
+        }
+        if let detour, detour == new { return .nothing }
+        let isFlapping = lastDeath > .min && now &- lastDeath <= timing.flapWindow
+        settle = isFlapping ? min(settle &* 2, timing.longestSettle) : timing.settle
+        lastDeath = now
+        state = (new, Recovery(next: now &+ timing.firstPause, pause: timing.firstPause))
+        return .changed
+    }
+
+    /// The dead line was tried.
+    package mutating func tried(_ succeeded: Bool, at now: Int64) -> Action {
+        guard let detour = state?.detour, var recovery = state?.recovery, recovery.isTrying else { return .nothing }
+        recovery.isTrying = false
+        if succeeded {
+            if recovery.successes == 0 { recovery.firstSuccess = now }
+            recovery.successes += 1
+            recovery.pause = timing.firstPause
+            if recovery.successes >= timing.successes, now &- recovery.firstSuccess >= settle {
+                state = nil
+                return .changed
+            }
+            recovery.next = now &+ timing.successPause
+        } else {
+            recovery.successes = 0
+            recovery.next = now &+ recovery.pause
+            recovery.pause = min(recovery.pause &* 2, timing.longestPause)
+        }
+        state = (detour, recovery)
+        return .nothing
+    }
+
+    package mutating func timeCame(at now: Int64) -> Action {
+        guard let current = state, !current.recovery.isTrying, current.recovery.next <= now else {
+            return .nothing
+        }
+        state?.recovery.isTrying = true
+        return .tryLine(current.detour)
+    }
+
+    /// The kernel's choice is this now: what was found out about the line of another one is worthless.
+    package mutating func networkChanged(interface: String?, generation: UInt64) -> Action {
+        let isSame = choice.interface == interface && choice.generation == generation
+        choice = (interface, generation)
+        guard !isSame, state != nil else { return .nothing }
+        state = nil
+        return .changed
+    }
+
+    /// Nothing may be detoured any more.
+    package mutating func ended() -> Action {
+        guard state != nil else { return .nothing }
+        state = nil
+        return .changed
+    }
+}
+
+extension NetworkFacts {
+    /// The same network with what goes beyond the router going another way.
+    package func detoured(by detour: Detour?) -> NetworkFacts {
+        guard let detour else { return self }
+        var facts = self
+        facts.isDetoured = true
+        facts.alternative = detour.uplink
+        facts.isAlternativeWiFi = detour.isWiFi
+        facts.isAlternativeWired = detour.isWired
+        facts.isAlternativeExpensive = detour.isExpensive
+        facts.sentence = detour.sentence
+        return facts
+    }
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+import EventLoop
+import ReachabilityCore
+import SessionCore
+
+/// Looks at the connections of transfers that move no byte, and finds those whose line is dead; on the loop's
+/// thread.
+///
+/// Sends nothing while transfers move. A silent connection sends keepalive probes: after 1 s, then after
+/// twice as long each time one is answered, at most 30 s. One that is owed an acknowledgement goes into a
+/// ``LineRace``. Nothing is looked at where no other uplink reaches the server.
+final class LineMonitor {
+    /// A connection whose transfers have been silent.
+    private struct Watch {
+        /// Seconds before its next keepalive probe; nil where libcurl's still hold.
+        var keepalive: Int32?
+        /// When that was set.
+        var keepaliveSet: Int64 = 0
+        /// When a probe was first seen without an answer.
+        var probeSeen: Int64?
+
+        /// Adds what one look alone does not show.
+        mutating func complete(_ health: inout ConnectionHealth, at now: Int64) {
+            guard health.probes > 0 else {
+                probeSeen = nil
+                return
+            }
+            // One that was answered meanwhile was another one.
+            if let seen = probeSeen, now &- health.sinceAcknowledgement > seen { probeSeen = nil }
+            let seen = probeSeen ?? now
+            probeSeen = seen
+            health.sinceProbe = now &- seen
+        }
+    }
+
+    /// The transfers of one connection.
+    private struct Users {
+        var transfers: [Transfer]
+        var silence: Int64
+    }
+
+    private static let shortestLook: Int64 = 250_000_000
+    private static let longestKeepalive: Int32 = 30
+    private static let second: Int64 = 1_000_000_000
+    /// How long it is believed that no other uplink reaches a server, unless the network changes: 5 s.
+    private static let alonePeriod: Int64 = 5_000_000_000
+
+    private unowned let monitor: ConnectionMonitor
+    private let reactor: Reactor
+    private let turn: EngineTurn
+    private let pools: ConnectionPools
+    private let onLoss: (ConnectionMonitor.Losses) -> Void
+    private var watches: [Int32: Watch] = [:]
+    private var races: [LineRace.Server: LineRace] = [:]
+    /// The servers that no other uplink reaches, and until when that is believed.
+    private var alone: [LineRace.Server: Int64] = [:]
+    private var timer: TimerID?
+    private var deadline = Int64.max
+
+    init(
+        _ monitor: ConnectionMonitor, reactor: Reactor, turn: EngineTurn, pools: ConnectionPools,
+        onLoss: @escaping (ConnectionMonitor.Losses) -> Void
+    ) {
+        self.monitor = monitor
+        self.reactor = reactor
+        self.turn = turn
+        self.pools = pools
+        self.onLoss = onLoss
+    }
+
+    /// A transfer begins.
+    func begin() { if timer == nil { arm(at: Reactor.now &+ Self.shortestLook) } }
+
+    /// Links, addresses or routes have changed.
+    func pathsChanged() { alone = [:] }
+
+    func close() {
+        if let timer = timer.take() { _ = reactor.cancel(timer) }
+        for race in races.values { race.close() }
+        races = [:]
+        watches = [:]
+    }
+
+    private func arm(at new: Int64) {
+        deadline = new
+        if let timer, reactor.reschedule(timer, at: new) { return }
+        timer = reactor.schedule(at: new) { [unowned self] in
+            timer = nil
+            look()
+        }
+    }
+
+    // MARK: A look
+
+    private func look() {
+        let now = Reactor.now
+        var next = Int64.max
+        var silent: [Int32: Users] = [:]
+        var isNeeded = false
+        pools.forEachTransfer { transfer in
+            guard let activity = activity(of: transfer, now) else { return }
+            isNeeded = true
+            let silence = now &- activity
+            let socket = monitor.descriptor(of: transfer)
+            let limit =
+                transfer.easy.flatMap { ConnectionPair($0) } == nil
+                ? AcknowledgementRules.connectPatience : AcknowledgementRules.silence
+            guard let socket, silence >= limit else {
+                next = min(next, activity &+ limit)
+                return
+            }
+            var users = silent[socket] ?? Users(transfers: [], silence: silence)
+            users.transfers.append(transfer)
+            users.silence = min(users.silence, silence)
+            silent[socket] = users
+        }
+        endUnused(silent)
+        for (socket, users) in silent { next = min(next, look(at: socket, users, now)) }
+        guard isNeeded else { return }
+        if next < .max { arm(at: max(next, now &+ Self.shortestLook)) }
+    }
+
+    /// When a transfer that waits for the network moved its last byte; nil for one that waits for this
+    /// program.
+    private func activity(of transfer: Transfer, _ now: Int64) -> Int64? {
+        guard let easy = transfer.easy, transfer.hasSlot, !transfer.isSuspended, !transfer.isWaiting
+        else { return nil }
+        let moved = max(transfer.lastActivity, ccurl_head_last(easy.head))
+        return min(now, max(moved, monitor.descriptor(of: transfer).flatMap(monitor.opened) ?? moved))
+    }
+
+    /// Ends the probes and races of connections that are not silent any more.
+    private func endUnused(_ silent: [Int32: Users]) {
+        for socket in watches.keys where silent[socket] == nil {
+            if watches.removeValue(forKey: socket)?.keepalive != nil, monitor.server(behind: socket) != nil {
+                TCPConnection(descriptor: socket).endProbing()
+            }
+        }
+        let servers = Set(silent.keys.compactMap { monitor.server(behind: $0) })
+        for (server, race) in races where !servers.contains(server) {
+            race.heard()
+            races[server] = nil
+        }
+    }
+
+    /// Looks at a silent connection; returns when it is to be looked at again.
+    private func look(at socket: Int32, _ users: Users, _ now: Int64) -> Int64 {
+        guard let server = monitor.server(behind: socket), monitor.mayLeave(socket) else { return .max }
+        var watch = watches[socket] ?? Watch()
+        defer { watches[socket] = watch }
+        let connection = TCPConnection(descriptor: socket)
+        guard var health = connection.health(keepaliveIdle: watch.keepalive) else { return .max }
+        watch.complete(&health, at: now)
+        switch AcknowledgementRules.verdict(health, silence: users.silence) {
+        case .silent:
+            races[server]?.heard()
+            guard let end = hasOtherUplinks(server, now) ? nil : alone[server] else {
+                return probe(connection, health, &watch, now)
+            }
+            return end
+        case .waiting: return now &+ Self.shortestLook
+        case .deaf:
+            guard hasOtherUplinks(server, now) else { return alone[server] ?? .max }
+            suspect(server, users, health, now)
+            return now &+ Self.shortestLook
+        }
+    }
+
+    /// Has a silent connection send keepalive probes, each pause twice the one before.
+    private func probe(
+        _ connection: TCPConnection, _ health: ConnectionHealth, _ watch: inout Watch, _ now: Int64
+    ) -> Int64 {
+        if let keepalive = watch.keepalive {
+            if now &- watch.keepaliveSet > Int64(keepalive) &* Self.second &+ Self.second / 2 {
+                watch.keepalive = min(keepalive * 2, Self.longestKeepalive)
+                watch.keepaliveSet = now
+                connection.probe(after: watch.keepalive ?? 1)
+            }
+        } else {
+            watch.keepalive = 1
+            watch.keepaliveSet = now
+            connection.probe(after: 1)
+        }
+        let idle = Int64(watch.keepalive ?? 1) &* Self.second
+        return now &+ max(Self.shortestLook, idle &- health.sinceAcknowledgement &+ Self.shortestLook)
+    }
+
+    private func hasOtherUplinks(_ server: LineRace.Server, _ now: Int64) -> Bool {
+        if let end = alone[server], now < end { return false }
+        if races[server] != nil { return true }
+        let isAlone = monitor.uplinks(besides: server).isEmpty
+        alone[server] = isAlone ? now &+ Self.alonePeriod : nil
+        return !isAlone
+    }
+
+    // MARK: A race
+
+    private func suspect(
+        _ server: LineRace.Server, _ users: Users, _ health: ConnectionHealth, _ now: Int64
+    ) {
+        guard let control = turn.control else { return }
+        let uplinks = monitor.uplinks(besides: server).filter { uplink in
+            let detour = Detour(server, uplink)
+            return users.transfers.contains { $0.delegate?.transferMayUse($0, detour) == true }
+        }
+        guard !uplinks.isEmpty, let transfer = users.transfers.first else { return }
+        let race =
+            races[server]
+            ?? LineRace(server, on: reactor, control: control) { [unowned self] in ended(server, $0) }
+        races[server] = race
+        race.suspected(
+            UplinkTrial.request(like: transfer.request), over: uplinks, wait: wait(for: health, server, users))
+    }
+
+    /// How long an answer over the own line may take.
+    ///
+    /// A SYN has no round-trip time yet: that of other connections over the line counts, and without one the
+    /// patience for connections that are made.
+    private func wait(
+        for health: ConnectionHealth, _ server: LineRace.Server, _ users: Users
+    ) -> Int64 {
+        if health.isConnected { return 2 &* (health.roundTrip &+ 4 &* health.roundTripVariation) }
+        guard let roundTrip = monitor.roundTrip(over: server.interface) else {
+            return max(0, AcknowledgementRules.patience &- users.silence)
+        }
+        return 3 &* roundTrip
+    }
+
+    private func ended(_ server: LineRace.Server, _ result: LineRace.Result) {
+        races[server] = nil
+        var losses: ConnectionMonitor.Losses
+        switch result {
+        case .move(let uplink):
+            let detour = Detour(server, uplink)
+            losses = monitor.giveUp(server, detour.sentence)
+            losses.detour = detour
+        case .reconnect:
+            losses = monitor.giveUp(
+                server, "\(server.name) works again, but the connection to \(server.peer.address) does not")
+        }
+        for socket in losses.dead.keys { watches[socket] = nil }
+        onLoss(losses)
+    }
+}
+
+extension Detour {
+    fileprivate init(_ server: LineRace.Server, _ uplink: Uplink) {
+        self.init(
+            line: server.name, uplink: uplink.name,
+            sentence:
+                "\(server.name): nothing comes back from behind it; \(server.peer.address) answers through \(uplink.name)"
+        )
+        isWiFi = uplink.isWiFi
+        isWired = uplink.isWired
+        isExpensive = uplink.isExpensive
+    }
+}

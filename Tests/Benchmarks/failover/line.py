@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Part line: the line behind the preferred router dies, and the router stays; who goes on, and who moves without need."""
+import os
+import statistics
+import subprocess
+import sys
+
+from harness.process import ENVIRONMENT
+from harness.report import number
+
+from . import failover as parts
+from . import lab as paths
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BAR_GAP = 4000
+SILENCE = 55  # seconds; get gives up after 60 s without a byte
+
+
+def downloads(report, programs, lab, scale, tls):
+    rows = []
+    for client in parts.clients(programs):
+        gaps = []
+        for _ in range(scale.dead_lines if client.ours else 1):
+            r = parts.download(lab, client, parts.one_cut(lab, paths.dead_line))
+            gaps.append(r)
+        gap = statistics.median(r['gap'] for r in gaps) if all(r['gap'] for r in gaps) else None
+        worst = max((r['gap'] or 0 for r in gaps), default=None)
+        same = all(r['identical'] for r in gaps)
+        rows.append([client.title, 'download', str(len(gaps)), number(gap, 0), number(worst, 0) if gap else '–', 'yes' if same else 'no', gaps[-1]['end']])
+        if client.ours:
+            report.bar('line', f'{client.title}: gap, median of {len(gaps)}', gap, BAR_GAP, 'ms', 0)
+            report.claim('line', f'{client.title}: identical', same)
+            report.bar('line', f'{client.title}: fetched twice', max(r['twice'] or 0 for r in gaps), 0, 'bytes', 0)
+    for title, run, chosen, wire in (('download, https', parts.download, parts.clients(programs), tls), ('upload', parts.upload, parts.uploaders(programs), None)):
+        for client in chosen:
+            if client.ours:
+                r = run(lab, client, parts.one_cut(lab, paths.dead_line), wire)
+                rows.append([client.title, title, '1', number(r['gap'], 0), '–', 'yes' if r['identical'] else 'no', r['end']])
+                parts.judge(report, f'{client.title}, {title}', r, BAR_GAP, counts_twice=False, part='line')
+    report.section(
+        'The line behind the router dies',
+        f'8 MiB at 1 MiB/s; the preferred router drops everything but its own after {parts.CUT_AFTER} s, and nothing is configured. *Gap*: until the '
+        'next request reaches the server.', ['client', 'what', 'runs', 'gap ms', 'worst ms', 'identical', 'end'], rows, words=2)
+
+
+def alarms(report, programs, lab, scale):
+    """Transfers from servers that are alive, in every way that looks dead for a while: none may move."""
+    rows = []
+    for title, query, loss in (('silent for 55 s', f'silent={SILENCE}', 0), ('a byte a second', f'drip={SILENCE}', 0),
+                               ('answers after 2 s', 'late=2', 0), ('20 % of all packets lost', 'plain=262144', 20)):
+        paths.prepare(lab)
+        server = subprocess.Popen(['ip', 'netns', 'exec', lab.far, sys.executable, '-B', os.path.join(HERE, 'alive.py'), paths.ADDRESS, '8080'],
+                                  stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, env=ENVIRONMENT)
+        server.stdout.readline()
+        if loss:
+            paths.lossy(lab, loss)
+        url = f'http://{paths.ADDRESS}:8080/?{query}'
+        command = lab.inside(programs.reach, 'get', '-q', '-m', '0', url, '-o', '/dev/null')
+        processes = [subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=parts.QUIET)
+                     for _ in range(scale.alarms)]
+        codes = [parts.finish(process, 400) for process in processes]
+        server.terminate()
+        peers = server.stdout.read().split()
+        server.wait()
+        moved = sum(peer != lab.own(paths.FIRST) for peer in peers)
+        rows.append([title, str(len(codes)), str(sum(code == 0 for code in codes)), str(len(peers)), str(moved)])
+        report.bar('line', f'{title}: transfers that moved', moved, 0, digits=0)
+        report.claim('line', f'{title}: all complete', all(code == 0 for code in codes))
+    report.section('Servers that are alive', 'Downloads side by side from a server that looks dead for a while, with a second uplink that works.',
+                   ['server', 'transfers', 'complete', 'requests', 'over the second uplink'], rows)
+
+
+def line(report, programs, lab, scale):
+    tls = paths.Certificate()
+    downloads(report, programs, lab, scale, tls)
+    if programs.bench:
+        parts.streams(report, programs, lab, tls, 'the line dies', paths.dead_line, BAR_GAP, 'line')
+    if programs.reach:
+        alarms(report, programs, lab, scale)
