@@ -78,18 +78,33 @@ package final class Service {
         var change = CommittedChange(
             update, since: context.age.since, wall: wall, instant: MonotonicInstant(nanoseconds: Reactor.now))
         change.internet = context.internet
+        change.uplinks = context.uplinks
+        change.portal = context.portal
         if change.event == .status { context.statusChanges += 1 }
         context.current = change
         for component in begun { component.statusChanged(change) }
     }
 
-    private func found(_ internet: InternetState?) {
-        guard phase == .running, internet != context.internet else { return }
-        context.internet = internet
+    private func found(_ findings: InternetFindings?) {
+        guard phase == .running else { return }
+        let former = context.internet.map {
+            InternetFindings($0, uplinks: context.uplinks)
+        }
+        let changed = findings?.changes(since: former) ?? []
+        let isSame =
+            findings?.state == former?.state && findings?.portal == context.portal
+            && changed.isEmpty && findings?.uplinks.count ?? 0 == former?.uplinks.count ?? 0
+        context.internet = findings?.state
+        context.uplinks = findings?.uplinks ?? []
+        context.portal = findings?.portal
         guard var change = context.current else { return }
-        change.internet = internet
+        change.internet = context.internet
+        change.uplinks = context.uplinks
+        change.portal = context.portal
         context.current = change
+        guard !isSame else { return }
         change.isInternet = true
+        change.changedUplinks = changed
         for component in begun { component.internetChanged(change) }
     }
 

@@ -25,6 +25,7 @@ package final class ServiceContext {
             guard var change = newest else { return nil }
             correctAge()
             change.since = age.since
+            change.uplinks = uplinks
             return change
         }
         set { newest = newValue }
@@ -36,8 +37,24 @@ package final class ServiceContext {
     package internal(set) var statusChanges: UInt64 = 0
     /// The state of the internet; nil without a probe.
     package var internet: InternetState?
+    /// What was found behind each uplink; empty without a probe.
+    ///
+    /// The times are adjusted when the wall clock is set.
+    package internal(set) var uplinks: [UplinkInternet] {
+        get {
+            var uplinks = foundUplinks
+            guard !uplinks.isEmpty else { return [] }
+            let (wall, boot) = (wallClock().nanoseconds, bootClock())
+            for index in uplinks.indices { uplinks[index].correct(wall: wall, boot: boot) }
+            return uplinks
+        }
+        set { foundUplinks = newValue }
+    }
+    private var foundUplinks: [UplinkInternet] = []
+    /// Where to sign in to the network in use, if that is known.
+    package internal(set) var portal: String?
     /// Called with the probe's result; set by the service.
-    var internetFound: ((InternetState?) -> Void)?
+    var internetFound: ((InternetFindings?) -> Void)?
 
     /// Adjusts since when the status holds, if the wall clock was set.
     func correctAge() {
@@ -46,7 +63,12 @@ package final class ServiceContext {
     }
 
     /// The state of the internet has changed; nil where it is not probed any more.
-    package func notify(internet: InternetState?) { internetFound?(internet) }
+    package func notify(internet: InternetState?) {
+        notify(findings: internet.map { InternetFindings($0) })
+    }
+
+    /// The probe has found something else; nil where there is none any more.
+    package func notify(findings: InternetFindings?) { internetFound?(findings) }
 
     package init(
         reactor: Reactor, manager: ReachabilityManager, stateDirectory: String,

@@ -15,6 +15,12 @@ package struct CommittedChange: Sendable, Equatable {
     package let instant: MonotonicInstant
     /// The state of the internet; nil without a probe.
     package var internet: InternetState?
+    /// What was found behind each uplink; empty without a probe.
+    package var uplinks: [UplinkInternet] = []
+    /// Where to sign in to the network in use, if that is known.
+    package var portal: String?
+    /// The uplinks whose state has changed, where only the internet has.
+    package var changedUplinks: [UplinkInternet] = []
     /// Whether only the state of the internet has changed, and neither status nor path.
     package var isInternet = false
 
@@ -38,6 +44,8 @@ package struct CommittedChange: Sendable, Equatable {
     package var report: Report {
         var report = Report(update, since: since, host: nil)
         report.internet = internet
+        report.uplinks = uplinks
+        report.portal = portal
         if isInternet { report.change = Report.Change(event: .path, previous: status, isInternet: true) }
         return report
     }

@@ -94,12 +94,14 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
             return reportFailure(error, session)
         }
         let state = state
+        var delegate = MonitorDelegate(
+            publish: { state.publish($0, session: session) },
+            refresh: { state.refresh($0, session: session) },
+            record: { state.record($0, $1, $2, session: session) })
+        delegate.linkReceiver = { state.linkReceiver(session: session) }
         let monitor = MonitorHandle(
             target: target, configuration: configuration, environment: environment, reactor: reactor,
-            delegate: MonitorDelegate(
-                publish: { state.publish($0, session: session) },
-                refresh: { state.refresh($0, session: session) },
-                record: { state.record($0, $1, $2, session: session) }))
+            delegate: delegate)
         // Nothing starts after a stop on another thread; a stop from now on finds the monitor.
         let isCurrent = self.monitor.withLock { current in
             guard state.isCurrent(session) else { return false }
@@ -214,6 +216,20 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
         let state = state
         let token = state.add(ObserverQueue(queue: queue, observer: observer))
         return ReachabilityObservation { state.remove(token) }
+    }
+
+    /// Adds an observer of all links but loopback; it must not block, and is called on the loop's thread or
+    /// on the caller's.
+    ///
+    /// It gets their reports soon, and whenever an evaluation finds others: also where the path in use stays
+    /// as it is. While there is such an observer, each evaluation asks the kernel for all links.
+    package func observeLinks(
+        _ observer: @escaping @Sendable ([LinkReport]) -> Void
+    ) -> ReachabilityObservation {
+        let state = state
+        let token = state.addLinkObserver(observer)
+        reevaluate()
+        return ReachabilityObservation { state.removeLinkObserver(token) }
     }
 
     /// Adds an observer that never blocks; it is called on the thread of the update.

@@ -28,6 +28,9 @@ final class ReachabilityState: Sendable {
         var reportedLimitations: MonitorLimitations = []
         var limitationBlock: (@Sendable (MonitorLimitations) -> Void)?
         var observers = SubscriberList<Observer>()
+        var linkObservers = SubscriberList<@Sendable ([LinkReport]) -> Void>()
+        /// The links that the link observers know; nil before the first report.
+        var observedLinks: [LinkReport]?
     }
 
     private let state = Mutex(Values())
@@ -87,6 +90,7 @@ final class ReachabilityState: Sendable {
             state.status = .unknown
             state.path = .notMonitoring
             state.links = []
+            state.observedLinks = nil
             state.limitations = []
             return state.observers.all
         }
@@ -166,6 +170,35 @@ final class ReachabilityState: Sendable {
         }
         queue.deliver()
         return token
+    }
+
+    /// Adds an observer of all links, which gets their reports when they are known, and whenever they change.
+    func addLinkObserver(_ observer: @escaping @Sendable ([LinkReport]) -> Void) -> Int {
+        let (token, known) = state.withLock { ($0.linkObservers.add(observer), $0.observedLinks) }
+        if let known { observer(known) }
+        return token
+    }
+
+    func removeLinkObserver(_ token: Int) {
+        state.withLock { state in
+            state.linkObservers.remove(token)
+            if state.linkObservers.isEmpty { state.observedLinks = nil }
+        }
+    }
+
+    /// Takes the reports on all links of session `session`; nil without an observer of them.
+    func linkReceiver(session: UInt64) -> (@Sendable ([LinkReport]) -> Void)? {
+        guard state.withLock({ !$0.linkObservers.isEmpty }) else { return nil }
+        return { [self] links in
+            let observers = state.withLock { state -> [@Sendable ([LinkReport]) -> Void] in
+                guard state.isMonitoring, state.session == session, state.observedLinks != links else {
+                    return []
+                }
+                state.observedLinks = links
+                return state.linkObservers.all
+            }
+            for observer in observers { observer(links) }
+        }
     }
 
     /// Removes an observer; no call to it begins afterwards.

@@ -41,6 +41,8 @@ package struct MonitorDelegate: Sendable {
     package var refresh: @Sendable (ReachabilityPath) -> Void
     /// The counters, and the failure and limitations of the monitoring itself.
     package var record: @Sendable (MonitorCounters, ReachabilityError?, MonitorLimitations) -> Void
+    /// Takes the reports on all links after each evaluation; nil while no observer wants them.
+    package var linkReceiver: @Sendable () -> (@Sendable ([LinkReport]) -> Void)? = { nil }
 
     package init(
         publish: @escaping @Sendable (ReachabilityUpdate) -> Void,

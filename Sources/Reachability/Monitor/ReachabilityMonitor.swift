@@ -189,6 +189,11 @@ final class ReachabilityMonitor {
             handleGeneration(in: action)
             // After publishing: the snapshot then includes the answers that the link reports depend on.
             environment.recorder?(.evaluated(evaluation.snapshot, at: now, took: .nanoseconds(took)))
+            if let receive = delegate.linkReceiver(),
+                let links = try? evaluation.linkReports(evaluator, kernel)
+            {
+                receive(links)
+            }
         } catch {
             environment.recorder?(.unanswered(error, at: now))
             publish(machine.evaluationFailed(error, at: now)) { nil }

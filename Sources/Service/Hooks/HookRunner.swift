@@ -4,6 +4,7 @@ package import EventLoop
 import Glibc
 import ReachabilityCore
 package import ServiceCore
+import SessionCore
 
 /// Runs the programs of the hooks directory at each change, one at a time.
 package final class HookRunner: ServiceComponent {
@@ -16,6 +17,8 @@ package final class HookRunner: ServiceComponent {
     private var directory: HookDirectory?
     private var process: HookProcess?
     private var current = ""
+    /// The state of the internet in the last change.
+    private var internet: InternetState?
     /// The directory's last refusals, which are reported once and not with each change.
     private var refusals: Set<String> = []
     private var end: (() -> Void)?
@@ -35,6 +38,13 @@ package final class HookRunner: ServiceComponent {
         guard !settings.directory.isEmpty else { return }
         perform(machine.changed(change))
         counters.hooksSkipped = machine.skipped
+    }
+
+    package func internetChanged(_ change: CommittedChange) {
+        defer { internet = change.internet }
+        // The first answer is news, that none has come yet is not.
+        let isNews = change.internet != internet && (internet != nil || change.internet != .unknown)
+        if isNews || !change.changedUplinks.isEmpty { statusChanged(change) }
     }
 
     package func reload(_ configuration: ServiceConfiguration) {

@@ -7,7 +7,7 @@ package import ServiceCore
 import SessionCore
 import SessionManager
 
-/// Probes the internet behind the path, if the configuration names a server.
+/// Probes the internet behind the path and behind each other uplink, if the configuration names a server.
 package final class InternetWatcher: ServiceComponent {
     package let name = "internet"
     private var settings: ServiceConfiguration.Probe
@@ -42,12 +42,12 @@ package final class InternetWatcher: ServiceComponent {
         number += 1
         let (here, number) = (LoopBound(self, to: context.reactor), number)
         self.probe = probe
-        observation = probe.observe { state in here.perform { $0.found(state, number) } }
+        observation = probe.observeFindings { found in here.perform { $0.found(found, number) } }
         probe.start()
     }
 
-    private func found(_ state: InternetState, _ number: Int) {
-        if number == self.number, probe != nil { context?.notify(internet: state) }
+    private func found(_ findings: InternetFindings, _ number: Int) {
+        if number == self.number, probe != nil { context?.notify(findings: findings) }
     }
 
     private func end() {
@@ -55,11 +55,14 @@ package final class InternetWatcher: ServiceComponent {
         observation = nil
         probe?.stop()
         probe = nil
-        context?.notify(internet: nil)
+        context?.notify(findings: nil)
     }
 
     package var stateLine: String? {
-        probe.map { "\($0.configuration.url.absoluteString) says \($0.state)" }
+        guard let probe else { return nil }
+        let words = "\(probe.configuration.url.absoluteString) says \(probe.state)"
+        let uplinks = InternetSentence.text(probe.uplinks, boot: context?.bootClock())
+        return uplinks.map { "\(words): \($0)" } ?? words
     }
 
     package func stop(_ done: @escaping () -> Void) {
@@ -80,5 +83,6 @@ extension InternetProbeConfiguration {
                 statusCodes: status == 0 ? .successful : [status...status],
                 body: settings.body.isEmpty ? nil : settings.body))
         fullPause = settings.interval
+        expensivePause = settings.expensiveInterval > .zero ? settings.expensiveInterval : nil
     }
 }

@@ -14,6 +14,8 @@ package final class ChangeLogger: ServiceComponent {
     private var context: ServiceContext?
     private var timer: TimerID?
     private var statusBegan: MonotonicInstant?
+    /// The last line's state of the internet.
+    private var internet: InternetState?
 
     /// - Parameter sink: the destination, whose level a changed configuration sets; nil if not owned.
     package init(_ settings: ServiceConfiguration.Log, counters: ServiceCounters, sink: LogSink? = nil) {
@@ -39,8 +41,8 @@ package final class ChangeLogger: ServiceComponent {
     }
 
     package func internetChanged(_ change: CommittedChange) {
-        guard let internet = change.internet else { return }
-        context?.log(.notice, "internet \(internet): \(internet.explanation)")
+        for line in ChangeSentence.internet(change, after: internet) { context?.log(.notice, line) }
+        internet = change.internet
     }
 
     package func reload(_ configuration: ServiceConfiguration) {

@@ -135,6 +135,7 @@ package final class MetricsReporter: ServiceComponent {
         metrics.delivers = delivers?()
         metrics.transfers = transfers?()
         metrics.internet = context.internet
+        metrics.uplinks = context.uplinks
         return metrics.text
     }
 

@@ -33,6 +33,8 @@ package struct ServiceConfiguration: Sendable, Equatable {
         /// Empty for anything.
         package var body = ""
         package var interval: Duration = .seconds(600)
+        /// Zero for not at all while the preferred uplink works.
+        package var expensiveInterval: Duration = .zero
 
         package init() {}
     }

@@ -59,6 +59,10 @@ extension ServiceOption {
             "probe.interval", .duration(.seconds(10) ... .seconds(86_400)),
             "How long after the expected answer it is asked again; after others, and on a new path, sooner.",
             { .duration($0.probe.interval) }, set: { $0.probe.interval = $1.duration }),
+        ServiceOption(
+            "probe.expensive-interval", .duration(.zero ... .seconds(604_800)),
+            "How long after an answer it is asked again over an expensive uplink that is not in use; 0 for only while the preferred uplink fails.",
+            { .duration($0.probe.expensiveInterval) }, set: { $0.probe.expensiveInterval = $1.duration }),
     ]
 
     private static let outbox: [ServiceOption] = [

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ReachabilityCore
+import SessionCore
 
 /// The input of a hook: the arguments `status wlan0`, and further values in the environment.
 package struct HookEvent: Sendable, Equatable {
     /// Whether the status changed; else only the path did.
     package private(set) var isStatus: Bool
+    /// Whether only what is behind the uplinks changed, and neither status nor path.
+    package private(set) var isInternet: Bool
     /// The status of the hooks' last event; nil for the first event.
     package private(set) var previous: ReachabilityStatus?
     package private(set) var change: CommittedChange
@@ -14,7 +17,8 @@ package struct HookEvent: Sendable, Equatable {
 
     /// - Parameter reported: the status of the hooks' last event; nil for none.
     package init(_ change: CommittedChange, reported: ReachabilityStatus? = nil) {
-        isStatus = reported.map { $0 != change.status } ?? (change.event != .path)
+        isStatus = reported.map { $0 != change.status } ?? (change.event != .path && !change.isInternet)
+        isInternet = change.isInternet
         previous = reported ?? change.previous
         self.change = change
         skipped = 0
@@ -23,15 +27,34 @@ package struct HookEvent: Sendable, Equatable {
     /// Replaces this change, which no hook has got yet; a status that came and went is no change.
     package mutating func supersede(with newer: CommittedChange) {
         isStatus = previous.map { $0 != newer.status } ?? true
+        isInternet = isInternet && newer.isInternet
+        let changed = change.changedUplinks.filter { old in
+            !newer.changedUplinks.contains { $0.interface == old.interface }
+        }
         change = newer
+        // An uplink that changed in a skipped change counts, with its newest state.
+        change.changedUplinks += changed.compactMap { old in
+            newer.uplinks.first { $0.interface == old.interface }
+        }
         skipped += 1
     }
 
     /// The first argument.
-    package var word: String { isStatus ? "status" : "path" }
+    package var word: String { isStatus ? "status" : isInternet ? "internet" : "path" }
 
     /// The second argument: the interface in use, or the one in the reason; "none" without either.
-    package var interface: String { change.path.interface ?? change.reason.interface ?? "none" }
+    ///
+    /// Of the event `internet` it is the uplink whose state has changed.
+    package var interface: String {
+        uplink?.interface ?? change.path.interface ?? change.reason.interface ?? "none"
+    }
+
+    /// The uplink that the event `internet` is about, the preferred one before others; nil for other events.
+    private var uplink: UplinkInternet? {
+        guard isInternet, !isStatus else { return nil }
+        return change.changedUplinks.first(where: \.isPreferred) ?? change.changedUplinks.first
+            ?? change.uplinks.first(where: \.isPreferred)
+    }
 
     /// The variables of a hook, beside `PATH`.
     package var environment: [(name: String, value: String)] {
@@ -52,6 +75,12 @@ package struct HookEvent: Sendable, Equatable {
             ("REACH_REASON", Self.clean(path.reason.sentence)),
             ("REACH_REASON_CODE", path.reason.code.rawValue),
             ("REACH_SKIPPED", "\(skipped)"),
+            ("REACH_INTERNET", change.internet?.rawValue ?? ""),
+            ("REACH_PORTAL", Self.clean(change.portal ?? "")),
+            ("REACH_UPLINK", uplink?.interface ?? ""),
+            ("REACH_UPLINK_INTERNET", uplink?.state.rawValue ?? ""),
+            ("REACH_UPLINK_REASON", Self.clean(uplink?.reason ?? "")),
+            ("REACH_UPLINKS", change.uplinks.map { "\($0.interface)=\($0.state)" }.joined(separator: " ")),
         ]
     }
 

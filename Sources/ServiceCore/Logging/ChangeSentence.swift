@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ReachabilityCore
+package import SessionCore
 
 /// The log's line about a committed change.
 package enum ChangeSentence {
@@ -22,6 +23,26 @@ package enum ChangeSentence {
         }
         return SafeText.clean(
             "\(head): \(path.reason.sentence) (generation \(path.generation))", unicode: true)
+    }
+
+    /// "internet full: the server answers", and "internet on wwan0 limited: no answer in 10 s" for each other
+    /// uplink whose state has changed.
+    package static func internet(_ change: CommittedChange, after former: InternetState?) -> [String] {
+        guard let internet = change.internet else { return [] }
+        let preferred = change.uplinks.first(where: \.isPreferred)
+        var lines: [String] = []
+        if internet != former {
+            var line = "internet \(internet): \(internet.explanation)"
+            if let preferred, !preferred.reason.isEmpty {
+                line += " (\(preferred.reason) on \(preferred.interface))"
+            }
+            lines.append(line)
+        }
+        for uplink in change.changedUplinks where uplink.interface != preferred?.interface {
+            let reason = uplink.reason.isEmpty ? uplink.state.explanation : uplink.reason
+            lines.append("internet on \(uplink.interface) \(uplink.state): \(reason)")
+        }
+        return lines.map { SafeText.clean($0, unicode: true) }
     }
 
     /// The priority: a loss is more urgent.

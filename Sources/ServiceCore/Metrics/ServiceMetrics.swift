@@ -49,6 +49,8 @@ package struct ServiceMetrics: Sendable {
     package var startTime = WallTime(nanoseconds: 0)
     /// Nil without a probe.
     package var internet: InternetState?
+    /// What was found behind each uplink; empty without a probe.
+    package var uplinks: [UplinkInternet] = []
     /// Nil where there is no outbox.
     package var outbox: Outbox?
     /// Whether this service delivers the outbox's entries; nil without an outbox.
@@ -75,6 +77,19 @@ package struct ServiceMetrics: Sendable {
             )
             for state in InternetState.allCases {
                 text.sample("reach_internet", [("state", state.rawValue)], .flag(state == internet))
+            }
+        }
+        if !uplinks.isEmpty {
+            text.begin(
+                "reach_uplink_internet", .gauge,
+                "What a server behind each uplink answers: 1 for the state that holds.")
+            for uplink in uplinks {
+                for state in InternetState.allCases {
+                    text.sample(
+                        "reach_uplink_internet",
+                        [("interface", uplink.interface), ("state", state.rawValue)],
+                        .flag(state == uplink.state))
+                }
             }
         }
         if let transfers {

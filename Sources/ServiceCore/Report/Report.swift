@@ -26,6 +26,12 @@ package struct Report: Sendable, Equatable {
     package var links: [LinkReport]
     /// The state of the internet; nil without a probe.
     package var internet: InternetState?
+    /// What was found behind each uplink; empty without a probe.
+    package var uplinks: [UplinkInternet] = []
+    /// Where to sign in to the network in use, if that is known.
+    package var portal: String?
+    /// The boot clock at the moment of the report, for how long something has lasted; nil if unknown.
+    package var boot: Int64?
     /// Since when the status holds, if this process has seen it begin.
     package var since: WallTime?
     /// The host that the report is about; nil for anywhere.
@@ -92,6 +98,26 @@ package struct StatusAge: Sendable {
         guard distance >= Self.slack || distance <= .zero - Self.slack else { return false }
         self.since = moved
         return true
+    }
+}
+
+extension Report {
+    /// Takes over what a probe has found.
+    package mutating func add(_ findings: InternetFindings?) {
+        internet = findings?.state
+        uplinks = findings?.uplinks ?? []
+        portal = findings?.portal
+    }
+
+    /// The sentence about the uplinks; nil where the explanation of the state says all.
+    package var internetSentence: String? {
+        guard uplinks.count > 1 || internet != .full else { return nil }
+        return InternetSentence.text(uplinks, boot: boot)
+    }
+
+    /// What was found behind a link; nil if it is no uplink, or without a probe.
+    package func uplink(_ link: LinkReport) -> UplinkInternet? {
+        uplinks.first { $0.interface == link.name }
     }
 }
 

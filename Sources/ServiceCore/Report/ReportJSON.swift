@@ -39,7 +39,9 @@ package enum ReportJSON {
         line.append(literal: ",\"links\":[")
         for position in report.links.indices {
             if position > 0 { line.append(literal: ",") }
-            links.append(report.links[position], at: position, to: &line) { write($0, to: &$1) }
+            let link = report.links[position]
+            let internet = LinkInternet(link, report)
+            links.append(link, internet, at: position, to: &line) { write($0, internet, to: &$1) }
         }
         line.field(#"],"internet":"#, report.internet?.rawValue)
         if let change = report.change {
@@ -65,12 +67,13 @@ package enum ReportJSON {
         line.field(#","tunnelUnchecked":"#, path.isTunnelUnchecked)
         line.field(#","partial":"#, path.isPartial)
         line.field(#","stale":"#, path.isStale)
+        line.field(#","portal":"#, report.portal)
         guard let steps = report.steps else { return }
         line.append(literal: ",\"explain\":")
         line.append(json: steps) { write($1, to: &$0) }
     }
 
-    private static func write(_ link: LinkReport, to line: inout TextLine) {
+    private static func write(_ link: LinkReport, _ internet: LinkInternet, to line: inout TextLine) {
         line.field(#"{"name":"#, link.name)
         line.field(#","index":"#, link.index)
         line.append(literal: ",\"medium\":\"")
@@ -82,6 +85,9 @@ package enum ReportJSON {
         line.field(#","gateway":"#, link.gateway)
         line.field(#","metric":"#, link.metric)
         line.field(#","reasonCode":"#, link.reason.code.rawValue)
+        line.field(#","internet":"#, internet.state?.rawValue)
+        line.field(#","internetSince":"#, internet.since)
+        line.field(#","internetReason":"#, internet.reason)
         line.append(literal: "}")
     }
 
@@ -94,11 +100,32 @@ package enum ReportJSON {
     }
 }
 
+/// What a report says of the internet behind a link.
+package struct LinkInternet: Sendable, Equatable {
+    /// Nil without a probe.
+    var state: InternetState?
+    /// Nil for a link that is no uplink.
+    var since: WallTime?
+    var reason: String?
+
+    package init(_ link: LinkReport, _ report: Report) {
+        guard report.internet != nil else { return }
+        guard let uplink = report.uplink(link) else {
+            state = link.isOnline ? .unknown : InternetState.none
+            return
+        }
+        state = uplink.state
+        since = WallTime(nanoseconds: uplink.wall)
+        reason = uplink.reason.isEmpty ? nil : uplink.reason
+    }
+}
+
 /// The JSON of the links as last printed: most changes leave most links unchanged, and comparing is faster
 /// than writing.
 package struct LinkFragments: Sendable {
     private struct Fragment: Sendable {
         var report: LinkReport
+        var internet: LinkInternet
         var bytes: [UInt8]
     }
 
@@ -111,17 +138,19 @@ package struct LinkFragments: Sendable {
 
     /// Appends the JSON of `report`, the `position`th link of its line; `write` writes it if it has changed.
     package mutating func append(
-        _ report: LinkReport, at position: Int, to line: inout TextLine,
+        _ report: LinkReport, _ internet: LinkInternet, at position: Int, to line: inout TextLine,
         _ write: (LinkReport, inout TextLine) -> Void
     ) {
-        if position < fragments.count, fragments[position].report == report {
+        if position < fragments.count, fragments[position].internet == internet,
+            fragments[position].report == report
+        {
             fragments[position].bytes.withUnsafeBufferPointer { line.append(bytes: $0) }
             return
         }
         let start = line.count
         write(report, &line)
         guard position < Self.limit else { return }
-        let fragment = Fragment(report: report, bytes: line.bytes(from: start))
+        let fragment = Fragment(report: report, internet: internet, bytes: line.bytes(from: start))
         if position < fragments.count { fragments[position] = fragment } else { fragments.append(fragment) }
     }
 }

@@ -11,7 +11,8 @@ package enum ServiceInterface {
         # UTC. Fields may be added; a reader ignores what it does not know.
         interface io.reach.Reachability
 
-        # One interface of the machine and what it lacks.
+        # One interface of the machine and what it lacks. internet: what a server answers over it, where one is asked; since when,
+        # and by what evidence.
         type Link (
           name: string,
           index: int,
@@ -21,7 +22,10 @@ package enum ServiceInterface {
           addresses: []string,
           gateway: ?string,
           metric: ?int,
-          reasonCode: string
+          reasonCode: string,
+          internet: ?string,
+          internetSince: ?string,
+          internetReason: ?string
         )
 
         # A question to the kernel, its answer, and what follows.
@@ -63,18 +67,21 @@ package enum ServiceInterface {
           source: ?string, gateway: ?string, ssid: ?string, signalDBm: ?int, expensive: bool, tunnel: bool,
           generation: int, reason: string, alternative: ?string, links: []Link, internet: ?string,
           host: ?string, reasonCode: string, metric: ?int, families: []string, underlay: ?string,
-          tunnelUnchecked: bool, partial: bool, stale: bool
+          tunnelUnchecked: bool, partial: bool, stale: bool,
+          portal: ?string
         )
 
         # How things are, and then every change; to be called with 'more'. A caller that does not read gets the newest
-        # change when it reads again, without those between. event: initial, status, path, internet.
+        # change when it reads again, without those between. event: initial, status, path, internet: the state of the
+        # internet behind the path or another link.
         method Monitor(statusOnly: ?bool) -> (
           schema: int, status: string, since: ?string, interface: ?string, medium: ?string, online: bool,
           source: ?string, gateway: ?string, ssid: ?string, signalDBm: ?int, expensive: bool, tunnel: bool,
           generation: int, reason: string, alternative: ?string, links: []Link, internet: ?string,
           event: string, previous: ?string,
           host: ?string, reasonCode: string, metric: ?int, families: []string, underlay: ?string,
-          tunnelUnchecked: bool, partial: bool, stale: bool
+          tunnelUnchecked: bool, partial: bool, stale: bool,
+          portal: ?string
         )
 
         # How things are and how that came about, asked afresh; for one host where one is given: a name or an address.
@@ -83,7 +90,8 @@ package enum ServiceInterface {
           source: ?string, gateway: ?string, ssid: ?string, signalDBm: ?int, expensive: bool, tunnel: bool,
           generation: int, reason: string, alternative: ?string, links: []Link, internet: ?string,
           host: ?string, reasonCode: string, metric: ?int, families: []string, underlay: ?string,
-          tunnelUnchecked: bool, partial: bool, stale: bool, explain: []Step
+          tunnelUnchecked: bool, partial: bool, stale: bool,
+          portal: ?string, explain: []Step
         )
 
         # Returns when the goal (reachable, unreachable, wifi, wired, internet) has held for so many seconds, through the
@@ -99,7 +107,8 @@ package enum ServiceInterface {
           source: ?string, gateway: ?string, ssid: ?string, signalDBm: ?int, expensive: bool, tunnel: bool,
           generation: int, reason: string, alternative: ?string, links: []Link, internet: ?string,
           host: ?string, reasonCode: string, metric: ?int, families: []string, underlay: ?string,
-          tunnelUnchecked: bool, partial: bool, stale: bool
+          tunnelUnchecked: bool, partial: bool, stale: bool,
+          portal: ?string
         )
 
         # What the status was since that time (24 hours ago where none is given), the newest last, at most limit periods.

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides when the own server is asked whether there is internet behind the path, and what follows from the
-/// answer.
+/// Decides when the own server is asked whether there is internet behind one uplink, and what follows from
+/// the answer.
 ///
 /// At once with each new path; again and again while the answer is not `full`, with pauses that double; now
-/// and then when it is. Instants are nanoseconds of a monotonic clock.
-package struct InternetProbeStateMachine: ~Copyable, Sendable {
+/// and then when it is. One answer is enough to know, except for the loss: only a second failure, one second
+/// after the first, ends `full`. Instants are nanoseconds of a monotonic clock.
+///
+/// Copyable, since ``UplinkProbeStateMachine`` has a list of them.
+package struct InternetProbeStateMachine: Sendable {
     /// The pauses, in nanoseconds.
     package struct Timing: Sendable, Equatable {
         /// After the first answer that is not `full`; doubled with each further one.
@@ -14,6 +17,11 @@ package struct InternetProbeStateMachine: ~Copyable, Sendable {
         package var longestPause: Int64 = 300_000_000_000
         /// After an answer that is `full`.
         package var fullPause: Int64 = 600_000_000_000
+        /// Between a first failure behind `full` and the question that confirms it.
+        package var confirmPause: Int64 = 1_000_000_000
+        /// After each answer about an expensive uplink that is not in use, while the preferred one works; nil
+        /// if it is not asked then.
+        package var expensivePause: Int64?
 
         package init() {}
     }
@@ -36,12 +44,21 @@ package struct InternetProbeStateMachine: ~Copyable, Sendable {
         case stopped
         /// There is no path.
         case offline
+        /// It is not to be asked.
+        case withheld
         case asking(Int)
         case resting(until: Int64)
     }
 
+    /// What is known, with the newest evidence.
+    package private(set) var known = InternetAnswer(.unknown)
+    /// When the state became what it is.
+    package private(set) var since: Int64 = 0
+    /// The least pause after any answer.
+    package var leastPause: Int64 = 0
     private var state = State.stopped
-    private var known = InternetState.unknown
+    /// Whether the last answer was a failure behind `full`.
+    private var isDoubted = false
     private var generation: UInt64?
     private var pause: Int64
     private var questions = 0
@@ -52,37 +69,60 @@ package struct InternetProbeStateMachine: ~Copyable, Sendable {
         pause = timing.firstPause
     }
 
+    /// When ``timeCame(at:)`` is to be called; nil for never.
+    package var nextDeadline: Int64? {
+        if case .resting(let deadline) = state { deadline } else { nil }
+    }
+
     /// The path is like this: in the beginning, and whenever something about it has changed.
     ///
     /// - Parameters:
     ///   - isUsable: also where that is unknown: asking finds it out.
     ///   - generation: grows whenever what was found out over the former path is worthless.
-    package mutating func pathChanged(isUsable: Bool, generation: UInt64) -> Step {
+    package mutating func pathChanged(isUsable: Bool, generation: UInt64, at now: Int64) -> Step {
         guard isUsable else {
             let isAsking = isAsking
             state = .offline
             self.generation = nil
-            return Step(abandons: isAsking, state: learn(.none))
+            return Step(abandons: isAsking, state: learn(InternetAnswer(.none, "there is no path"), now))
         }
         guard generation != self.generation else { return unchanged }
-        self.generation = generation
-        pause = timing.firstPause
+        return begin(generation, learning: InternetAnswer(.unknown), now)
+    }
+
+    /// The same uplink is asked in another way from now on: it has become the preferred one, or is not any
+    /// more.
+    ///
+    /// What is known about it stays.
+    package mutating func rerouted(generation: UInt64, at now: Int64) -> Step {
+        if case .withheld = state {
+            return begin(generation, learning: InternetAnswer(.unknown), now)
+        }
+        return begin(generation, learning: nil, now)
+    }
+
+    /// It is not asked from now on, for a reason.
+    package mutating func withheld(_ reason: String, at now: Int64) -> Step {
         let isAsking = isAsking
-        return Step(abandons: isAsking, question: ask(), state: learn(.unknown))
+        state = .withheld
+        generation = nil
+        return Step(abandons: isAsking, state: learn(InternetAnswer(.unknown, reason), now))
     }
 
     /// The answer to a question; one that was abandoned comes too late and changes nothing.
-    package mutating func answered(_ answer: InternetState, question: Int, at now: Int64) -> Step {
+    package mutating func answered(_ answer: InternetAnswer, question: Int, at now: Int64) -> Step {
         guard case .asking(question) = state else { return unchanged }
-        var rest = timing.fullPause
-        if answer == .full {
-            pause = timing.firstPause
-        } else {
-            rest = pause
-            pause = min(pause &* 2, timing.longestPause)
+        if answer.state == .limited, known.state == .full, !isDoubted {
+            isDoubted = true
+            return rest(timing.confirmPause, now)
         }
-        state = .resting(until: now &+ rest)
-        return Step(deadline: now &+ rest, state: learn(answer))
+        isDoubted = false
+        if answer.state == .full {
+            pause = timing.firstPause
+            return rest(max(leastPause, timing.fullPause), now, learning: answer)
+        }
+        defer { pause = min(pause &* 2, timing.longestPause) }
+        return rest(max(leastPause, pause), now, learning: answer)
     }
 
     /// The deadline is there; a timer that fires early, or after it was replaced, gets the right one.
@@ -91,27 +131,41 @@ package struct InternetProbeStateMachine: ~Copyable, Sendable {
         return Step(question: ask())
     }
 
-    /// A transfer has failed, or the state is wanted: asked at once, unless a question is under way.
+    /// A transfer has failed, or the state is wanted: asked at once, unless a question is under way or about
+    /// to confirm a failure.
     package mutating func hurried() -> Step {
-        guard case .resting = state else { return unchanged }
+        guard case .resting = state, !isDoubted else { return unchanged }
         pause = timing.firstPause
         return Step(question: ask())
     }
 
     /// The state is no longer wanted.
-    package mutating func stopped() -> Step {
+    package mutating func stopped(at now: Int64) -> Step {
         let isAsking = isAsking
         state = .stopped
         generation = nil
-        return Step(abandons: isAsking, state: learn(.unknown))
+        return Step(abandons: isAsking, state: learn(InternetAnswer(.unknown), now))
     }
 
-    private var isAsking: Bool {
+    /// Whether a question is under way.
+    package var isAsking: Bool {
         if case .asking = state { true } else { false }
     }
 
-    private var unchanged: Step {
-        if case .resting(let deadline) = state { Step(deadline: deadline) } else { Step() }
+    private var unchanged: Step { Step(deadline: nextDeadline) }
+
+    private mutating func begin(_ generation: UInt64, learning answer: InternetAnswer?, _ now: Int64) -> Step
+    {
+        self.generation = generation
+        pause = timing.firstPause
+        isDoubted = false
+        let isAsking = isAsking
+        return Step(abandons: isAsking, question: ask(), state: answer.flatMap { learn($0, now) })
+    }
+
+    private mutating func rest(_ pause: Int64, _ now: Int64, learning answer: InternetAnswer? = nil) -> Step {
+        state = .resting(until: now &+ pause)
+        return Step(deadline: now &+ pause, state: answer.flatMap { learn($0, now) })
     }
 
     private mutating func ask() -> Int {
@@ -120,9 +174,11 @@ package struct InternetProbeStateMachine: ~Copyable, Sendable {
         return questions
     }
 
-    private mutating func learn(_ new: InternetState) -> InternetState? {
-        guard new != known else { return nil }
-        known = new
-        return new
+    private mutating func learn(_ new: InternetAnswer, _ now: Int64) -> InternetState? {
+        defer { known = new }
+        guard new.state != known.state else { return nil }
+        since = now
+        isDoubted = false
+        return new.state
     }
 }

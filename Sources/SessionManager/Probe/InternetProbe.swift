@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 import EventLoop
+public import FoundationEssentials
 public import Reachability
 public import SessionCore
 import Synchronization
 
-/// Finds out whether there is internet behind the path, by asking a server of your own.
+/// Finds out whether there is internet behind the path, and behind each other uplink, by asking a server of
+/// your own.
 ///
 ///     let probe = try InternetProbe(InternetProbeConfiguration(url))
 ///     probe.start()
@@ -13,15 +16,22 @@ import Synchronization
 ///
 /// The kernel knows paths, not what is behind them: a router whose uplink is down, a page to sign in. The
 /// server is asked at once with each new path, again with pauses that double while the answer is not
-/// ``InternetState/full``, and now and then when it is. Each question is a GET over a connection of its own
-/// that follows no redirect and takes nothing from a cache. Nothing is asked before ``start()``.
+/// ``InternetState/full``, and now and then when it is. Only a second failure, one second after the first,
+/// ends ``InternetState/full``. Each question is a GET over a connection of its own that follows no redirect
+/// and takes nothing from a cache. Nothing is asked before ``start()``.
+///
+/// ``state`` is about the path in use, which is asked by the kernel's own choice. An uplink is a link with a
+/// path of its own (`LinkReport.isOnline`): each other one is asked over itself (SO_BINDTODEVICE, socket(7)),
+/// so that ``uplinks`` tells which line is dead and which one would do. Not asked are uplinks beside a tunnel
+/// in use, and expensive ones while the preferred one works. Other uplinks are known where the provider is a
+/// `ReachabilityManager`, or reports links.
 ///
 /// Every member may be used from any thread.
 public final class InternetProbe: Sendable {
     /// What is asked, and how often.
     public let configuration: InternetProbeConfiguration
     private let driver: LoopBound<InternetProbeDriver>
-    private let current: CurrentState
+    private let current: CurrentFindings
 
     /// A probe.
     ///
@@ -48,7 +58,9 @@ public final class InternetProbe: Sendable {
         // Its own questions are what others wait for.
         var queue = RequestQueue.Settings()
         queue.follows = .nobody
-        let current = CurrentState()
+        // The line that is asked about is the one that carries the question.
+        queue.rescue = .never
+        let current = CurrentFindings()
         self.current = current
         driver = LoopBound(
             InternetProbeDriver(
@@ -56,7 +68,7 @@ public final class InternetProbe: Sendable {
                 manager: URLSessionManager(
                     configuration: session, securityPolicy: securityPolicy, queue: queue),
                 reactor: reactor
-            ) { current.value.store($0) },
+            ) { current.store($0) },
             to: reactor)
     }
 
@@ -72,8 +84,23 @@ public final class InternetProbe: Sendable {
     /// question is on its way.
     public func check() { driver.perform { [driver] in $0.hurry(driver) } }
 
-    /// What is known.
-    public var state: InternetState { current.value.load() }
+    /// What is known of the path in use.
+    public var state: InternetState { current.load().state }
+
+    /// Where to sign in to the network of the path in use; nil unless a redirect says so.
+    public var portalURL: URL? { current.load().portalURL }
+
+    /// What is known of each uplink, the preferred one first; empty before ``start()``, and where no name of
+    /// an interface is known.
+    public var uplinks: [UplinkInternet] { findings.uplinks }
+
+    /// All that is known.
+    package var findings: InternetFindings {
+        var findings = current.load()
+        let (wall, boot) = (WallClock.nanoseconds, clinux_boot_nanoseconds())
+        for index in findings.uplinks.indices { findings.uplinks[index].correct(wall: wall, boot: boot) }
+        return findings
+    }
 
     /// The states: the present one first, then each different one; a slow reader gets the newest.
     ///
@@ -83,6 +110,28 @@ public final class InternetProbe: Sendable {
             let observation = observe({ continuation.yield($0) }, end: { continuation.finish() })
             continuation.onTermination = { _ in observation.cancel() }
         }
+    }
+
+    /// The uplinks: the present ones first, then whenever one comes or goes, or its state is another; a slow
+    /// reader gets the newest.
+    ///
+    /// The sequence ends when the task is cancelled or the probe is gone; it continues over stop and start.
+    public var uplinkChanges: AsyncStream<[UplinkInternet]> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+            let observation = observeFindings(
+                { continuation.yield($0.uplinks) }, end: { continuation.finish() })
+            continuation.onTermination = { _ in observation.cancel() }
+        }
+    }
+
+    /// Has `observer` called with the present uplinks, and then whenever one comes or goes, or its state is
+    /// another, one call at a time.
+    ///
+    /// - Parameter queue: where it is called; a thread of its own unless said.
+    public func observeUplinks(
+        queue: DeliveryQueue = .own, _ observer: @escaping @Sendable ([UplinkInternet]) -> Void
+    ) -> ReachabilityObservation {
+        observeFindings { findings in queue.submit { observer(findings.uplinks) } }
     }
 
     /// Has `observer` called with the present state, and then with each different one, one at a time.
@@ -99,6 +148,15 @@ public final class InternetProbe: Sendable {
     package func observe(
         _ observer: @escaping @Sendable (InternetState) -> Void, end: @escaping @Sendable () -> Void = {}
     ) -> ReachabilityObservation {
+        let known = KnownState()
+        return observeFindings(
+            { findings in if known.isReplaced(by: findings.state) { observer(findings.state) } }, end: end)
+    }
+
+    /// The same with all that is found.
+    package func observeFindings(
+        _ observer: @escaping @Sendable (InternetFindings) -> Void, end: @escaping @Sendable () -> Void = {}
+    ) -> ReachabilityObservation {
         let subscription = InternetSubscription(observer, end: end)
         driver.perform { $0.add(subscription) }
         return ReachabilityObservation { [driver] in
@@ -108,31 +166,41 @@ public final class InternetProbe: Sendable {
     }
 }
 
-/// The state for other threads than the loop's.
-private final class CurrentState: Sendable {
-    struct Cell: ~Copyable, Sendable {
-        private let state = Mutex(InternetState.unknown)
-        func load() -> InternetState { state.withLock { $0 } }
-        func store(_ new: InternetState) { state.withLock { $0 = new } }
-    }
+/// What is found, for other threads than the loop's.
+private final class CurrentFindings: Sendable {
+    private let findings = Mutex(InternetFindings())
 
-    let value = Cell()
+    func load() -> InternetFindings { findings.withLock { $0 } }
+    func store(_ new: InternetFindings) { findings.withLock { $0 = new } }
 }
 
-/// An observer of the state.
+/// The state that an observer knows; nil before the first one.
+private final class KnownState: Sendable {
+    private let state = Mutex<InternetState?>(nil)
+
+    /// Whether the state is another than the one before.
+    func isReplaced(by new: InternetState) -> Bool {
+        state.withLock { state in
+            defer { state = new }
+            return state != new
+        }
+    }
+}
+
+/// An observer of what is found.
 final class InternetSubscription: Sendable {
-    private let observer: @Sendable (InternetState) -> Void
+    private let observer: @Sendable (InternetFindings) -> Void
     /// The probe is gone.
     let end: @Sendable () -> Void
     private let isCancelled = Atomic<Bool>(false)
 
-    init(_ observer: @escaping @Sendable (InternetState) -> Void, end: @escaping @Sendable () -> Void) {
+    init(_ observer: @escaping @Sendable (InternetFindings) -> Void, end: @escaping @Sendable () -> Void) {
         self.observer = observer
         self.end = end
     }
 
     func cancel() { isCancelled.store(true, ordering: .relaxed) }
-    func publish(_ state: InternetState) {
-        if !isCancelled.load(ordering: .relaxed) { observer(state) }
+    func publish(_ findings: InternetFindings) {
+        if !isCancelled.load(ordering: .relaxed) { observer(findings) }
     }
 }

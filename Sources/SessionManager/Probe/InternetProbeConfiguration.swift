@@ -22,6 +22,11 @@ public struct InternetProbeConfiguration: Sendable, Equatable {
     public var longestPause: Duration = .seconds(300)
     /// The pause after an answer that is ``SessionCore/InternetState/full``; 600 s.
     public var fullPause: Duration = .seconds(600)
+    /// The least pause between questions over an expensive uplink that is not in use; nil.
+    ///
+    /// Nil: it is asked only while the preferred uplink is ``SessionCore/InternetState/limited`` or
+    /// ``SessionCore/InternetState/portal``.
+    public var expensivePause: Duration?
 
     /// A configuration.
     ///
@@ -38,6 +43,7 @@ public struct InternetProbeConfiguration: Sendable, Equatable {
         timing.firstPause = max(1, firstPause.nanoseconds)
         timing.longestPause = max(timing.firstPause, longestPause.nanoseconds)
         timing.fullPause = max(1, fullPause.nanoseconds)
+        timing.expensivePause = expensivePause.map { max(1, $0.nanoseconds) }
         return timing
     }
 

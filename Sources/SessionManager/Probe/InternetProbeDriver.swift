@@ -1,55 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 import EventLoop
+import Glibc
 import HTTPTypes
 import Reachability
+import ReachabilityCore
 import SessionCore
 
-/// What a probe does, on the loop's thread: the paths go into the machine, questions and deadlines come out.
+/// Carries out what the machine of a probe decides, on the loop's thread: the network goes in, questions and
+/// deadlines come out.
 final class InternetProbeDriver {
     private let configuration: InternetProbeConfiguration
     private let provider: (any ReachabilityProvider)?
     private let manager: URLSessionManager
     private let reactor: Reactor
-    private let onChange: @Sendable (InternetState) -> Void
-    private var machine: InternetProbeStateMachine
-    private var state = InternetState.unknown
+    private let onChange: @Sendable (InternetFindings) -> Void
+    private var machine: UplinkProbeStateMachine
+    private var findings = InternetFindings()
     private var subscriptions: [InternetSubscription] = []
-    private var observation: ReachabilityObservation?
+    private var observations: [ReachabilityObservation] = []
+    private var update: ReachabilityUpdate?
+    private var links: [LinkReport] = []
+    /// When the states began by the wall clock and the boot clock, by the uplink's number.
+    private var stamps: [Int: Stamp] = [:]
+    /// What is known of the routers, by the uplink's number.
+    private var routers: [Int: UplinkRouter] = [:]
     private var isStarted = false
     private var timer: TimerID?
-    private var task: SessionTask?
+    private var tasks: [Int: SessionTask] = [:]
+
+    private struct Stamp {
+        let since: Int64
+        let wall: Int64
+        let boot: Int64
+    }
 
     init(
         _ configuration: InternetProbeConfiguration, provider: (any ReachabilityProvider)?,
-        manager: URLSessionManager, reactor: Reactor, onChange: @escaping @Sendable (InternetState) -> Void
+        manager: URLSessionManager, reactor: Reactor, onChange: @escaping @Sendable (InternetFindings) -> Void
     ) {
         self.configuration = configuration
         self.provider = provider
         self.manager = manager
         self.reactor = reactor
         self.onChange = onChange
-        machine = InternetProbeStateMachine(timing: configuration.timing)
+        machine = UplinkProbeStateMachine(timing: configuration.timing)
     }
 
     func start(_ me: LoopBound<InternetProbeDriver>) {
         guard !isStarted else { return }
         isStarted = true
-        guard let provider else { return follow(machine.pathChanged(isUsable: true, generation: 0), me) }
-        observation = provider.observeReachability { update in
-            me.perform { $0.changed(update, me) }
+        guard let provider else { return follow(machine.networkChanged(.init(), at: Reactor.now), me) }
+        if let manager = provider as? ReachabilityManager {
+            // Other links come and go without an update of the path in use.
+            observations.append(manager.observeLinks { links in me.perform { $0.changed(links, me) } })
         }
+        observations.append(provider.observeReachability { update in me.perform { $0.changed(update, me) } })
     }
 
     func stop() {
         guard isStarted else { return }
         isStarted = false
-        observation?.cancel()
-        observation = nil
-        let step = machine.stopped()
-        if step.abandons { abandon() }
-        arm(nil, nil)
-        publish(step.state)
+        for observation in observations { observation.cancel() }
+        observations = []
+        (update, links) = (nil, [])
+        follow(machine.stopped(at: Reactor.now), nil)
     }
 
     func close() {
@@ -65,75 +81,174 @@ final class InternetProbeDriver {
 
     func add(_ subscription: InternetSubscription) {
         subscriptions.append(subscription)
-        subscription.publish(state)
+        subscription.publish(findings)
     }
 
     func remove(_ subscription: InternetSubscription) { subscriptions.removeAll { $0 === subscription } }
 
+    // MARK: The network
+
     private func changed(_ update: ReachabilityUpdate, _ me: LoopBound<InternetProbeDriver>) {
+        self.update = update
+        if !update.links.isEmpty { links = update.links }
+        networkChanged(me)
+    }
+
+    private func changed(_ links: [LinkReport], _ me: LoopBound<InternetProbeDriver>) {
+        self.links = links
+        networkChanged(me)
+    }
+
+    private func networkChanged(_ me: LoopBound<InternetProbeDriver>) {
         // Reported before it was stopped, and arrived afterwards.
-        guard isStarted else { return }
-        let path = update.path
-        // Unknown: asking finds it out. With an alternative the transfer goes over that.
-        let isUsable = path.isOnline || update.status == .unknown || path.alternative != nil
-        follow(machine.pathChanged(isUsable: isUsable, generation: path.generation), me)
+        guard isStarted, let update else { return }
+        let expensive = (provider as? ReachabilityManager)?.configuration.expensiveInterfaces ?? []
+        let network = UplinkProbeStateMachine.Network(update, links, expensive: expensive)
+        follow(machine.networkChanged(network, at: Reactor.now), me)
     }
 
-    private func follow(
-        _ step: InternetProbeStateMachine.Step, _ me: LoopBound<InternetProbeDriver>
-    ) {
-        if step.abandons { abandon() }
-        arm(step.deadline, me)
-        publish(step.state)
-        if let question = step.question { ask(question, me) }
+    // MARK: What follows
+
+    private func follow(_ step: UplinkProbeStateMachine.Step, _ me: LoopBound<InternetProbeDriver>?) {
+        for number in step.abandoned { tasks.removeValue(forKey: number)?.cancel() }
+        arm(me)
+        publish()
+        guard let me else { return }
+        for question in step.questions { ask(question, me) }
     }
 
-    private func abandon() {
-        task?.cancel()
-        task = nil
+    private func publish() {
+        let former = findings
+        findings = found()
+        onChange(findings)
+        guard findings.differs(from: former) else { return }
+        for subscription in subscriptions { subscription.publish(findings) }
     }
 
-    private func publish(_ new: InternetState?) {
-        guard let new, new != state else { return }
-        state = new
-        onChange(new)
-        for subscription in subscriptions { subscription.publish(new) }
+    private func found() -> InternetFindings {
+        let all = machine.findings
+        let now = (Reactor.now, WallClock.nanoseconds, clinux_boot_nanoseconds())
+        var known: [Int: Stamp] = [:]
+        var new = InternetFindings()
+        for finding in all {
+            let age = now.0 &- finding.since
+            let stamp =
+                stamps[finding.number].flatMap { $0.since == finding.since ? $0 : nil }
+                ?? Stamp(since: finding.since, wall: now.1 &- age, boot: now.2 &- age)
+            known[finding.number] = stamp
+            if finding.isPreferred {
+                (new.state, new.portalURL) = (finding.known.state, finding.known.portalURL)
+            }
+            guard let uplink = finding.uplink else { continue }
+            new.uplinks.append(
+                UplinkInternet(
+                    interface: uplink.name, isPreferred: finding.isPreferred, finding.known,
+                    wall: stamp.wall, boot: stamp.boot,
+                    router: routers[finding.number] ?? uplink.gateway.map { UplinkRouter(address: $0) }))
+        }
+        stamps = known
+        routers = routers.filter { known[$0.key] != nil }
+        return new
     }
 
-    private func arm(_ deadline: Int64?, _ me: LoopBound<InternetProbeDriver>?) {
+    private func arm(_ me: LoopBound<InternetProbeDriver>?) {
         if let timer { reactor.cancel(timer) }
         timer = nil
-        guard let deadline, let me else { return }
+        guard let me, let deadline = machine.nextDeadline else { return }
         timer = reactor.schedule(at: deadline) { [unowned self] in
             timer = nil
             follow(machine.timeCame(at: Reactor.now), me)
         }
     }
 
-    private func ask(_ question: Int, _ me: LoopBound<InternetProbeDriver>) {
+    // MARK: Questions
+
+    private func ask(_ question: UplinkProbeStateMachine.Question, _ me: LoopBound<InternetProbeDriver>) {
         var options = TaskOptions()
         options.redirectHandler = Redirector.doNotFollow
+        let configuration = configuration
+        @Sendable func evidence(_ outcome: TaskOutcome?, _ error: SessionError?) -> InternetAnswer {
+            configuration.expectation.answer(
+                outcome?.response, data: outcome?.data, error: error, url: configuration.url,
+                timeout: configuration.timeout)
+        }
         do throws(SessionError) {
-            let task = try manager.dataTask(with: configuration.request, options: options)
-            self.task = task
-            let expectation = configuration.expectation
+            var request = configuration.request
+            request.options.interface = question.interface
+            let task = try manager.dataTask(with: request, options: options)
+            tasks[question.id.uplink] = task
             task.whenEnded { outcome in
-                let answer = expectation.judge(outcome.response, data: outcome.data, error: outcome.error)
+                let answer = evidence(outcome, outcome.error)
                 me.perform { $0.answered(answer, question, me) }
             }
             task.resume()
         } catch {
-            let answer = configuration.expectation.judge(nil, data: nil, error: error)
+            let answer = evidence(nil, error)
             me.perform { $0.answered(answer, question, me) }
         }
     }
 
     private func answered(
-        _ answer: InternetState, _ question: Int, _ me: LoopBound<InternetProbeDriver>
+        _ answer: InternetAnswer, _ question: UplinkProbeStateMachine.Question,
+        _ me: LoopBound<InternetProbeDriver>
     ) {
         guard isStarted else { return }
-        let step = machine.answered(answer, question: question, at: Reactor.now)
-        if step.deadline != nil { task = nil }
+        let number = question.id.uplink
+        routers[number] = answer.state == .limited ? router(of: number) : nil
+        let step = machine.answered(answer, question.id, at: Reactor.now)
+        if !step.questions.contains(where: { $0.id.uplink == number }) { tasks[number] = nil }
         follow(step, me)
+    }
+
+    /// What the kernel knows of an uplink's router now, after it had to forward a question.
+    private func router(of number: Int) -> UplinkRouter? {
+        guard let uplink = machine.findings.first(where: { $0.number == number })?.uplink,
+            let gateway = uplink.gateway, let address = IPAddress(gateway)
+        else { return nil }
+        let standing: UplinkRouter.Standing =
+            switch NeighborTable.answers(address, on: uplink.index) {
+            case true?: .answers
+            case false?: .silent
+            case nil: .unknown
+            }
+        return UplinkRouter(address: gateway, standing: standing)
+    }
+}
+
+extension UplinkProbeStateMachine.Network {
+    /// What a report says of the uplinks.
+    ///
+    /// - Parameter expensive: Interfaces whose traffic costs by configuration.
+    fileprivate init(_ update: ReachabilityUpdate, _ links: [LinkReport], expensive: Set<String>) {
+        self.init()
+        let path = update.path
+        // Unknown: asking finds it out. With an alternative the transfer goes over that.
+        isUsable = path.isOnline || update.status == .unknown || path.alternative != nil
+        generation = path.generation
+        isTunnel = path.isTunnel
+        isAlternative = isUsable && path.interface == nil && path.alternative != nil
+        let name = isUsable ? path.interface ?? path.alternative : nil
+        let own = links.first { $0.name == name }
+        preferred = name.map {
+            .init(
+                $0, index: own?.index ?? path.interfaceIndex,
+                gateway: (path.gateway ?? own?.gateway)?.description, isExpensive: path.isExpensive)
+        }
+        // This machine itself needs no uplink.
+        guard path.medium != .loopback else { return }
+        others = links.filter { $0.isOnline && $0.name != name }.map { link in
+            let costs = link.medium == .cellular || expensive.contains(link.name)
+            return .init(
+                link.name, index: link.index, gateway: link.gateway?.description, isExpensive: costs)
+        }
+    }
+}
+
+/// The wall clock (CLOCK_REALTIME).
+enum WallClock {
+    static var nanoseconds: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 }

@@ -4,6 +4,7 @@ import ArgumentParser
 import FoundationEssentials
 import Glibc
 import Reachability
+import ServiceCore
 import SessionManager
 
 /// `reach doctor`: checks the usual causes of a failure and names the one that applies.
@@ -13,7 +14,8 @@ struct Doctor: ParsableCommand {
         discussion: """
             It looks at the path first: carrier, address, default route. With the URL of a server of yours it goes on: does the \
             name have an address, is there a connection by IPv4 and by IPv6, does the server itself answer or a page to \
-            sign in, is the clock right, do big packets get through. A page to sign in may look like any answer: \
+            sign in, is the clock right, do big packets get through; and does the server answer over each other link with a path of \
+            its own. A page to sign in may look like any answer: \
             --probe-status and --probe-body say how the server's own looks. Where http_proxy or https_proxy names a proxy, \
             it is the proxy that is connected to. Nothing is sent without a URL.
 
@@ -51,12 +53,14 @@ struct Doctor: ParsableCommand {
             diagnosis.findings.append(finding)
             try printer.print(finding)
         }
-        let path = try path()
+        let report = try look()
+        let path = report.path
         try record(DiagnosisRules.path(path))
         // Without a route the further checks say nothing more.
         if path.isOnline || path.alternative != nil {
             if let url {
                 try examine(url, path, record)
+                try examineOtherUplinks(url, report, record)
             } else {
                 try record(.skipped(.name, Self.invitation))
             }
@@ -68,14 +72,38 @@ struct Doctor: ParsableCommand {
     static let invitation = "to go on, name a server of yours: reach doctor https://…"
 
     /// The general path; if there is none, the path to the server, which may be on a local network.
-    private func path() throws -> ReachabilityPath {
+    private func look() throws -> NetworkReport {
         do {
             let general = try ReachabilityManager.check()
-            guard !general.path.isOnline, let host = url?.host() else { return general.path }
+            guard !general.path.isOnline, let host = url?.host() else { return general }
             let own = try ReachabilityManager.check(host: host)
-            return own.path.isOnline ? own.path : general.path
+            return own.path.isOnline ? own : general
         } catch { throw complain(error) }
     }
+
+    /// Asks the server over each other link with a path of its own.
+    private func examineOtherUplinks(
+        _ url: URL, _ report: NetworkReport, _ record: (Finding) throws -> Void
+    ) throws {
+        let path = report.path
+        let own = path.interface ?? path.alternative
+        guard !path.isTunnel, path.medium != .loopback,
+            report.links.contains(where: { $0.isOnline && $0.name != own }),
+            ProxyChoice(for: url, environment: ProxyChoice.environment()) == nil
+        else { return }
+        let waiter = try MainThreadWaiter.begin(forTask: true, orExit: .cannotMonitor)
+        let probe = OneShotProbe(
+            InternetProbeConfiguration(url, expectation: answer.expectation ?? Self.anyAnswer),
+            policy: policy)
+        let findings = try probe.findings(
+            Report(status: report.status, path: path, links: report.links), waiter)
+        for uplink in findings.uplinks where uplink.interface != own {
+            try record(DiagnosisRules.uplink(uplink))
+        }
+    }
+
+    /// An answer that a page to sign in does not give: no redirect, and not 511 (RFC 6585 §6).
+    private static let anyAnswer = InternetExpectation(statusCodes: [200...299, 400...510, 512...599])
 
     private func examine(_ url: URL, _ path: ReachabilityPath, _ record: (Finding) throws -> Void) throws {
         let host = url.host() ?? ""
@@ -146,10 +174,14 @@ struct Doctor: ParsableCommand {
         }
     }
 
-    private func probe(of url: URL) -> ExchangeProbe {
+    private var policy: SecurityPolicy {
         var policy = SecurityPolicy.default
         if let authorities { policy.trustRoots = .only(.file(authorities)) }
-        return ExchangeProbe(url: url, policy: policy, expectation: answer.expectation)
+        return policy
+    }
+
+    private func probe(of url: URL) -> ExchangeProbe {
+        ExchangeProbe(url: url, policy: policy, expectation: answer.expectation)
     }
 
     private func ask(

@@ -3,6 +3,7 @@
 import ArgumentParser
 import Reachability
 import ServiceCore
+import SessionCore
 import SessionManager
 
 /// `reach status`: the current state.
@@ -38,7 +39,8 @@ struct Status: ParsableCommand {
             throw code
         }
         if let waiter, let configuration = probe.configuration {
-            report.internet = try internet(configuration, report.path, waiter)
+            report.add(try OneShotProbe(configuration).findings(report, waiter))
+            report.boot = Clock.boot
         }
         try print(report)
         throw ExitCode(report.status)
@@ -56,24 +58,6 @@ struct Status: ParsableCommand {
         let found = Result { () throws(ReachabilityError) in try check() }
         note.end()
         return try found.get()
-    }
-
-    /// Probes the internet once.
-    private func internet(
-        _ configuration: InternetProbeConfiguration, _ path: ReachabilityPath, _ waiter: MainThreadWaiter
-    ) throws -> InternetState {
-        guard path.isOnline || path.alternative != nil else { return .none }
-        let probe: InternetProbe
-        do throws(SessionError) { probe = try InternetProbe(configuration, provider: nil) } catch {
-            complain(error.description)
-            throw ExitCode.unavailable
-        }
-        let observation = probe.observe { if $0 != .unknown { waiter.finish() } }
-        defer { observation.cancel() }
-        probe.start()
-        let limit = Clock.monotonic + configuration.timeout + .seconds(1)
-        if waiter.wait(watchesOutput: false, until: { limit }) == .interrupted { throw ExitCode.interrupted }
-        return probe.state == .unknown ? .limited : probe.state
     }
 
     private func print(_ report: Report) throws(ExitCode) {

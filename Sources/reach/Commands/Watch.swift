@@ -44,7 +44,7 @@ struct Watch: ParsableCommand {
         let manager = subject.manager(configuration)
         let probe = try probe.make(manager)
         // Before the first update, whose line includes the result.
-        let question = probe?.observe { printer.print($0) }
+        let question = probe?.observeFindings { printer.print($0) }
         let observation = manager.observeReachability { printer.print($0) }
         let deadline = timeout.map { Clock.monotonic + $0 }
         manager.setLimitationBlock { complain($0) }

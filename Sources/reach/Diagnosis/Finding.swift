@@ -4,7 +4,7 @@
 struct Finding: Sendable, Equatable {
     /// The checks, each of which depends on those before it.
     enum Check: String, Sendable, CaseIterable {
-        case path, proxy, name, connection, ipv4, ipv6, answer, clock, packets
+        case path, proxy, name, connection, ipv4, ipv6, answer, clock, packets, uplink
     }
 
     enum Verdict: String, Sendable {
@@ -45,12 +45,17 @@ struct Diagnosis: Sendable, Equatable {
     var findings: [Finding] = []
 
     /// The finding that explains the others; else the first failure, else the first doubtful finding.
+    ///
+    /// Links beside the path in use are no cause.
     var cause: Finding? {
+        let findings = findings.filter { $0.check != .uplink }
         let failed = findings.filter { $0.verdict == .failed }
         return failed.first(where: \.explainsEarlier) ?? failed.first
             ?? findings.first { $0.verdict == .doubtful }
     }
 
-    /// The first remark of a good finding.
-    var remark: Finding? { findings.first { $0.verdict == .good && !$0.advice.isEmpty } }
+    /// The first remark of a finding that is no cause.
+    var remark: Finding? {
+        findings.first { ($0.verdict == .good || $0.check == .uplink) && !$0.advice.isEmpty }
+    }
 }

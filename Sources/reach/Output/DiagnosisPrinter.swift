@@ -57,6 +57,7 @@ struct DiagnosisPrinter {
         case .answer: "answer"
         case .clock: "clock"
         case .packets: "big packets"
+        case .uplink: "uplink"
         }
     }
 

@@ -2,6 +2,7 @@
 
 import Reachability
 import ServiceCore
+import SessionManager
 
 /// One line for each interface: its name, kind, whether it is online, and its fault.
 struct LinkTable {
@@ -26,7 +27,7 @@ struct LinkTable {
             rows.append(
                 Row(
                     name: link.name, medium: link.medium.rawValue, isOnline: link.isOnline,
-                    sentence: Self.sentence(link, path)))
+                    sentence: Self.internet(report.uplink(link)) + Self.sentence(link, path)))
         }
     }
 
@@ -48,6 +49,12 @@ struct LinkTable {
         let place: Int64 =
             link.name == path.interface ? 0 : link.isOnline ? 1 : link.medium == .virtual ? 3 : 2
         return place << 32 | Int64(link.index)
+    }
+
+    /// "internet full; ": the beginning of an uplink's sentence; empty where it was not asked.
+    private static func internet(_ uplink: UplinkInternet?) -> String {
+        guard let uplink, uplink.state != .unknown else { return "" }
+        return "internet \(uplink.state); "
     }
 
     /// The reason without the interface's name, with which the row begins.

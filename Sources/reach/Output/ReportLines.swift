@@ -2,6 +2,7 @@
 
 import Reachability
 import ServiceCore
+import SessionCore
 import SessionManager
 
 /// Converts updates to the lines of `reach watch` and `reach replay`.
@@ -20,8 +21,8 @@ struct ReportLines: ~Copyable, Sendable {
     private var log: ChangeLog
     /// The text to print for the last report, with line feeds; empty for none.
     private(set) var line = TextLine()
-    /// The state of the internet; nil without a probe.
-    private var internet: InternetState?
+    /// What was found of the internet; nil without a probe.
+    private var findings: InternetFindings?
     private var last: ReachabilityUpdate?
     private var links = LinkFragments()
     /// Since when the first line's status holds, if a service knows.
@@ -55,11 +56,11 @@ struct ReportLines: ~Copyable, Sendable {
             if update.event != .path { age.observe(update, at: wall()) }
             if update.event == .initial { age.start(since(Report(update, since: nil, host: host))) }
             var report = Report(update, since: age.since, host: host)
-            report.internet = internet
+            report.add(findings)
             ReportJSON.write(report, to: &line, knowing: &links)
         case .text(let style):
             var report = Report(update, since: nil, host: host)
-            report.internet = internet
+            report.add(findings)
             if update.event == .initial {
                 if report.links.isEmpty { report.links = firstLinks }
                 line.append(StatusView.text(report, style))
@@ -78,26 +79,46 @@ struct ReportLines: ~Copyable, Sendable {
     /// first.
     mutating func remember(_ update: ReachabilityUpdate) { last = update }
 
-    /// Writes the ``line`` for the state of the internet, once it is known.
-    mutating func write(_ internet: InternetState, _ wall: () -> WallTime) {
+    /// Writes the ``line`` for what was found of the internet, once it is known.
+    ///
+    /// - Parameter boot: the boot clock.
+    mutating func write(_ findings: InternetFindings, boot: Int64, _ wall: () -> WallTime) {
         line.removeAll()
-        let former = self.internet
-        self.internet = internet
+        let former = self.findings
+        self.findings = findings
+        let changed = findings.changes(since: former).filter { !$0.isPreferred }
+        let isOfPath =
+            former?.state != findings.state && (former != nil || findings.state != .unknown)
+            || former != nil && former?.portalURL != findings.portalURL
         // The first line has the initial state.
-        guard let last, !statusOnly, former != internet, former != nil || internet != .unknown else { return }
+        guard let last, !statusOnly, isOfPath || !changed.isEmpty else { return }
         switch format {
         case .json:
             var report = Report(last, since: age.since, host: host)
-            report.internet = internet
+            report.add(findings)
             report.change = Report.Change(event: .path, previous: last.status, isInternet: true)
             ReportJSON.write(report, to: &line)
         case .text(let style):
-            let was = former.map { $0 == .unknown ? "" : " (was \($0))" } ?? ""
-            let words: [Style.Piece] = [
-                (Clock.localText(wall()), .minor), (" ", .plain), ("internet \(internet)", internet.tone),
-                ("  \(internet.explanation)", .plain), (was, .minor),
-            ]
-            line.append(style.line(words, indent: 13))
+            var report = Report(last, since: nil, host: host)
+            report.add(findings)
+            report.boot = boot
+            let words: [Style.Piece]
+            if isOfPath {
+                let was = former.map { $0.state == .unknown ? "" : " (was \($0.state))" } ?? ""
+                let sentence = report.internetSentence ?? findings.state.explanation
+                words = [
+                    ("internet \(findings.state)", findings.state.tone), ("  \(sentence)", .plain),
+                    (was, .minor),
+                ]
+            } else {
+                let uplink = changed[0]
+                let sentence = report.internetSentence.map { "  \($0)" } ?? ""
+                words = [
+                    ("internet \(uplink.state) on \(uplink.interface)", uplink.state.tone),
+                    (sentence, .plain),
+                ]
+            }
+            line.append(style.line([(Clock.localText(wall()), .minor), (" ", .plain)] + words, indent: 13))
             line.append("\n")
         }
     }

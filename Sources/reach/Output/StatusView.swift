@@ -14,6 +14,7 @@ enum StatusView {
         if !headline.isReason { text += paragraph(path.reason.sentence, style) }
         if let internet = report.internet {
             text += paragraph("internet: \(internet): \(internet.explanation)", style)
+            if let sentence = report.internetSentence { text += paragraph(sentence, style) }
         }
         for note in notes(report) { text += paragraph(note, style) }
         if !report.links.isEmpty {

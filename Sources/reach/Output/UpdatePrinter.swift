@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Reachability
+import SessionCore
 import SessionManager
 import Synchronization
 
@@ -29,8 +30,10 @@ final class UpdatePrinter: Sendable {
         print({ $0.write(update) { Clock.wall } }, then: { $0.remember(update) })
     }
 
-    /// Prints a state of the internet.
-    func print(_ internet: InternetState) { print({ $0.write(internet) { Clock.wall } }, then: { _ in }) }
+    /// Prints what was found of the internet.
+    func print(_ findings: InternetFindings) {
+        print({ $0.write(findings, boot: Clock.boot) { Clock.wall } }, then: { _ in })
+    }
 
     private func print(
         _ write: (inout ReportLines) -> Void, then finish: (inout ReportLines) -> Void

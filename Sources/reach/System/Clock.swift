@@ -10,6 +10,9 @@ enum Clock {
     /// The monotonic clock's time.
     static var monotonic: MonotonicInstant { MonotonicInstant(nanoseconds: read(CLOCK_MONOTONIC)) }
 
+    /// The boot clock's time, which is never set and counts during suspension, in nanoseconds.
+    static var boot: Int64 { read(CLOCK_BOOTTIME) }
+
     private static func read(_ clock: clockid_t) -> Int64 {
         var time = timespec()
         clock_gettime(clock, &time)

@@ -41,7 +41,7 @@ struct HookRunnerTests {
         let bench = try await bench([
             "20-b": "echo $(basename $0) $1 $2 $REACH_PREVIOUS $REACH_STATUS",
             "10-a":
-                "echo $(basename $0) $1 $2 $REACH_REASON_CODE; env | grep -c -e REACH_ -e PATH= -e PWD= | grep -qx 17; env | grep SECRET; exit 3",
+                "echo $(basename $0) $1 $2 $REACH_REASON_CODE; env | grep -c -e REACH_ -e PATH= -e PWD= | grep -qx 23; env | grep SECRET; exit 3",
         ])
         try await bench.notify(.at(1, .wired, was: .unreachable))
         let lines = await bench.log.wait(forCount: 3)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
+import HTTPTypes
 import SessionCore
 import Testing
 
@@ -15,13 +17,20 @@ private struct Transcript: ~Copyable {
     }
 
     mutating func path(_ isUsable: Bool, _ generation: UInt64 = 1) -> String {
-        record(machine.pathChanged(isUsable: isUsable, generation: generation))
+        record(machine.pathChanged(isUsable: isUsable, generation: generation, at: now))
     }
     mutating func answer(_ state: InternetState, to number: Int? = nil) -> String {
-        record(machine.answered(state, question: number ?? question, at: now))
+        record(machine.answered(InternetAnswer(state), question: number ?? question, at: now))
     }
     mutating func hurry() -> String { record(machine.hurried()) }
-    mutating func stop() -> String { record(machine.stopped()) }
+    mutating func withhold() -> String { record(machine.withheld("not asked: it costs", at: now)) }
+    mutating func reroute(_ generation: UInt64) -> String {
+        record(machine.rerouted(generation: generation, at: now))
+    }
+    var known: InternetAnswer { machine.known }
+    /// Since when the state holds, in seconds.
+    var since: Double { Double(machine.since) / 1e9 }
+    mutating func stop() -> String { record(machine.stopped(at: now)) }
     /// Lets so many seconds pass.
     mutating func pass(_ seconds: Double) -> String {
         now += Int64(seconds * 1e9)
@@ -61,6 +70,8 @@ struct InternetProbeStateMachineTests {
         #expect(run.path(true) == "ask")
         #expect(run.answer(.full) == "full in 7.0")
         #expect(run.wait() == "ask")
+        #expect(run.answer(.limited) == "in 1.0")
+        #expect(run.wait() == "ask")
         #expect(run.answer(.limited) == "limited in 2.0")
         #expect(run.wait() == "ask")
         #expect(run.answer(.limited) == "in 4.0")
@@ -91,7 +102,97 @@ struct InternetProbeStateMachineTests {
         #expect(run.wait() == "ask")
         #expect(run.answer(.full) == "full in 600.0")
         #expect(run.wait() == "ask")
+        #expect(run.answer(.limited) == "in 1.0")
+        #expect(run.wait() == "ask")
         #expect(run.answer(.limited) == "limited in 1.0")
+    }
+
+    @Test("UPL-060 one failure does not end full; a second one does, asked a second later")
+    func confirmed() {
+        var run = Transcript()
+        #expect(run.path(true) == "ask")
+        #expect(run.answer(.full) == "full in 600.0")
+        #expect(run.wait() == "ask")
+        #expect(run.answer(.limited) == "in 1.0")
+        #expect(run.known.state == .full)
+        // The line was busy.
+        #expect(run.wait() == "ask")
+        #expect(run.answer(.full) == "in 600.0")
+        #expect(run.wait() == "ask")
+        #expect(run.answer(.limited) == "in 1.0")
+        // A failing transfer brings the second question no sooner.
+        #expect(run.hurry() == "in 1.0")
+        #expect(run.wait() == "ask")
+        #expect(run.answer(.limited) == "limited in 1.0")
+    }
+
+    @Test("UPL-061 one answer is enough for the first knowledge, for a portal and for the way back")
+    func oneIsEnough() {
+        var run = Transcript()
+        #expect(run.path(true, 1) == "ask")
+        #expect(run.answer(.limited) == "limited in 1.0")
+        #expect(run.wait() == "ask")
+        #expect(run.answer(.full) == "full in 600.0")
+        #expect(run.wait() == "ask")
+        #expect(run.answer(.portal) == "portal in 1.0")
+        #expect(run.wait() == "ask")
+        #expect(run.answer(.limited) == "limited in 2.0")
+        #expect(run.wait() == "ask")
+        #expect(run.answer(.portal) == "portal in 4.0")
+        // A doubt is of one path.
+        #expect(run.path(true, 2) == "ask unknown")
+        #expect(run.answer(.full) == "full in 600.0")
+        #expect(run.wait() == "ask")
+        #expect(run.answer(.limited) == "in 1.0")
+        #expect(run.path(true, 3) == "ask unknown")
+        #expect(run.answer(.full) == "full in 600.0")
+        #expect(run.wait() == "ask")
+        #expect(run.answer(.limited) == "in 1.0")
+    }
+
+    @Test("UPL-062 since when a state holds stays as it is while only the evidence changes")
+    func since() {
+        var run = Transcript()
+        _ = run.pass(5)
+        _ = run.path(true)
+        _ = run.pass(2)
+        #expect(run.answer(.limited) == "limited in 1.0")
+        #expect(run.since == 7)
+        _ = run.wait()
+        _ = run.pass(3)
+        #expect(run.answer(.limited) == "in 2.0")
+        #expect(run.since == 7)
+        _ = run.wait()
+        #expect(run.answer(.full) == "full in 600.0")
+        #expect(run.since == 13)
+    }
+
+    @Test("UPL-063 what is withheld is not asked, says why, and is asked at once afterwards")
+    func withheld() {
+        var run = Transcript()
+        #expect(run.withhold() == "")
+        #expect(run.known.reason == "not asked: it costs")
+        #expect(run.pass(1000) == "")
+        #expect(run.hurry() == "")
+        #expect(run.path(true) == "ask")
+        #expect(run.withhold() == "abandon")
+        #expect(run.path(true) == "ask")
+        #expect(run.answer(.full) == "full in 600.0")
+        #expect(run.withhold() == "unknown")
+        #expect(run.path(true) == "ask")
+    }
+
+    @Test("UPL-064 asked another way, what is known stays, and is asked for at once")
+    func rerouted() {
+        var run = Transcript()
+        #expect(run.path(true, 1) == "ask")
+        #expect(run.answer(.full) == "full in 600.0")
+        #expect(run.reroute(9) == "ask")
+        #expect(run.known.state == .full)
+        #expect(run.path(true, 9) == "")
+        #expect(run.reroute(10) == "abandon ask")
+        #expect(run.answer(.limited) == "in 1.0")
+        #expect(run.path(true, 11) == "ask unknown")
     }
 
     @Test("another path: the question under way is worthless, its answer too, and the pauses begin anew")
@@ -139,7 +240,7 @@ struct InternetProbeStateMachineTests {
         #expect(run.hurry() == "")
         #expect(run.answer(.full) == "full in 600.0")
         #expect(run.hurry() == "ask")
-        #expect(run.answer(.limited) == "limited in 1.0")
+        #expect(run.answer(.limited) == "in 1.0")
     }
 
     @Test("stopped: nothing is known, late answers and deadlines change nothing; it can begin again")
@@ -182,5 +283,55 @@ struct InternetProbeStateMachineTests {
         ])
     func failure(_ code: SessionError.Code, _ state: InternetState) {
         #expect(InternetExpectation().judge(nil, data: nil, error: SessionError(code, "")) == state)
+    }
+
+    @Test(
+        "UPL-065 the evidence of an answer",
+        arguments: [
+            (204, "", nil as String?, "204 from http://probe.example.com/ok", nil as String?),
+            (503, "", nil, "503 from http://probe.example.com/ok", nil),
+            (511, "", nil, "511 from http://probe.example.com/ok", nil),
+            (
+                302, "", "http://portal.example.net/login?mac=1",
+                "redirected to http://portal.example.net/login?mac=1",
+                "http://portal.example.net/login?mac=1"
+            ),
+            (
+                302, "", "/sign-in", "redirected to http://probe.example.com/sign-in",
+                "http://probe.example.com/sign-in"
+            ),
+            (302, "", "javascript:alert(1)", "302 from http://probe.example.com/ok", nil),
+            (302, "", nil, "302 from http://probe.example.com/ok", nil),
+        ])
+    func evidence(_ status: Int, _ body: String, _ location: String?, _ reason: String, _ portal: String?)
+        throws
+    {
+        let url = try SessionRequest("http://probe.example.com/ok").url
+        var fields = HTTPFields()
+        if let location { fields[.location] = location }
+        let response = SessionResponse(url: url, statusCode: status, headerFields: fields)
+        let answer = InternetExpectation().answer(
+            response, data: .init(body.utf8), error: nil, url: url, timeout: .seconds(10))
+        #expect(answer.reason == reason)
+        #expect(answer.portalURL?.absoluteString == portal)
+        #expect(!answer.isSilence)
+    }
+
+    @Test("UPL-065 the evidence of another content, of a silence, and of a name that is not found")
+    func failures() throws {
+        let url = try SessionRequest("http://user:secret@probe.example.com/ok").url
+        func answer(_ code: SessionError.Code, _ timeout: Duration = .seconds(10)) -> InternetAnswer {
+            InternetExpectation().answer(
+                nil, data: nil, error: SessionError(code, "the words"), url: url, timeout: timeout)
+        }
+        #expect(answer(.timedOut) == InternetAnswer(.limited, "no answer in 10 s", isSilence: true))
+        #expect(answer(.timedOut, .milliseconds(2500)).reason == "no answer in 2.5 s")
+        #expect(answer(.cannotFindHost) == InternetAnswer(.limited, "no name: the words"))
+        #expect(answer(.certificateUntrusted) == InternetAnswer(.portal, "the words"))
+        let other = InternetExpectation(body: "yes").answer(
+            SessionResponse(url: url, statusCode: 200), data: .init("<html>".utf8), error: nil, url: url,
+            timeout: .seconds(10))
+        #expect(other.state == .portal)
+        #expect(other.reason == "200 from http://probe.example.com/ok with another content than expected")
     }
 }

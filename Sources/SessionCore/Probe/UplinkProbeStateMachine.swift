@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decides which uplinks are asked whether there is internet behind them: an ``InternetProbeStateMachine``
+/// for each.
+///
+/// The preferred uplink is asked by the kernel's own choice of a path, so that tunnels and rules hold; one
+/// that stands in for a dead choice, and each other one, over itself. Nothing is asked around a tunnel in
+/// use, or while there is no path in use. An expensive uplink that is not in use is asked when the preferred
+/// one has failed, or with long pauses where those are wanted. Instants are nanoseconds of a monotonic clock.
+package struct UplinkProbeStateMachine: ~Copyable, Sendable {
+    /// A link with a path of its own.
+    package struct Uplink: Sendable, Equatable {
+        package var name: String
+        package var index: Int32
+        /// The next router.
+        package var gateway: String?
+        package var isExpensive: Bool
+
+        package init(_ name: String, index: Int32 = 0, gateway: String? = nil, isExpensive: Bool = false) {
+            self.name = name
+            self.index = index
+            self.gateway = gateway
+            self.isExpensive = isExpensive
+        }
+
+        /// Whether another one of this name leads to the same network, as far as that is known.
+        fileprivate func isSame(as other: Uplink) -> Bool {
+            index == other.index && gateway == other.gateway
+        }
+    }
+
+    /// The network at an instant.
+    package struct Network: Sendable, Equatable {
+        /// The uplink of the path in use; nil where its name is not known.
+        package var preferred: Uplink?
+        /// Whether the preferred uplink stands in for the kernel's choice, which is dead.
+        package var isAlternative = false
+        /// Whether there is a path in use; also where that is unknown.
+        package var isUsable = true
+        /// Grows whenever what was found out over the former path is worthless.
+        package var generation: UInt64 = 0
+        /// Whether the path in use goes through a tunnel.
+        package var isTunnel = false
+        /// The other uplinks.
+        package var others: [Uplink] = []
+
+        package init() {}
+    }
+
+    /// What names a question: the uplink's number, and the question's.
+    package struct QuestionID: Sendable, Hashable {
+        package let uplink: Int
+        package let number: Int
+    }
+
+    /// A question to the server.
+    package struct Question: Sendable, Equatable {
+        package let id: QuestionID
+        /// The interface to bind to; nil for the kernel's choice.
+        package let interface: String?
+    }
+
+    /// What is to be done now.
+    package struct Step: Sendable, Equatable {
+        /// The questions under way of these uplinks are not wanted any more.
+        package var abandoned: [Int] = []
+        package var questions: [Question] = []
+    }
+
+    /// What is known of an uplink.
+    package struct Finding: Sendable, Equatable {
+        /// Unique in the life of the machine.
+        package let number: Int
+        /// Nil where its name is not known.
+        package let uplink: Uplink?
+        package let isPreferred: Bool
+        package let known: InternetAnswer
+        /// When the state became what it is.
+        package let since: Int64
+    }
+
+    private struct Record {
+        let number: Int
+        var uplink: Uplink?
+        var machine: InternetProbeStateMachine
+        /// Grows when the uplink leads to another network.
+        var generation: UInt64 = 1
+    }
+
+    private let timing: InternetProbeStateMachine.Timing
+    private var preferred: Record
+    private var others: [Record] = []
+    private var network = Network()
+    private var count = 1
+    private var step = Step()
+
+    package init(timing: InternetProbeStateMachine.Timing = .init()) {
+        self.timing = timing
+        preferred = Record(number: 0, uplink: nil, machine: InternetProbeStateMachine(timing: timing))
+    }
+
+    /// When ``timeCame(at:)`` is to be called; nil for never.
+    package var nextDeadline: Int64? {
+        ([preferred] + others).compactMap(\.machine.nextDeadline).min()
+    }
+
+    /// What is known, the preferred uplink first.
+    package var findings: [Finding] {
+        [finding(preferred, isPreferred: true)] + others.map { finding($0, isPreferred: false) }
+    }
+
+    private func finding(_ record: Record, isPreferred: Bool) -> Finding {
+        Finding(
+            number: record.number, uplink: record.uplink, isPreferred: isPreferred,
+            known: record.machine.known, since: record.machine.since)
+    }
+
+    // MARK: Events
+
+    /// The network is like this: in the beginning, and whenever something about it has changed.
+    package mutating func networkChanged(_ new: Network, at now: Int64) -> Step {
+        network = new
+        replacePreferred(now)
+        replaceOthers()
+        perform(
+            preferred.machine.pathChanged(isUsable: new.isUsable, generation: new.generation, at: now),
+            of: preferred, bound: network.isAlternative)
+        review(now)
+        return end()
+    }
+
+    /// The answer to a question; one that was abandoned comes too late and changes nothing.
+    package mutating func answered(_ answer: InternetAnswer, _ id: QuestionID, at now: Int64) -> Step {
+        if id.uplink == preferred.number {
+            let hasWorked = preferred.machine.known.state == .full
+            perform(
+                preferred.machine.answered(answer, question: id.number, at: now), of: preferred,
+                bound: network.isAlternative)
+            if hasWorked, hasFailed { for index in others.indices { hurry(index) } }
+            review(now)
+        } else if let index = others.firstIndex(where: { $0.number == id.uplink }) {
+            perform(others[index].machine.answered(answer, question: id.number, at: now), at: index)
+        }
+        return end()
+    }
+
+    /// The deadline is there; a timer may fire early, or after it was replaced.
+    package mutating func timeCame(at now: Int64) -> Step {
+        perform(preferred.machine.timeCame(at: now), of: preferred, bound: network.isAlternative)
+        for index in others.indices { perform(others[index].machine.timeCame(at: now), at: index) }
+        return end()
+    }
+
+    /// A transfer has failed, or the state is wanted.
+    package mutating func hurried() -> Step {
+        perform(preferred.machine.hurried(), of: preferred, bound: network.isAlternative)
+        for index in others.indices { hurry(index) }
+        return end()
+    }
+
+    /// The states are no longer wanted.
+    package mutating func stopped(at now: Int64) -> Step {
+        for record in others { remove(record) }
+        others = []
+        perform(preferred.machine.stopped(at: now), of: preferred, bound: network.isAlternative)
+        preferred.uplink = nil
+        network = Network()
+        return end()
+    }
+
+    // MARK: Uplinks that come and go
+
+    private mutating func replacePreferred(_ now: Int64) {
+        guard network.preferred?.name != preferred.uplink?.name else {
+            preferred.uplink = network.preferred
+            return
+        }
+        let former = preferred
+        if let name = network.preferred?.name,
+            let index = others.firstIndex(where: { $0.uplink?.name == name })
+        {
+            preferred = others.remove(at: index)
+            preferred.machine.leastPause = 0
+            perform(
+                preferred.machine.rerouted(generation: network.generation, at: now), of: preferred,
+                bound: network.isAlternative)
+        } else {
+            preferred = record(nil)
+        }
+        preferred.uplink = network.preferred
+        guard let uplink = former.uplink, network.others.contains(where: { $0.name == uplink.name }) else {
+            return remove(former)
+        }
+        others.append(former)
+        let index = others.count - 1
+        perform(
+            others[index].machine.rerouted(generation: former.generation, at: now), at: index)
+    }
+
+    private mutating func replaceOthers() {
+        var former = others
+        others = network.others.map { uplink in
+            guard let index = former.firstIndex(where: { $0.uplink?.name == uplink.name }) else {
+                return record(uplink)
+            }
+            var record = former.remove(at: index)
+            if record.uplink?.isSame(as: uplink) != true { record.generation += 1 }
+            record.uplink = uplink
+            return record
+        }
+        for record in former { remove(record) }
+    }
+
+    private mutating func record(_ uplink: Uplink?) -> Record {
+        defer { count += 1 }
+        return Record(number: count, uplink: uplink, machine: InternetProbeStateMachine(timing: timing))
+    }
+
+    // MARK: Which ones are asked
+
+    private var hasFailed: Bool {
+        switch preferred.machine.known.state {
+        case .limited, .portal: true
+        case .unknown, .none, .full: false
+        }
+    }
+
+    /// Asks the uplinks that are to be asked now, and no others.
+    private mutating func review(_ now: Int64) {
+        for index in others.indices {
+            if let reason = reasonToWithhold(others[index].uplink) {
+                perform(others[index].machine.withheld(reason, at: now), at: index)
+            } else {
+                let isSpared = others[index].uplink?.isExpensive == true && !hasFailed
+                others[index].machine.leastPause = isSpared ? timing.expensivePause ?? 0 : 0
+                let generation = others[index].generation
+                perform(
+                    others[index].machine.pathChanged(isUsable: true, generation: generation, at: now),
+                    at: index)
+            }
+        }
+    }
+
+    private func reasonToWithhold(_ uplink: Uplink?) -> String? {
+        if !network.isUsable { return "not asked: there is no path in use" }
+        if network.isTunnel {
+            let name = network.preferred?.name ?? "the path in use"
+            return "not asked: \(name) is a tunnel, and nothing goes around it"
+        }
+        if uplink?.isExpensive == true, timing.expensivePause == nil, !hasFailed {
+            return "not asked: its traffic costs"
+        }
+        return nil
+    }
+
+    private mutating func hurry(_ index: Int) { perform(others[index].machine.hurried(), at: index) }
+
+    // MARK: Steps
+
+    private mutating func perform(_ new: InternetProbeStateMachine.Step, at index: Int) {
+        perform(new, of: others[index], bound: true)
+    }
+
+    private mutating func perform(
+        _ new: InternetProbeStateMachine.Step, of record: Record, bound isBound: Bool
+    ) {
+        if new.abandons { abandon(record) }
+        guard let number = new.question else { return }
+        step.questions.append(
+            Question(
+                id: QuestionID(uplink: record.number, number: number),
+                interface: isBound ? record.uplink?.name : nil))
+    }
+
+    private mutating func remove(_ record: Record) {
+        if record.machine.isAsking { abandon(record) }
+    }
+
+    private mutating func abandon(_ record: Record) {
+        step.abandoned.append(record.number)
+        step.questions.removeAll { $0.id.uplink == record.number }
+    }
+
+    private mutating func end() -> Step {
+        defer { step = Step() }
+        return step
+    }
+}

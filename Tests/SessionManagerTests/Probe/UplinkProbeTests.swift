@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Reachability
+import ReachabilityCore
+import SessionCore
+import SessionManager
+import Synchronization
+import TestSupport
+import Testing
+
+/// A network with links that a test sets; the preferred one is only a name, since it is asked unbound.
+private final class Uplinks: ReachabilityProvider {
+    private struct State {
+        var update: ReachabilityUpdate
+        var observers: [@Sendable (ReachabilityUpdate) -> Void] = []
+    }
+
+    private let state: Mutex<State>
+
+    init(_ names: String..., generation: UInt64 = 1) {
+        state = Mutex(State(update: Self.update(names, .initial, generation)))
+    }
+
+    func currentReachability() -> (status: ReachabilityStatus, path: ReachabilityPath) {
+        state.withLock { ($0.update.status, $0.update.path) }
+    }
+
+    func observeReachability(
+        _ observer: @escaping @Sendable (ReachabilityUpdate) -> Void
+    ) -> ReachabilityObservation {
+        state.withLock { state in
+            state.observers.append(observer)
+            observer(state.update)
+        }
+        return ReachabilityObservation { [weak self] in self?.state.withLock { $0.observers = [] } }
+    }
+
+    /// The links with a path of their own now, the preferred one first.
+    func change(to names: String..., generation: UInt64 = 1) {
+        state.withLock { state in
+            state.update = Self.update(names, .path, generation)
+            for observer in state.observers { observer(state.update) }
+        }
+    }
+
+    private static func update(
+        _ names: [String], _ event: ReachabilityUpdate.Event, _ generation: UInt64
+    ) -> ReachabilityUpdate {
+        let links = names.enumerated().map { index, name in
+            LinkReport(
+                name: name, index: Int32(index + 1), medium: .ethernet, isOnline: true,
+                reason: ReachabilityReason(.defaultRoute, interface: name, sentence: "a route"))
+        }
+        let path = ReachabilityPath(status: .wired, interface: names.first, generation: generation)
+        return ReachabilityUpdate(event: event, status: .wired, previous: nil, path: path, links: links)
+    }
+}
+
+/// Probes over two uplinks: "main" by the kernel's choice, and `lo` bound to it.
+struct UplinkProbeTests {
+    private let origin: TestSupport.Origin
+    init() async throws { origin = try await TestSupport.Origin.shared }
+
+    private func probe(_ path: String, _ provider: Uplinks) throws -> InternetProbe {
+        var session = SessionConfiguration()
+        session.hostAddresses = origin.resolveEntries
+        session.proxy = ""
+        var configuration = InternetProbeConfiguration(
+            try SessionRequest(origin.url(path, at: .http)).url,
+            expectation: InternetExpectation(statusCodes: [204...204]))
+        // A machine that is busy elsewhere is no network that is silent.
+        configuration.timeout = .seconds(60)
+        configuration.firstPause = .milliseconds(20)
+        configuration.longestPause = .milliseconds(20)
+        return try InternetProbe(configuration, provider: provider, session: session)
+    }
+
+    /// The first uplinks that satisfy a condition.
+    private func uplinks(
+        of probe: InternetProbe, where condition: ([UplinkInternet]) -> Bool
+    ) async -> [UplinkInternet] {
+        for await uplinks in probe.uplinkChanges where condition(uplinks) { return uplinks }
+        return []
+    }
+
+    private func known(_ uplinks: [UplinkInternet]) -> Bool {
+        !uplinks.isEmpty && uplinks.allSatisfy { $0.state != .unknown }
+    }
+
+    @Test("UPL-080 each uplink is asked, and told with its evidence", .timeLimit(.minutes(10)))
+    func each() async throws {
+        let probe = try probe("/status/204?key=uplink-each", Uplinks("main", "lo"))
+        #expect(probe.uplinks.isEmpty)
+        #expect(try await origin.count("uplink-each") == 0)
+        let before = Date()
+        probe.start()
+        let found = await uplinks(of: probe, where: known)
+        #expect(found.map(\.interface) == ["main", "lo"])
+        #expect(found.map(\.isPreferred) == [true, false])
+        #expect(found.map(\.state) == [.full, .full])
+        #expect(found.allSatisfy { $0.reason.hasPrefix("204 from http://") && $0.portalURL == nil })
+        #expect(
+            found.allSatisfy {
+                $0.since > before.addingTimeInterval(-1) && $0.since < Date().addingTimeInterval(1)
+            })
+        #expect(probe.state == .full)
+        #expect(try await origin.count("uplink-each") == 2)
+        probe.stop()
+        _ = await uplinks(of: probe) { $0.isEmpty }
+        #expect(probe.state == .unknown)
+    }
+
+    @Test("UPL-081 a portal's address to sign in is told", .timeLimit(.minutes(10)))
+    func portal() async throws {
+        let target = "http://portal.example.com/login"
+        let probe = try probe("/redirect-to?url=\(target)&code=302", Uplinks("main", "lo"))
+        probe.start()
+        let found = await uplinks(of: probe, where: known)
+        #expect(found.map(\.state) == [.portal, .portal])
+        #expect(found.allSatisfy { $0.portalURL?.absoluteString == target })
+        #expect(found.allSatisfy { $0.reason == "redirected to \(target)" })
+        #expect(probe.portalURL?.absoluteString == target)
+    }
+
+    @Test(
+        "UPL-082 an uplink that cannot be used is limited, and the other one is not", .timeLimit(.minutes(10))
+    )
+    func broken() async throws {
+        let probe = try probe("/status/204", Uplinks("main", "absent0"))
+        probe.start()
+        let found = await uplinks(of: probe, where: known)
+        #expect(found.map(\.state) == [.full, .limited])
+        #expect(found.last?.reason.isEmpty == false)
+        #expect(probe.state == .full)
+    }
+
+    @Test(
+        "UPL-083 uplinks that come and go are told; the state is that of the preferred one",
+        .timeLimit(.minutes(10)))
+    func comingAndGoing() async throws {
+        let network = Uplinks("main")
+        let probe = try probe("/status/204?key=uplink-coming", network)
+        probe.start()
+        #expect(await uplinks(of: probe, where: known).map(\.interface) == ["main"])
+        network.change(to: "main", "lo")
+        #expect(await uplinks(of: probe) { $0.count == 2 && known($0) }.map(\.state) == [.full, .full])
+        #expect(try await origin.count("uplink-coming") == 2)
+        // The kernel turns to the other one: nothing that was known is forgotten.
+        let states = Diary<InternetState>()
+        let observation = probe.observeInternet(queue: .custom { $0() }) { states.record($0) }
+        network.change(to: "lo", "main", generation: 2)
+        let turned = await uplinks(of: probe) { $0.first?.interface == "lo" }
+        #expect(turned.map(\.isPreferred) == [true, false])
+        #expect(turned.map(\.state) == [.full, .full])
+        try await origin.wait(for: "uplink-coming", [.count: 4])
+        network.change(to: "main", generation: 3)
+        #expect(await uplinks(of: probe) { $0.count == 1 }.map(\.interface) == ["main"])
+        #expect(states.all == [.full])
+        observation.cancel()
+    }
+
+    @Test(
+        "UPL-084 observers of the states and of the uplinks hear of changes alone", .timeLimit(.minutes(10)))
+    func observers() async throws {
+        let probe = try probe("/retry-after?key=uplink-observers&times=6&status=511", Uplinks("main", "lo"))
+        let states = Diary<InternetState>()
+        let lists = Diary<[InternetState]>()
+        let observations = [
+            probe.observeInternet(queue: .custom { $0() }) { states.record($0) },
+            probe.observeUplinks(queue: .custom { $0() }) { lists.record($0.map(\.state)) },
+        ]
+        probe.start()
+        // What is expected is 204, so that 200 is a portal as well.
+        try await origin.wait(for: "uplink-observers", [.count: 12])
+        #expect(states.all == [.unknown, .portal])
+        #expect(lists.all.first == [] && lists.all.last == [.portal, .portal])
+        #expect(lists.all.count == Set(lists.all).count)
+        for observation in observations { observation.cancel() }
+    }
+}

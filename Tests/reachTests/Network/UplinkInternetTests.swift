@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// The internet behind each of two uplinks, as the program and the service tell it, on a real kernel.
+@Suite(
+    "The internet of each uplink", .timeLimit(.minutes(10)),
+    .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
+struct UplinkInternetTests {
+    private struct Report: Decodable {
+        struct Link: Decodable {
+            let name: String
+            let internet: String?
+            let internetSince: String?
+            let internetReason: String?
+        }
+
+        let internet: String?
+        let portal: String?
+        let event: String?
+        let links: [Link]
+
+        func link(_ name: String) -> Link? { links.first { $0.name == name } }
+        /// "a0 limited, b0 full".
+        var states: String { links.map { "\($0.name) \($0.internet ?? "null")" }.joined(separator: ", ") }
+    }
+
+    private static func decoded(_ line: String) -> Report? {
+        try? JSONDecoder().decode(Report.self, from: Data(line.utf8))
+    }
+
+    private func command(_ arguments: [String]) -> [String] {
+        [
+            "env", "-u", "http_proxy", "-u", "https_proxy", "-u", "all_proxy", "LC_ALL=C.UTF-8",
+            BuiltProgram.reach,
+        ] + arguments
+    }
+
+    @Test("UPL-090 status asks over each uplink once, at the same time, and tells each one's state")
+    func status() async throws {
+        let paths = try await TwoPaths()
+        let end = try await paths.lab.near.reactor.run(
+            command(["status", "--probe", "\(paths.base)/quick", "--json"]))
+        #expect(end.status == .exited(0))
+        let report = try #require(Self.decoded(end.text))
+        #expect(report.states == "a0 full, b0 full")
+        #expect(report.internet == "full" && report.portal == nil)
+        #expect(report.links.allSatisfy { $0.internetReason == "200 from \(paths.base)/quick" })
+        #expect(report.links.allSatisfy { $0.internetSince?.hasSuffix("Z") == true })
+        let requests = try await paths.requests(2)
+        #expect(Set(requests.compactMap(\.peer)) == ["10.1.0.2", TwoPaths.secondAddress])
+        // Without a probe nothing is known, and nothing is sent.
+        let silent = try await paths.lab.near.reactor.run(command(["status", "--json"]))
+        #expect(try #require(Self.decoded(silent.text)).states == "a0 null, b0 null")
+        #expect(paths.events.count { $0.event == "request" } == 2)
+    }
+
+    @Test("UPL-091 the line behind the preferred router is dead: the sentence says so, and what works")
+    func deadLine() async throws {
+        let paths = try await TwoPaths()
+        try await paths.killLine()
+        async let text = paths.lab.near.reactor.run(command(["status", "--probe", "\(paths.base)/quick"]))
+        async let json = paths.lab.near.reactor.run(
+            command(["status", "--probe", "\(paths.base)/quick", "--json"]))
+        let report = try #require(Self.decoded(try await json.text))
+        #expect(report.states == "a0 limited, b0 full")
+        #expect(report.internet == "limited")
+        #expect(report.link("a0")?.internetReason == "no answer in 10 s")
+        let words = try await text.text
+        let sentence = "a0: the router 10.1.0.1 answers, the line behind it does not; b0 has internet"
+        #expect(words.contains(sentence), "\(words)")
+        #expect(words.contains("internet limited; in use"), "\(words)")
+        #expect(words.contains("internet full; default route via 10.2.0.1"), "\(words)")
+    }
+
+    @Test("UPL-092 a router that does not answer is told as such")
+    func deadRouter() async throws {
+        let paths = try await TwoPaths()
+        // Nothing answers for this address.
+        try await paths.lab.near.ip("route replace default via 10.1.0.77 dev a0 metric 100")
+        let end = try await paths.lab.near.reactor.run(command(["status", "--probe", "\(paths.base)/quick"]))
+        #expect(
+            end.text.contains("a0: the router 10.1.0.77 does not answer; b0 has internet"), "\(end.text)")
+    }
+
+    @Test("UPL-093 watch tells the internet of an uplink that comes beside the path in use")
+    func watch() async throws {
+        let paths = try await TwoPaths()
+        try await paths.lab.near.ip("link set b0 down")
+        let program = try await paths.lab.near.start(
+            command(["watch", "--probe", "\(paths.base)/quick", "--json"]))
+        #expect(
+            await program.output.comes { $0.contains { Self.decoded($0)?.states == "a0 full, b0 none" } })
+        // The path in use stays as it is: only the uplink is another.
+        try await paths.lab.near.ip("link set b0 up")
+        try await paths.lab.near.ip("route add default via 10.2.0.1 dev b0 metric 200")
+        #expect(
+            await program.output.comes { lines in
+                lines.contains {
+                    let report = Self.decoded($0)
+                    return report?.event == "internet" && report?.states == "a0 full, b0 full"
+                }
+            })
+        let requests = try await paths.requests(2)
+        #expect(requests.last?.peer == TwoPaths.secondAddress)
+        program.terminate()
+        _ = try await program.status()
+    }
+
+    @Test("UPL-094 the service tells each uplink: GetStatus, Monitor, status.json, metrics, hooks, the log")
+    func service() async throws {
+        let folder = try ScratchFolder("reach-uplinks")
+        let (file, hooks) = (folder("reach.toml"), folder("hooks"))
+        let (told, prom) = (folder("told"), folder("reach.prom"))
+        try FileManager.default.createDirectory(atPath: hooks, withIntermediateDirectories: true)
+        let script = """
+            #!/bin/sh
+            [ "$1" = internet ] && echo "$1 $2 $REACH_UPLINK $REACH_UPLINK_INTERNET $REACH_INTERNET $REACH_UPLINKS" >>\(told)
+            true
+
+            """
+        try script.write(toFile: hooks + "/10-told", atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: hooks + "/10-told")
+        for path in [folder.path, hooks] {
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        }
+        try "[hooks]\ndirectory = \"\(hooks)\"\n[metrics]\nfile = \"\(prom)\"\n".write(
+            toFile: file, atomically: true, encoding: .utf8)
+        let lab = try await ServeLab(.f2, options: ["--config", file])
+        try await lab.lab.far.ip("addr add 10.0.0.1/32 dev lo")
+        let server = try await lab.lab.startOrigin()
+        let watch = try await lab.lab.near.start([
+            "/usr/bin/python3", "-u", "-c", ServeLab.watching, lab.socket,
+        ])
+        _ = await watch.output.comes { !$0.isEmpty }
+        // Only b0's line lets nothing through.
+        try await lab.lab.far.run(
+            "nft",
+            "add table ip dead; add chain ip dead i { type filter hook input priority 0; }; "
+                + "add rule ip dead i iifname pb ip daddr 10.0.0.1 reject")
+        try """
+        [probe]
+        url = "http://10.0.0.1:8080/ok"
+        status = 204
+        [hooks]
+        directory = "\(hooks)"
+        [metrics]
+        file = "\(prom)"
+
+        """.write(toFile: file, atomically: true, encoding: .utf8)
+        lab.service.terminate(signal: SIGHUP)
+        #expect(await lab.shows("a0 full, b0 limited") { Self.decoded($0)?.states })
+        let reply = try #require(Self.decoded(try await lab.ask("GetStatus")))
+        #expect(reply.link("a0")?.internetReason == "204 from http://10.0.0.1:8080/ok")
+        #expect(reply.link("b0")?.internetReason?.isEmpty == false)
+        // Each is written by another thread.
+        func comes(_ path: String, _ words: String) async throws -> Bool {
+            for _ in 0..<1_000 {
+                let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+                if text.contains(words) { return true }
+                try await lab.lab.near.run("true")
+            }
+            return false
+        }
+        #expect(
+            try await comes(lab.folder + "/run/status.json", #""internet":"limited","internetSince":"20"#))
+        #expect(try await comes(prom, #"reach_uplink_internet{interface="b0",state="limited"} 1"#))
+        #expect(try await comes(prom, #"reach_uplink_internet{interface="a0",state="full"} 1"#))
+        #expect(try await comes(prom, #"reach_internet{state="full"} 1"#))
+        #expect(try await comes(told, "a0=full b0=limited"))
+        #expect(lab.service.standardError.contains("internet on b0 limited: "))
+        #expect(lab.service.standardError.contains("internet full: the server answers"))
+        // The way back is an event of Monitor although the path's internet stays as it is.
+        let events = watch.output.elements.count
+        try await lab.lab.far.run("nft", "delete table ip dead")
+        #expect(await lab.shows("a0 full, b0 full") { Self.decoded($0)?.states })
+        #expect(await watch.output.comes { $0.count > events && $0.last == "internet full" })
+        #expect(try await comes(told, "internet b0 b0 full full a0=full b0=full"))
+        watch.terminate()
+        server.terminate()
+        #expect(try await lab.stop() == .exited(0))
+    }
+}
+
+extension ServeLab {
+    /// Repeats the query until its answer says this.
+    fileprivate func shows(_ wanted: String, _ reading: (String) -> String?) async -> Bool {
+        for _ in 0..<2_000 {
+            if let reply = try? await ask("GetStatus"), reading(reply) == wanted { return true }
+        }
+        return false
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import ReachabilityCore
+import ServiceCore
+import SessionCore
+import Testing
+
+@testable import reach
+
+/// What `reach status` and `reach watch` show of the internet behind each uplink.
+struct UplinkViewTests {
+    private static let second: Int64 = 1_000_000_000
+
+    private static func uplink(
+        _ name: String, _ state: InternetState, _ reason: String, isPreferred: Bool = false,
+        router: UplinkRouter? = nil, since: Int64 = 100
+    ) -> UplinkInternet {
+        UplinkInternet(
+            interface: name, isPreferred: isPreferred,
+            InternetAnswer(state, reason, isSilence: state == .limited),
+            wall: CannedReports.moment.nanoseconds, boot: since * second, router: router)
+    }
+
+    private static let wlan0 = CannedReports.link(
+        "wlan0", 3, .wifi, online: true, .defaultRoute, "default route via 10.0.0.1 on wlan0 (metric 600)")
+
+    private static func report(_ uplinks: [UplinkInternet]) -> Report {
+        var report = CannedReports.wired
+        report.links = [CannedReports.eth0, wlan0]
+        report.internet = uplinks.first(where: \.isPreferred)?.state
+        report.uplinks = uplinks
+        report.boot = 112 * second
+        return report
+    }
+
+    private static let deadLine = [
+        uplink(
+            "eth0", .limited, "no answer in 10 s", isPreferred: true,
+            router: UplinkRouter(address: "192.0.2.1", standing: .answers)),
+        uplink("wlan0", .full, "204 from https://example.com/"),
+    ]
+
+    @Test("UPL-106 status has the state of each uplink in its line, and one sentence")
+    func status() {
+        let text = StatusView.text(Self.report(Self.deadLine), Style())
+        #expect(
+            text.contains(
+                """
+                  internet: limited: there is a path, but the server does not answer as it should
+                  eth0: the router 192.0.2.1 answers, the line behind it does not, for 12 s; wlan0 has internet
+
+                """), "\(text)")
+        #expect(text.contains("  internet limited; in use, 192.0.2.2/24"), "\(text)")
+        #expect(text.contains("  internet full; default route via 10.0.0.1"), "\(text)")
+        for width in [40, 60, 80] {
+            let lines = StatusView.text(Self.report(Self.deadLine), Style(width: width)).split(
+                separator: "\n")
+            #expect(lines.allSatisfy { SafeText.width(String($0)) <= width })
+        }
+    }
+
+    @Test("UPL-106 one uplink that works needs no sentence, and without a probe nothing is said")
+    func alone() {
+        let text = StatusView.text(
+            Self.report([Self.uplink("eth0", .full, "204 from https://example.com/", isPreferred: true)]),
+            Style())
+        #expect(text.contains("internet: full: the server answers\n"))
+        #expect(!text.contains("has internet"))
+        var bare = Self.report([])
+        bare.internet = nil
+        #expect(!StatusView.text(bare, Style()).contains("internet"))
+    }
+
+    private func lines(_ format: ReportLines.Format, statusOnly: Bool = false) -> ReportLines {
+        var lines = ReportLines(
+            format: format, host: nil, lossGrace: .milliseconds(500), statusOnly: statusOnly)
+        let update = ReachabilityUpdate(
+            event: .initial, status: .wired, previous: nil, path: CannedReports.wired.path,
+            links: [CannedReports.eth0, Self.wlan0])
+        lines.write(update) { CannedReports.moment }
+        lines.remember(update)
+        return lines
+    }
+
+    private func findings(_ eth0: InternetState, _ wlan0: InternetState) -> InternetFindings {
+        InternetFindings(
+            eth0,
+            uplinks: [
+                Self.uplink("eth0", eth0, eth0 == .unknown ? "" : "evidence", isPreferred: true),
+                Self.uplink("wlan0", wlan0, wlan0 == .unknown ? "" : "evidence"),
+            ])
+    }
+
+    @Test("UPL-107 watch has a line for each change of an uplink, and none for what is not known yet")
+    func watch() {
+        var lines = lines(.text(Style()))
+        func line(_ eth0: InternetState, _ wlan0: InternetState) -> String {
+            lines.write(findings(eth0, wlan0), boot: 112 * Self.second) { CannedReports.moment }
+            // Without the local time.
+            return String(lines.line.text.dropFirst(13))
+        }
+        #expect(line(.unknown, .unknown) == "")
+        #expect(line(.unknown, .full) == "internet full on wlan0  wlan0 has internet\n")
+        #expect(line(.full, .full) == "internet full  eth0 has internet; wlan0 has internet\n")
+        #expect(line(.full, .full) == "")
+        #expect(
+            line(.full, .limited)
+                == "internet limited on wlan0  eth0 has internet; wlan0: evidence, for 12 s\n")
+        #expect(
+            line(.limited, .full)
+                == "internet limited  eth0: evidence, for 12 s; wlan0 has internet (was full)\n")
+        var silent = self.lines(.text(Style()), statusOnly: true)
+        silent.write(findings(.full, .full), boot: 0) { CannedReports.moment }
+        #expect(silent.line.text.isEmpty)
+    }
+
+    @Test("UPL-107 as JSON it is the event internet, with the links as they are now")
+    func json() {
+        var lines = lines(.json)
+        lines.write(findings(.unknown, .unknown), boot: 0) { CannedReports.moment }
+        #expect(lines.line.text.isEmpty)
+        lines.write(findings(.unknown, .portal), boot: 0) { CannedReports.moment }
+        let text = lines.line.text
+        #expect(text.contains(#""internet":"unknown","event":"internet","previous":"wired""#), "\(text)")
+        #expect(
+            text.contains(
+                #""internet":"portal","internetSince":"2026-01-02T03:04:05.678Z","internetReason":"evidence"}"#
+            ), "\(text)")
+    }
+
+    @Test("UPL-108 doctor: an uplink beside the path in use is a note and no cause")
+    func doctor() {
+        let router = UplinkRouter(address: "10.0.0.1", standing: .silent)
+        let bad = DiagnosisRules.uplink(Self.uplink("wlan0", .limited, "no answer in 10 s", router: router))
+        #expect(bad.verdict == .doubtful)
+        #expect(bad.sentence == "wlan0: the router 10.0.0.1 does not answer")
+        let good = DiagnosisRules.uplink(Self.uplink("wlan0", .full, "204 from https://example.com/"))
+        #expect(good == .good(.uplink, "wlan0: 204 from https://example.com/"))
+        let diagnosis = Diagnosis(findings: [.good(.path, "a way"), bad])
+        #expect(diagnosis.cause == nil)
+        #expect(diagnosis.remark == bad)
+        let both = Diagnosis(findings: [.failed(.connection, "none", try: "this"), bad])
+        #expect(both.cause?.check == .connection)
+        #expect(
+            DiagnosisPrinter.conclusion(diagnosis, Style()).contains("nothing is wrong\nnote:  wlan0 does"))
+    }
+}
