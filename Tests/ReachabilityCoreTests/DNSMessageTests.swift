@@ -33,7 +33,9 @@ struct DNSMessageTests {
 
     @Test("UPL-041 Addresses are read past aliases, and in any case of letters")
     func addresses() {
-        let records = record(5, [1, 0x61, 0]) + record(1, [192, 0, 2, 1]) + record(1, [192, 0, 2, 2], name: [1, 0x61, 0])
+        let records =
+            record(5, [1, 0x61, 0]) + record(1, [192, 0, 2, 1])
+            + record(1, [192, 0, 2, 2], name: [1, 0x61, 0])
         var message = answer(count: 3, records)
         #expect(
             DNSMessage.answer(message, to: Self.question)

@@ -17,7 +17,9 @@ package struct PeerAddress: Hashable, Sendable {
     package func bind(_ descriptor: Int32) { _ = withSocketAddress { Glibc.bind(descriptor, $0, $1) } }
 
     /// Connects a socket to it (connect(2)).
-    package func connect(_ descriptor: Int32) -> Int32 { withSocketAddress { Glibc.connect(descriptor, $0, $1) } }
+    package func connect(_ descriptor: Int32) -> Int32 {
+        withSocketAddress { Glibc.connect(descriptor, $0, $1) }
+    }
 
     private func withSocketAddress(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         switch address.family {

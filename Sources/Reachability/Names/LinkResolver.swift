@@ -92,7 +92,9 @@ package final class LinkResolver {
             setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, $0, socklen_t(interface.utf8.count + 1))
         }
         // A connected socket gets the answers of this server alone.
-        guard isBound == 0, PeerAddress(address: server, port: 53).connect(descriptor) == 0 else { return false }
+        guard isBound == 0, PeerAddress(address: server, port: 53).connect(descriptor) == 0 else {
+            return false
+        }
         do throws(ReactorError) {
             watch = try reactor.watch(descriptor, for: .readable) { [unowned self] _ in receive() }
             return true

@@ -31,7 +31,9 @@ package enum DNSMessage {
         let parts = labels.last?.isEmpty == true ? labels.dropLast() : labels[...]
         guard !parts.isEmpty, name.utf8.count <= 254 else { return nil }
         for label in parts {
-            guard (1...63).contains(label.count), label.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
+            guard (1...63).contains(label.count), label.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+                return nil
+            }
             bytes.append(UInt8(label.count))
             bytes += label
         }

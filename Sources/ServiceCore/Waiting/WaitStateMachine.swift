@@ -74,8 +74,7 @@ package struct WaitStateMachine: Sendable {
         progress = WaitProgress(stable: limits.stable)
     }
 
-    /// Whether links have to be evaluated with each event of the kernel: a path of theirs, or a carrier, comes
-    /// and goes without an update of the path in use.
+    /// Whether links are evaluated with each event: their paths and carriers change without an update.
     package var readsLinks: Bool { condition.readsLinks || limits.noCarrier != nil }
 
     /// Records the present state.

@@ -42,7 +42,7 @@ package enum AcknowledgementRules {
     package static let silence: Int64 = 1_000_000_000
     /// How long the peer may owe an acknowledgement: 2 s.
     package static let patience: Int64 = 2_000_000_000
-    /// How long a SYN waits before the server is tried over other uplinks: 250 ms (RFC 8305 §5 for addresses).
+    /// How long a SYN waits before other uplinks are tried: 250 ms (RFC 8305 §5 for addresses).
     package static let connectPatience: Int64 = 250_000_000
 
     /// Judges a connection.

@@ -104,7 +104,9 @@ package struct UplinkStateMachine: ~Copyable, Sendable {
 
     /// The dead line was tried.
     package mutating func tried(_ succeeded: Bool, at now: Int64) -> Action {
-        guard let detour = state?.detour, var recovery = state?.recovery, recovery.isTrying else { return .nothing }
+        guard let detour = state?.detour, var recovery = state?.recovery, recovery.isTrying else {
+            return .nothing
+        }
         recovery.isTrying = false
         if succeeded {
             if recovery.successes == 0 { recovery.firstSuccess = now }

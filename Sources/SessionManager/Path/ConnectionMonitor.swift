@@ -111,7 +111,8 @@ final class ConnectionMonitor {
             record(descriptor, peer, other, isBound: true, isStandIn: isStandIn)
         } else {
             record(
-                descriptor, peer, egress.link, isBound: false, mayLeave: egress.isBeyondLink && !egress.isTunnel)
+                descriptor, peer, egress.link, isBound: false,
+                mayLeave: egress.isBeyondLink && !egress.isTunnel)
         }
     }
 

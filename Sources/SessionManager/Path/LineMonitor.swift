@@ -211,7 +211,8 @@ final class LineMonitor {
             ?? LineRace(server, on: reactor, control: control) { [unowned self] in ended(server, $0) }
         races[server] = race
         race.suspected(
-            UplinkTrial.request(like: transfer.request), over: uplinks, wait: wait(for: health, server, users))
+            UplinkTrial.request(like: transfer.request), over: uplinks, wait: wait(for: health, server, users)
+        )
     }
 
     /// How long an answer over the own line may take.

@@ -34,7 +34,8 @@ struct DeadLineScenarios {
     }
 
     @Test(
-        "UPL-030 A download goes on over the other uplink when its line dies", arguments: TwoPaths.Direction.allCases)
+        "UPL-030 A download goes on over the other uplink when its line dies",
+        arguments: TwoPaths.Direction.allCases)
     func download(_ direction: TwoPaths.Direction) async throws {
         let paths = try await TwoPaths(size: 1 << 20)
         let manager = manager(paths)

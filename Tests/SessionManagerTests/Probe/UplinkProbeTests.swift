@@ -47,9 +47,9 @@ private final class Uplinks: ReachabilityProvider {
     private static func update(
         _ names: [String], _ event: ReachabilityUpdate.Event, _ generation: UInt64
     ) -> ReachabilityUpdate {
-        let links = names.enumerated().map { index, name in
+        let links = names.map { name in
             LinkReport(
-                name: name, index: Int32(index + 1), medium: .ethernet, isOnline: true,
+                name: name, index: name == "main" ? 1 : 2, medium: .ethernet, isOnline: true,
                 reason: ReachabilityReason(.defaultRoute, interface: name, sentence: "a route"))
         }
         let path = ReachabilityPath(status: .wired, interface: names.first, generation: generation)
@@ -153,8 +153,10 @@ struct UplinkProbeTests {
         let turned = await uplinks(of: probe) { $0.first?.interface == "lo" }
         #expect(turned.map(\.isPreferred) == [true, false])
         #expect(turned.map(\.state) == [.full, .full])
-        try await origin.wait(for: "uplink-coming", [.count: 4])
+        // Bound to a link that does not exist, the former one reaches nothing.
+        try await origin.wait(for: "uplink-coming", [.count: 3])
         network.change(to: "main", generation: 3)
+        try await origin.wait(for: "uplink-coming", [.count: 4])
         #expect(await uplinks(of: probe) { $0.count == 1 }.map(\.interface) == ["main"])
         #expect(states.all == [.full])
         observation.cancel()

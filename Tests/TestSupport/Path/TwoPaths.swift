@@ -166,7 +166,8 @@ package final class TwoPaths: Sendable {
         let own = router == "pa" ? "10.1.0.1" : "10.2.0.1"
         // Neighbours are asked for by multicast, and answer from addresses of the link.
         let (to, from) =
-            isIPv6 ? ("ip6 daddr 2001:db8:9::1", "ip6 saddr 2001:db8:9::1")
+            isIPv6
+            ? ("ip6 daddr 2001:db8:9::1", "ip6 saddr 2001:db8:9::1")
             : ("ip daddr != \(own)", "ip saddr != \(own)")
         var rules = ["add table inet \(router)"]
         if direction != .fromServer {
