@@ -84,8 +84,7 @@ struct DeadLineScenarios {
                 + "add rule inet loss i iifname pa tcp flags & syn == 0 drop")
         paths.release()
         // Keepalive probes, and then the SYNs of a race.
-        let before = try await paths.packets("b0")
-        while try await paths.packets("b0") < before + 3 { await Task.yield() }
+        try await paths.wait(forPackets: 3, through: TwoPaths.second)
         try await paths.lab.far.run("nft", "delete table inet loss")
         #expect(await download.outcome().error == nil)
         #expect(try await paths.requests(1).map(\.peer) == ["10.1.0.2"])
@@ -110,8 +109,7 @@ struct DeadLineScenarios {
         download.resume()
         try await paths.waitForStalls()
         // Longer than a deaf connection needs: two keepalive probes have been answered by then.
-        let before = try await paths.packets("a0")
-        while try await paths.packets("a0") < before + 3 { await Task.yield() }
+        try await paths.wait(forPackets: 3, through: TwoPaths.first)
         paths.release()
         #expect(await download.outcome().error == nil)
         let requests = try await paths.requests(1)
@@ -128,8 +126,7 @@ struct DeadLineScenarios {
         try await paths.killLine("pb")
         try await paths.killLine("pa")
         paths.release()
-        let before = try await paths.packets("b0")
-        while try await paths.packets("b0") < before + 2 { await Task.yield() }
+        try await paths.wait(forPackets: 2, through: TwoPaths.second)
         try await paths.reviveLine("pb")
         let outcome = await download.outcome()
         #expect(outcome.error == nil)
@@ -161,10 +158,7 @@ struct DeadLineScenarios {
         try await paths.waitForStalls()
         try await paths.killLine()
         // Silent for so long that a deaf connection would have been tried elsewhere.
-        let before = try await paths.packets(TwoPaths.first)
-        if isExpensive {
-            while try await paths.packets(TwoPaths.first) < before + 5 { await Task.yield() }
-        }
+        if isExpensive { try await paths.wait(forPackets: 5, through: TwoPaths.first) }
         paths.release()
         try await paths.reviveLine()
         #expect(await download.outcome().error == nil)

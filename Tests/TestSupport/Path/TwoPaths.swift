@@ -208,4 +208,14 @@ package final class TwoPaths: Sendable {
         }
         throw LabError("no interface \(name)")
     }
+
+    /// Waits until so many packets more have left through an interface.
+    ///
+    /// The kernel has no event for that: its counter is read twenty times a second.
+    package func wait(forPackets count: Int, through name: String) async throws {
+        let script =
+            "n() { awk -v name=$0: '$1 == name { print $11 }' /proc/self/net/dev; }; "
+            + "end=$(($(n) + $1)); while [ \"$(n)\" -lt $end ]; do sleep 0.05; done"
+        try await lab.near.run("/bin/sh", "-c", script, name, "\(count)")
+    }
 }
