@@ -153,13 +153,13 @@ struct UplinkProbeTests {
         let turned = await uplinks(of: probe) { $0.first?.interface == "lo" }
         #expect(turned.map(\.isPreferred) == [true, false])
         #expect(turned.map(\.state) == [.full, .full])
+        #expect(states.all == [.full])
+        observation.cancel()
         // Bound to a link that does not exist, the former one reaches nothing.
         try await origin.wait(for: "uplink-coming", [.count: 3])
         network.change(to: "main", generation: 3)
         try await origin.wait(for: "uplink-coming", [.count: 4])
         #expect(await uplinks(of: probe) { $0.count == 1 }.map(\.interface) == ["main"])
-        #expect(states.all == [.full])
-        observation.cancel()
     }
 
     @Test(
