@@ -28,9 +28,9 @@ async def answer(reader, writer):
         writer.write(f'HTTP/1.1 200 OK\r\nContent-Length: {size}\r\nConnection: close\r\nETag: "1"\r\n\r\n'.encode())
         if 'drip' in query:
             for _ in range(size):
+                await asyncio.sleep(1)
                 writer.write(b'.')
                 await writer.drain()
-                await asyncio.sleep(1)
         elif 'silent' in query:
             writer.write(b'.' * (size // 2))
             await writer.drain()
@@ -41,7 +41,7 @@ async def answer(reader, writer):
         await writer.drain()
         writer.close()
         await writer.wait_closed()
-    except (OSError, IndexError, asyncio.IncompleteReadError):
+    except (OSError, IndexError, asyncio.IncompleteReadError, asyncio.CancelledError):
         writer.close()
 
 
