@@ -107,7 +107,7 @@ struct Wait: ParsableCommand {
         }
         let manager = subject.manager(configuration, recorder: recorder)
         let internet = try probe.make(manager)
-        let question = internet?.observe { watch.observe($0) }
+        let question = internet?.observeFindings { watch.observe($0) }
         let observation = manager.observeReachability { watch.observe($0) }
         try beginMonitoring(manager)
         internet?.start()

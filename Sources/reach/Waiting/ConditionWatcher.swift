@@ -11,9 +11,21 @@ final class ConditionWatcher: Sendable {
         var machine: WaitStateMachine
         var report: Report?
         var internet: InternetState?
+        /// The interface that the state is about.
+        var asked: String?
+        var isNews = false
         var mayHaveChanged = false
 
         mutating func observe(_ new: Report) {
+            // What was known of an uplink before the kernel turned to it is no state of a former path.
+            if isNews, asked == new.path.interface {
+                isNews = false
+                record(new, .unknown)
+            }
+            record(new, internet)
+        }
+
+        private mutating func record(_ new: Report, _ internet: InternetState?) {
             var report = new
             report.internet = internet
             machine.observe(report, at: Clock.monotonic)
@@ -43,9 +55,11 @@ final class ConditionWatcher: Sendable {
     }
 
     /// Records the state of the internet.
-    func observe(_ internet: InternetState) {
+    func observe(_ findings: InternetFindings) {
         state.withLock { state in
-            state.internet = internet
+            let asked = findings.uplinks.first { $0.isPreferred }?.interface
+            if asked != state.asked { state.isNews = true }
+            (state.internet, state.asked) = (findings.state, asked)
             if let report = state.report { state.observe(report) }
         }
         waiter.ring()
