@@ -64,6 +64,9 @@ package struct WaitStateMachine: Sendable {
     /// Since when no considered link has a carrier; nil while one has, or before the first report.
     private var carrierless: MonotonicInstant?
     private var generation: UInt64?
+    /// The interfaces of the path in use and of the one before.
+    private var interface: String?
+    private var formerInterface: String?
     /// Whether the state of the internet is that of a former path.
     private var isInternetStale = false
 
@@ -81,9 +84,15 @@ package struct WaitStateMachine: Sendable {
     package mutating func observe(_ report: Report, at now: MonotonicInstant) {
         var report = report
         // A new path is told before the probe has taken its state back.
-        if let generation, generation != report.path.generation { isInternetStale = true }
-        generation = report.path.generation
-        if report.internet != .full { isInternetStale = false }
+        if let generation, generation != report.path.generation {
+            isInternetStale = true
+            formerInterface = interface
+        }
+        (generation, interface) = (report.path.generation, report.path.interface)
+        // What it knows of the uplink that the kernel has turned to is no state of the former path.
+        let asked = report.uplinks.first { $0.isPreferred }?.interface
+        let hasTurned = asked != nil && asked == interface && asked != formerInterface
+        if report.internet != .full || hasTurned { isInternetStale = false }
         if isInternetStale { report.internet = .unknown }
         progress.observe(condition.match(report, holding: progress.interface), at: now)
         carrierless = CarrierRules.hasCarrier(report.links, condition) ? nil : carrierless ?? now

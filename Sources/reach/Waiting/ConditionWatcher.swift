@@ -10,24 +10,12 @@ final class ConditionWatcher: Sendable {
     private struct State {
         var machine: WaitStateMachine
         var report: Report?
-        var internet: InternetState?
-        /// The interface that the state is about.
-        var asked: String?
-        var isNews = false
+        var findings: InternetFindings?
         var mayHaveChanged = false
 
         mutating func observe(_ new: Report) {
-            // What was known of an uplink before the kernel turned to it is no state of a former path.
-            if isNews, asked == new.path.interface {
-                isNews = false
-                record(new, .unknown)
-            }
-            record(new, internet)
-        }
-
-        private mutating func record(_ new: Report, _ internet: InternetState?) {
             var report = new
-            report.internet = internet
+            report.add(findings)
             machine.observe(report, at: Clock.monotonic)
             self.report = report
         }
@@ -54,12 +42,10 @@ final class ConditionWatcher: Sendable {
         state.withLock { $0.observe(report) }
     }
 
-    /// Records the state of the internet.
+    /// Records what the probe has found.
     func observe(_ findings: InternetFindings) {
         state.withLock { state in
-            let asked = findings.uplinks.first { $0.isPreferred }?.interface
-            if asked != state.asked { state.isNews = true }
-            (state.internet, state.asked) = (findings.state, asked)
+            state.findings = findings
             if let report = state.report { state.observe(report) }
         }
         waiter.ring()

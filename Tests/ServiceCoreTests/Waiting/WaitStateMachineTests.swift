@@ -136,6 +136,32 @@ struct WaitStateMachineTests {
         #expect(wait.end(at: .at(milliseconds: 7999)) == nil && wait.end(at: .at(milliseconds: 8000)) == .met)
     }
 
+    @Test("UPL-218 what was known of an uplink before the kernel turned to it counts, in either order")
+    func turnedUplink() {
+        func report(_ path: String, asked: String, _ generation: UInt64) -> Report {
+            var report = Report(.wired, generation: generation)
+            report.path.interface = path
+            report.add(
+                InternetFindings(
+                    .full,
+                    uplinks: [
+                        UplinkInternet(
+                            interface: asked, isPreferred: true, InternetAnswer(.full), wall: 0, boot: 0)
+                    ]))
+            return report
+        }
+        for pathFirst in [true, false] {
+            var wait = machine(.internet, ["eth1"], WaitLimits(stable: .seconds(60)))
+            wait.observe(report("eth0", asked: "eth0", 1), at: .at(milliseconds: 0))
+            #expect(wait.deadline == nil)
+            let between = pathFirst ? report("eth1", asked: "eth0", 2) : report("eth0", asked: "eth1", 1)
+            wait.observe(between, at: .at(milliseconds: 1))
+            #expect(wait.deadline == nil)
+            wait.observe(report("eth1", asked: "eth1", 2), at: .at(milliseconds: 2))
+            #expect(wait.deadline != nil)
+        }
+    }
+
     @Test("UPL-209 what was found out over a former path does not count for the new one")
     func formerPath() {
         func report(_ generation: UInt64, _ internet: InternetState?) -> Report {
