@@ -89,3 +89,15 @@ package struct PeerAddress: Hashable, Sendable {
         }
     }
 }
+
+/// Sockets that send and receive through one interface alone.
+package enum InterfaceBinding {
+    /// Binds a socket (SO_BINDTODEVICE, socket(7)); false where the kernel refuses.
+    ///
+    /// Allowed without privileges since Linux 5.7, for a socket that is not bound yet.
+    package static func bind(_ descriptor: Int32, to name: String) -> Bool {
+        name.withCString {
+            setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, $0, socklen_t(name.utf8.count + 1))
+        } == 0
+    }
+}

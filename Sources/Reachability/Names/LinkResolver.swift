@@ -88,11 +88,10 @@ package final class LinkResolver {
         let kind = SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
         descriptor = socket(family, Int32(kind), 0)
         guard descriptor >= 0 else { return false }
-        let isBound = interface.withCString {
-            setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, $0, socklen_t(interface.utf8.count + 1))
-        }
         // A connected socket gets the answers of this server alone.
-        guard isBound == 0, PeerAddress(address: server, port: 53).connect(descriptor) == 0 else {
+        guard InterfaceBinding.bind(descriptor, to: interface),
+            PeerAddress(address: server, port: 53).connect(descriptor) == 0
+        else {
             return false
         }
         do throws(ReactorError) {

@@ -2,6 +2,7 @@
 
 import EventLoop
 import Glibc
+import Reachability
 
 /// One SYN to a server over an interface, to see whether anything answers; on the loop's thread.
 ///
@@ -25,10 +26,7 @@ final class ConnectTry {
         descriptor = socket(peer.address.family == .ipv4 ? AF_INET : AF_INET6, Int32(kind), 0)
         guard descriptor >= 0 else { return nil }
         // Refused before Linux 5.7 without privileges: then the kernel chooses, mostly the same interface.
-        _ = interface.withCString {
-            setsockopt(
-                descriptor, SOL_SOCKET, SO_BINDTODEVICE, $0, socklen_t(interface.utf8.count + 1))
-        }
+        _ = InterfaceBinding.bind(descriptor, to: interface)
         var atOnce = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &atOnce, socklen_t(MemoryLayout<linger>.size))
         guard peer.connect(descriptor) == 0 || errno == EINPROGRESS else { return nil }

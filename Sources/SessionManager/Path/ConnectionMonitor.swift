@@ -105,7 +105,7 @@ final class ConnectionMonitor {
         guard let egress = observer.egress(to: peer.address, port: peer.port) else { return closeSoon() }
         observer.follow(peer.address)
         if let (other, source, isStandIn) = replacement(for: egress, to: peer),
-            bind(descriptor, to: other.name)
+            InterfaceBinding.bind(descriptor, to: other.name)
         {
             if let source { bind(descriptor, from: source) }
             record(descriptor, peer, other, isBound: true, isStandIn: isStandIn)
@@ -151,13 +151,6 @@ final class ConnectionMonitor {
         return (other, path.alternativeSource)
     }
 
-    /// Allowed without privileges since Linux 5.7, for a socket that is not bound yet.
-    private func bind(_ descriptor: Int32, to name: String) -> Bool {
-        name.withCString {
-            setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, $0, socklen_t(name.utf8.count + 1))
-        } == 0
-    }
-
     /// Whether libcurl will be allowed to bind a socket to an interface.
     ///
     /// Where it is not, libcurl binds to an address of the interface by itself, which works once for each
@@ -167,7 +160,7 @@ final class ConnectionMonitor {
             family == .ipv4 ? AF_INET : AF_INET6, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard other >= 0 else { return false }
         defer { Glibc.close(other) }
-        return bind(other, to: name)
+        return InterfaceBinding.bind(other, to: name)
     }
 
     /// Has a socket send from an address; where that is refused, the kernel chooses.
@@ -335,7 +328,7 @@ final class ConnectionMonitor {
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &atOnce, socklen_t(MemoryLayout<linger>.size))
         // No route leads through there. A socket that is bound already may be bound again by privileged
         // processes only.
-        _ = bind(descriptor, to: "lo")
+        _ = InterfaceBinding.bind(descriptor, to: "lo")
     }
 
     /// Handles a connection whose packets the kernel would send through another interface from now on.
@@ -348,7 +341,7 @@ final class ConnectionMonitor {
         }
         losses.left.insert(descriptor)
         // Where that is refused, before Linux 5.7, the connection follows the kernel.
-        if !path.isBound { _ = bind(descriptor, to: path.name) }
+        if !path.isBound { _ = InterfaceBinding.bind(descriptor, to: path.name) }
         connections[descriptor]?.isBound = true
         connections[descriptor]?.isStandIn = false
     }

@@ -57,7 +57,6 @@ final class LineMonitor {
     /// The servers that no other uplink reaches, and until when that is believed.
     private var alone: [LineRace.Server: Int64] = [:]
     private var timer: TimerID?
-    private var deadline = Int64.max
 
     init(
         _ monitor: ConnectionMonitor, reactor: Reactor, turn: EngineTurn, pools: ConnectionPools,
@@ -83,10 +82,8 @@ final class LineMonitor {
         watches = [:]
     }
 
-    private func arm(at new: Int64) {
-        deadline = new
-        if let timer, reactor.reschedule(timer, at: new) { return }
-        timer = reactor.schedule(at: new) { [unowned self] in
+    private func arm(at deadline: Int64) {
+        timer = reactor.schedule(at: deadline) { [unowned self] in
             timer = nil
             look()
         }

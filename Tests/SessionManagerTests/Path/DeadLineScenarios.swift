@@ -181,7 +181,10 @@ struct DeadLineScenarios {
     @Test("UPL-044 Names are asked for over the uplink that carries the transfers")
     func names() async throws {
         let paths = try await TwoPaths()
-        guard let names = try await SoakNames.start(paths.lab.far) else { return }
+        guard let names = try await SoakNames.start(paths.lab.far) else {
+            #expect(!NetworkLab.isRequired, "no name server of resolv.conf can be played here")
+            return
+        }
         defer { names.program.terminate() }
         let manager = manager(paths)
         try await paths.killLine()
