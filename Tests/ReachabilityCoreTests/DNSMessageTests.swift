@@ -73,6 +73,8 @@ struct DNSMessageTests {
         // A length of a record that is none of an address.
         #expect(
             DNSMessage.answer(answer(count: 1, record(1, [192, 0, 2])), to: Self.question) == .addresses([]))
+        let long = record(1, [UInt8](repeating: 1, count: 16))
+        #expect(DNSMessage.answer(answer(count: 1, long), to: Self.question) == .addresses([]))
         // A name that leads nowhere.
         #expect(
             DNSMessage.answer(answer(count: 1, record(1, [1, 2, 3, 4], name: [0x80])), to: Self.question)
