@@ -114,6 +114,8 @@ struct DeadLineScenarios {
         #expect(await download.outcome().error == nil)
         let requests = try await paths.requests(1)
         #expect(requests.map(\.peer) == ["10.1.0.2"])
+        // Its server was not tried elsewhere: no neighbour was looked for.
+        #expect(try await paths.lab.near.ip("neigh show nud all dev b0 10.2.0.1") == "")
     }
 
     @Test("UPL-033 Where both lines are dead nothing moves, and the download goes on when one comes back")
