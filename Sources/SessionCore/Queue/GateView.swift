@@ -36,9 +36,12 @@ package struct GateView: Sendable {
         guard !passable.contains(demand) else { return nil }
         if isLost { return .network(facts.sentence) }
         if isSettling { return .settling }
-        if !facts.fits(demand.condition, isBound: isBound) { return .condition(demand.condition) }
+        if !facts.fits(demand.medium, isBound: isBound) { return .condition(demand.medium) }
         if demand.avoidsExpense, !facts.fits(.notExpensive, isBound: isBound) {
             return .condition(.notExpensive)
+        }
+        if demand.avoidsConstraint, !facts.fits(.notConstrained, isBound: isBound) {
+            return .condition(.notConstrained)
         }
         return .internet
     }

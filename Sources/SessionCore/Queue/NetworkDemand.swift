@@ -3,56 +3,69 @@
 /// What a request asks of the network, as a small number: requests with equal demands are held and let go
 /// together.
 package struct NetworkDemand: Sendable, Hashable {
-    /// 0 to 15: condition, expense and internet; 16: no network at all.
+    /// The lowest two bits are the medium, the others what else must hold; medium 3 is no network at all.
     package let index: UInt8
 
+    private static let expense: UInt8 = 4
+    private static let constraint: UInt8 = 8
+    private static let internet: UInt8 = 16
+    private static let clock: UInt8 = 32
+
     /// No network: a host on this machine, or a response that may be stored.
-    package static let nothing = NetworkDemand(index: 16)
+    package static let nothing = NetworkDemand(index: 3)
     package static let anyPath = NetworkDemand(.any)
     /// How many there are.
-    package static var count: Int { 17 }
+    package static var count: Int { 64 }
 
     package init(index: UInt8) { self.index = index }
 
-    package init(_ condition: NetworkCondition, avoidsExpense: Bool = false, needsInternet: Bool = false) {
-        let number: UInt8 =
+    /// - Parameter needsClock: whether the clock has to be right, for a certificate that a wrong one refused.
+    package init(
+        _ condition: NetworkCondition, avoidsExpense: Bool = false, avoidsConstraint: Bool = false,
+        needsInternet: Bool = false, needsClock: Bool = false
+    ) {
+        let medium: UInt8 =
             switch condition {
-            case .any: 0
             case .wifiOrWired: 1
             case .wiredOnly: 2
-            case .notExpensive: 3
+            case .any, .notExpensive, .notConstrained, .internet: 0
             }
         // One demand, however it is spelt.
-        let avoids = avoidsExpense && condition != .notExpensive
-        index = number | (avoids ? 4 : 0) | (needsInternet ? 8 : 0)
+        index =
+            medium | (avoidsExpense || condition == .notExpensive ? Self.expense : 0)
+            | (avoidsConstraint || condition == .notConstrained ? Self.constraint : 0)
+            | (needsInternet || condition == .internet ? Self.internet : 0)
+            | (needsClock ? Self.clock : 0)
     }
 
-    package var condition: NetworkCondition {
+    /// What the medium has to be.
+    package var medium: NetworkCondition {
         switch index & 3 {
         case 1: .wifiOrWired
         case 2: .wiredOnly
-        case 3: .notExpensive
         default: .any
         }
     }
 
-    package var needsNetwork: Bool { index < 16 }
-    package var avoidsExpense: Bool { needsNetwork && (index & 4 != 0 || index & 3 == 3) }
-    package var needsInternet: Bool { needsNetwork && index & 8 != 0 }
+    package var needsNetwork: Bool { index & 3 != 3 }
+    package var avoidsExpense: Bool { needsNetwork && index & Self.expense != 0 }
+    package var avoidsConstraint: Bool { needsNetwork && index & Self.constraint != 0 }
+    package var needsInternet: Bool { needsNetwork && index & Self.internet != 0 }
+    package var needsClock: Bool { needsNetwork && index & Self.clock != 0 }
 }
 
 package struct DemandSet: OptionSet, Sendable, Hashable {
-    package let rawValue: UInt32
-    package init(rawValue: UInt32) { self.rawValue = rawValue }
+    package let rawValue: UInt64
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    package init(_ demand: NetworkDemand) { rawValue = 1 << UInt32(demand.index) }
+    package init(_ demand: NetworkDemand) { rawValue = 1 << UInt64(demand.index) }
 
-    package static let all = DemandSet(rawValue: 1 << UInt32(NetworkDemand.count) - 1)
+    package static let all = DemandSet(rawValue: .max)
 
     /// Whether every demand is in it.
-    package var isAll: Bool { rawValue == 1 << UInt32(NetworkDemand.count) - 1 }
+    package var isAll: Bool { rawValue == .max }
 
-    package func contains(_ demand: NetworkDemand) -> Bool { rawValue & 1 << UInt32(demand.index) != 0 }
+    package func contains(_ demand: NetworkDemand) -> Bool { rawValue & 1 << UInt64(demand.index) != 0 }
 
     /// Calls back with each, in the order of their numbers.
     package func forEach(_ body: (NetworkDemand) -> Void) {
@@ -76,6 +89,10 @@ public enum NetworkCondition: String, Sendable, Codable, CaseIterable, CustomStr
     case wiredOnly
     /// A path that costs neither money nor quota.
     case notExpensive
+    /// A path on which data is not to be saved: no low data switch is on for its interface.
+    case notConstrained
+    /// A path behind which the internet was found; every path where nothing looks for it.
+    case internet
 
     /// What a network has to be, in words: "wired".
     public var description: String {
@@ -84,6 +101,8 @@ public enum NetworkCondition: String, Sendable, Codable, CaseIterable, CustomStr
         case .wifiOrWired: "Wi-Fi or wired"
         case .wiredOnly: "wired"
         case .notExpensive: "not expensive"
+        case .notConstrained: "not constrained"
+        case .internet: "connected to the internet"
         }
     }
 }

@@ -16,6 +16,8 @@ package struct NetworkFacts: Sendable, Equatable {
     /// Whether a wire carries it, and no modem.
     package var isWired = false
     package var isExpensive = false
+    /// Whether data is to be saved on it.
+    package var isConstrained = false
     /// The interface that the kernel has chosen.
     package var interface: String?
     /// Whether the line of that interface is dead, and the alternative carries what goes beyond the router.
@@ -26,6 +28,7 @@ package struct NetworkFacts: Sendable, Equatable {
     package var isAlternativeWiFi = false
     package var isAlternativeWired = false
     package var isAlternativeExpensive = true
+    package var isAlternativeConstrained = true
     /// Whether the internet was found behind the path; nil without a probe.
     package var hasInternet: Bool?
     /// Why the path is usable or not, for a person.
@@ -57,7 +60,8 @@ package struct NetworkFacts: Sendable, Equatable {
         guard demand.needsNetwork, standing != .unknown else { return true }
         if demand.needsInternet, hasInternet == false { return false }
         if demand.avoidsExpense, !fits(.notExpensive, isBound: isBound) { return false }
-        return fits(demand.condition, isBound: isBound)
+        if demand.avoidsConstraint, !fits(.notConstrained, isBound: isBound) { return false }
+        return fits(demand.medium, isBound: isBound)
     }
 
     /// Whether the medium is one that the condition names.
@@ -68,6 +72,8 @@ package struct NetworkFacts: Sendable, Equatable {
             fits(.wiredOnly, isBound: isBound) || (isBound ? isAlternativeWiFi : isWiFi)
         case .wiredOnly: isBound ? isAlternativeWired : isWired
         case .notExpensive: !(isBound ? isAlternativeExpensive : isExpensive)
+        case .notConstrained: !(isBound ? isAlternativeConstrained : isConstrained)
+        case .internet: hasInternet != false
         }
     }
 }
