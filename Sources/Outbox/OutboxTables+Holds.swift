@@ -27,6 +27,18 @@ extension OutboxTables {
         }
     }
 
+    /// Why entries wait, by their origin; there are few, so that no row of a list asks for its own.
+    func holds() throws(StorageError) -> [String: String] {
+        let rows = try database.all("SELECT origin, reason FROM holds WHERE until > 0") {
+            (origin: $0.text(0), reason: $0.text(1))
+        }
+        return Dictionary(rows.map { ($0.origin, $0.reason) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    static func hold(_ origin: String, _ holds: [String: String]) -> String? {
+        holds[origin] ?? (origin.hasPrefix("http:") ? holds[plain] : nil)
+    }
+
     func store(_ record: OriginRefusals.Record) throws(StorageError) {
         try database.run(
             "INSERT OR REPLACE INTO holds VALUES (?, ?, ?, ?, ?, ?, ?, ?)",

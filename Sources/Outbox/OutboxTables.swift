@@ -65,9 +65,7 @@ struct OutboxTables {
     // MARK: Reading
 
     private static let columns =
-        "id, state, lane, priority, method, url, condition, key, size, created, expires, attempts, next, failure, reason, status, tries, "
-        + "CASE state WHEN 0 THEN (SELECT h.reason FROM holds h WHERE h.until > 0 AND "
-        + "(h.origin = entries.origin OR h.origin = 'http' AND entries.origin LIKE 'http:%') LIMIT 1) END"
+        "id, state, lane, priority, method, url, condition, key, size, created, expires, attempts, next, failure, reason, status, tries, origin"
 
     func entries(state: OutboxEntry.State?, lane: String?, after: OutboxID?, limit: Int) throws(StorageError)
         -> [OutboxEntry]
@@ -80,17 +78,21 @@ struct OutboxTables {
             values.append(.text(lane))
         }
         values.append(SQLValue(limit))
+        let holds = try holds()
         return try database.all(
             "SELECT \(Self.columns) FROM entries WHERE \(terms.joined(separator: " AND ")) ORDER BY id LIMIT ?",
-            values, Self.entry)
+            values
+        ) { Self.entry($0, holds) }
     }
 
     func entry(_ id: OutboxID) throws(StorageError) -> OutboxEntry? {
-        try database.first(
-            "SELECT \(Self.columns) FROM entries WHERE id = ?", [.integer(id.rawValue)], Self.entry)
+        let holds = try holds()
+        return try database.first(
+            "SELECT \(Self.columns) FROM entries WHERE id = ?", [.integer(id.rawValue)]
+        ) { Self.entry($0, holds) }
     }
 
-    private static func entry(_ row: Statement) -> OutboxEntry {
+    private static func entry(_ row: Statement, _ holds: [String: String]) -> OutboxEntry {
         let failure = row.optionalText(13).flatMap(OutboxFailure.Kind.init(rawValue:)).map {
             OutboxFailure($0, row.text(14), statusCode: row.optionalInt64(15).map { Int($0) })
         }
@@ -100,7 +102,7 @@ struct OutboxTables {
             networkCondition: condition(row.int(6)), idempotencyKey: row.text(7), bodySize: row.int64(8),
             created: WallClock.date(row.int64(9)), expires: row.optionalInt64(10).map { WallClock.date($0) },
             attempts: row.int(11), nextAttempt: row.int64(12) > 0 ? WallClock.date(row.int64(12)) : nil,
-            failure: failure, hold: row.optionalText(17),
+            failure: failure, hold: holds.isEmpty || row.int(1) != 0 ? nil : hold(row.text(17), holds),
             maximumAttempts: row.optionalInt64(16).map { Int($0) })
     }
 

@@ -37,7 +37,7 @@ struct PreparedEntry: Sendable {
         do { place = try request.url.withASCIIHost } catch {
             throw OutboxError(.badRequest, error.message, advice: error.advice)
         }
-        guard place.isSpoken else {
+        guard let server = Origin(place) else {
             throw OutboxError(.badRequest, "\(request.url.textWithoutUser) is no http or https URL")
         }
         lane = request.lane
@@ -50,8 +50,8 @@ struct PreparedEntry: Sendable {
         priority = request.priority
         method = request.method.rawValue
         url = place.absoluteString
-        host = place.host(percentEncoded: true)?.lowercased() ?? ""
-        origin = Origin(place)?.description ?? "?"
+        host = server.host
+        origin = server.description
         timeout = request.timeout.map { max($0, .zero).milliseconds }
         tries = request.maximumAttempts.map { max($0, 1) }
         condition = NetworkCondition.allCases.firstIndex(of: request.networkCondition) ?? 0

@@ -17,16 +17,17 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
 
     /// The origin of a URL; nil where that is neither http nor https, has no host or an impossible port.
     public init?(_ url: URL) {
-        guard url.isSpoken, let scheme = url.scheme?.lowercased(),
-            let name = url.host(percentEncoded: false)?.lowercased(), !name.isEmpty
-        else { return nil }
-        // Without libidn2 two spellings count as two, which never lets a secret out.
-        let host = (try? InternationalHost.ascii(name)) ?? name
-        let port = url.port ?? (scheme == "https" ? 443 : 80)
-        guard (1...65535).contains(port) else { return nil }
-        self.scheme = scheme
-        self.host = host
-        self.port = port
+        let place = URLPlace(url)
+        guard place.isPossible else { return nil }
+        if let name = place.plainName {
+            host = name
+        } else {
+            guard let name = url.host(percentEncoded: false)?.lowercased(), !name.isEmpty else { return nil }
+            // Without libidn2 two spellings count as two, which never lets a secret out.
+            host = (try? InternationalHost.ascii(name)) ?? name
+        }
+        scheme = place.isSecure ? "https" : "http"
+        port = place.portNumber ?? (place.isSecure ? 443 : 80)
     }
 
     /// Whether TLS protects what is sent there.

@@ -3,15 +3,22 @@
 package import FoundationEssentials
 import Glibc
 
-/// Host and port of a URL, as libcurl judges them (hostname_check and Curl_parse_port, lib/urlapi.c).
+/// Scheme, host and port of a URL, as libcurl judges them (hostname_check and Curl_parse_port, lib/urlapi.c).
 struct URLPlace {
+    /// Whether it is http or https, and names a host.
+    let isWeb: Bool
+    let isSecure: Bool
     private let host: ArraySlice<UInt8>
     private let port: ArraySlice<UInt8>?
 
     init(_ url: URL) {
-        var rest = Array(url.absoluteString.utf8)[...]
-        if let colon = rest.firstIndex(of: UInt8(ascii: ":")) { rest = rest[rest.index(after: colon)...] }
-        rest = rest.drop { $0 == UInt8(ascii: "/") }
+        let text = Array(url.absoluteString.utf8)
+        let colon = text.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
+        isSecure = Self.matches(text[..<colon], "https")
+        // The authority follows two slashes (RFC 3986 §3.2).
+        var rest = text[colon...].dropFirst()
+        let hasAuthority = rest.starts(with: "//".utf8)
+        rest = rest.dropFirst(2)
         rest = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         if let at = rest.lastIndex(of: UInt8(ascii: "@")) { rest = rest[rest.index(after: at)...] }
         let end =
@@ -20,10 +27,29 @@ struct URLPlace {
             : rest.firstIndex(of: UInt8(ascii: ":")) ?? rest.endIndex
         host = rest[..<end]
         port = end < rest.endIndex ? rest[rest.index(after: end)...] : nil
+        isWeb = hasAuthority && !host.isEmpty && (isSecure || Self.matches(text[..<colon], "http"))
     }
 
-    /// Whether a connection there can be thought of; a name need not exist.
-    var isPossible: Bool { hasPossiblePort && hasPossibleHost }
+    /// Compares without regard to case; `word` is in lower case.
+    private static func matches(_ text: ArraySlice<UInt8>, _ word: StaticString) -> Bool {
+        text.count == word.utf8CodeUnitCount
+            && word.withUTF8Buffer { zip(text, $0).allSatisfy { $0 | 0x20 == $1 } }
+    }
+
+    /// The host in lower case; nil where it has other characters than `a–z`, `0–9`, `-` and `.`, and has to be decoded.
+    var plainName: String? {
+        guard host.allSatisfy({ $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") })
+        else { return nil }
+        return String(decoding: host.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
+
+    /// The number that the URL names; nil for none.
+    var portNumber: Int? {
+        port.flatMap { Int(String(decoding: $0, as: UTF8.self)) }
+    }
+
+    /// Whether a transfer there can be thought of; a name need not exist.
+    var isPossible: Bool { isWeb && hasPossiblePort && hasPossibleHost }
 
     /// Whether a server can listen on the port; an empty one, or none, is the scheme's (RFC 3986 §3.2.3).
     var hasPossiblePort: Bool {
@@ -80,26 +106,27 @@ extension URL {
     /// The absolute `http` or `https` URL that this text is, an international name of its host in ASCII.
     package init(spoken text: String) throws(SessionError) {
         let ascii = try InternationalHost.ascii(url: text)
-        guard let url = URL(string: ascii, encodingInvalidCharacters: false), url.isWeb else {
+        guard let url = URL(string: ascii, encodingInvalidCharacters: false) else {
             throw SessionError(.badURL, "\(TextQuote(text)) is no http or https URL")
         }
-        guard url.isSpoken else {
+        let place = URLPlace(url)
+        guard place.isWeb else {
+            throw SessionError(.badURL, "\(TextQuote(text)) is no http or https URL")
+        }
+        guard place.isPossible else {
             throw SessionError(
                 .badURL, "\(TextQuote(text)) names a place that cannot be",
-                advice: URLPlace(url).hasPossiblePort
+                advice: place.hasPossiblePort
                     ? "check the name of its host" : "ports are numbers from 1 to 65535")
         }
         self = url
     }
 
     /// Whether a transfer can go there: http or https, with a host and a port that can be.
-    package var isSpoken: Bool { isWeb && URLPlace(self).isPossible }
+    package var isSpoken: Bool { URLPlace(self).isPossible }
 
     /// Whether it is http or https, and names a host.
-    package var isWeb: Bool {
-        guard let scheme = scheme?.lowercased(), let host = host(percentEncoded: true) else { return false }
-        return (scheme == "http" || scheme == "https") && !host.isEmpty
-    }
+    package var isWeb: Bool { URLPlace(self).isWeb }
 
     /// The absolute text without user and password: for people, in logs too.
     package var textWithoutUser: String {
