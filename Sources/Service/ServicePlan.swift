@@ -57,6 +57,7 @@ package struct ServicePlan: Sendable {
         var environment = environment
         let notices = KernelNotices()
         let bound = LoopBound(notices, to: reactor)
+        environment.hints = InterfaceHints()
         environment.recorder = { item in bound.here { $0.record(item) } }
         let monitor = ReachabilityManager(.general, configuration, .onLoop(reactor), environment)
         let context = ServiceContext(
@@ -78,6 +79,9 @@ package struct ServicePlan: Sendable {
         var limits = limits
         // Without a group no connections are reserved for members.
         if group != nil { limits.memberClients = 32 }
+        for case let metrics as MetricsReporter in parts {
+            metrics.links = { [weak statusService] in statusService?.report()?.links }
+        }
         let server = VarlinkServer(limits: limits, statusService: statusService) {
             $0.mayUseOutbox(serviceUser: user, group: group)
         } isOwner: { [isOwner] in
