@@ -18,6 +18,8 @@ package struct ServicePlan: Sendable {
     package var isOwner: @Sendable (PeerCredentials) -> Bool = { [user = geteuid()] in
         $0.isOwner(serviceUser: user)
     }
+    /// Whether a peer may use the outbox and give hints; nil for the owners and members of the group.
+    package var mayUseOutbox: (@Sendable (PeerCredentials) -> Bool)?
     /// The monitor's target and settings.
     package var configuration = ReachabilityConfiguration()
     /// Whether the service has an outbox and delivers it.
@@ -82,8 +84,8 @@ package struct ServicePlan: Sendable {
         for case let metrics as MetricsReporter in parts {
             metrics.links = { [weak statusService] in statusService?.report()?.links }
         }
-        let server = VarlinkServer(limits: limits, statusService: statusService) {
-            $0.mayUseOutbox(serviceUser: user, group: group)
+        let server = VarlinkServer(limits: limits, statusService: statusService) { [mayUseOutbox] in
+            mayUseOutbox?($0) ?? $0.mayUseOutbox(serviceUser: user, group: group)
         } isOwner: { [isOwner] in
             isOwner($0)
         } listener: { [socket, stateDirectory, hasOutbox] () throws(ServiceError) in
