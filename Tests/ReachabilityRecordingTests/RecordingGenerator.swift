@@ -217,6 +217,11 @@ struct RecordingGenerator {
         header.configuration.port = number()
         header.configuration.sentinels = (0..<below(4)).map { _ in address() }
         header.configuration.expensiveInterfaces = Set((0..<below(3)).map { _ in "if " + text() })
+        header.configuration.constrainedInterfaces = Set((0..<below(3)).map { _ in "if " + text() })
+        for metered in Metered.allCases where flag() {
+            header.configuration.metered["if " + text()] = metered
+            if flag() { header.configuration.meteredNetworks["=" + text()] = metered }
+        }
         header.configuration.reportsLinks = flag()
         header.configuration.timing.lossGrace = duration()
         header.configuration.timing.dampingThreshold = below(10)
