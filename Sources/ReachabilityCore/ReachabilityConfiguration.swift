@@ -18,8 +18,17 @@ public struct ReachabilityConfiguration: Sendable, Equatable {
     public var port: UInt16 = 443
     /// Restricts the path to one address family; nil for either.
     public var family: IPAddress.Family?
-    /// Interfaces whose traffic is expensive, besides cellular and Bluetooth.
+    /// Interfaces whose traffic is expensive, besides cellular and Bluetooth: short for `yes` in ``metered``.
     public var expensiveInterfaces: Set<String> = []
+    /// What the traffic of interfaces costs, by their names; counts more than anything that is found out.
+    ///
+    /// Of other interfaces a hint decides, then ``meteredNetworks``, then the DHCP server's word
+    /// (`ANDROID_METERED`, read from the leases of systemd-networkd and dhcpcd), then the kind of the link.
+    public var metered: [String: Metered] = [:]
+    /// What the traffic of Wi-Fi networks costs, by their names (SSID).
+    public var meteredNetworks: [String: Metered] = [:]
+    /// Interfaces on which data is to be saved (low data): ``ReachabilityPath/isConstrained``.
+    public var constrainedInterfaces: Set<String> = []
     /// Whether updates carry a report on every interface (``ReachabilityUpdate/links``), for which the kernel
     /// is asked at each update; default false.
     public var reportsLinks: Bool = false

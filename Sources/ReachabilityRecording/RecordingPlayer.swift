@@ -107,6 +107,7 @@ package struct RecordingPlayer: ~Copyable, Sendable {
         switch question {
         // IPv6 had no route, so there was no source address.
         case .addresses: return .addresses([])
+        case .lease: return .meteredLease(nil)
         case .route(var lookup) where lookup.port != 0:
             lookup.port = 0
             lookup.sourcePort = 0

@@ -101,9 +101,11 @@ extension LineWords {
         case "addresses": question = .addresses
         case "rules": question = .rules
         case "wireless": question = .wireless(try own.index())
-        case "device":
-            question = .device(
-                try own.index(), name: LinkName(try own.required("name", try own.text("name"))))
+        case "device", "lease":
+            let (index, name) = (
+                try own.index(), LinkName(try own.required("name", try own.text("name")))
+            )
+            question = word == "device" ? .device(index, name: name) : .lease(index, name: name)
         default: throw Problem("there is no question '\(Self.shown(word))'")
         }
         try own.finish()
@@ -138,7 +140,10 @@ extension LineWords {
                 .device(
                     DeviceFacts(
                         type: try text("type"), hasPhy80211: flag("phy80211"),
-                        hasWirelessExtensions: flag("wext"), isRadioBlocked: flag("blocked"))))
+                        hasWirelessExtensions: flag("wext"), isRadioBlocked: flag("blocked"),
+                        driver: try text("driver"))))
+        case "lease":
+            return .single(.meteredLease(try address("metered")))
         case "failure": return .single(.failure(try required("errno", try number("errno"))))
         default: throw Problem("there is no answer '\(Self.shown(word))'")
         }

@@ -129,14 +129,33 @@ extension RecordingReader {
             guard addresses.count <= 64 else { throw LineWords.Problem("there are more than 64 sentinels") }
             header.configuration.sentinels = addresses
         }
-        if let names = try words.value("expensive") {
-            for part in names.split(separator: ",", omittingEmptySubsequences: false) {
-                header.configuration.expensiveInterfaces.insert(try LineWords.text(part, "expensive"))
-            }
-        }
+        header.configuration.expensiveInterfaces = Set(try texts("expensive", &words))
+        header.configuration.metered = try costs("metered", &words)
+        header.configuration.meteredNetworks = try costs("networks", &words)
+        header.configuration.constrainedInterfaces = Set(try texts("constrained", &words))
         header.configuration.reportsLinks = words.flag("links")
         try words.finish()
         return header
+    }
+
+    private static func texts(
+        _ key: String, _ words: inout LineWords
+    ) throws(LineWords.Problem) -> [String] {
+        var texts: [String] = []
+        for part in try words.value(key)?.split(separator: ",", omittingEmptySubsequences: false) ?? [] {
+            texts.append(try LineWords.text(part, key))
+        }
+        return texts
+    }
+
+    private static func costs(
+        _ key: String, _ words: inout LineWords
+    ) throws(LineWords.Problem) -> [String: Metered] {
+        let texts = try texts(key, &words)
+        if let wrong = texts.first(where: { Metered.assignment($0) == nil }) {
+            throw LineWords.Problem("\(key): '\(LineWords.shown(wrong[...]))' is not like wwan0=yes")
+        }
+        return Metered.assignments(texts)
     }
 
     static func timing(_ words: inout LineWords) throws(LineWords.Problem) -> ReachabilityTiming {

@@ -30,6 +30,10 @@ extension TextLine {
             append("device")
             key("index", index)
             key("name", escaped: name.text)
+        case .lease(let index, let name):
+            append("lease")
+            key("index", index)
+            key("name", escaped: name.text)
         }
     }
 
@@ -65,6 +69,10 @@ extension TextLine {
             flag("phy80211", facts.hasPhy80211)
             flag("wext", facts.hasWirelessExtensions)
             flag("blocked", facts.isRadioBlocked)
+            key("driver", escaped: facts.driver)
+        case .meteredLease(let address):
+            append("lease")
+            key("metered", address)
         case .failure(let number): append("failure", key: "errno", number)
         }
     }

@@ -28,9 +28,14 @@ package struct RecordingWriter: Sendable {
         if configuration.port != ReachabilityConfiguration().port { line.key("port", configuration.port) }
         line.key("sentinels")
         line.list(configuration.sentinels) { $0.append($1) }
-        if !configuration.expensiveInterfaces.isEmpty {
-            line.key("expensive")
-            line.list(configuration.expensiveInterfaces.sorted()) { $0.append(escaping: $1) }
+        for (word, texts) in [
+            ("expensive", Array(configuration.expensiveInterfaces)),
+            ("metered", configuration.metered.map { "\($0)=\($1)" }),
+            ("networks", configuration.meteredNetworks.map { "\($0)=\($1)" }),
+            ("constrained", Array(configuration.constrainedInterfaces)),
+        ] where !texts.isEmpty {
+            line.key(word)
+            line.list(texts.sorted()) { $0.append(escaping: $1) }
         }
         if configuration.reportsLinks { line.append(" links") }
         line.append("\ntiming")

@@ -18,6 +18,8 @@ package struct ServicePlan: Sendable {
     package var isOwner: @Sendable (PeerCredentials) -> Bool = { [user = geteuid()] in
         $0.isOwner(serviceUser: user)
     }
+    /// Whether a peer may use the outbox and give hints; nil for the owners and members of the group.
+    package var mayUseOutbox: (@Sendable (PeerCredentials) -> Bool)?
     /// The monitor's target and settings.
     package var configuration = ReachabilityConfiguration()
     /// Whether the service has an outbox and delivers it.
@@ -57,6 +59,7 @@ package struct ServicePlan: Sendable {
         var environment = environment
         let notices = KernelNotices()
         let bound = LoopBound(notices, to: reactor)
+        environment.hints = InterfaceHints()
         environment.recorder = { item in bound.here { $0.record(item) } }
         let monitor = ReachabilityManager(.general, configuration, .onLoop(reactor), environment)
         let context = ServiceContext(
@@ -78,8 +81,11 @@ package struct ServicePlan: Sendable {
         var limits = limits
         // Without a group no connections are reserved for members.
         if group != nil { limits.memberClients = 32 }
-        let server = VarlinkServer(limits: limits, statusService: statusService) {
-            $0.mayUseOutbox(serviceUser: user, group: group)
+        for case let metrics as MetricsReporter in parts {
+            metrics.links = { [weak statusService] in statusService?.report()?.links }
+        }
+        let server = VarlinkServer(limits: limits, statusService: statusService) { [mayUseOutbox] in
+            mayUseOutbox?($0) ?? $0.mayUseOutbox(serviceUser: user, group: group)
         } isOwner: { [isOwner] in
             isOwner($0)
         } listener: { [socket, stateDirectory, hasOutbox] () throws(ServiceError) in

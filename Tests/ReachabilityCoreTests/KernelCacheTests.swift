@@ -52,6 +52,24 @@ struct KernelCacheTests {
         }
     }
 
+    @Test("UPL-235 a lease is read again after events of links, addresses and default routes, no others")
+    func leases() throws {
+        let (everything, some) = (try #require(IPPrefix("0.0.0.0/0")), try #require(IPPrefix("192.0.2.0/24")))
+        let question = KernelQuestion.lease(2, name: "eth0")
+        let cases: [(NetworkEvent, isKept: Bool)] = [
+            (.routeAdded(some), true), (.routeAdded(everything), false), (.routeRemoved(everything), true),
+            (.ruleChanged(.ipv4), true), (.linkChanged(link, isWirelessNoise: true), true),
+            (.linkChanged(link, isWirelessNoise: false), false), (.addressAdded(address), false),
+            (.addressRemoved(address), false), (.requested, false), (.overrun, false),
+        ]
+        for (event, isKept) in cases {
+            let cache = filled
+            cache.store(question, .meteredLease(nil))
+            cache.invalidate(after: event)
+            #expect((cache[question] != nil) == isKept, "\(event)")
+        }
+    }
+
     @Test("the state of a Wi-Fi interface and passing failures are never remembered")
     func neverRemembered() {
         let cache = KernelCache()

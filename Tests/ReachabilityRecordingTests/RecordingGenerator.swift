@@ -109,7 +109,7 @@ struct RecordingGenerator {
     }
 
     mutating func question() -> KernelQuestion {
-        switch below(9) {
+        switch below(10) {
         case 0:
             .route(
                 RouteLookup(
@@ -123,12 +123,13 @@ struct RecordingGenerator {
         case 5: .addresses
         case 6: .wireless(number())
         case 7: .rules
+        case 8: .lease(number(), name: LinkName(text()))
         default: .device(number(), name: LinkName(text()))
         }
     }
 
     mutating func answer() -> KernelAnswer {
-        switch below(8) {
+        switch below(9) {
         case 0: .route(route())
         case 1: .link(link())
         case 2: .links((0..<below(4)).map { _ in link() })
@@ -144,7 +145,8 @@ struct RecordingGenerator {
             .device(
                 DeviceFacts(
                     type: maybe { $0.text() }, hasPhy80211: flag(), hasWirelessExtensions: flag(),
-                    isRadioBlocked: flag()))
+                    isRadioBlocked: flag(), driver: maybe { $0.text() }))
+        case 7: .meteredLease(maybe { $0.address() })
         case 6:
             .rules(
                 PolicyRules(
@@ -215,6 +217,11 @@ struct RecordingGenerator {
         header.configuration.port = number()
         header.configuration.sentinels = (0..<below(4)).map { _ in address() }
         header.configuration.expensiveInterfaces = Set((0..<below(3)).map { _ in "if " + text() })
+        header.configuration.constrainedInterfaces = Set((0..<below(3)).map { _ in "if " + text() })
+        for metered in Metered.allCases where flag() {
+            header.configuration.metered["if " + text()] = metered
+            if flag() { header.configuration.meteredNetworks["=" + text()] = metered }
+        }
         header.configuration.reportsLinks = flag()
         header.configuration.timing.lossGrace = duration()
         header.configuration.timing.dampingThreshold = below(10)

@@ -24,7 +24,9 @@ final class ServiceLab: Sendable {
     init(
         _ network: FakeNetwork = .wired, limits: VarlinkLimits = .init(),
         environment: [String: String] = [:], isOwner: (@Sendable (PeerCredentials) -> Bool)? = nil,
-        parts: (@Sendable () -> [any ServiceComponent])? = nil
+        mayUseOutbox: (@Sendable (PeerCredentials) -> Bool)? = nil,
+        parts: (@Sendable () -> [any ServiceComponent])? = nil,
+        configure: (inout ReachabilityConfiguration) -> Void = { _ in }
     ) async throws {
         var template = Array("\(TemporaryFolder.path)/serve.XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw LabError("mkdtemp", errno: errno) }
@@ -38,9 +40,11 @@ final class ServiceLab: Sendable {
         var plan = ServicePlan(socket: socket, stateDirectory: folder, outboxGroup: nil, version: "1.2.3")
         plan.limits = limits
         if let isOwner { plan.isOwner = isOwner }
+        plan.mayUseOutbox = mayUseOutbox
         if let parts { plan.parts = parts }
         plan.configuration.timing.lossGrace = .zero
         plan.configuration.timing.evaluationInterval = .zero
+        configure(&plan.configuration)
         let manager = ServiceManager(environment: { environment[$0] }, process: getpid())
         let log = log
         service = try await reactor.result { [plan] in

@@ -111,6 +111,11 @@ struct UplinkStateMachineTests {
         #expect(change.closed.contains(frugal))
         #expect(!gate.passable.contains(frugal))
         #expect(gate.passable.contains(.anyPath))
+        var constrained = detour
+        constrained.isConstrained = true
+        let sparing = NetworkDemand(.any, avoidsConstraint: true)
+        let met = NetworkFacts(.online).detoured(by: constrained).met(isBound: true)
+        #expect(!met.contains(sparing) && met.contains(frugal) && met.contains(.anyPath))
         // Connections are bound one by one: those to the link itself stay where they are.
         #expect(gate.binding == .any)
         #expect(gate.view.networkReason(frugal) == .condition(.notExpensive))

@@ -36,6 +36,8 @@ package struct FakeNetwork: Sendable {
     package var hash: @Sendable (RouteLookup) -> Int = { _ in 0 }
     package var wireless: [Int32: WirelessState] = [:]
     package var devices: [Int32: DeviceFacts] = [:]
+    /// The addresses of leases whose DHCP server said that traffic costs.
+    package var meteredLeases: [Int32: IPAddress] = [:]
     /// Whether the kernel knows RTM_F_FIB_MATCH; IPv4 alone needs it.
     package var returnsEntries = true
 
@@ -156,6 +158,7 @@ package struct FakeNetwork: Sendable {
         case .rules: .rules(rules)
         case .wireless(let index): wireless[index].map { .wireless($0) } ?? .failure(KernelErrno.noDevice)
         case .device(let index, _): .device(devices[index] ?? DeviceFacts())
+        case .lease(let index, _): .meteredLease(meteredLeases[index])
         }
     }
 

@@ -9,10 +9,12 @@ package final class KernelClient: KernelQuerying {
     private let channel: NetlinkRequestChannel
     private let wireless: WirelessQuery
     private let probe: DeviceProbe
+    private let leases: LeaseFiles
     package let cache = KernelCache()
 
     /// A client for `namespace`, else for that of the thread that asks first; opens nothing before that.
-    package init(namespace: NamespaceEntry? = nil) {
+    package init(namespace: NamespaceEntry? = nil, leases: LeaseFiles = LeaseFiles()) {
+        self.leases = leases
         channel = NetlinkRequestChannel { () throws(NetlinkError) in
             try KernelTransport(.route, namespace: namespace)
         }
@@ -70,6 +72,8 @@ package final class KernelClient: KernelQuerying {
             answer = dump
         case .wireless(let index): answer = wireless.state(of: index)
         case .device(let index, let name): answer = .device(probe.facts(of: index, name: name.text))
+        case .lease(let index, let name):
+            answer = .meteredLease(leases.meteredAddress(of: index, name: name.text))
         case .route, .link, .linkNamed: answer = try channel.answers(to: [question])[0]
         }
         cache.store(question, answer)

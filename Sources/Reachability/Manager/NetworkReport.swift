@@ -44,8 +44,9 @@ extension ReachabilityManager {
         host: String?, configuration: ReachabilityConfiguration, in environment: MonitorEnvironment
     ) throws(ReachabilityError) -> NetworkReport {
         let kernel = try environment.makeKernel(configuration)
-        let general = PathEvaluator(
+        var general = PathEvaluator(
             target: .general(sentinels: configuration.sentinels), configuration: configuration)
+        general.costs.hints = environment.hints?.all ?? []
         switch host.map({ MonitorTarget($0) }) ?? .general {
         case .general: return try report(general, kernel) { $0 }
         case .addresses(let destinations):
@@ -77,6 +78,8 @@ extension ReachabilityManager {
 
 extension PathEvaluator {
     fileprivate func evaluator(for destinations: [ReachabilityDestination]) -> PathEvaluator {
-        PathEvaluator(target: .host(destinations), configuration: configuration)
+        var evaluator = PathEvaluator(target: .host(destinations), configuration: configuration)
+        evaluator.costs = costs
+        return evaluator
     }
 }

@@ -26,7 +26,7 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
     public let configuration: ReachabilityConfiguration
 
     private let target: MonitorTarget
-    private let environment: MonitorEnvironment
+    let environment: MonitorEnvironment
     private let queue: DeliveryQueue
     private let state = ReachabilityState()
     private let monitor = Mutex<MonitorHandle?>(nil)
@@ -136,6 +136,9 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
 
     /// Requests an evaluation, for example because a request failed although the path looked usable.
     public func reevaluate() { monitor.withLock { $0 }?.request() }
+
+    /// The same, and returns after the evaluation.
+    func reevaluateAndWait() { monitor.withLock { $0 }?.requestAndWait() }
 
     /// Requests an evaluation, and returns when all resulting updates are published, after grace and damping.
     package func settle() async {

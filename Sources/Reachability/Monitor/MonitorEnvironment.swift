@@ -14,6 +14,8 @@ package struct MonitorEnvironment: Sendable {
         @Sendable (ReachabilityConfiguration) throws(ReachabilityError) -> any KernelQuerying
     /// The resolver for names, which does not use the loop.
     package var resolver: any NameResolving
+    /// The hints about links that evaluations use.
+    package var hints: InterfaceHints?
     /// Receives every input of the state machine on the loop's thread; for `reach record`.
     package var recorder: (@Sendable (RecordedItem) -> Void)?
 

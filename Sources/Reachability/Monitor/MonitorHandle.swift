@@ -26,6 +26,9 @@ package struct MonitorHandle: Sendable {
 
     package func request() { monitor.perform { $0.handle([.requested]) } }
 
+    /// The same, and returns after the evaluation.
+    func requestAndWait() { performAndWait { $0.handle([.requested]) } }
+
     /// Requests an evaluation, and calls back on the loop when all resulting updates are published.
     package func whenSettled(_ body: @escaping @Sendable () -> Void) {
         monitor.perform { $0.whenSettled(body) }

@@ -136,6 +136,7 @@ final class ReachabilityMonitor {
         var evaluates = false
         for event in events {
             kernel?.handle(event)
+            if case .linkRemoved(let index) = event { environment.hints?.remove(index) }
             count(event)
             if machine.observed(event, at: now) == .evaluate { evaluates = true }
         }
@@ -175,6 +176,7 @@ final class ReachabilityMonitor {
         do {
             let kernel = try openKernel()
             counters.evaluations += 1
+            evaluator?.costs.hints = environment.hints?.all ?? []
             guard let evaluator else { return try evaluateUnresolved(kernel, began) }
             var evaluation = try KernelEvaluation(evaluator, kernel)
             if updateTunnelEndpoints(evaluation.snapshot) {
@@ -278,7 +280,9 @@ final class ReachabilityMonitor {
     }
 
     private func evaluator(for target: ReachabilityTarget) -> PathEvaluator {
-        PathEvaluator(target: target, configuration: configuration)
+        var evaluator = PathEvaluator(target: target, configuration: configuration)
+        evaluator.costs.hints = environment.hints?.all ?? []
+        return evaluator
     }
 
     var now: MonotonicInstant { MonotonicInstant(nanoseconds: Reactor.now) }

@@ -228,6 +228,13 @@ package struct EvaluationContext: ~Copyable {
         return facts
     }
 
+    /// The address of a lease whose DHCP server said that traffic costs; nil if there is none.
+    mutating func meteredLease(_ link: LinkState) throws(MissingAnswers) -> IPAddress? {
+        guard case .meteredLease(let address) = try answer(.lease(link.index, name: LinkName(link.name)))
+        else { return nil }
+        return address
+    }
+
     package var isExplaining: Bool { steps != nil }
 
     /// Records a step for `--explain`.

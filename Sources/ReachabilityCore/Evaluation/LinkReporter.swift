@@ -69,7 +69,7 @@ package struct LinkReporter: Sendable {
     private func report(
         on link: LinkState, _ addresses: [InterfaceAddress], _ context: inout EvaluationContext
     ) throws(MissingAnswers) -> LinkReport {
-        let physical = try context.physicalMedium(of: link, expensive: [])
+        let physical = try context.physicalMedium(of: link, costs: evaluator.costs)
         let text = addresses.map { $0.text }
         var failure: PathFailure?
         if try context.egressUsability(of: link) == .usable {
@@ -78,7 +78,8 @@ package struct LinkReporter: Sendable {
                 return LinkReport(
                     name: link.name, index: link.index, medium: physical.medium, isOnline: true,
                     reason: ReachabilityReason(own.code, interface: link.name, sentence: own.sentence),
-                    addresses: text, gateway: own.gateway, metric: own.metric, isWiFi: physical.isWiFi)
+                    addresses: text, gateway: own.gateway, metric: own.metric, isWiFi: physical.isWiFi,
+                    cost: physical.cost)
             case .failure(let found): failure = found
             }
         }
@@ -90,7 +91,7 @@ package struct LinkReporter: Sendable {
             }
         return LinkReport(
             name: link.name, index: link.index, medium: physical.medium, isOnline: false, reason: reason,
-            addresses: text, isWiFi: physical.isWiFi)
+            addresses: text, isWiFi: physical.isWiFi, cost: physical.cost)
     }
 
     /// The link's own path to the first destination that it has one to.

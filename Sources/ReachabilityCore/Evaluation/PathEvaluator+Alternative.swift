@@ -50,10 +50,15 @@ extension PathEvaluator {
             !source.isLinkOnlySource(for: destination, gateway: route.gateway ?? entry?.gateway),
             try context.usability(of: link) == .usable
         else { return nil }
-        let physical = try context.physicalMedium(of: link, expensive: configuration.expensiveInterfaces)
-        return Uplink(
+        let physical = try context.physicalMedium(of: link, costs: costs)
+        var uplink = Uplink(
             name: link.name, index: link.index, source: plain.source, metric: entry?.metric ?? 0,
-            medium: physical.medium, isWiFi: physical.isWiFi, isExpensive: physical.isExpensive)
+            medium: physical.medium, isWiFi: physical.isWiFi, isExpensive: physical.cost.isExpensive)
+        uplink.isConstrained = physical.cost.isConstrained
+        uplink.ssid = try physical.station.flatMap { station throws(MissingAnswers) in
+            try context.wireless(station)?.ssid
+        }
+        return uplink
     }
 
     /// The uplink that can replace the kernel's dead choice.

@@ -27,7 +27,7 @@ extension PathEvaluator {
         path.isTunnelUnchecked = chosen.isTunnelUnchecked
         path.underlay = chosen.underlay?.name
         path.underlayIndex = chosen.underlay?.index ?? 0
-        path.isExpensive = chosen.physicalMedium.isExpensive
+        path.cost = chosen.physicalMedium.cost
         path.isPartial = chosen.isPartial
         path.hasDeadLegs = !chosen.deadLegs.isEmpty
         path.isUniqueLocal = chosen.source?.isUniqueLocal ?? false
@@ -57,6 +57,7 @@ extension PathEvaluator {
         if let alternative {
             path.alternativeMedium = alternative.isWiFi ? .wifi : alternative.medium
             path.isAlternativeExpensive = alternative.isExpensive
+            path.isAlternativeConstrained = alternative.isConstrained
         }
         path.reason = try reason(of: decisive, alternative: alternative?.name, &context)
         context.record(EvaluationStep("status", path.reason.sentence, "unreachable", code: path.reason.code))

@@ -105,9 +105,8 @@ extension PathEvaluator {
     package func resolvingUnderlay(
         _ path: FamilyPath, by lookup: RouteLookup, entry: RouteAnswer?, _ context: inout EvaluationContext
     ) throws(MissingAnswers) -> Result<FamilyPath, PathFailure> {
-        let expensive = configuration.expensiveInterfaces
         guard case .tunnel = path.link.role else {
-            path.physicalMedium = try context.physicalMedium(of: path.link, expensive: expensive)
+            path.physicalMedium = try context.physicalMedium(of: path.link, costs: costs)
             return .success(path)
         }
         let asked = "what carries \(path.link.name)"
@@ -126,17 +125,18 @@ extension PathEvaluator {
             path.isTunnelUnchecked = true
             path.physicalMedium = PhysicalMedium(medium: .tunnel)
             if let likely {
-                path.physicalMedium = try context.physicalMedium(of: likely, expensive: expensive).stacked(
+                path.physicalMedium = try context.physicalMedium(of: likely, costs: costs).stacked(
                     as: .tunnel)
             }
             context.record(EvaluationStep(asked, why, "\(path.link.name) counts as a path, unchecked"))
         case .link(let own):
             path.underlay = own
-            path.physicalMedium = try context.physicalMedium(of: own, expensive: expensive).stacked(
+            path.physicalMedium = try context.physicalMedium(of: own, costs: costs).stacked(
                 as: .tunnel)
             context.record(EvaluationStep(asked, "a path of \(own.name)", "\(own.name) is the underlay"))
         }
-        if expensive.contains(path.link.name) { path.physicalMedium.isExpensive = true }
+        path.physicalMedium.cost = costs.cost(
+            of: path.link.name, index: path.link.index, kind: path.physicalMedium.cost)
         return .success(path)
     }
 }

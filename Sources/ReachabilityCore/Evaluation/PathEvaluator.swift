@@ -15,6 +15,8 @@ package struct PathEvaluator: Sendable {
     package let target: ReachabilityTarget
     /// Mark, user, family, expensive interfaces.
     package let configuration: ReachabilityConfiguration
+    /// What traffic costs, hints included.
+    package var costs: MeteredRules
     package let destinations: [ReachabilityDestination]
     /// The addresses to look up through each link: one sentinel of each family, or all addresses of a host.
     package let probedAddresses: [IPAddress]
@@ -26,6 +28,7 @@ package struct PathEvaluator: Sendable {
     package init(target: ReachabilityTarget, configuration: ReachabilityConfiguration) {
         self.target = target
         self.configuration = configuration
+        costs = MeteredRules(configuration)
         var addresses: [IPAddress]
         switch target {
         case .general(let sentinels):

@@ -10,6 +10,8 @@ package enum KernelAnswer: Sendable, Equatable {
     indirect case rules(PolicyRules)
     indirect case wireless(WirelessState)
     indirect case device(DeviceFacts)
+    /// The address of a lease whose DHCP server said that traffic costs; nil for none.
+    case meteredLease(IPAddress?)
     /// The kernel refused, with this errno(3): ENETUNREACH, ENODEV, EACCES …
     case failure(Int32)
 }
@@ -62,14 +64,17 @@ package struct DeviceFacts: Sendable, Equatable {
     package var hasWirelessExtensions: Bool
     /// Whether an rfkill switch of its radio blocks it, by software or by hardware.
     package var isRadioBlocked: Bool
+    /// The driver's name ("rndis_host", "ipheth" …).
+    package var driver: String?
 
     package init(
         type: String? = nil, hasPhy80211: Bool = false, hasWirelessExtensions: Bool = false,
-        isRadioBlocked: Bool = false
+        isRadioBlocked: Bool = false, driver: String? = nil
     ) {
         self.type = type
         self.hasPhy80211 = hasPhy80211
         self.hasWirelessExtensions = hasWirelessExtensions
         self.isRadioBlocked = isRadioBlocked
+        self.driver = driver
     }
 }

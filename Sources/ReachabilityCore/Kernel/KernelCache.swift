@@ -29,6 +29,7 @@ package final class KernelCache {
 private struct CachedAnswers: ~Copyable {
     private var links = AnswerTable()
     private var wireless = AnswerTable()
+    private var leases = AnswerTable()
     private var addresses: KernelAnswer?
     private var rules: KernelAnswer?
     private var routes = PerFamily()
@@ -72,6 +73,7 @@ private struct CachedAnswers: ~Copyable {
         case .addresses: addresses
         case .rules: rules
         case .wireless: wireless[question]
+        case .lease: leases[question]
         }
     }
 
@@ -101,6 +103,7 @@ private struct CachedAnswers: ~Copyable {
         case .wireless:
             // Not being Wi-Fi is permanent; the state of a Wi-Fi interface is not.
             if case .failure = answer, Self.isLasting(answer) { wireless.set(question, answer) }
+        case .lease: leases.set(question, answer)
         }
     }
 
@@ -110,6 +113,7 @@ private struct CachedAnswers: ~Copyable {
             forgetRoutes(prefix.address.family, through: interface)
         default: forgetRoutes()
         }
+        forgetLeases(after: event)
         switch event {
         // A driver's event says nothing about the link; a change of the link has its own message.
         case .linkChanged(_, isWirelessNoise: true): break
@@ -134,6 +138,17 @@ private struct CachedAnswers: ~Copyable {
         case .routeAdded, .routeRemoved, .settingChanged, .nexthopChanged, .routerChanged,
             .destinationsChanged:
             break
+        }
+    }
+
+    /// A DHCP client writes its lease before it sets the address, or before the default route at the latest.
+    private mutating func forgetLeases(after event: NetworkEvent) {
+        switch event {
+        case .routeAdded(let prefix, _) where prefix.length > 0: break
+        case .routeRemoved, .ruleChanged, .settingChanged, .nexthopChanged, .routerChanged,
+            .destinationsChanged, .linkChanged(_, isWirelessNoise: true):
+            break
+        default: leases.removeAll()
         }
     }
 

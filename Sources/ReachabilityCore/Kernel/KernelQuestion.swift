@@ -19,6 +19,8 @@ package enum KernelQuestion: Sendable, Hashable {
     case wireless(Int32)
     /// The device's attributes outside netlink (sysfs, WEXT, rfkill).
     case device(Int32, name: LinkName)
+    /// The interface's DHCP lease, if its server said that traffic costs (files of DHCP clients).
+    case lease(Int32, name: LinkName)
 }
 
 /// A route lookup (RTM_GETROUTE without NLM_F_DUMP).

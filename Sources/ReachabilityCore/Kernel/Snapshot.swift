@@ -131,6 +131,7 @@ extension KernelQuestion {
         case .rules: 14
         case .wireless(let index): UInt64(truncatingIfNeeded: index) &* 8 ^ 7
         case .device(let index, _): UInt64(truncatingIfNeeded: index) &* 8 ^ 15 << 56
+        case .lease(let index, _): UInt64(truncatingIfNeeded: index) &* 8 ^ 17 << 56
         }
     }
 }

@@ -47,7 +47,8 @@ extension ReachabilityPath {
         isOnline != other.isOnline || interface != other.interface || interfaceIndex != other.interfaceIndex
             || medium != other.medium || source != other.source || gateway != other.gateway
             || hasIPv4 != other.hasIPv4 || hasIPv6 != other.hasIPv6 || isTunnel != other.isTunnel
-            || underlay != other.underlay || isExpensive != other.isExpensive || isPartial != other.isPartial
+            || underlay != other.underlay || isExpensive != other.isExpensive || cost != other.cost
+            || isPartial != other.isPartial
             || ssid != other.ssid || alternative != other.alternative || generation != other.generation
             || reason.code != other.reason.code || reason.obstacle != other.reason.obstacle
     }

@@ -18,6 +18,14 @@ public struct LinkReport: Sendable, Equatable {
     public var gateway: IPAddress? { content.gateway }
     /// The metric of the interface's own path.
     public var metric: UInt32? { content.metric }
+    /// Whether its traffic costs money or quota.
+    public var metered: Metered { content.cost.metered }
+    /// Whether its modem is in the network of another provider, as the program that dials says.
+    public var isRoaming: Bool { content.cost.isRoaming }
+    /// Whether data is to be saved on it: ``ReachabilityConfiguration/constrainedInterfaces``.
+    public var isConstrained: Bool { content.cost.isConstrained }
+    /// Whether ``metered`` says that it costs, or probably does, or ``isRoaming`` and not ``Metered/no``.
+    public var isExpensive: Bool { content.cost.isExpensive }
     /// Whether Wi-Fi carries it, regardless of its own kind; not determined for tunnels.
     package var isWiFi: Bool { content.isWiFi }
 
@@ -35,6 +43,7 @@ public struct LinkReport: Sendable, Equatable {
         let gateway: IPAddress?
         let metric: UInt32?
         let isWiFi: Bool
+        let cost: NetworkCost
     }
 
     private final class Shared: Sendable {
@@ -45,12 +54,14 @@ public struct LinkReport: Sendable, Equatable {
 
     package init(
         name: String, index: Int32, medium: Medium, isOnline: Bool, reason: ReachabilityReason,
-        addresses: [String] = [], gateway: IPAddress? = nil, metric: UInt32? = nil, isWiFi: Bool? = nil
+        addresses: [String] = [], gateway: IPAddress? = nil, metric: UInt32? = nil, isWiFi: Bool? = nil,
+        cost: NetworkCost? = nil
     ) {
         shared = Shared(
             Content(
                 index: index, isOnline: isOnline, name: name, medium: medium, reason: reason,
-                addresses: addresses, gateway: gateway, metric: metric, isWiFi: isWiFi ?? (medium == .wifi)))
+                addresses: addresses, gateway: gateway, metric: metric, isWiFi: isWiFi ?? (medium == .wifi),
+                cost: cost ?? NetworkCost(medium == .cellular ? .guessYes : .unknown)))
     }
 
     /// Whether the contents are equal.

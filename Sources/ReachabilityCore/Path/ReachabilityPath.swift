@@ -37,8 +37,15 @@ public struct ReachabilityPath: Sendable, Equatable {
     public package(set) var isTunnelUnchecked: Bool = false
     /// The interface that carries the tunnel.
     public package(set) var underlay: String?
-    /// Whether traffic costs money or quota: cellular, Bluetooth, or configured as expensive.
+    /// Whether traffic costs money or quota: by ``metered`` for certain or probably, or by ``isRoaming``
+    /// unless that is ``Metered/no``.
     public package(set) var isExpensive: Bool = false
+    /// Whether traffic costs, and how certain that is; by configuration, hint, Wi-Fi network, DHCP or kind.
+    public package(set) var metered: Metered = .unknown
+    /// Whether the modem is in the network of another provider, as the program that dials says.
+    public package(set) var isRoaming: Bool = false
+    /// Whether data is to be saved: ``ReachabilityConfiguration/constrainedInterfaces``.
+    public package(set) var isConstrained: Bool = false
     /// Whether some traffic is lost: only a part of the address space has a route (`0.0.0.0/1` without its
     /// other half), or a leg of a multipath route is dead, which ``reason`` names.
     public package(set) var isPartial: Bool = false
@@ -73,11 +80,23 @@ public struct ReachabilityPath: Sendable, Equatable {
     package var hasIPv6 = false
     package var alternativeMedium: Medium?
     package var isAlternativeExpensive = false
+    package var isAlternativeConstrained = false
     // Further properties whose change makes earlier connections worthless.
     package var carrierDownCount: UInt32 = 0
     package var underlayIndex: Int32 = 0
 
     package init() {}
+
+    /// What traffic costs.
+    package var cost: NetworkCost {
+        get { NetworkCost(metered, isRoaming: isRoaming, isConstrained: isConstrained) }
+        set {
+            metered = newValue.metered
+            isRoaming = newValue.isRoaming
+            isConstrained = newValue.isConstrained
+            isExpensive = newValue.isExpensive
+        }
+    }
 
     /// A path for a ``ReachabilityProvider`` of a test, or for another source of reachability.
     ///
@@ -85,7 +104,7 @@ public struct ReachabilityPath: Sendable, Equatable {
     public init(
         status: ReachabilityStatus, interface: String? = nil, medium: Medium? = nil, source: IPAddress? = nil,
         gateway: IPAddress? = nil, isExpensive: Bool = false, generation: UInt64 = 1,
-        reason: ReachabilityReason? = nil
+        reason: ReachabilityReason? = nil, isConstrained: Bool = false
     ) {
         isOnline = status.isReachable
         instantStatus = status
@@ -94,6 +113,8 @@ public struct ReachabilityPath: Sendable, Equatable {
         self.source = source
         self.gateway = gateway
         self.isExpensive = isExpensive
+        metered = isExpensive ? .guessYes : .unknown
+        self.isConstrained = isConstrained
         self.generation = generation
         if let source {
             hasIPv4 = source.family == .ipv4
@@ -121,6 +142,7 @@ extension ReachabilityPath {
         path.alternative = general.alternative
         path.alternativeMedium = general.alternativeMedium
         path.isAlternativeExpensive = general.isAlternativeExpensive
+        path.isAlternativeConstrained = general.isAlternativeConstrained
         let sentence =
             general.isOnline ? failure.sentence : "cannot resolve \(name): \(general.reason.sentence)"
         path.reason = ReachabilityReason(.unresolved, interface: general.reason.interface, sentence: sentence)

@@ -11,6 +11,10 @@ package struct Uplink: Sendable, Equatable {
     package var medium: Medium
     package var isWiFi: Bool
     package var isExpensive: Bool
+    /// Whether data is to be saved on it.
+    package var isConstrained = false
+    /// The name of the Wi-Fi network that carries it.
+    package var ssid: String?
 
     package init(
         name: String, index: Int32, source: IPAddress? = nil, metric: UInt32 = 0, medium: Medium = .ethernet,

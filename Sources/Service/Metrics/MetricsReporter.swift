@@ -2,7 +2,7 @@
 
 package import EventLoop
 import Reachability
-import ReachabilityCore
+package import ReachabilityCore
 package import ServiceCore
 
 /// Publishes the service's numbers for Prometheus, in a file or by a socket.
@@ -24,6 +24,8 @@ package final class MetricsReporter: ServiceComponent {
     /// The numbers of the outbox and the transfers; nil without an outbox.
     package var outbox: (() -> ServiceMetrics.Outbox?)?
     package var delivers: (() -> Bool?)?
+    /// The links as they are now.
+    package var links: (() -> [LinkReport]?)?
     package var transfers: (() -> ServiceMetrics.Transfers?)?
 
     /// The interval between writes for changes of the status, since flash wears out.
@@ -136,6 +138,7 @@ package final class MetricsReporter: ServiceComponent {
         metrics.transfers = transfers?()
         metrics.internet = context.internet
         metrics.uplinks = context.uplinks
+        metrics.links = (links?() ?? []).filter(\.isOnline)
         return metrics.text
     }
 

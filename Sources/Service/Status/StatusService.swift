@@ -128,6 +128,8 @@ package final class StatusService {
             guard let report = report() else { return answer(.unavailable("no status is known yet")) }
             answer(VarlinkReply(report))
         case .explain(let host): explain(host, answer)
+        case .hint(let interface, let metered, let isRoaming):
+            answer(setHint(interface, metered, isRoaming))
         case .history(let since, let limit):
             guard let history else { return answer(.unavailable("this service keeps no history")) }
             history.answerHistory(since: since, limit: limit, answer)
@@ -137,6 +139,28 @@ package final class StatusService {
         // Handled by the connection's server.
         case .monitor, .wait: answer(.unavailable("not here"))
         }
+    }
+
+    private func setHint(_ interface: String, _ metered: Metered?, _ isRoaming: Bool?) -> VarlinkReply {
+        guard let context, !isClosing else { return .unavailable("the service is ending") }
+        do throws(ReachabilityError) {
+            switch try context.manager.setHint(of: interface, metered: metered, isRoaming: isRoaming) {
+            case .taken: break
+            case .noSuchInterface: return .noSuchInterface(interface)
+            case .tooMany: return .limit("there are \(InterfaceHints.limit) hints already")
+            }
+        } catch {
+            return .unavailable(error.description)
+        }
+        links = nil
+        let words = [
+            metered.map { "metered \($0)" }, isRoaming.map { $0 ? "roaming" : "not roaming" },
+        ].compactMap { $0 }
+        context.log(
+            .info,
+            "\(SafeText.clean(interface, unicode: true)): hint: \(words.isEmpty ? "none" : words.joined(separator: ", "))"
+        )
+        return VarlinkReply()
     }
 
     private var info: JSONValue {

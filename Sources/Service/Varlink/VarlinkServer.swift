@@ -223,6 +223,7 @@ package final class VarlinkServer: ServiceComponent {
         case .outbox(let call)
         where !mayUseOutbox(connection.peer) || call.readsSecrets && !isOwner(connection.peer):
             connection.answer(.permissionDenied)
+        case .hint where !mayUseOutbox(connection.peer): connection.answer(.permissionDenied)
         case .outbox(.wait(let entry, let timeout)):
             guard admit(connection) else { return }
             statusService.waitForOutbox(entry, timeout: timeout, for: connection.id) {

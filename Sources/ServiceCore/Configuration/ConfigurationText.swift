@@ -81,6 +81,7 @@ extension ServiceOption.Kind {
         case .duration: "<time>"
         case .choice(let words): "<\(words.joined(separator: "|"))>"
         case .list: "<name,…>"
+        case .costs: "<name=value,…>"
         case .endpoint: "<address:port>"
         case .url: "<url>"
         }

@@ -19,6 +19,10 @@ package struct ServiceConfiguration: Sendable, Equatable {
     package struct Monitor: Sendable, Equatable {
         package var lossGrace: Duration = .milliseconds(500)
         package var expensive: [String] = []
+        /// `wwan0=yes` …
+        package var metered: [String] = []
+        package var networks: [String] = []
+        package var constrained: [String] = []
         package var mark: Int64 = 0
         package var port: Int64 = 443
 
@@ -101,6 +105,9 @@ package struct ServiceConfiguration: Sendable, Equatable {
         var configuration = ReachabilityConfiguration()
         configuration.timing.lossGrace = monitor.lossGrace
         configuration.expensiveInterfaces = Set(monitor.expensive)
+        configuration.metered = Metered.assignments(monitor.metered)
+        configuration.meteredNetworks = Metered.assignments(monitor.networks)
+        configuration.constrainedInterfaces = Set(monitor.constrained)
         configuration.mark = UInt32(clamping: monitor.mark)
         configuration.port = UInt16(clamping: monitor.port)
         configuration.reportsLinks = true

@@ -35,6 +35,17 @@ extension ServiceOption {
             "Interfaces whose traffic is expensive, besides cellular and Bluetooth.",
             { .texts($0.monitor.expensive) }, set: { $0.monitor.expensive = $1.texts }),
         ServiceOption(
+            "monitor.metered", .costs("wwan0"),
+            "What the traffic of interfaces costs; counts more than hints, DHCP and the kind of the link.",
+            { .texts($0.monitor.metered) }, set: { $0.monitor.metered = $1.texts }),
+        ServiceOption(
+            "monitor.metered-networks", .costs("office"),
+            "What the traffic of Wi-Fi networks costs, by their names.",
+            { .texts($0.monitor.networks) }, set: { $0.monitor.networks = $1.texts }),
+        ServiceOption(
+            "monitor.constrained", .list, "Interfaces on which data is to be saved.",
+            { .texts($0.monitor.constrained) }, set: { $0.monitor.constrained = $1.texts }),
+        ServiceOption(
             "monitor.mark", .integer(0...0xFFFF_FFFF),
             "The firewall mark of the traffic to ask for; 0 for none.",
             { .integer($0.monitor.mark) }, set: { $0.monitor.mark = $1.number }),

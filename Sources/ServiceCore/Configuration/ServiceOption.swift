@@ -18,6 +18,8 @@ package struct ServiceOption: Sendable {
         case duration(ClosedRange<Duration>)
         case choice([String])
         case list
+        /// A list of `NAME=VALUE`, the value one of ``Metered``; with a name for the example.
+        case costs(String)
         case endpoint
         /// An http or https URL; empty for none.
         case url
@@ -80,6 +82,8 @@ extension ServiceOption.Kind {
             DurationText.allowed
                 + ", from \(DurationText.text(range.lowerBound)) to \(DurationText.text(range.upperBound))"
         case .choice(let words): "one of " + words.map { "\"\($0)\"" }.joined(separator: ", ")
+        case .costs(let name):
+            "a list of texts such as [\"\(name)=no\"], each with yes, guess-yes, guess-no, no or unknown"
         case .list: "a list of texts such as [\"wwan0\"]"
         case .endpoint:
             "an address with a port such as \"127.0.0.1:9464\" or \"[::1]:9464\", or \"\" for none"
@@ -120,6 +124,7 @@ extension ServiceOption.Kind {
             DurationText.duration(text).map(range.contains) ?? false
         case (.choice(let words), .string(let word)): words.contains(word)
         case (.list, .array(let values)): values.allSatisfy { if case .string = $0 { true } else { false } }
+        case (.costs, .array(let values)): values.allSatisfy { Metered.assignment($0.text) != nil }
         case (.endpoint, .string(let text)): text.isEmpty || Endpoint(text) != nil
         case (.url, .string(let text)): text.isEmpty || (try? URL(spoken: text)) != nil
         default: false
@@ -131,7 +136,7 @@ extension ServiceOption.Kind {
         switch self {
         case .boolean: text == "true" ? .boolean(true) : text == "false" ? .boolean(false) : .string(text)
         case .integer: Int64(text).map { .integer($0) } ?? .string(text)
-        case .list: .array(text.split(separator: ",").map { .string(String($0)) })
+        case .list, .costs: .array(text.split(separator: ",").map { .string(String($0)) })
         default: .string(text)
         }
     }

@@ -51,6 +51,8 @@ package struct ServiceMetrics: Sendable {
     package var internet: InternetState?
     /// What was found behind each uplink; empty without a probe.
     package var uplinks: [UplinkInternet] = []
+    /// The links with a path of their own.
+    package var links: [LinkReport] = []
     /// Nil where there is no outbox.
     package var outbox: Outbox?
     /// Whether this service delivers the outbox's entries; nil without an outbox.
@@ -90,6 +92,17 @@ package struct ServiceMetrics: Sendable {
                         [("interface", uplink.interface), ("state", state.rawValue)],
                         .flag(state == uplink.state))
                 }
+            }
+        }
+        if !links.isEmpty {
+            text.begin(
+                "reach_interface_expensive", .gauge,
+                "Whether the traffic of an interface with a path of its own costs; metered says how certain that is."
+            )
+            for link in links {
+                text.sample(
+                    "reach_interface_expensive",
+                    [("interface", link.name), ("metered", link.metered.rawValue)], .flag(link.isExpensive))
             }
         }
         if let transfers {

@@ -68,6 +68,7 @@ package enum ReportJSON {
         line.field(#","partial":"#, path.isPartial)
         line.field(#","stale":"#, path.isStale)
         line.field(#","portal":"#, report.portal)
+        line.field(#","metered":"#, path.metered.rawValue)
         guard let steps = report.steps else { return }
         line.append(literal: ",\"explain\":")
         line.append(json: steps) { write($1, to: &$0) }
@@ -88,6 +89,9 @@ package enum ReportJSON {
         line.field(#","internet":"#, internet.state?.rawValue)
         line.field(#","internetSince":"#, internet.since)
         line.field(#","internetReason":"#, internet.reason)
+        line.field(#","metered":"#, link.metered.rawValue)
+        line.field(#","roaming":"#, link.isRoaming)
+        line.field(#","constrained":"#, link.isConstrained)
         line.append(literal: "}")
     }
 

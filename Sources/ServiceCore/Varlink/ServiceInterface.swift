@@ -12,7 +12,8 @@ package enum ServiceInterface {
         interface io.reach.Reachability
 
         # One interface of the machine and what it lacks. internet: what a server answers over it, where one is asked; since when,
-        # and by what evidence.
+        # and by what evidence. metered: whether its traffic costs: yes, guess-yes, guess-no, no, unknown. constrained: data is to be
+        # saved on it.
         type Link (
           name: string,
           index: int,
@@ -25,7 +26,10 @@ package enum ServiceInterface {
           reasonCode: string,
           internet: ?string,
           internetSince: ?string,
-          internetReason: ?string
+          internetReason: ?string,
+          metered: string,
+          roaming: bool,
+          constrained: bool
         )
 
         # A question to the kernel, its answer, and what follows.
@@ -68,7 +72,7 @@ package enum ServiceInterface {
           generation: int, reason: string, alternative: ?string, links: []Link, internet: ?string,
           host: ?string, reasonCode: string, metric: ?int, families: []string, underlay: ?string,
           tunnelUnchecked: bool, partial: bool, stale: bool,
-          portal: ?string
+          portal: ?string, metered: string
         )
 
         # How things are, and then every change; to be called with 'more'. A caller that does not read gets the newest
@@ -81,7 +85,7 @@ package enum ServiceInterface {
           event: string, previous: ?string,
           host: ?string, reasonCode: string, metric: ?int, families: []string, underlay: ?string,
           tunnelUnchecked: bool, partial: bool, stale: bool,
-          portal: ?string
+          portal: ?string, metered: string
         )
 
         # How things are and how that came about, asked afresh; for one host where one is given: a name or an address.
@@ -91,7 +95,7 @@ package enum ServiceInterface {
           generation: int, reason: string, alternative: ?string, links: []Link, internet: ?string,
           host: ?string, reasonCode: string, metric: ?int, families: []string, underlay: ?string,
           tunnelUnchecked: bool, partial: bool, stale: bool,
-          portal: ?string, explain: []Step
+          portal: ?string, metered: string, explain: []Step
         )
 
         # Returns when the goal (reachable, unreachable, wifi, wired, internet) has held for so many seconds, through the
@@ -108,14 +112,20 @@ package enum ServiceInterface {
           generation: int, reason: string, alternative: ?string, links: []Link, internet: ?string,
           host: ?string, reasonCode: string, metric: ?int, families: []string, underlay: ?string,
           tunnelUnchecked: bool, partial: bool, stale: bool,
-          portal: ?string
+          portal: ?string, metered: string
         )
+
+        # What the program that dials a modem knows of its interface: whether its traffic costs (metered: yes, guess-yes, guess-no, no,
+        # unknown), and whether it is in the network of another provider. It holds until the next call for the interface, or until
+        # the interface is gone; a call without both takes it back. The configuration of the service counts more. For root, the
+        # user of the service, and the group that may use the outbox.
+        method SetHint(interface: string, metered: ?string, roaming: ?bool) -> ()
 
         # What the status was since that time (24 hours ago where none is given), the newest last, at most limit periods.
         method GetHistory(since: ?string, limit: ?int) -> (periods: []Period)
 
         # Puts a request into the outbox and returns when it is on the disk. The body is text, or base64 in bodyBase64.
-        # network: any, wifiOrWired, wiredOnly, notExpensive. repeated: one with this key was there, and nothing was added.
+        # network: any, wifiOrWired, wiredOnly, notExpensive, notConstrained, internet. repeated: one with this key was there, and nothing was added.
         # For root, the user of the service, and the configured group; with secrets, which are read with the rights of the
         # service, not for the group. answerTimeout: how many seconds the server may take for its answer, 0 for ever;
         # maximumAttempts: after so many failures it is given up. content: what AddContent was given, instead of a body.
@@ -167,6 +177,8 @@ package enum ServiceInterface {
         error NoCarrier (reason: string)
         # The service runs without this part, or it does not work at this time.
         error Unavailable (reason: string)
+        # This machine has no such interface.
+        error NoSuchInterface (interface: string)
         # The outbox has no such request.
         error NoSuchEntry (id: string)
         # A request with this idempotency key waits, and it has another URL, method or content.

@@ -12,6 +12,8 @@ package enum ServiceRequest: Sendable, Equatable {
     /// A name or an address; nil for anywhere.
     case explain(host: String?)
     case wait(WaitCondition, WaitLimits)
+    /// What the program that dials says of an interface.
+    case hint(String, Metered?, isRoaming: Bool?)
     case history(since: WallTime?, limit: Int)
     case outbox(OutboxCall)
 
@@ -54,6 +56,7 @@ package enum ServiceRequest: Sendable, Equatable {
             return .monitor(statusOnly: try parameters.flag("statusOnly") ?? false)
         case "Explain": return .explain(host: try parameters.host("host"))
         case "Wait": return try wait(&parameters)
+        case "SetHint": return try hint(&parameters)
         case "GetHistory":
             return .history(
                 since: try parameters.time("since"),
@@ -64,6 +67,16 @@ package enum ServiceRequest: Sendable, Equatable {
             }
             return .outbox(request)
         }
+    }
+
+    private static func hint(_ parameters: inout VarlinkParameters) throws(VarlinkRefusal) -> Self {
+        let interface = try parameters.required("interface")
+        var metered: Metered?
+        if let word = try parameters.string("metered") {
+            metered = Metered(rawValue: word)
+            guard metered != nil else { throw .init(.invalidParameter("metered")) }
+        }
+        return .hint(interface, metered, isRoaming: try parameters.flag("roaming"))
     }
 
     private static func wait(_ parameters: inout VarlinkParameters) throws(VarlinkRefusal) -> Self {

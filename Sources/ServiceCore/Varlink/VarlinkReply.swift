@@ -86,6 +86,11 @@ extension VarlinkReply {
     /// Another request has this idempotency key.
     package static func keyTaken(_ reason: String) -> Self { failure("KeyTaken", reason) }
 
+    /// There is no such interface.
+    package static func noSuchInterface(_ name: String) -> Self {
+        Self(error: ServiceInterface.name + ".NoSuchInterface", ["interface": .string(name)])
+    }
+
     /// There is no such entry in the outbox.
     package static func noSuchEntry(_ id: String) -> Self {
         Self(error: ServiceInterface.name + ".NoSuchEntry", ["id": .string(id)])

@@ -9,6 +9,9 @@ package struct Detour: Sendable, Equatable {
     package var isWiFi = false
     package var isWired = false
     package var isExpensive = false
+    package var isConstrained = false
+    /// The name of the Wi-Fi network that carries the uplink.
+    package var ssid: String?
     /// Why, for a person.
     package var sentence: String
 
@@ -161,6 +164,7 @@ extension NetworkFacts {
         facts.isAlternativeWiFi = detour.isWiFi
         facts.isAlternativeWired = detour.isWired
         facts.isAlternativeExpensive = detour.isExpensive
+        facts.isAlternativeConstrained = detour.isConstrained
         facts.sentence = detour.sentence
         return facts
     }

@@ -19,10 +19,14 @@ public struct RequestOptions: Sendable, Equatable {
     public var timeouts = RequestTimeouts()
     /// What the response cache may do.
     public var cachePolicy: CachePolicy = .useProtocolCachePolicy
-    /// Whether the request may go over a link that costs by volume (cellular); true.
+    /// Whether the request may go over a link that costs by volume (a modem, a telephone); true.
     ///
     /// Otherwise its task waits in the manager's queue while the path that the queue follows is expensive.
     public var allowsExpensiveNetwork = true
+    /// Whether the request may go over a link on which data is to be saved (low data); true.
+    ///
+    /// Otherwise its task waits in the manager's queue while the path that the queue follows is constrained.
+    public var allowsConstrainedNetwork = true
     /// Whether cookies are sent and stored; true.
     public var handlesCookies = true
     /// What the traffic is for: the DSCP of its packets (RFC 8837 §5), over connections with the same.

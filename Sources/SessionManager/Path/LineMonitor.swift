@@ -253,5 +253,7 @@ extension Detour {
         isWiFi = uplink.isWiFi
         isWired = uplink.isWired
         isExpensive = uplink.isExpensive
+        isConstrained = uplink.isConstrained
+        ssid = uplink.ssid
     }
 }

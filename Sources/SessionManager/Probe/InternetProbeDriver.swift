@@ -102,8 +102,7 @@ final class InternetProbeDriver {
     private func networkChanged(_ me: LoopBound<InternetProbeDriver>) {
         // Reported before it was stopped, and arrived afterwards.
         guard isStarted, let update else { return }
-        let expensive = (provider as? ReachabilityManager)?.configuration.expensiveInterfaces ?? []
-        let network = UplinkProbeStateMachine.Network(update, links, expensive: expensive)
+        let network = UplinkProbeStateMachine.Network(update, links)
         follow(machine.networkChanged(network, at: Reactor.now), me)
     }
 
@@ -217,9 +216,7 @@ final class InternetProbeDriver {
 
 extension UplinkProbeStateMachine.Network {
     /// What a report says of the uplinks.
-    ///
-    /// - Parameter expensive: Interfaces whose traffic costs by configuration.
-    fileprivate init(_ update: ReachabilityUpdate, _ links: [LinkReport], expensive: Set<String>) {
+    fileprivate init(_ update: ReachabilityUpdate, _ links: [LinkReport]) {
         self.init()
         let path = update.path
         // Unknown: asking finds it out. With an alternative the transfer goes over that.
@@ -237,9 +234,9 @@ extension UplinkProbeStateMachine.Network {
         // This machine itself needs no uplink.
         guard path.medium != .loopback else { return }
         others = links.filter { $0.isOnline && $0.name != name }.map { link in
-            let costs = link.medium == .cellular || expensive.contains(link.name)
-            return .init(
-                link.name, index: link.index, gateway: link.gateway?.description, isExpensive: costs)
+            .init(
+                link.name, index: link.index, gateway: link.gateway?.description,
+                isExpensive: link.isExpensive)
         }
     }
 }

@@ -14,6 +14,7 @@ extension NetworkDemand {
         let options = task.plan.options.queueValues
         self.init(
             options.networkCondition, avoidsExpense: !request.options.allowsExpensiveNetwork,
+            avoidsConstraint: !request.options.allowsConstrainedNetwork,
             needsInternet: options.requiresInternet)
     }
 

@@ -16,9 +16,17 @@ final class NetworkFollower {
     /// Whether dead connections are found by the engine itself, which watches their paths.
     private(set) var watchesConnections = false
 
-    /// The interfaces that the provider counts as expensive, whatever their kind.
-    var expensiveInterfaces: Set<String> {
-        (provider as? ReachabilityManager)?.configuration.expensiveInterfaces ?? []
+    /// The detour with what the provider's configuration and hints say of its cost.
+    func priced(_ detour: Detour) -> Detour {
+        guard let manager = provider as? ReachabilityManager else { return detour }
+        let cost = manager.costs.cost(
+            of: detour.uplink, network: detour.ssid,
+            kind: NetworkCost(
+                detour.isExpensive ? .guessYes : .guessNo, isConstrained: detour.isConstrained))
+        var detour = detour
+        detour.isExpensive = cost.isExpensive
+        detour.isConstrained = cost.isConstrained
+        return detour
     }
 
     init(on reactor: Reactor, report: @escaping (NetworkFacts) -> Void) {
@@ -100,12 +108,14 @@ extension NetworkFacts {
         // What carries a tunnel is not said but for its cost.
         isWired = word == .wired && !isModem && !(path.medium == .tunnel && path.isExpensive)
         isExpensive = path.isExpensive
+        isConstrained = path.isConstrained
         interface = path.interface
         alternative = path.alternative
         if let medium = path.alternativeMedium {
             isAlternativeWiFi = medium == .wifi
             isAlternativeWired = !isAlternativeWiFi && medium != .cellular && medium != .other
             isAlternativeExpensive = path.isAlternativeExpensive
+            isAlternativeConstrained = path.isAlternativeConstrained
         }
         generation = path.generation
     }

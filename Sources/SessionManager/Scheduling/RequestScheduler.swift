@@ -371,18 +371,12 @@ extension RequestScheduler: RequestExecutorDelegate {
     }
 
     func executor(_ executor: RequestExecutor, mayUse detour: Detour) -> Bool {
-        NetworkFacts(.online).detoured(by: priced(detour)).met(isBound: true).contains(demand(of: executor))
+        NetworkFacts(.online).detoured(by: network.priced(detour)).met(isBound: true).contains(
+            demand(of: executor))
     }
 
     func executor(_ executor: RequestExecutor, found detour: Detour, by engine: TransferEngine) {
-        self.detour.found(priced(detour), by: engine, for: executor.request)
-    }
-
-    /// The detour with the cost that the provider's configuration says.
-    private func priced(_ detour: Detour) -> Detour {
-        var detour = detour
-        if network.expensiveInterfaces.contains(detour.uplink) { detour.isExpensive = true }
-        return detour
+        self.detour.found(network.priced(detour), by: engine, for: executor.request)
     }
 
     func executorLostPath(_ executor: RequestExecutor) {

@@ -56,6 +56,7 @@ struct Doctor: ParsableCommand {
         let report = try look()
         let path = report.path
         try record(DiagnosisRules.path(path))
+        if let cost = DiagnosisRules.cost(path) { try record(cost) }
         // Without a route the further checks say nothing more.
         if path.isOnline || path.alternative != nil {
             if let url {

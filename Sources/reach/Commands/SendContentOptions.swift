@@ -56,7 +56,7 @@ struct SendContentOptions: ParsableArguments {
     @Option(
         name: .customLong("network"),
         help: ArgumentHelp(
-            "Send it only over such a network: wifiOrWired, wiredOnly or notExpensive. (default: any)",
+            "Send it only over such a network: wifiOrWired, wiredOnly, notExpensive, notConstrained or internet. (default: any)",
             valueName: "condition"), transform: Value.networkCondition)
     var condition: NetworkCondition?
 
@@ -124,7 +124,8 @@ extension Value {
     /// A condition by its name.
     static func networkCondition(_ text: String) throws -> NetworkCondition {
         guard let condition = NetworkCondition(rawValue: text) else {
-            throw ValidationError("give any, wifiOrWired, wiredOnly or notExpensive.")
+            throw ValidationError(
+                "give any, wifiOrWired, wiredOnly, notExpensive, notConstrained or internet.")
         }
         return condition
     }

@@ -1,10 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Reachability
 import ServiceCore
 import SessionCore
 import SessionManager
 
 extension DiagnosisRules {
+    /// What the path in use costs; nil if that is nothing.
+    static func cost(_ path: ReachabilityPath) -> Finding? {
+        guard path.isOnline, let name = path.interface else { return nil }
+        let words = [
+            path.isExpensive ? "traffic costs (metered: \(path.metered))" : nil,
+            path.isRoaming ? "the modem is roaming" : nil, path.isConstrained ? "data is to be saved" : nil,
+        ].compactMap { $0 }
+        return words.isEmpty ? nil : .good(.cost, "\(name): \(words.joined(separator: ", "))")
+    }
+
     /// The finding about a link beside the path in use, over which the server was asked.
     static func uplink(_ uplink: UplinkInternet) -> Finding {
         let name = uplink.interface

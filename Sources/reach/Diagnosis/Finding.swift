@@ -4,7 +4,7 @@
 struct Finding: Sendable, Equatable {
     /// The checks, each of which depends on those before it.
     enum Check: String, Sendable, CaseIterable {
-        case path, proxy, name, connection, ipv4, ipv6, answer, clock, packets, uplink
+        case path, proxy, name, connection, ipv4, ipv6, answer, clock, packets, uplink, cost
     }
 
     enum Verdict: String, Sendable {

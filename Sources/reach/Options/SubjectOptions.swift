@@ -34,6 +34,19 @@ struct SubjectOptions: ParsableArguments {
         transform: Value.port)
     var port: UInt16?
 
+    @Option(
+        name: .customLong("metered"),
+        help: ArgumentHelp(
+            "What the traffic of an interface costs: yes, guess-yes, guess-no, no or unknown.",
+            valueName: "interface=value"), transform: Value.metered)
+    var metered: [(name: String, metered: Metered)] = []
+
+    @Option(
+        name: .customLong("constrained"),
+        help: ArgumentHelp("Data is to be saved on this interface.", valueName: "interface"),
+        transform: Value.interface)
+    var constrained: [String] = []
+
     func validate() throws {
         if onlyIPv4, onlyIPv6 { throw ValidationError("-4 and -6 exclude each other.") }
         if let literal = host?.family, let family, literal != family {
@@ -51,6 +64,8 @@ struct SubjectOptions: ParsableArguments {
         configuration.mark = mark ?? 0
         configuration.user = user
         if let port { configuration.port = port }
+        for (name, metered) in metered { configuration.metered[name] = metered }
+        configuration.constrainedInterfaces = Set(constrained)
         configuration.reportsLinks = reportsLinks
         return configuration
     }

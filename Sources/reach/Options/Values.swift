@@ -72,6 +72,14 @@ enum Value {
         return text
     }
 
+    /// `wwan0=yes`: what the traffic of an interface costs.
+    static func metered(_ text: String) throws -> (name: String, metered: Metered) {
+        guard let (name, metered) = Metered.assignment(text) else {
+            throw ValidationError("give an interface and yes, guess-yes, guess-no, no or unknown: wwan0=yes.")
+        }
+        return (try interface(name), metered)
+    }
+
     /// A shell pattern of interface names.
     static func interfacePattern(_ text: String) throws -> InterfacePattern {
         guard let pattern = InterfacePattern(text) else {

@@ -118,6 +118,8 @@ struct ChangeLog: Sendable {
         record("carried by", before.underlay, path.underlay)
         record("families", Self.families(before), Self.families(path))
         record("expensive", Self.yes(before.isExpensive), Self.yes(path.isExpensive))
+        record("roaming", Self.yes(before.isRoaming), Self.yes(path.isRoaming))
+        record("constrained", Self.yes(before.isConstrained), Self.yes(path.isConstrained))
         record("partial", Self.yes(before.isPartial), Self.yes(path.isPartial))
         return changes
     }

@@ -58,6 +58,7 @@ struct DiagnosisPrinter {
         case .clock: "clock"
         case .packets: "big packets"
         case .uplink: "uplink"
+        case .cost: "cost"
         }
     }
 

@@ -74,6 +74,8 @@ struct Headline {
         if let ssid = path.ssid { details.append(SafeText.quoted(ssid)) }
         if let signal = path.signal { details.append("\(signal) dBm") }
         if path.isExpensive { details.append("expensive") }
+        if path.isRoaming { details.append("roaming") }
+        if path.isConstrained { details.append("constrained") }
         if !details.isEmpty { words += " (\(details.joined(separator: ", ")))" }
         if let source = path.source {
             words += " \(source)"

@@ -27,7 +27,8 @@ struct LinkTable {
             rows.append(
                 Row(
                     name: link.name, medium: link.medium.rawValue, isOnline: link.isOnline,
-                    sentence: Self.internet(report.uplink(link)) + Self.sentence(link, path)))
+                    sentence: Self.internet(report.uplink(link)) + Self.sentence(link, path)
+                        + Self.cost(link)))
         }
     }
 
@@ -55,6 +56,15 @@ struct LinkTable {
     private static func internet(_ uplink: UplinkInternet?) -> String {
         guard let uplink, uplink.state != .unknown else { return "" }
         return "internet \(uplink.state); "
+    }
+
+    /// "; expensive, roaming": the end of the sentence of a link that costs; empty for others.
+    private static func cost(_ link: LinkReport) -> String {
+        let words = [
+            link.isExpensive ? "expensive" : nil, link.isRoaming ? "roaming" : nil,
+            link.isConstrained ? "constrained" : nil,
+        ].compactMap { $0 }
+        return words.isEmpty || !link.isOnline ? "" : "; " + words.joined(separator: ", ")
     }
 
     /// The reason without the interface's name, with which the row begins.

@@ -52,6 +52,18 @@ struct DeviceProbeTests {
         #expect(probe.facts(of: 3, name: "wlan0").isRadioBlocked)
     }
 
+    @Test("UPL-234 the driver's name is that of the link's target")
+    func driver() throws {
+        let tree = try Tree()
+        try tree.write("usb0/ifindex", "5\n")
+        try tree.write("usb0/device/uevent", "")
+        let driver = "\(tree.root)/usb0/device/driver"
+        #expect(symlink("../../../../bus/usb/drivers/rndis_host", driver) == 0)
+        defer { unlink(driver) }
+        #expect(DeviceProbe(root: tree.root).facts(of: 5, name: "usb0").driver == "rndis_host")
+        #expect(DeviceProbe(root: tree.root).facts(of: 6, name: "usb0").driver == nil)
+    }
+
     @Test("sysfs of another namespace, where the name means another interface, counts for nothing")
     func otherNamespace() throws {
         let tree = try Tree()

@@ -20,14 +20,18 @@ final class Scenario: Sendable {
     /// Builds the fixture and the manager; monitoring does not start yet.
     convenience init(
         _ fixture: NetworkLab.Fixture, host: String? = nil,
-        configure: (inout ReachabilityConfiguration) -> Void = { _ in }
+        configure: (inout ReachabilityConfiguration) -> Void = { _ in },
+        environment: (inout MonitorEnvironment) -> Void = { _ in }
     ) async throws {
-        try await self.init(lab: NetworkLab(fixture), host: host, configure: configure)
+        try await self.init(
+            lab: NetworkLab(fixture), host: host, configure: configure, environment: environment)
     }
 
     /// Another manager in an existing lab.
     init(
-        lab: NetworkLab, host: String? = nil, configure: (inout ReachabilityConfiguration) -> Void = { _ in }
+        lab: NetworkLab, host: String? = nil,
+        configure: (inout ReachabilityConfiguration) -> Void = { _ in },
+        environment change: (inout MonitorEnvironment) -> Void = { _ in }
     ) async throws {
         self.lab = lab
         reactor = try Reactor(name: "scenario")
@@ -36,6 +40,7 @@ final class Scenario: Sendable {
         configure(&configuration)
         var environment = MonitorEnvironment.kernel
         environment.reactor = { [reactor] () throws(ReachabilityError) -> Reactor in reactor }
+        change(&environment)
         manager = ReachabilityManager(
             host.map { MonitorTarget($0) } ?? .general, configuration, .onLoop(reactor), environment)
         _ = manager.observeReachability { [log] in log.append($0) }

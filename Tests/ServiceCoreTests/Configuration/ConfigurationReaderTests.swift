@@ -66,6 +66,36 @@ struct ConfigurationReaderTests {
     }
 
     @Test(
+        "UPL-245 what traffic costs, by interface and by Wi-Fi network; a wrong word is refused with those there are"
+    )
+    func metered() {
+        let reader = read(
+            """
+            [monitor]
+            expensive = ["usb0"]
+            metered = ["wwan0=guess-yes", "eth0=no"]
+            metered-networks = ["a=b=yes"]
+            constrained = ["wwan0"]
+            """)
+        #expect(reader.problems == [])
+        let configuration = reader.configuration.monitoring
+        #expect(configuration.metered == ["wwan0": .guessYes, "eth0": .no])
+        #expect(configuration.meteredNetworks == ["a=b": .yes])
+        #expect(configuration.constrainedInterfaces == ["wwan0"])
+        #expect(configuration.expensiveInterfaces == ["usb0"])
+        for wrong in ["wwan0", "=yes", "wwan0=", "wwan0=maybe", "wwan0=Yes"] {
+            #expect(
+                read("[monitor]\nmetered = [\"\(wrong)\"]").problems.map(\.description) == [
+                    "reach.toml:2: monitor.metered: [\"\(wrong)\"] is not allowed; allowed is a list of texts such as "
+                        + "[\"wwan0=no\"], each with yes, guess-yes, guess-no, no or unknown"
+                ])
+        }
+        var plain = ConfigurationReader()
+        plain.read(arguments: ["--monitor-metered", "wwan0=yes,eth0=no"])
+        #expect(plain.configuration.monitor.metered == ["wwan0=yes", "eth0=no"])
+    }
+
+    @Test(
         "each problem names file, line, key, and what is allowed",
         arguments: [
             (

@@ -85,6 +85,19 @@ struct HookTests {
         #expect(machine.ended() == .nothing)
     }
 
+    @Test("UPL-246 the environment says what traffic costs")
+    func cost() {
+        var path = ReachabilityPath(status: .wired, interface: "ppp0", isExpensive: true, isConstrained: true)
+        path.isRoaming = true
+        let update = ReachabilityUpdate(event: .path, status: .wired, previous: .wired, path: path)
+        let change = CommittedChange(
+            update, since: nil, wall: WallTime(nanoseconds: 0), instant: MonotonicInstant(nanoseconds: 0))
+        let variables = Dictionary(
+            uniqueKeysWithValues: HookEvent(change).environment.map { ($0.name, $0.value) })
+        #expect(variables["REACH_METERED"] == "guess-yes" && variables["REACH_EXPENSIVE"] == "1")
+        #expect(variables["REACH_ROAMING"] == "1" && variables["REACH_CONSTRAINED"] == "1")
+    }
+
     @Test("arguments and environment")
     func environment() {
         let event = HookEvent(.at(4, .wired, was: .unreachable, reason: "net \u{1B}[2J\nwork"))

@@ -46,6 +46,21 @@ struct MetricsTests {
         #expect(text.contains("\nreach_outbox_delivering 0\n"))
     }
 
+    @Test("UPL-247 a gauge for each interface says whether its traffic costs")
+    func cost() {
+        var metrics = ServiceMetrics()
+        func link(_ name: String, _ cost: NetworkCost) -> LinkReport {
+            LinkReport(
+                name: name, index: 1, medium: .ethernet, isOnline: true,
+                reason: ReachabilityReason(.defaultRoute, sentence: ""), cost: cost)
+        }
+        #expect(!String(decoding: metrics.text, as: UTF8.self).contains("reach_interface_expensive"))
+        metrics.links = [link("eth0", NetworkCost(.guessNo)), link("ppp0", NetworkCost(isRoaming: true))]
+        let text = String(decoding: metrics.text, as: UTF8.self)
+        #expect(text.contains("\nreach_interface_expensive{interface=\"eth0\",metered=\"guess-no\"} 0\n"))
+        #expect(text.contains("\nreach_interface_expensive{interface=\"ppp0\",metered=\"unknown\"} 1\n"))
+    }
+
     @Test("a name that would steer the terminal of who looks at it does not")
     func hostileName() {
         var metrics = ServiceMetrics()

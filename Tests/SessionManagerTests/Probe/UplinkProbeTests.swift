@@ -18,8 +18,9 @@ private final class Uplinks: ReachabilityProvider {
 
     private let state: Mutex<State>
 
-    init(_ names: String..., generation: UInt64 = 1) {
-        state = Mutex(State(update: Self.update(names, .initial, generation)))
+    /// - Parameter cost: what the links beside the preferred one cost.
+    init(_ names: String..., generation: UInt64 = 1, cost: NetworkCost = NetworkCost(.guessNo)) {
+        state = Mutex(State(update: Self.update(names, .initial, generation, cost)))
     }
 
     func currentReachability() -> (status: ReachabilityStatus, path: ReachabilityPath) {
@@ -37,20 +38,24 @@ private final class Uplinks: ReachabilityProvider {
     }
 
     /// The links with a path of their own now, the preferred one first.
-    func change(to names: String..., generation: UInt64 = 1) {
+    func change(
+        to names: String..., generation: UInt64 = 1, cost: NetworkCost = NetworkCost(.guessNo)
+    ) {
         state.withLock { state in
-            state.update = Self.update(names, .path, generation)
+            state.update = Self.update(names, .path, generation, cost)
             for observer in state.observers { observer(state.update) }
         }
     }
 
     private static func update(
-        _ names: [String], _ event: ReachabilityUpdate.Event, _ generation: UInt64
+        _ names: [String], _ event: ReachabilityUpdate.Event, _ generation: UInt64,
+        _ cost: NetworkCost
     ) -> ReachabilityUpdate {
         let links = names.map { name in
             LinkReport(
                 name: name, index: name == "main" ? 1 : 2, medium: .ethernet, isOnline: true,
-                reason: ReachabilityReason(.defaultRoute, interface: name, sentence: "a route"))
+                reason: ReachabilityReason(.defaultRoute, interface: name, sentence: "a route"),
+                cost: name == "main" ? NetworkCost(.guessNo) : cost)
         }
         let path = ReachabilityPath(status: .wired, interface: names.first, generation: generation)
         return ReachabilityUpdate(event: event, status: .wired, previous: nil, path: path, links: links)
@@ -109,6 +114,20 @@ struct UplinkProbeTests {
         probe.stop()
         _ = await uplinks(of: probe) { $0.isEmpty }
         #expect(probe.state == .unknown)
+    }
+
+    @Test(
+        "UPL-238 an uplink that costs, by roaming too, is not asked until it does not",
+        .timeLimit(.minutes(10)), arguments: [NetworkCost(.guessYes), NetworkCost(.unknown, isRoaming: true)])
+    func costly(_ cost: NetworkCost) async throws {
+        let network = Uplinks("main", "lo", cost: cost)
+        let probe = try probe("/status/204?key=uplink-costly-\(cost.metered)", network)
+        probe.start()
+        let found = await uplinks(of: probe) { $0.count == 2 && $0[0].state == .full }
+        #expect(found.last?.state == .unknown && found.last?.reason == "not asked: its traffic costs")
+        network.change(to: "main", "lo")
+        #expect(await uplinks(of: probe, where: known).map(\.state) == [.full, .full])
+        #expect(try await origin.count("uplink-costly-\(cost.metered)") == 2)
     }
 
     @Test("UPL-081 a portal's address to sign in is told", .timeLimit(.minutes(10)))

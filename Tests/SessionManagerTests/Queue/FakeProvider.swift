@@ -19,20 +19,26 @@ final class FakeProvider: ReachabilityProvider {
     }
 
     static func path(
-        _ status: ReachabilityStatus, medium: Medium? = nil, isExpensive: Bool = false
+        _ status: ReachabilityStatus, medium: Medium? = nil, isExpensive: Bool = false,
+        isConstrained: Bool = false
     ) -> ReachabilityPath {
         let reason: ReachabilityReason? =
             status == .unreachable
             ? ReachabilityReason(.linkDown, interface: "eth0", sentence: "eth0: no carrier") : nil
         return ReachabilityPath(
-            status: status, interface: "eth0", medium: medium, isExpensive: isExpensive, reason: reason)
+            status: status, interface: "eth0", medium: medium, isExpensive: isExpensive, reason: reason,
+            isConstrained: isConstrained)
     }
 
     var observerCount: Int { state.withLock { $0.observers.count } }
 
     /// Tells of a network like this.
-    func set(_ status: ReachabilityStatus, medium: Medium? = nil, isExpensive: Bool = false) {
-        let path = Self.path(status, medium: medium, isExpensive: isExpensive)
+    func set(
+        _ status: ReachabilityStatus, medium: Medium? = nil, isExpensive: Bool = false,
+        isConstrained: Bool = false
+    ) {
+        let path = Self.path(
+            status, medium: medium, isExpensive: isExpensive, isConstrained: isConstrained)
         // Under the lock, so that the order is the same for all.
         state.withLock { state in
             let update = ReachabilityUpdate(

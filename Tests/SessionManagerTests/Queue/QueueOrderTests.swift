@@ -70,6 +70,24 @@ struct QueueOrderTests {
         #expect(await saving.outcome().error == nil)
     }
 
+    @Test("UPL-236 a request that saves data waits while the path is constrained, by itself or by condition")
+    func constrained() async throws {
+        let lab = try await QueueLab(.wired)
+        lab.network.set(.wired, medium: .ethernet, isConstrained: true)
+        var request = try lab.request("/get?key=constrained")
+        request.options.allowsConstrainedNetwork = false
+        let saving = try lab.manager.dataTask(with: request)
+        saving.resume()
+        let patient = try lab.task("/get?key=constrained-condition") { $0.networkCondition = .notConstrained }
+        await lab.counts { $0.waitingForNetwork == 2 }
+        #expect(saving.waitingReason == .condition(.notConstrained))
+        #expect(patient.waitingReason == .condition(.notConstrained))
+        #expect(await (try lab.task("/get?key=constrained-any")).outcome().error == nil)
+        lab.network.set(.wired, medium: .ethernet)
+        #expect(await saving.outcome().error == nil)
+        #expect(await patient.outcome().error == nil)
+    }
+
     @Test("a running task whose network no longer fits is parked")
     func conditionEnds() async throws {
         let lab = try await QueueLab(.wired)

@@ -37,6 +37,23 @@ struct DiagnosisRulesTests {
         #expect(name(.noAnswer).sentence == "no name server answers (192.0.2.53)")
     }
 
+    @Test("UPL-249 the doctor says in one sentence what the path costs, and nothing where it is free")
+    func cost() {
+        func sentence(_ cost: NetworkCost) -> String? {
+            var path = ReachabilityPath(status: .wired, interface: "wwan0")
+            path.cost = cost
+            let finding = DiagnosisRules.cost(path)
+            #expect(finding.map { $0.verdict == .good && $0.check == .cost } != false)
+            return finding?.sentence
+        }
+        #expect(sentence(NetworkCost(.guessNo)) == nil && sentence(NetworkCost()) == nil)
+        #expect(sentence(NetworkCost(.guessYes)) == "wwan0: traffic costs (metered: guess-yes)")
+        #expect(
+            sentence(NetworkCost(.no, isRoaming: true, isConstrained: true))
+                == "wwan0: the modem is roaming, data is to be saved")
+        #expect(DiagnosisRules.cost(ReachabilityPath(status: .unreachable)) == nil)
+    }
+
     @Test("Redirects within the site are no portal")
     func redirects() {
         func verdict(_ location: String) -> Finding.Verdict {

@@ -38,6 +38,32 @@ struct ReportJSONTests {
         ),
     ]
 
+    @Test("UPL-248 what a link costs stands behind its internet, and in words where it costs")
+    func cost() throws {
+        var report = CannedReports.wired
+        report.path.cost = NetworkCost(.yes, isRoaming: true, isConstrained: true)
+        report.links = [
+            LinkReport(
+                name: "eth0", index: 2, medium: .ethernet, isOnline: true, reason: report.path.reason,
+                cost: NetworkCost(.guessNo, isRoaming: true, isConstrained: true)),
+            LinkReport(
+                name: "eth1", index: 3, medium: .ethernet, isOnline: true, reason: report.path.reason,
+                cost: NetworkCost(.guessNo)),
+        ]
+        let text = String(decoding: line(report), as: UTF8.self)
+        #expect(
+            text.contains(
+                #""internetReason":null,"metered":"guess-no","roaming":true,"constrained":true},{"#),
+            "\(text)")
+        #expect(
+            text.hasSuffix(#","portal":null,"metered":"yes"}"# + "\n") && text.contains(#""expensive":true,"#)
+        )
+        let lines = StatusView.text(report, Style()).split(separator: "\n").map(String.init)
+        #expect(lines.first?.contains("(expensive, roaming, constrained)") == true, "\(lines)")
+        #expect(lines.contains { $0.contains("eth0") && $0.hasSuffix("; expensive, roaming, constrained") })
+        #expect(!lines.contains { $0.contains("eth1") && $0.contains("expensive") })
+    }
+
     private func line(_ report: Report) -> [UInt8] {
         var line = TextLine()
         ReportJSON.write(report, to: &line)

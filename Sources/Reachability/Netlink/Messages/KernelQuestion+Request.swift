@@ -41,7 +41,7 @@ extension KernelQuestion {
             request.append(UInt64(0))
             request.append(UInt32(0))
             request.end()
-        case .wireless, .device: break
+        case .wireless, .device, .lease: break
         }
     }
 

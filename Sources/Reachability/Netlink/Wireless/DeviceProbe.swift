@@ -24,6 +24,7 @@ package struct DeviceProbe {
         let directory = "\(root)/\(name)"
         guard Self.isPlain(name), Self.read("\(directory)/ifindex") == String(index) else { return facts }
         facts.type = Self.read("\(directory)/uevent").flatMap(Self.deviceType)
+        facts.driver = Self.target("\(directory)/device/driver")
         let radio = "\(directory)/phy80211"
         facts.hasPhy80211 = access(radio, F_OK) == 0
         if facts.hasPhy80211 {
@@ -41,8 +42,17 @@ package struct DeviceProbe {
     }
 
     // The kernel rejects other names (dev_valid_name), and no path may be built from them.
-    private static func isPlain(_ name: String) -> Bool {
+    static func isPlain(_ name: String) -> Bool {
         !name.isEmpty && name != "." && name != ".." && !name.utf8.contains(UInt8(ascii: "/"))
+    }
+
+    /// The last part of a symbolic link's target; nil if there is none.
+    private static func target(_ path: String) -> String? {
+        var bytes = [CChar](repeating: 0, count: 512)
+        let count = readlink(path, &bytes, bytes.count)
+        guard count > 0 else { return nil }
+        let text = String(decoding: bytes[..<count].lazy.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return text.split(separator: "/").last.map(String.init)
     }
 
     private static func isBlocked(_ rfkill: String) -> Bool {
@@ -61,7 +71,7 @@ package struct DeviceProbe {
         return String(decoding: bytes[..<end], as: UTF8.self)
     }
 
-    private static func entries(of directory: String) -> [String] {
+    static func entries(of directory: String) -> [String] {
         guard let stream = opendir(directory) else { return [] }
         defer { closedir(stream) }
         var names: [String] = []

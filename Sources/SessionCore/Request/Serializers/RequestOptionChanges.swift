@@ -16,6 +16,8 @@ public struct RequestOptionChanges: Sendable, Equatable, Codable {
     public var cachePolicy: CachePolicy?
     /// Replaces ``RequestOptions/allowsExpensiveNetwork``.
     public var allowsExpensiveNetwork: Bool?
+    /// Replaces ``RequestOptions/allowsConstrainedNetwork``.
+    public var allowsConstrainedNetwork: Bool?
     /// Replaces ``RequestOptions/handlesCookies``.
     public var handlesCookies: Bool?
     /// Replaces ``RequestOptions/networkServiceType``.
@@ -45,6 +47,7 @@ public struct RequestOptionChanges: Sendable, Equatable, Codable {
         if let totalTimeout { options.timeouts.total = totalTimeout }
         if let cachePolicy { options.cachePolicy = cachePolicy }
         if let allowsExpensiveNetwork { options.allowsExpensiveNetwork = allowsExpensiveNetwork }
+        if let allowsConstrainedNetwork { options.allowsConstrainedNetwork = allowsConstrainedNetwork }
         if let handlesCookies { options.handlesCookies = handlesCookies }
         if let networkServiceType { options.networkServiceType = networkServiceType }
         if let interface { options.interface = interface }

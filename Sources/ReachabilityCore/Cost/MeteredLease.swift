@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads the address of a DHCP lease whose server said that traffic costs: the vendor option (RFC 2132 §8.4)
+/// with `ANDROID_METERED`, which telephones and NetworkManager send.
+package enum MeteredLease {
+    private static let word = Array("ANDROID_METERED".utf8)
+
+    /// A file of systemd-networkd (`/run/systemd/netif/leases`): lines such as `VENDOR_SPECIFIC=414e44…`.
+    package static func networkd(_ bytes: [UInt8]) -> IPAddress? {
+        var address: IPAddress?
+        var isMetered = false
+        for line in bytes.split(separator: UInt8(ascii: "\n")) {
+            if line.starts(with: "ADDRESS=".utf8) {
+                address = IPAddress(String(decoding: line.dropFirst(8), as: UTF8.self))
+            } else if line.starts(with: "VENDOR_SPECIFIC=".utf8) {
+                isMetered = holdsWord(octets(line.dropFirst(16)))
+            }
+        }
+        return isMetered ? address : nil
+    }
+
+    /// A file of dhcpcd (`/var/lib/dhcpcd`): the server's message (RFC 2131 §2) as it came.
+    package static func dhcpcd(_ bytes: [UInt8]) -> IPAddress? {
+        // The fixed fields, and the magic cookie (§3).
+        guard bytes.count > 240, bytes[236..<240].elementsEqual([99, 130, 83, 99]) else { return nil }
+        var vendor: [UInt8] = []
+        var place = 240
+        while place < bytes.count, bytes[place] != 255 {
+            if bytes[place] == 0 {
+                place += 1
+                continue
+            }
+            guard place + 1 < bytes.count else { break }
+            let start = place + 2
+            let end = start + Int(bytes[place + 1])
+            guard end <= bytes.count else { break }
+            // A long option comes in parts (RFC 3396).
+            if bytes[place] == 43 { vendor += bytes[start..<end] }
+            place = end
+        }
+        guard holdsWord(vendor) else { return nil }
+        let number = bytes[16..<20].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        return IPAddress(v4: number)
+    }
+
+    private static func holdsWord(_ bytes: [UInt8]) -> Bool {
+        guard bytes.count >= word.count else { return false }
+        return (0...(bytes.count - word.count)).contains { bytes[$0...].starts(with: word) }
+    }
+
+    /// The octets of a hexadecimal text; none where it is something else.
+    private static func octets(_ text: ArraySlice<UInt8>) -> [UInt8] {
+        var octets: [UInt8] = []
+        var high: UInt8?
+        for character in text {
+            let digit: UInt8
+            switch character {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = character - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = character - UInt8(ascii: "a") + 10
+            case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = character - UInt8(ascii: "A") + 10
+            default: return []
+            }
+            if let known = high {
+                octets.append(known << 4 | digit)
+                high = nil
+            } else {
+                high = digit
+            }
+        }
+        return octets
+    }
+}

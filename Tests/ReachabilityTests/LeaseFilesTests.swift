@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import Glibc
+import Reachability
+import ReachabilityCore
+import TestSupport
+import Testing
+
+/// A folder that stands for `/`, with the leases of DHCP clients.
+final class LeaseFolder: Sendable {
+    let folder: ScratchFolder
+    var files: LeaseFiles { LeaseFiles(root: folder.path) }
+
+    init() throws {
+        folder = try ScratchFolder("reach-leases")
+        for path in [
+            "run", "run/systemd", "run/systemd/netif", "run/systemd/netif/leases", "var", "var/lib",
+            "var/lib/dhcpcd",
+        ] {
+            mkdir(folder(path), 0o755)
+        }
+    }
+
+    func write(_ path: String, _ bytes: [UInt8], mode: mode_t = 0o644) throws {
+        let file = try #require(fopen(folder(path), "w"))
+        fwrite(bytes, 1, bytes.count, file)
+        fclose(file)
+        chmod(folder(path), mode)
+    }
+
+    /// networkd's file about an interface; `nil` as the vendor option for none.
+    func lease(_ index: Int32, _ address: String, isMetered: Bool = true, mode: mode_t = 0o644) throws {
+        let vendor = isMetered ? "VENDOR_SPECIFIC=414e44524f49445f4d455445524544\n" : ""
+        try write(
+            "run/systemd/netif/leases/\(index)", Array("ADDRESS=\(address)\n\(vendor)".utf8), mode: mode)
+    }
+}
+
+struct LeaseFilesTests {
+    private static func message(_ last: UInt8, isMetered: Bool = true) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: 236)
+        bytes.replaceSubrange(16..<20, with: [192, 0, 2, last])
+        let vendor: [UInt8] = isMetered ? [43, 15] + Array("ANDROID_METERED".utf8) : []
+        return bytes + [99, 130, 83, 99, 53, 1, 5] + vendor + [255]
+    }
+
+    @Test("UPL-230 the leases of systemd-networkd, and of dhcpcd where that has none")
+    func clients() throws {
+        let folder = try LeaseFolder()
+        #expect(folder.files.meteredAddress(of: 3, name: "usb0") == nil)
+        try folder.write("var/lib/dhcpcd/usb0.lease", Self.message(8))
+        #expect(folder.files.meteredAddress(of: 3, name: "usb0") == IPAddress("192.0.2.8"))
+        #expect(folder.files.meteredAddress(of: 3, name: "usb1") == nil)
+        try folder.lease(3, "192.0.2.7")
+        #expect(folder.files.meteredAddress(of: 3, name: "usb0") == IPAddress("192.0.2.7"))
+        try folder.lease(3, "192.0.2.7", isMetered: false)
+        #expect(folder.files.meteredAddress(of: 3, name: "usb0") == nil)
+        #expect(folder.files.meteredAddress(of: 4, name: "../dhcpcd/usb0") == nil)
+        #expect(LeaseFiles(root: "/nowhere").meteredAddress(of: 3, name: "usb0") == nil)
+    }
+
+    @Test("UPL-231 of dhcpcd's leases of several Wi-Fi networks the newest counts")
+    func networks() throws {
+        let folder = try LeaseFolder()
+        try folder.write("var/lib/dhcpcd/wlan0-home.lease", Self.message(1, isMetered: false))
+        try folder.write("var/lib/dhcpcd/wlan0-phone.lease", Self.message(2))
+        try folder.write("var/lib/dhcpcd/wlan00-other.lease", Self.message(3))
+        func touch(_ name: String, _ second: Int) {
+            let times = [timespec(tv_sec: second, tv_nsec: 0), timespec(tv_sec: second, tv_nsec: 0)]
+            utimensat(AT_FDCWD, folder.folder("var/lib/dhcpcd/\(name)"), times, 0)
+        }
+        touch("wlan0-home.lease", 100)
+        touch("wlan0-phone.lease", 200)
+        #expect(folder.files.meteredAddress(of: 3, name: "wlan0") == IPAddress("192.0.2.2"))
+        touch("wlan0-home.lease", 300)
+        #expect(folder.files.meteredAddress(of: 3, name: "wlan0") == nil)
+    }
+
+    @Test("UPL-232 a file that others may write, a link, a folder, a pipe and a huge file count for nothing")
+    func untrusted() throws {
+        let folder = try LeaseFolder()
+        let place = "run/systemd/netif/leases/3"
+        func address() -> IPAddress? { folder.files.meteredAddress(of: 3, name: "usb0") }
+        try folder.lease(3, "192.0.2.7", mode: 0o666)
+        #expect(address() == nil)
+        try folder.lease(3, "192.0.2.7", mode: 0o664)
+        #expect(address() == nil)
+        try folder.lease(3, "192.0.2.7")
+        #expect(address() != nil)
+        rename(folder.folder(place), folder.folder("elsewhere"))
+        symlink(folder.folder("elsewhere"), folder.folder(place))
+        #expect(address() == nil)
+        unlink(folder.folder(place))
+        mkfifo(folder.folder(place), 0o644)
+        #expect(address() == nil, "and it does not wait for a writer")
+        unlink(folder.folder(place))
+        mkdir(folder.folder(place), 0o755)
+        #expect(address() == nil)
+        rmdir(folder.folder(place))
+        let line = "ADDRESS=192.0.2.7\nVENDOR_SPECIFIC=414e44524f49445f4d455445524544\n"
+        try folder.write(place, Array(line.utf8) + [UInt8](repeating: 0x0A, count: 17 << 10))
+        #expect(address() == nil)
+        if geteuid() == 0 {
+            try folder.lease(3, "192.0.2.7")
+            chown(folder.folder(place), 12_345, 12_345)
+            #expect(address() == nil, "neither root's nor the folder's owner's")
+            chown(folder.folder("run/systemd/netif/leases"), 12_345, 12_345)
+            #expect(address() != nil)
+        }
+    }
+}
+
+/// Leases beside the real kernel.
+@Suite(.enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
+struct LeaseScenarios {
+    @Test("UPL-233 a lease that says so makes its link expensive, with the event of its address or route")
+    func lease() async throws {
+        let folder = try LeaseFolder()
+        let scenario = try await Scenario(.f1) { _ in
+        } environment: { environment in
+            environment.makeKernel = { [files = folder.files] configuration throws(ReachabilityError) in
+                KernelClient(
+                    namespace: try NamespaceEntry(path: configuration.networkNamespace ?? ""), leases: files)
+            }
+        }
+        await scenario.start(expecting: .wired, on: "v0")
+        #expect(!scenario.path.isExpensive)
+        let index = scenario.path.interfaceIndex
+        try folder.lease(index, "10.0.0.9")
+        // The file alone is no event: nothing reads it.
+        await scenario.log.wait(forCount: 1)
+        try await scenario.near.ip("addr add 10.0.0.9/24 dev v0")
+        await scenario.wait { $0.isExpensive && $0.metered == .guessYes }
+        try folder.lease(index, "10.0.0.9", isMetered: false)
+        try await scenario.near.ip("route replace default via 10.0.0.1 dev v0 metric 5")
+        await scenario.wait { !$0.isExpensive }
+        try folder.lease(index, "10.0.0.77")
+        try await scenario.near.ip("addr add 10.0.0.8/24 dev v0")
+        await scenario.expect([], on: "v0")
+        #expect(!scenario.path.isExpensive, "the lease of an address that the link does not have")
+        scenario.manager.stopMonitoring()
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import HTTPTypes
+import Reachability
+import ReachabilityCore
+import SessionCore
+import SessionManager
+import TestSupport
+import Testing
+
+/// What a dead line's traffic may cost on the other uplink, by the configuration that the queue follows.
+@Suite(
+    "The cost of the other uplink",
+    .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
+struct CostScenarios {
+    /// How the second uplink is configured, and whether the request may go over it.
+    enum Case: CaseIterable {
+        case constrained, metered, constrainedAllowed, costsNothing
+
+        func configure(_ configuration: inout ReachabilityConfiguration) {
+            switch self {
+            case .constrained, .constrainedAllowed: configuration.constrainedInterfaces = [TwoPaths.second]
+            case .metered: configuration.metered = [TwoPaths.second: .guessYes]
+            case .costsNothing: configuration.metered = [TwoPaths.second: .no]
+            }
+        }
+
+        func restrict(_ options: inout RequestOptions) {
+            switch self {
+            case .constrained: options.allowsConstrainedNetwork = false
+            case .metered, .costsNothing: options.allowsExpensiveNetwork = false
+            case .constrainedAllowed: break
+            }
+        }
+
+        var mayMove: Bool { self == .constrainedAllowed || self == .costsNothing }
+    }
+
+    @Test(
+        "UPL-237 A transfer leaves its dead line only for an uplink whose cost it allows",
+        arguments: Case.allCases)
+    func detour(_ kind: Case) async throws {
+        let paths = try await TwoPaths(size: 1 << 20)
+        var configuration = ReachabilityConfiguration()
+        kind.configure(&configuration)
+        var environment = MonitorEnvironment.kernel
+        let reactor = paths.lab.near.reactor
+        environment.reactor = { () throws(ReachabilityError) -> Reactor in reactor }
+        let monitor = ReachabilityManager(.general, configuration, .own, environment)
+        monitor.startMonitoring()
+        var session = SessionConfiguration()
+        session.proxy = ""
+        let manager = URLSessionManager(configuration: session, securityPolicy: .default, on: reactor)
+        manager.queue.follows = .provider(monitor)
+        var request = try SessionRequest(paths.base + "/blob?stall=65536")
+        kind.restrict(&request.options)
+        let download = try manager.downloadTask(with: request)
+        download.resume()
+        try await paths.waitForStalls()
+        try await paths.killLine()
+        if kind.mayMove {
+            paths.release()
+        } else {
+            // Silent for so long that a deaf connection would have been tried elsewhere.
+            try await paths.wait(forPackets: 5, through: TwoPaths.first)
+            paths.release()
+            try await paths.reviveLine()
+        }
+        #expect(await download.outcome().error == nil)
+        let peers = try await paths.requests(kind.mayMove ? 2 : 1).map(\.peer)
+        #expect(peers.last == (kind.mayMove ? TwoPaths.secondAddress : "10.1.0.2"))
+    }
+}
