@@ -67,7 +67,7 @@ struct OutboxTables {
     private static let columns =
         "id, state, lane, priority, method, url, condition, key, size, created, expires, attempts, next, failure, reason, status, tries, "
         + "CASE state WHEN 0 THEN (SELECT h.reason FROM holds h WHERE h.until > 0 AND "
-        + "(h.origin = entries.origin OR h.origin = 'http' AND entries.origin LIKE 'http:%') LIMIT 1) END"
+        + "(h.origin = entries.origin OR h.origin = '#' || entries.id OR h.origin = 'http' AND entries.origin LIKE 'http:%') LIMIT 1) END"
 
     func entries(state: OutboxEntry.State?, lane: String?, after: OutboxID?, limit: Int) throws(StorageError)
         -> [OutboxEntry]
