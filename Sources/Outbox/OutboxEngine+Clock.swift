@@ -9,7 +9,7 @@ extension OutboxEngine {
     /// A delivery waits for the clock, or does not any more: lists say so, also those of other processes.
     func clockHolds(_ pending: PendingDelivery, _ isHeld: Bool) {
         let (id, origin) = (pending.id, pending.origin)
-        guard isHeld != (waitingForClock[id] != nil), !isHeld || inFlight[id] != nil, !isClosed else { return }
+        guard isHeld != (waitingForClock[id] != nil), !isHeld || inFlight[id] != nil else { return }
         let isFirst = !waitingForClock.values.contains(origin)
         waitingForClock[id] = isHeld ? origin : nil
         let reason = isHeld ? ClockStatus.sentence : nil
