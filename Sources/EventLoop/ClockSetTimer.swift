@@ -3,8 +3,8 @@
 internal import CLinux
 import Glibc
 
-/// A timer that never ends, and that the kernel cancels when the wall clock is set and when the machine resumes
-/// from sleep (TFD_TIMER_CANCEL_ON_SET, timerfd_create(2)): its descriptor is readable then.
+/// A timer that never ends, and that the kernel cancels when the wall clock is set and when the machine
+/// resumes from sleep (TFD_TIMER_CANCEL_ON_SET, timerfd_create(2)): its descriptor is readable then.
 ///
 /// It neither polls nor wakes the processor.
 package enum ClockSetTimer {

@@ -4,7 +4,8 @@ import FoundationEssentials
 import SessionCore
 import Storage
 
-// Holds: origins that refuse everything, captive portals, and entries that wait for the clock (`#` and number).
+// Holds: origins that refuse everything, captive portals, and entries that wait for the clock (`#` and
+// number).
 extension OutboxTables {
     /// Stands for every origin without TLS.
     static let plain = "http"

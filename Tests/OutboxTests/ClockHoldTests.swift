@@ -54,7 +54,8 @@ struct OutboxClockHoldTests {
         }
     }
 
-    @Test("UPL-163 an entry that a wrong clock holds says so, fails not once, and leaves when the clock is set")
+    @Test(
+        "UPL-163 an entry that a wrong clock holds says so, fails not once, and leaves when the clock is set")
     func holds() async throws {
         let outbox = try await lab.open()
         let first = try await outbox.enqueue(request(1))

@@ -67,8 +67,8 @@ static inline int64_t clinux_monotonic_nanoseconds(void) {
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
-// Whether something keeps the wall clock right (adjtimex(2)): 1 or 0, or -1 where the kernel does not say, as to
-// containers whose filter refuses the call.
+// Whether something keeps the wall clock right (adjtimex(2)): 1 or 0, or -1 where the kernel does not say, as
+// to containers whose filter refuses the call.
 static inline int clinux_is_clock_synchronized(void) {
     struct timex clock = {.modes = 0};
     int state = adjtimex(&clock);

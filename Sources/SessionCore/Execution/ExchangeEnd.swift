@@ -78,7 +78,8 @@ package struct FailedTry: Sendable {
     package var isBlocked = false
     /// A wrong clock explains the failure, and is waited for until it is set.
     package var isForClock = false
-    /// What is sent when the network may be used again, or the clock was set; nil where the failure is the end.
+    /// What is sent when the network may be used again, or the clock was set; nil where the failure is the
+    /// end.
     package var stepWhenReachable: RequestStateMachine.Step?
     /// An interceptor may want another try.
     package var asksRetriers = false

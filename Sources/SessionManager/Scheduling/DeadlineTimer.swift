@@ -2,7 +2,8 @@
 
 import EventLoop
 
-/// A timer for whatever happens next by itself: one deadline at a time, which may be moved; on the loop's thread.
+/// A timer for whatever happens next by itself: one deadline at a time, which may be moved; on the loop's
+/// thread.
 final class DeadlineTimer {
     private let reactor: Reactor
     private let onDeadline: () -> Void

@@ -38,7 +38,8 @@ extension RequestQueue {
         public var offlineLimit: Duration?
         /// Whether transfers are bound to another interface while the kernel's choice is dead.
         public var rescue = RescuePolicy.automatic
-        /// Whether a request whose server's certificate a wrong clock makes invalid waits until the clock is set.
+        /// Whether a request whose server's certificate a wrong clock makes invalid waits until the clock is
+        /// set.
         public var waitsForClock = true
         /// How the clock is looked at.
         package var clock = ClockCalls.system

@@ -21,7 +21,8 @@ extension DiagnosisRules {
         case .clock:
             if let ahead, abs(ahead) > ClockEvidence.tolerance {
                 return .failed(
-                    .clock, "\(distance(ahead)): by the server's, the certificate is valid\(waits)", try: settingIt)
+                    .clock, "\(distance(ahead)): by the server's, the certificate is valid\(waits)",
+                    try: settingIt)
             }
             return .failed(
                 .clock, "\(shows), and this program was made after that, about \(day(evidence.made))\(waits)",

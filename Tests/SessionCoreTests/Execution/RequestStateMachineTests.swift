@@ -370,7 +370,9 @@ private struct RequestMarbles {
         #expect(response.action(after: .validation) == .store)
     }
 
-    @Test("UPL-152 a failure that the clock explains waits for it with the same request, unless that cannot be sent")
+    @Test(
+        "UPL-152 a failure that the clock explains waits for it with the same request, unless that cannot be sent"
+    )
     func clock() {
         var machine = RequestStateMachine()
         #expect(machine.ready(isBlocked: false) == .send)

@@ -7,8 +7,9 @@ import Testing
 ///
 /// In: `e` a wire carries the path, `w` Wi-Fi, `c` a modem, `x` nothing, `r` nothing but an alternative, `v`
 /// one that is known to be Wi-Fi without a price, `?` unknown, `p` the user pauses, `g` lets it go on,
-/// `k` a certificate shows a wrong clock, `s` the clock was set, `-` nothing happens. Out, for one demand: `O` open, `B` open and bound, `n` held by the network, `s`
-/// settling, `c` by a condition, `i` by the internet, `t` by the clock, `u` by the user, `2` by the user and the network.
+/// `k` a certificate shows a wrong clock, `s` the clock was set, `-` nothing happens. Out, for one demand:
+/// `O` open, `B` open and bound, `n` held by the network, `s` settling, `c` by a condition, `i` by the
+/// internet, `t` by the clock, `u` by the user, `2` by the user and the network.
 private struct GateMarbles {
     var demand = NetworkDemand.anyPath
     var rescue = RescuePolicy.automatic
@@ -174,7 +175,8 @@ private struct GateMarbles {
         #expect(gate("?k?ew-x-e---s", refused) == "Otttttnnsst" + "tO")
         #expect(gate("ekps-g", refused) == "Ot2uuO")
         #expect(gate("cks", NetworkDemand(.wiredOnly, needsClock: true)) == "ctc")
-        #expect(gate("wks", NetworkDemand(.any, needsInternet: true, needsClock: true), internet: false) == "iti")
+        #expect(
+            gate("wks", NetworkDemand(.any, needsInternet: true, needsClock: true), internet: false) == "iti")
         #expect(HoldReason.clock.description == "waiting for the clock to be set")
     }
 

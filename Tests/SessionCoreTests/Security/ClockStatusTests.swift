@@ -21,7 +21,9 @@ struct ClockStatusTests {
     func explains(_ code: SessionError.Code, _ isSynchronized: Bool, _ seconds: Int64, _ isExplained: Bool) {
         let status = ClockStatus(isSynchronized: isSynchronized, seconds: seconds)
         #expect(status.explains(SessionError(code, "")) == isExplained)
-        #expect(ClockStatus.concerns(SessionError(code, "")) == (-1204 == code.rawValue || -1201 == code.rawValue))
+        #expect(
+            ClockStatus.concerns(SessionError(code, "")) == (-1204 == code.rawValue || -1201 == code.rawValue)
+        )
     }
 
     @Test("UPL-150 the trust roots' verification counts, and not the dates of pinned certificates")

@@ -32,7 +32,9 @@ struct ClockHoldTests {
         #expect(lab.held.elements == [.clock])
     }
 
-    @Test("UPL-154 still not valid when the clock was set: it waits again, or fails where something keeps it right")
+    @Test(
+        "UPL-154 still not valid when the clock was set: it waits again, or fails where something keeps it right"
+    )
     func stillInvalid() async throws {
         let lab = try await ClockLab()
         let task = try lab.task(lab.request())
@@ -47,7 +49,9 @@ struct ClockHoldTests {
 
     enum Reason: CaseIterable { case synchronized, switchedOff, impatient, noDescriptor, expired, pinned }
 
-    @Test("UPL-155 the failure is the end at once where nothing says that the clock will help", arguments: Reason.allCases)
+    @Test(
+        "UPL-155 the failure is the end at once where nothing says that the clock will help",
+        arguments: Reason.allCases)
     func fails(_ reason: Reason) async throws {
         let lab = try await ClockLab(
             at: reason == .expired ? .expired : .future, pinning: reason == .pinned ? .certificate : .none
@@ -105,7 +109,8 @@ struct ClockHoldTests {
         #expect(await task.outcome().error == nil)
     }
 
-    @Test("UPL-159 many wait with one timer; other requests pass, and a switch or a cancellation ends the wait")
+    @Test(
+        "UPL-159 many wait with one timer; other requests pass, and a switch or a cancellation ends the wait")
     func several() async throws {
         let lab = try await ClockLab()
         var tasks: [SessionTask] = []
@@ -157,7 +162,8 @@ struct ClockHoldTests {
         probe.start()
         let findings = await found.wait { $0.last?.state == .limited }.last
         let reason = findings?.uplinks.first?.reason ?? ""
-        #expect(reason.hasPrefix("this machine's clock is not set: the certificate of origin.test is not valid"))
+        #expect(
+            reason.hasPrefix("this machine's clock is not set: the certificate of origin.test is not valid"))
         lab.becomeValid()
         lab.clock.set()
         await found.wait { $0.last?.state == .full }

@@ -67,19 +67,24 @@ struct ClockLab {
     /// The certificate is valid from the next connection on.
     func becomeValid() { port.lead(to: origin.port(.https)) }
 
-    func request(_ path: String = "/get", _ method: HTTPRequest.Method = .get, body: RequestBody? = nil) throws
+    func request(_ path: String = "/get", _ method: HTTPRequest.Method = .get, body: RequestBody? = nil)
+        throws
         -> SessionRequest
     {
         try SessionRequest("https://origin.test:\(port.port)\(path)", method: method, body: body)
     }
 
     /// A task that was resumed; its waits are in ``held``.
-    func task(_ request: SessionRequest, _ change: (inout TaskOptions) -> Void = { _ in }) throws -> SessionTask {
+    func task(_ request: SessionRequest, _ change: (inout TaskOptions) -> Void = { _ in }) throws
+        -> SessionTask
+    {
         var options = TaskOptions()
         change(&options)
         let task = try manager.dataTask(with: request, options: options)
         let end = task.observeEvents { [held, identifier = task.identifier] event in
-            if case .held(let other, let reason) = event, other.identifier == identifier { held.append(reason) }
+            if case .held(let other, let reason) = event, other.identifier == identifier {
+                held.append(reason)
+            }
         }
         task.observeEnd { _ in Task { end() } }
         task.resume()

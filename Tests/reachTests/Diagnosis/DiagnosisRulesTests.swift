@@ -134,7 +134,9 @@ struct DiagnosisRulesTests {
         #expect(findings[0].advice.hasPrefix(isClock ? "set this machine's clock" : "have the server's"))
     }
 
-    @Test("UPL-165 what waits for the clock is told where nothing keeps it right, and not of expired certificates")
+    @Test(
+        "UPL-165 what waits for the clock is told where nothing keeps it right, and not of expired certificates"
+    )
     func waits() throws {
         let words = "; nothing keeps it right, and https requests wait until it is set"
         for (evidence, isTold) in [
@@ -148,7 +150,8 @@ struct DiagnosisRulesTests {
                 var evidence = evidence
                 evidence.isSynchronized = isSynchronized
                 let finding = try #require(DiagnosisRules.clock(exchange(.notValidNow("", evidence))))
-                #expect(finding.sentence.hasSuffix(words) == (isTold && !isSynchronized), "\(finding.sentence)")
+                #expect(
+                    finding.sentence.hasSuffix(words) == (isTold && !isSynchronized), "\(finding.sentence)")
             }
         }
     }

@@ -2,8 +2,8 @@
 
 /// What is known of this machine's wall clock, and which refusals of a certificate it explains.
 ///
-/// A device without a battery for its clock starts in 1970, or where it was switched off, until something sets
-/// the clock; no certificate of today is valid then.
+/// A device without a battery for its clock starts in 1970, or where it was switched off, until something
+/// sets the clock; no certificate of today is valid then.
 package struct ClockStatus: Sendable, Equatable {
     /// Whether the kernel was told that something keeps the clock right; true where the kernel does not say.
     package var isSynchronized: Bool
