@@ -36,7 +36,8 @@ struct Delivery: Sendable {
                 request.body == nil
                 ? try manager.dataTask(with: request, options: options)
                 : try manager.uploadTask(withStreamedRequest: request, options: options)
-            transfer.began(task)
+            let endObserving = transfer.began(task)
+            defer { endObserving() }
             task.resume()
             exchange = await task.outcome()
         } catch {
@@ -139,8 +140,23 @@ struct InFlightDelivery: Sendable {
     /// The manager's task, once there is one.
     final class Transfer: Sendable {
         private let task = Mutex<SessionTask?>(nil)
+        private let onClock: @Sendable (Bool) -> Void
 
-        func began(_ task: SessionTask) { self.task.withLock { $0 = task } }
+        /// - Parameter onClock: called when the manager holds it until the clock is set, and when that ends.
+        init(onClock: @escaping @Sendable (Bool) -> Void) { self.onClock = onClock }
+
+        /// - Returns: ends the observation of the task.
+        func began(_ task: SessionTask) -> @Sendable () -> Void {
+            self.task.withLock { $0 = task }
+            return task.observeEvents { [onClock, identifier = task.identifier] event in
+                switch event {
+                case .held(let other, let reason) where other.identifier == identifier:
+                    onClock(reason == .clock)
+                case .released(let other) where other.identifier == identifier: onClock(false)
+                default: break
+                }
+            }
+        }
 
         /// Whether the manager holds it and nothing was sent.
         var isHeld: Bool { task.withLock { $0 }?.isHeld ?? false }

@@ -8,6 +8,7 @@ import Storage
 extension OutboxEngine {
     func completed(_ outcome: DeliveryOutcome?, _ pending: PendingDelivery) {
         inFlight[pending.id] = nil
+        clockHolds(pending, false)
         if var outcome {
             outcome.origin = pending.origin
             if PlainHolds.isPlain(pending.origin) {
@@ -179,6 +180,7 @@ extension OutboxEngine {
             try tables.fillOrigins()
             // The result of an earlier process's probe does not hold any more.
             try tables.holdPlain(nil)
+            try tables.forgetHeldEntries()
             records = try tables.refusals()
             last = try tables.lastEntry()
             try bodies.sweep { (name) throws(StorageError) in

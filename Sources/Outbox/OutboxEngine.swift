@@ -21,6 +21,8 @@ final class OutboxEngine {
     var inFlight: [OutboxID: InFlightDelivery] = [:]
     /// Not stored yet.
     var outcomes: [DeliveryOutcome] = []
+    /// The origins of the deliveries that wait for the clock.
+    var waitingForClock: [OutboxID: String] = [:]
     var isSettling = false
     /// The origins that refuse everything.
     var refusals: OriginRefusals
@@ -176,11 +178,13 @@ final class OutboxEngine {
     }
 
     private func send(_ pending: PendingDelivery, by manager: URLSessionManager) {
-        let transfer = InFlightDelivery.Transfer()
+        let bound = LoopBound(self, to: reactor)
+        let transfer = InFlightDelivery.Transfer { isHeld in
+            bound.perform { $0.clockHolds(pending, isHeld) }
+        }
         let delivery = Delivery(
             pending: pending, manager: manager, configuration: configuration, paths: file.paths,
             isRepeated: pending.attempts > 0 || pending.id <= lastOfOthers, transfer: transfer)
-        let bound = LoopBound(self, to: reactor)
         let work = Task.detached(executorPreference: executor) {
             let outcome = await delivery.run()
             bound.perform { engine in engine.completed(outcome, pending) }

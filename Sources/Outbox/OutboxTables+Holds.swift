@@ -4,14 +4,15 @@ import FoundationEssentials
 import SessionCore
 import Storage
 
-// Holds: origins that refuse everything, and captive portals.
+// Holds: origins that refuse everything, captive portals, and entries that wait for the clock (`#` and
+// number).
 extension OutboxTables {
     /// Stands for every origin without TLS.
     static let plain = "http"
 
     func refusals() throws(StorageError) -> [OriginRefusals.Record] {
         try database.all(
-            "SELECT origin, suspects, last, since, until, trials, spent, reason FROM holds WHERE origin <> ?",
+            "SELECT origin, suspects, last, since, until, trials, spent, reason FROM holds WHERE origin <> ? AND origin NOT LIKE '#%'",
             [.text(Self.plain)]
         ) { row in
             var record = OriginRefusals.Record(origin: row.text(0), last: row.int64(2))
@@ -27,7 +28,7 @@ extension OutboxTables {
         }
     }
 
-    /// Why entries wait, by their origin; there are few, so that no row of a list asks for its own.
+    /// Why entries wait, by their origin or number; they are few, so that no row of a list asks for its own.
     func holds() throws(StorageError) -> [String: String] {
         let rows = try database.all("SELECT origin, reason FROM holds WHERE until > 0") {
             (origin: $0.text(0), reason: $0.text(1))
@@ -35,8 +36,9 @@ extension OutboxTables {
         return Dictionary(rows.map { ($0.origin, $0.reason) }, uniquingKeysWith: { first, _ in first })
     }
 
-    static func hold(_ origin: String, _ holds: [String: String]) -> String? {
-        holds[origin] ?? (origin.hasPrefix("http:") ? holds[plain] : nil)
+    /// Why an entry waits; `holds` are what ``holds()`` read.
+    static func hold(_ id: OutboxID, _ origin: String, _ holds: [String: String]) -> String? {
+        holds["#\(id)"] ?? holds[origin] ?? (PlainHolds.isPlain(origin) ? holds[plain] : nil)
     }
 
     func store(_ record: OriginRefusals.Record) throws(StorageError) {
@@ -55,8 +57,20 @@ extension OutboxTables {
 
     /// Stores why requests without TLS wait; nil where they do not.
     func holdPlain(_ reason: String?) throws(StorageError) {
-        guard let reason else { return try remove(hold: Self.plain) }
-        var record = OriginRefusals.Record(origin: Self.plain, last: 0)
+        try hold(Self.plain, reason)
+    }
+
+    /// Stores why an entry waits that is under way; nil where it does not.
+    func hold(_ id: OutboxID, _ reason: String?) throws(StorageError) { try hold("#\(id)", reason) }
+
+    /// Forgets why entries of an earlier delivery waited.
+    func forgetHeldEntries() throws(StorageError) {
+        try database.run("DELETE FROM holds WHERE origin LIKE '#%'", [])
+    }
+
+    private func hold(_ name: String, _ reason: String?) throws(StorageError) {
+        guard let reason else { return try remove(hold: name) }
+        var record = OriginRefusals.Record(origin: name, last: 0)
         record.until = 1
         record.reason = reason
         try store(record)

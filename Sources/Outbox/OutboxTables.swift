@@ -96,13 +96,14 @@ struct OutboxTables {
         let failure = row.optionalText(13).flatMap(OutboxFailure.Kind.init(rawValue:)).map {
             OutboxFailure($0, row.text(14), statusCode: row.optionalInt64(15).map { Int($0) })
         }
+        let (id, isWaiting) = (OutboxID(rawValue: row.int64(0)), row.int(1) == 0)
         return OutboxEntry(
-            id: OutboxID(rawValue: row.int64(0)), state: row.int(1) == 0 ? .waiting : .dead,
+            id: id, state: isWaiting ? .waiting : .dead,
             lane: row.text(2), priority: row.int(3), method: row.text(4), url: row.text(5),
             networkCondition: condition(row.int(6)), idempotencyKey: row.text(7), bodySize: row.int64(8),
             created: WallClock.date(row.int64(9)), expires: row.optionalInt64(10).map { WallClock.date($0) },
             attempts: row.int(11), nextAttempt: row.int64(12) > 0 ? WallClock.date(row.int64(12)) : nil,
-            failure: failure, hold: holds.isEmpty || row.int(1) != 0 ? nil : hold(row.text(17), holds),
+            failure: failure, hold: isWaiting && !holds.isEmpty ? hold(id, row.text(17), holds) : nil,
             maximumAttempts: row.optionalInt64(16).map { Int($0) })
     }
 

@@ -17,6 +17,7 @@
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <sys/timex.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -65,6 +66,14 @@ static inline int64_t clinux_monotonic_nanoseconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+// Whether something keeps the wall clock right (adjtimex(2)): 1 or 0, or -1 where the kernel does not say, as
+// to containers whose filter refuses the call.
+static inline int clinux_is_clock_synchronized(void) {
+    struct timex clock = {.modes = 0};
+    int state = adjtimex(&clock);
+    if (state < 0) return -1;
+    return state != TIME_ERROR && !(clock.status & STA_UNSYNC);
 }
 // Sets the calling thread's name, of which the kernel stores 15 bytes.
 static inline void clinux_name_thread(const char *name) { prctl(PR_SET_NAME, name); }

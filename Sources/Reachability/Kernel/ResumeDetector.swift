@@ -30,19 +30,14 @@ package final class ResumeDetector {
         gauge = SuspendDetector(
             threshold: threshold, boottime: Self.nanoseconds(CLOCK_BOOTTIME),
             monotonic: Self.nanoseconds(CLOCK_MONOTONIC))
-        let descriptor = timerfd_create(CLOCK_REALTIME, Int32(TFD_CLOEXEC) | Int32(TFD_NONBLOCK))
-        guard descriptor >= 0 else { throw Self.refusal(errno) }
-        guard Self.arm(descriptor) else {
-            defer { close(descriptor) }
-            throw Self.refusal(errno)
-        }
         do throws(ReactorError) {
+            let timer = try ClockSetTimer.open()
+            let descriptor = timer.number
             try reactor.watch(descriptor, for: .readable) { [weak self] readiness in
                 if readiness.contains(.refused) { self?.stop() } else { self?.timerEnded(deliver) }
             }
-            self.descriptor = descriptor
+            self.descriptor = timer.release()
         } catch {
-            close(descriptor)
             throw Self.refusal(error.errno)
         }
     }
@@ -64,21 +59,10 @@ package final class ResumeDetector {
 
     private func timerEnded(_ deliver: (NetworkEvent) -> Void) {
         guard let descriptor else { return }
-        // The read fails with ECANCELED as expected, and re-arms the descriptor.
-        var count: UInt64 = 0
-        _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
-        guard Self.arm(descriptor) else { return stop() }
+        guard ClockSetTimer.restart(descriptor) else { return stop() }
         let slept = gauge.observed(
             boottime: Self.nanoseconds(CLOCK_BOOTTIME), monotonic: Self.nanoseconds(CLOCK_MONOTONIC))
         if let slept { deliver(.resumed(after: slept)) }
-    }
-
-    private static func arm(_ descriptor: Int32) -> Bool {
-        // The kernel clamps a time beyond its range.
-        var time = itimerspec()
-        time.it_value.tv_sec = .max
-        let flags = Int32(TFD_TIMER_ABSTIME) | Int32(TFD_TIMER_CANCEL_ON_SET)
-        return timerfd_settime(descriptor, flags, &time, nil) == 0
     }
 
     private static func nanoseconds(_ clock: clockid_t) -> Int64 {

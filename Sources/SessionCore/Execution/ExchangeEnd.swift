@@ -76,7 +76,10 @@ package struct ExchangeProgress: Sendable {
 package struct FailedTry: Sendable {
     /// The network must not be used now.
     package var isBlocked = false
-    /// What is sent when the network may be used again; nil where the failure is the end.
+    /// A wrong clock explains the failure, and is waited for until it is set.
+    package var isForClock = false
+    /// What is sent when the network may be used again, or the clock was set; nil where the failure is the
+    /// end.
     package var stepWhenReachable: RequestStateMachine.Step?
     /// An interceptor may want another try.
     package var asksRetriers = false

@@ -208,7 +208,7 @@ package struct RequestStateMachine: ~Copyable, Sendable {
 
     package mutating func failed(_ failure: FailedTry) -> Action {
         guard state != .finished else { return .nothing }
-        if failure.isBlocked, !isParked, let step = failure.stepWhenReachable {
+        if failure.isBlocked || failure.isForClock, !isParked, let step = failure.stepWhenReachable {
             holds.insert(.network)
             state = .waiting(step)
             return .parkAfterFailure(step)

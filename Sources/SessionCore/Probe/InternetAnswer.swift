@@ -28,10 +28,15 @@ extension InternetExpectation {
     /// - Parameters:
     ///   - url: The URL that was asked for.
     ///   - timeout: How long the question may take.
+    ///   - isForClock: Whether a wrong clock explains the error.
     package func answer(
-        _ response: SessionResponse?, data: Data?, error: SessionError?, url: URL, timeout: Duration
+        _ response: SessionResponse?, data: Data?, error: SessionError?, url: URL, timeout: Duration,
+        isForClock: Bool = false
     ) -> InternetAnswer {
         let state = judge(response, data: data, error: error)
+        if let error, isForClock {
+            return InternetAnswer(state, "\(ClockStatus.sentence): \(error.message)")
+        }
         if let error { return answer(error, state, timeout) }
         guard let response, let status = response.statusCode else {
             return InternetAnswer(.limited, "no answer", isSilence: true)

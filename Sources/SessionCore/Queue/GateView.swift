@@ -10,12 +10,13 @@ package struct GateView: Sendable {
     package var isBound = false
     var isLost = false
     var isSettling = false
+    var isClockWrong = false
 
     package init() {}
 
     init(
         facts: NetworkFacts, passable: DemandSet, isPaused: Bool, isBound: Bool, isLost: Bool,
-        isSettling: Bool
+        isSettling: Bool, isClockWrong: Bool
     ) {
         self.facts = facts
         self.passable = passable
@@ -23,6 +24,7 @@ package struct GateView: Sendable {
         self.isBound = isBound
         self.isLost = isLost
         self.isSettling = isSettling
+        self.isClockWrong = isClockWrong
     }
 
     /// Why a request waits at the gate: the user's reason first, then the network's; none where it may leave.
@@ -36,6 +38,7 @@ package struct GateView: Sendable {
         guard !passable.contains(demand) else { return nil }
         if isLost { return .network(facts.sentence) }
         if isSettling { return .settling }
+        if isClockWrong, demand.needsClock { return .clock }
         if !facts.fits(demand.medium, isBound: isBound) { return .condition(demand.medium) }
         if demand.avoidsExpense, !facts.fits(.notExpensive, isBound: isBound) {
             return .condition(.notExpensive)
@@ -46,6 +49,11 @@ package struct GateView: Sendable {
         return .internet
     }
 
+    /// What a request that is parked waits for.
+    package func parkedSentence(_ demand: NetworkDemand) -> String {
+        networkReason(demand) == .clock ? ClockStatus.sentence : facts.sentence
+    }
+
     /// Why a request that must not wait any longer fails.
     package func failureSentence(_ demand: NetworkDemand) -> String {
         switch networkReason(demand) {
@@ -53,6 +61,7 @@ package struct GateView: Sendable {
             sentence.isEmpty ? "there is no network" : "there is no network: \(sentence)"
         case .condition(let condition)?: "the network is not \(condition)"
         case .internet?: "the internet was not found behind the network"
+        case .clock?: ClockStatus.sentence
         default: "the network comes and goes"
         }
     }

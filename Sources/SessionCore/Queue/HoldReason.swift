@@ -13,6 +13,8 @@ public enum HoldReason: Sendable, Hashable {
     case condition(NetworkCondition)
     /// There is a path, and the internet was not found behind it.
     case internet
+    /// The server's certificate is not valid by this machine's clock, which nothing keeps right.
+    case clock
     /// The path has come back a moment ago and has to last, or others start before it.
     case settling
     /// Tasks that it depends on have not completed.
@@ -32,6 +34,7 @@ extension HoldReason: CustomStringConvertible {
             sentence.isEmpty ? "waiting for network" : "waiting for network (\(sentence))"
         case .condition(let condition): "waiting for a network that is \(condition)"
         case .internet: "waiting for the internet"
+        case .clock: "waiting for the clock to be set"
         case .settling: "waiting until the network is steady"
         case .dependency: "waiting for another task"
         case .lane: "waiting for its lane"

@@ -61,6 +61,8 @@ package struct DemandSet: OptionSet, Sendable, Hashable {
     package init(_ demand: NetworkDemand) { rawValue = 1 << UInt64(demand.index) }
 
     package static let all = DemandSet(rawValue: .max)
+    /// Those with ``NetworkDemand/needsClock``.
+    static let needingClock = DemandSet(rawValue: 0x7777_7777_0000_0000)
 
     /// Whether every demand is in it.
     package var isAll: Bool { rawValue == .max }

@@ -39,6 +39,8 @@ package struct RequestGateStateMachine: ~Copyable, Sendable {
     private var rescue = RescuePolicy.automatic
     /// Whether the internet was found; nil where nothing looks for it.
     private var hasInternet: Bool?
+    /// Whether the clock has made a certificate invalid, and was not set since.
+    private var isClockWrong = false
     /// What the network lets through.
     private(set) package var passable = DemandSet.all
     /// What sockets are bound to.
@@ -82,6 +84,12 @@ package struct RequestGateStateMachine: ~Copyable, Sendable {
         return networkChanged(facts, at: now)
     }
 
+    /// A certificate is not valid by the clock, which nothing keeps right; or the clock was set since.
+    package mutating func clockChanged(isWrong: Bool) -> Change {
+        isClockWrong = isWrong
+        return update()
+    }
+
     /// Another source reports the network from now on; the reports of the former one do not count.
     package mutating func sourceChanged() -> Change {
         facts = .unknown
@@ -118,7 +126,7 @@ package struct RequestGateStateMachine: ~Copyable, Sendable {
         GateView(
             facts: facts, passable: passable, isPaused: isPaused, isBound: isRescued,
             isLost: state == .lost,
-            isSettling: nextDeadline != nil)
+            isSettling: nextDeadline != nil, isClockWrong: isClockWrong)
     }
 
     // MARK: How it follows
@@ -147,6 +155,7 @@ package struct RequestGateStateMachine: ~Copyable, Sendable {
             }
         let before = passable
         passable = state == .open ? facts.met(isBound: isRescued) : DemandSet(.nothing)
+        if isClockWrong { passable.subtract(.needingClock) }
         var change = Change()
         change.closed = before.subtracting(passable)
         change.opened = passable.subtracting(before)

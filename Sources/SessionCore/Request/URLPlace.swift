@@ -36,9 +36,10 @@ struct URLPlace {
             && word.withUTF8Buffer { zip(text, $0).allSatisfy { $0 | 0x20 == $1 } }
     }
 
-    /// The host in lower case; nil where it has other characters than `a–z`, `0–9`, `-` and `.`, and has to be decoded.
+    /// The host in lower case; nil where it has others than letters, digits, `-` and `.`, and has to be decoded.
     var plainName: String? {
-        guard host.allSatisfy({ $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") })
+        guard
+            host.allSatisfy({ $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") })
         else { return nil }
         return String(decoding: host.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     }

@@ -7,6 +7,8 @@ import SessionCore
 protocol RequestExecutorDelegate: AnyObject {
     /// Why the current exchange of a request must not use the network now; nil where it may.
     func networkBlock(of executor: RequestExecutor) -> String?
+    /// Whether the request waits until the clock is set, which explains its failure.
+    func executor(_ executor: RequestExecutor, waitsForClockAfter error: SessionError) -> Bool
     /// What the sockets of the current exchange are bound to.
     func binding(for executor: RequestExecutor) -> PathBinding
     /// The request waits for the network; the failure is its outcome where that never comes.
@@ -37,6 +39,8 @@ final class RequestExecutor {
     private var limit: TaskTimeLimit
     private var timer: TimerID?
     private var pendingAnswer: Task<Void, Never>?
+    /// Whether it waits until the clock is set.
+    private(set) var needsClock = false
 
     init(_ task: SessionTask, engine: TransferEngine, delegate: any RequestExecutorDelegate) {
         self.task = task
@@ -91,6 +95,7 @@ final class RequestExecutor {
     /// Ends ``park(_:)``.
     func unpark() {
         guard machine.isParked, !machine.isFinished else { return }
+        needsClock = false
         task.publish(.unparked)
         perform(machine.unparked())
     }
@@ -166,7 +171,10 @@ final class RequestExecutor {
 
     private func fail(_ error: SessionError, againFrom step: RequestStateMachine.Step) {
         let canWait = !machine.isParked && delegate.networkBlock(of: self) != nil
-        perform(machine.failed(steps.failedTry(error, againFrom: step, canWait: canWait)), error)
+        let isForClock = !machine.isParked && delegate.executor(self, waitsForClockAfter: error)
+        let failure = steps.failedTry(error, againFrom: step, canWait: canWait, isForClock: isForClock)
+        needsClock = isForClock && failure.stepWhenReachable != nil
+        perform(machine.failed(failure), error)
     }
 
     private func exchangeEnded(_ error: SessionError?) {

@@ -111,13 +111,19 @@ extension RequestSteps {
 
     /// What is known of a try that has failed.
     ///
-    /// - Parameter canWait: the network must not be used now, and the task does not wait for it yet.
+    /// - Parameters:
+    ///   - canWait: the network must not be used now, and the task does not wait for it yet.
+    ///   - isForClock: the clock explains the failure.
     func failedTry(
-        _ error: SessionError, againFrom step: RequestStateMachine.Step, canWait: Bool
+        _ error: SessionError, againFrom step: RequestStateMachine.Step, canWait: Bool, isForClock: Bool
     ) -> FailedTry {
         var failure = FailedTry()
         failure.isBlocked = canWait
-        if canWait,
+        failure.isForClock = isForClock
+        if isForClock {
+            // The handshake failed, so the server has got nothing, and nothing of the body was read.
+            failure.stepWhenReachable = progress().nextStep
+        } else if canWait,
             InterruptionRules.canRepeatAfterFailure(
                 code: error.code, isIdempotent: chain.isIdempotent,
                 isBodyRewindable: chain.request.body?.isRewindable != false)

@@ -43,10 +43,19 @@ public final class InternetProbe: Sendable {
     ///   - session: proxy, interface and addresses of the questions.
     ///   - securityPolicy: how the server is judged, where the URL is https.
     /// - Throws: ``SessionError/Code/outOfResources`` where no thread can be started.
-    public init(
+    public convenience init(
         _ configuration: InternetProbeConfiguration,
         provider: (any ReachabilityProvider)? = ReachabilityManager.shared,
         session: SessionConfiguration = SessionConfiguration(), securityPolicy: SecurityPolicy = .default
+    ) throws(SessionError) {
+        try self.init(
+            configuration, provider: provider, session: session, securityPolicy: securityPolicy,
+            clock: .system)
+    }
+
+    package init(
+        _ configuration: InternetProbeConfiguration, provider: (any ReachabilityProvider)?,
+        session: SessionConfiguration, securityPolicy: SecurityPolicy, clock: ClockCalls
     ) throws(SessionError) {
         self.configuration = configuration
         let reactor: Reactor
@@ -60,6 +69,8 @@ public final class InternetProbe: Sendable {
         queue.follows = .nobody
         // The line that is asked about is the one that carries the question.
         queue.rescue = .never
+        // Its failure is told, and it is asked again.
+        queue.waitsForClock = false
         let current = CurrentFindings()
         self.current = current
         driver = LoopBound(
@@ -67,7 +78,7 @@ public final class InternetProbe: Sendable {
                 configuration, provider: provider,
                 manager: URLSessionManager(
                     configuration: session, securityPolicy: securityPolicy, queue: queue),
-                reactor: reactor
+                reactor: reactor, clock: clock
             ) { current.store($0) },
             to: reactor)
     }

@@ -16,6 +16,9 @@ final class InternetProbeDriver {
     private let manager: URLSessionManager
     private let reactor: Reactor
     private let onChange: @Sendable (InternetFindings) -> Void
+    private let calls: ClockCalls
+    /// Made when a wrong clock may be why the server is not trusted.
+    private var clock: ClockMonitor?
     private var machine: UplinkProbeStateMachine
     private var findings = InternetFindings()
     private var subscriptions: [InternetSubscription] = []
@@ -38,13 +41,15 @@ final class InternetProbeDriver {
 
     init(
         _ configuration: InternetProbeConfiguration, provider: (any ReachabilityProvider)?,
-        manager: URLSessionManager, reactor: Reactor, onChange: @escaping @Sendable (InternetFindings) -> Void
+        manager: URLSessionManager, reactor: Reactor, clock: ClockCalls,
+        onChange: @escaping @Sendable (InternetFindings) -> Void
     ) {
         self.configuration = configuration
         self.provider = provider
         self.manager = manager
         self.reactor = reactor
         self.onChange = onChange
+        calls = clock
         machine = UplinkProbeStateMachine(timing: configuration.timing)
     }
 
@@ -62,6 +67,7 @@ final class InternetProbeDriver {
     func stop() {
         guard isStarted else { return }
         isStarted = false
+        clock = nil
         for observation in observations { observation.cancel() }
         observations = []
         (update, links) = (nil, [])
@@ -165,38 +171,41 @@ final class InternetProbeDriver {
     private func ask(_ question: UplinkProbeStateMachine.Question, _ me: LoopBound<InternetProbeDriver>) {
         var options = TaskOptions()
         options.redirectHandler = Redirector.doNotFollow
-        let configuration = configuration
-        @Sendable func evidence(_ outcome: TaskOutcome?, _ error: SessionError?) -> InternetAnswer {
-            configuration.expectation.answer(
-                outcome?.response, data: outcome?.data, error: error, url: configuration.url,
-                timeout: configuration.timeout)
-        }
         do throws(SessionError) {
             var request = configuration.request
             request.options.interface = question.interface
             let task = try manager.dataTask(with: request, options: options)
             tasks[question.id.uplink] = task
             task.whenEnded { outcome in
-                let answer = evidence(outcome, outcome.error)
-                me.perform { $0.answered(answer, question, me) }
+                me.perform { $0.answered(outcome, outcome.error, question, me) }
             }
             task.resume()
         } catch {
-            let answer = evidence(nil, error)
-            me.perform { $0.answered(answer, question, me) }
+            me.perform { $0.answered(nil, error, question, me) }
         }
     }
 
     private func answered(
-        _ answer: InternetAnswer, _ question: UplinkProbeStateMachine.Question,
+        _ outcome: TaskOutcome?, _ error: SessionError?, _ question: UplinkProbeStateMachine.Question,
         _ me: LoopBound<InternetProbeDriver>
     ) {
         guard isStarted else { return }
+        let answer = configuration.expectation.answer(
+            outcome?.response, data: outcome?.data, error: error, url: configuration.url,
+            timeout: configuration.timeout, isForClock: error.map { isForClock($0, me) } ?? false)
         let number = question.id.uplink
         routers[number] = answer.state == .limited ? router(of: number) : nil
         let step = machine.answered(answer, question.id, at: Reactor.now)
         if !step.questions.contains(where: { $0.id.uplink == number }) { tasks[number] = nil }
         follow(step, me)
+    }
+
+    /// Whether a wrong clock explains an error; the server is asked again when it is set.
+    private func isForClock(_ error: SessionError, _ me: LoopBound<InternetProbeDriver>) -> Bool {
+        guard ClockStatus.concerns(error) else { return false }
+        let clock = clock ?? ClockMonitor(calls, on: reactor) { [unowned self] in hurry(me) }
+        self.clock = clock
+        return clock.explains(error)
     }
 
     /// What the kernel knows of an uplink's router now, after it had to forward a question.

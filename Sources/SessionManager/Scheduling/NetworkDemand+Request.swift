@@ -6,7 +6,9 @@ import SessionCore
 
 extension NetworkDemand {
     /// What a request asks of the network.
-    init(_ request: SessionRequest, of task: SessionTask) {
+    ///
+    /// - Parameter needsClock: whether its server's certificate was refused for a wrong clock.
+    init(_ request: SessionRequest, of task: SessionTask, needsClock: Bool = false) {
         guard !request.url.isOnThisMachine else {
             self = .nothing
             return
@@ -15,7 +17,7 @@ extension NetworkDemand {
         self.init(
             options.networkCondition, avoidsExpense: !request.options.allowsExpensiveNetwork,
             avoidsConstraint: !request.options.allowsConstrainedNetwork,
-            needsInternet: options.requiresInternet)
+            needsInternet: options.requiresInternet, needsClock: needsClock)
     }
 
     /// What a task asks of the network before it starts: nothing where a stored response may do.

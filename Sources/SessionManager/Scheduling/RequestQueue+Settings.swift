@@ -38,6 +38,11 @@ extension RequestQueue {
         public var offlineLimit: Duration?
         /// Whether transfers are bound to another interface while the kernel's choice is dead.
         public var rescue = RescuePolicy.automatic
+        /// Whether a request whose server's certificate a wrong clock makes invalid waits until the clock is
+        /// set.
+        public var waitsForClock = true
+        /// How the clock is looked at.
+        package var clock = ClockCalls.system
         /// How those that waited start when the network is back.
         public var ramp = RequestRamp()
         /// How long a path has to last after a loss before anything starts; 100 ms.
@@ -52,8 +57,8 @@ extension RequestQueue {
 
 extension RequestQueue.Settings: Codable {
     private enum CodingKeys: String, CodingKey {
-        case follows, host, maximumActiveRequests, maximumRequestsPerHost, offlineLimit, rescue, ramp,
-            settleTime, flapSettleTime
+        case follows, host, maximumActiveRequests, maximumRequestsPerHost, offlineLimit, rescue,
+            waitsForClock, ramp, settleTime, flapSettleTime
     }
 
     /// Reads what ``encode(to:)`` wrote.
@@ -72,6 +77,7 @@ extension RequestQueue.Settings: Codable {
         maximumRequestsPerHost = try values.decodeIfPresent(Int.self, forKey: .maximumRequestsPerHost)
         offlineLimit = try values.decodeIfPresent(Duration.self, forKey: .offlineLimit)
         rescue = try values.decode(RescuePolicy.self, forKey: .rescue)
+        waitsForClock = try values.decodeIfPresent(Bool.self, forKey: .waitsForClock) ?? true
         ramp = try values.decode(RequestRamp.self, forKey: .ramp)
         settleTime = try values.decode(Duration.self, forKey: .settleTime)
         flapSettleTime = try values.decode(Duration.self, forKey: .flapSettleTime)
@@ -99,6 +105,7 @@ extension RequestQueue.Settings: Codable {
         try values.encodeIfPresent(maximumRequestsPerHost, forKey: .maximumRequestsPerHost)
         try values.encodeIfPresent(offlineLimit, forKey: .offlineLimit)
         try values.encode(rescue, forKey: .rescue)
+        try values.encode(waitsForClock, forKey: .waitsForClock)
         try values.encode(ramp, forKey: .ramp)
         try values.encode(settleTime, forKey: .settleTime)
         try values.encode(flapSettleTime, forKey: .flapSettleTime)

@@ -113,6 +113,19 @@ public final class RequestQueue: Sendable {
         set { change { $0.rescue = newValue } }
     }
 
+    /// Whether a request whose server's certificate a wrong clock makes invalid waits until the clock is set;
+    /// yes.
+    ///
+    /// That is a certificate that is not valid yet, or one that has expired by a clock beyond 2055, while
+    /// nothing keeps the clock right (adjtimex(2)). The task is held with ``SessionCore/HoldReason/clock``
+    /// and tried again each time the clock is set; ``offlineLimit`` holds, and
+    /// ``TaskOptions/waitsForNetwork`` set to false means that it fails at once. Hosts on this machine are
+    /// not waited for.
+    public var waitsForClock: Bool {
+        get { settings.waitsForClock }
+        set { change { $0.waitsForClock = newValue } }
+    }
+
     /// How those that waited start when the network is back.
     public var ramp: RequestRamp {
         get { settings.ramp }

@@ -22,8 +22,8 @@ final class RequestScheduler {
     private lazy var detour = LineDetour(on: reactor) { [unowned self] in detourChanged() }
     /// A path was lost an instant ago, and the gate may not know of it yet: no task starts before this time.
     private var startsSuspendedUntil: Int64?
-    private var timer: TimerID?
-    private var deadline = Int64.max
+    private lazy var timer = DeadlineTimer(on: reactor) { [unowned self] in deadlineReached() }
+    private lazy var clock = ClockMonitor(settings.clock, on: reactor) { [unowned self] in clockWasSet() }
     private var isStarting = false
     private var isClosed = false
 
@@ -41,7 +41,8 @@ final class RequestScheduler {
     func close() {
         isClosed = true
         if network.isFollowing { network.close() }
-        if let timer = timer.take() { _ = reactor.cancel(timer) }
+        timer.cancel()
+        clock.stop()
         detour.close()
     }
 
@@ -218,19 +219,7 @@ final class RequestScheduler {
 
     /// Sets the timer to the next thing that happens by itself.
     private func setTimer() {
-        let next = min(gate.nextDeadline ?? .max, tasks.nextDeadline ?? .max, startsSuspendedUntil ?? .max)
-        guard next != deadline else { return }
-        deadline = next
-        guard next < .max else {
-            if let timer = timer.take() { _ = reactor.cancel(timer) }
-            return
-        }
-        if let timer, reactor.reschedule(timer, at: next) { return }
-        timer = reactor.schedule(at: next) { [unowned self] in
-            timer = nil
-            deadline = .max
-            deadlineReached()
-        }
+        timer.set(min(gate.nextDeadline ?? .max, tasks.nextDeadline ?? .max, startsSuspendedUntil ?? .max))
     }
 
     private func deadlineReached() {
@@ -297,12 +286,13 @@ final class RequestScheduler {
     }
 
     private func demand(of executor: RequestExecutor) -> NetworkDemand {
-        NetworkDemand(executor.request, of: executor.task)
+        NetworkDemand(executor.request, of: executor.task, needsClock: executor.needsClock)
     }
 
-    func internetFound(_ found: Bool?) {
-        apply(gate.internetFound(found, at: Reactor.now))
-    }
+    func internetFound(_ found: Bool?) { apply(gate.internetFound(found, at: Reactor.now)) }
+
+    /// What waits for the clock is tried again.
+    private func clockWasSet() { apply(gate.clockChanged(isWrong: false)) }
 
     // MARK: The user
 
@@ -323,6 +313,7 @@ final class RequestScheduler {
         adopt(new)
         for transport in transports { transport.setRescues(new.rescue == .automatic) }
         if new.rescue != .automatic { detour.end() }
+        if old.waitsForClock, !new.waitsForClock { clockWasSet() }
         if network.isFollowing, !new.follows.isSame(as: old.follows) {
             facts = .unknown
             apply(gate.sourceChanged())
@@ -352,7 +343,16 @@ extension RequestScheduler: RequestExecutorDelegate {
         guard !gate.passable.isAll, executor.task.schedule.ticket != nil,
             !gate.passable.contains(demand(of: executor))
         else { return nil }
-        return gate.facts.sentence
+        return gate.view.parkedSentence(demand(of: executor))
+    }
+
+    func executor(_ executor: RequestExecutor, waitsForClockAfter error: SessionError) -> Bool {
+        guard settings.waitsForClock, demand(of: executor).needsNetwork, clock.explains(error) else {
+            return false
+        }
+        _ = gate.clockChanged(isWrong: true)
+        tasks.gateChanged(gate.view)
+        return true
     }
 
     func binding(for executor: RequestExecutor) -> PathBinding {

@@ -47,11 +47,13 @@ final class GetMeter: Sendable {
         self.binding.withLock { $0 = binding }
     }
 
-    /// The reason why the network holds the transfer; nil while it runs.
+    /// The reason why the network or the clock holds the transfer; nil while it runs.
     var waitingReason: HoldReason? {
-        guard let reason = state.withLock({ $0.newest?.waitingReason }), case .network = reason
-        else { return nil }
-        return reason
+        switch state.withLock({ $0.newest?.waitingReason }) {
+        case .network(let sentence): .network(sentence)
+        case .clock: .clock
+        default: nil
+        }
     }
 
     /// Nil before the first byte.

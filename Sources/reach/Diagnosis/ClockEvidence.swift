@@ -22,6 +22,11 @@ struct ClockEvidence: Sendable, Equatable {
     var server: Int64?
     /// Whether all certificates of the server are valid now; then the invalid one is a local authority's.
     var isOfAuthority = false
+    /// Whether something keeps the clock right, as far as the kernel knows.
+    var isSynchronized = true
+
+    /// Whether transfers wait for the clock instead of failing.
+    var holdsRequests: Bool { !isSynchronized && certificate.begins.map { now < $0 } == true }
 
     /// Deviations in seconds that do not affect certificates and tokens.
     static let tolerance: Int64 = 300

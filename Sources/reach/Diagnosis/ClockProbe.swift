@@ -10,7 +10,10 @@ enum ClockProbe {
     /// 2026-01-01, in seconds since 1970: older than any build of this program.
     private static let firstVersion: Int64 = 1_767_225_600
 
-    static func observe() -> ClockEvidence { ClockEvidence(now: now, made: made) }
+    static func observe() -> ClockEvidence {
+        ClockEvidence(
+            now: now, made: made, isSynchronized: ClockCalls.system.status().isSynchronized)
+    }
 
     static var now: Int64 { Clock.wall.nanoseconds / 1_000_000_000 }
 

@@ -15,20 +15,23 @@ extension DiagnosisRules {
     private static func clock(_ evidence: ClockEvidence) -> Finding {
         let shows = "this machine's clock shows \(day(evidence.now))"
         let ahead = evidence.server.map { evidence.now - $0 }
+        let waits =
+            evidence.holdsRequests ? "; nothing keeps it right, and https requests wait until it is set" : ""
         switch evidence.culprit {
         case .clock:
             if let ahead, abs(ahead) > ClockEvidence.tolerance {
                 return .failed(
-                    .clock, "\(distance(ahead)): by the server's, the certificate is valid", try: settingIt)
+                    .clock, "\(distance(ahead)): by the server's, the certificate is valid\(waits)",
+                    try: settingIt)
             }
             return .failed(
-                .clock, "\(shows), and this program was made after that, about \(day(evidence.made))",
+                .clock, "\(shows), and this program was made after that, about \(day(evidence.made))\(waits)",
                 try: settingIt)
         case .probablyClock:
             let since = evidence.certificate.begins.map(day) ?? "later"
             return .failed(
                 .clock,
-                "\(shows), and the certificate is valid from \(since) on: the clock is probably behind",
+                "\(shows), and the certificate is valid from \(since) on: the clock is probably behind\(waits)",
                 try: settingIt)
         case .authority, .certificate:
             guard let ahead, abs(ahead) > ClockEvidence.tolerance else { return agrees }

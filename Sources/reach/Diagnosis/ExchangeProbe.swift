@@ -61,6 +61,8 @@ struct ExchangeProbe {
         let waiter = try MainThreadWaiter.begin(forTask: true, orExit: .cannotMonitor)
         var queue = RequestQueue.Settings()
         queue.follows = .nobody
+        // Its failure is what is looked for.
+        queue.waitsForClock = false
         var request = SessionRequest(url: url, method: method)
         request.options.cachePolicy = .reloadIgnoringLocalCacheData
         request.options.decompressesContent = false

@@ -370,6 +370,26 @@ private struct RequestMarbles {
         #expect(response.action(after: .validation) == .store)
     }
 
+    @Test(
+        "UPL-152 a failure that the clock explains waits for it with the same request, unless that cannot be sent"
+    )
+    func clock() {
+        var machine = RequestStateMachine()
+        #expect(machine.ready(isBlocked: false) == .send)
+        #expect(machine.ended(ExchangeEnd(failure: .certificateNotYetValid)) == .fail)
+        var failure = FailedTry()
+        (failure.isForClock, failure.stepWhenReachable) = (true, .request)
+        #expect(machine.failed(failure) == .parkAfterFailure(.request))
+        #expect(machine.isParked && !machine.isTimed)
+        #expect(machine.suspended() == .nothing)
+        #expect(machine.unparked() == .nothing)
+        #expect(machine.resumed() == .prepare(.request))
+        #expect(machine.ready(isBlocked: false) == .send)
+        #expect(machine.ended(ExchangeEnd(failure: .certificateNotYetValid)) == .fail)
+        failure.stepWhenReachable = nil
+        #expect(machine.failed(failure) == .complete)
+    }
+
     @Test func `A failure without a network waits for it, unless it waits already, or may not be repeated`() {
         var machine = RequestStateMachine()
         var failure = FailedTry()

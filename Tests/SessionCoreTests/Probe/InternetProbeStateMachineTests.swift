@@ -285,6 +285,16 @@ struct InternetProbeStateMachineTests {
         #expect(InternetExpectation().judge(nil, data: nil, error: SessionError(code, "")) == state)
     }
 
+    @Test("UPL-156 a failure that the clock explains is told as such, and the line is not dead")
+    func clock() throws {
+        let url = try SessionRequest("https://probe.example.com/ok").url
+        let error = SessionError(.certificateNotYetValid, "the certificate is not valid yet")
+        let answer = InternetExpectation().answer(
+            nil, data: nil, error: error, url: url, timeout: .seconds(1), isForClock: true)
+        #expect(answer.reason == "this machine's clock is not set: the certificate is not valid yet")
+        #expect(answer.state == .limited && !answer.isSilence)
+    }
+
     @Test(
         "UPL-065 the evidence of an answer",
         arguments: [

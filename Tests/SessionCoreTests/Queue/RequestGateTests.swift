@@ -7,8 +7,9 @@ import Testing
 ///
 /// In: `e` a wire carries the path, `w` Wi-Fi, `c` a modem, `x` nothing, `r` nothing but an alternative, `v`
 /// one that is known to be Wi-Fi without a price, `?` unknown, `p` the user pauses, `g` lets it go on,
-/// `-` nothing happens. Out, for one demand: `O` open, `B` open and bound, `n` held by the network, `s`
-/// settling, `c` by a condition, `i` by the internet, `u` by the user, `2` by the user and the network.
+/// `k` a certificate shows a wrong clock, `s` the clock was set, `-` nothing happens. Out, for one demand:
+/// `O` open, `B` open and bound, `n` held by the network, `s` settling, `c` by a condition, `i` by the
+/// internet, `t` by the clock, `u` by the user, `2` by the user and the network.
 private struct GateMarbles {
     var demand = NetworkDemand.anyPath
     var rescue = RescuePolicy.automatic
@@ -45,6 +46,7 @@ private struct GateMarbles {
         case "g":
             _ = gate.resumed()
             return .init()
+        case "k", "s": return gate.clockChanged(isWrong: letter == "k")
         default: return gate.networkChanged(facts(letter), at: now)
         }
     }
@@ -75,6 +77,7 @@ private struct GateMarbles {
         case [.settling]: "s"
         case let one where one.count == 1 && one[0].isCondition: "c"
         case [.internet]: "i"
+        case [.clock]: "t"
         case let several where several.count == 2 && several[0] == .user: "2"
         default: "!"
         }
@@ -160,6 +163,21 @@ private struct GateMarbles {
         #expect(gate("w-", asking, internet: true) == "OO")
         #expect(gate("w-", asking) == "OO")
         #expect(gate("w-", internet: false) == "OO")
+    }
+
+    @Test("UPL-151 a wrong clock holds what a certificate was refused for, until it is set, and nothing else")
+    func clock() {
+        let refused = NetworkDemand(.any, needsClock: true)
+        #expect(gate("ek-s-k", refused) == "OttOOt")
+        #expect(gate("ek-s-k") == "OOOOOO")
+        #expect(gate("ek-s", .nothing) == "OOOO")
+        // Whatever the network does, and before anything is known of it.
+        #expect(gate("?k?ew-x-e---s", refused) == "Otttttnnsst" + "tO")
+        #expect(gate("ekps-g", refused) == "Ot2uuO")
+        #expect(gate("cks", NetworkDemand(.wiredOnly, needsClock: true)) == "ctc")
+        #expect(
+            gate("wks", NetworkDemand(.any, needsInternet: true, needsClock: true), internet: false) == "iti")
+        #expect(HoldReason.clock.description == "waiting for the clock to be set")
     }
 
     @Test func rescuePath() {

@@ -201,6 +201,7 @@ struct QueueOrderTests {
         settings.offlineLimit = .seconds(5)
         settings.rescue = .always(interface: "wlan0")
         settings.ramp = .none
+        settings.waitsForClock = false
         let manager = try HTTPSessionManager(baseURL: "http://device.test", queue: settings)
         let data = try JSONEncoder().encode(manager.settings)
         let read = try JSONDecoder().decode(HTTPSessionManager.Settings.self, from: data)
@@ -211,6 +212,7 @@ struct QueueOrderTests {
             #expect(copy.queue.offlineLimit == .seconds(5))
             #expect(copy.queue.rescue == .always(interface: "wlan0"))
             #expect(copy.queue.ramp == .none)
+            #expect(!copy.queue.waitsForClock)
             guard case .host("gateway.local") = copy.queue.follows else {
                 #expect(Bool(false), "\(copy.queue.follows)")
                 continue

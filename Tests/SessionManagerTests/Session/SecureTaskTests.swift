@@ -130,7 +130,9 @@ struct SecureTaskTests {
             (.wrongName, .certificateUntrusted), (.future, .certificateNotYetValid),
         ])
     func refusals(_ listener: OriginListener, _ code: SessionError.Code) async throws {
-        let end = try await lab().run(lab().request("/get", at: listener))
+        let lab = try await lab()
+        lab.manager.queue.waitsForClock = false
+        let end = try await lab.run(lab.request("/get", at: listener))
         #expect(end.error?.code == code)
     }
 

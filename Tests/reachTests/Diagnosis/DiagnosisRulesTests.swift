@@ -151,6 +151,28 @@ struct DiagnosisRulesTests {
         #expect(findings[0].advice.hasPrefix(isClock ? "set this machine's clock" : "have the server's"))
     }
 
+    @Test(
+        "UPL-165 what waits for the clock is told where nothing keeps it right, and not of expired certificates"
+    )
+    func waits() throws {
+        let words = "; nothing keeps it right, and https requests wait until it is set"
+        for (evidence, isTold) in [
+            (Self.evidence(made: 900, certificate: 800...1165), true),
+            (Self.evidence(certificate: 800...1165, server: 900), true),
+            (Self.evidence(certificate: 800...1165), true),
+            (Self.evidence(certificate: -400 ... -35, server: -100), false),
+            (Self.evidence(certificate: 800...1165, server: 0), false),
+        ] {
+            for isSynchronized in [true, false] {
+                var evidence = evidence
+                evidence.isSynchronized = isSynchronized
+                let finding = try #require(DiagnosisRules.clock(exchange(.notValidNow("", evidence))))
+                #expect(
+                    finding.sentence.hasSuffix(words) == (isTold && !isSynchronized), "\(finding.sentence)")
+            }
+        }
+    }
+
     private func page(_ text: String, type: String? = "text/html") -> AnsweredPage? {
         AnsweredPage(Data(text.utf8), type: type)
     }
