@@ -68,6 +68,7 @@ package enum ReportJSON {
         line.field(#","partial":"#, path.isPartial)
         line.field(#","stale":"#, path.isStale)
         line.field(#","portal":"#, report.portal)
+        if let via = report.via { line.field(#","via":"#, via.description) }
         guard let steps = report.steps else { return }
         line.append(literal: ",\"explain\":")
         line.append(json: steps) { write($1, to: &$0) }
