@@ -148,7 +148,7 @@ struct RequirementTests {
         #expect(path(.interface("wg0")).isTunnel && path(.interface("wg0")).underlay != nil)
         #expect(path(.interface("eth0")).reason.sentence == "eth0 has carrier and is a port of br0")
         // A tunnel without another path that carries it.
-        network.routes.removeAll { $0.prefix.length == 0 && $0.interface != tunnel }
+        for link in [vlan, bridge, serial] { network.setCarrier(link, false) }
         #expect(path(.interface("wg0")).reason.code == .tunnelWithoutUnderlay)
     }
 

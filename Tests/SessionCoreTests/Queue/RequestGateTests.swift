@@ -185,7 +185,7 @@ private struct GateMarbles {
             #expect(gate("ml-m---", .anyPath, rescue) == "BnnssBB")
         }
         #expect(gate("ml-m---", NetworkDemand(.any, avoidsExpense: true)) == "cnnsscc")
-        #expect(gate("ml-m---", .nothing) == "BOOOOBB")
+        #expect(gate("ml-m---", .nothing) == "BOOBBBB")
         var gate = RequestGateStateMachine()
         // Nothing leaves before the first report.
         #expect(gate.sourceChanged(isRequired: true).closed.contains(.anyPath))

@@ -25,6 +25,18 @@ struct RequiredNetworkScenarios {
         return await task.outcome()
     }
 
+    /// A download of which 64 KiB have come when this returns.
+    private func begin(_ following: FollowingManager, _ paths: TwoPaths) async throws -> SessionTask {
+        let bytes = EventLog<Int64>()
+        var options = TaskOptions()
+        options.downloadProgress = { bytes.append($0.completedBytes) }
+        let request = try SessionRequest("\(paths.base)/blob?stall=65536")
+        let download = try following.manager.downloadTask(with: request, options: options)
+        download.resume()
+        await bytes.wait { $0.last == 65536 }
+        return download
+    }
+
     /// A manager of the program's own that requires a network.
     private func provider(
         _ paths: TwoPaths, _ requirement: NetworkRequirement
@@ -84,16 +96,13 @@ struct RequiredNetworkScenarios {
     func takesOver(_ cut: TwoPaths.Cut) async throws {
         let paths = try await TwoPaths(size: 1 << 20)
         let following = following(paths, .requiring(.medium(.wired)))
-        let request = try SessionRequest("\(paths.base)/blob?stall=65536")
-        let download = try following.manager.downloadTask(with: request)
-        download.resume()
-        try await paths.waitForStalls()
+        let download = try await begin(following, paths)
         try await paths.cut(cut)
         let outcome = await download.outcome()
         #expect(outcome.error == nil)
         let requests = try await paths.requests(2)
         #expect(requests.map(\.peer) == [Self.firstAddress, TwoPaths.secondAddress])
-        #expect(requests.last?.start ?? 0 > 0)
+        #expect(requests.last?.start == 65536)
         #expect(try await paths.difference(of: outcome.filePath ?? "") == "")
     }
 
@@ -101,24 +110,22 @@ struct RequiredNetworkScenarios {
     func staysThere() async throws {
         let paths = try await TwoPaths(size: 1 << 20)
         let following = following(paths, .requiring(.interface(TwoPaths.second)))
-        let request = try SessionRequest("\(paths.base)/blob?stall=65536")
-        let download = try following.manager.downloadTask(with: request)
-        download.resume()
-        try await paths.waitForStalls()
-        // The line behind its router dies: a free queue would move it after 2 s.
+        // The line behind its router is dead: a free queue would have moved after the third SYN.
         try await paths.killLine("pb")
-        paths.release()
-        try await paths.wait(forPackets: 5, through: TwoPaths.second)
+        async let outcome = fetch(following, "\(paths.base)/quick")
+        try await paths.wait(forPackets: 3, through: TwoPaths.second)
         try await paths.reviveLine("pb")
+        #expect(try await outcome.error == nil)
+        let download = try await begin(following, paths)
         // Then its cable is out.
         try await paths.lab.far.ip("link set pb down")
         await following.counts.wait { $0.last?.parked == 1 }
         #expect(download.waitingReason == .network("b0: no carrier"))
         try await paths.lab.far.ip("link set pb up")
-        let outcome = await download.outcome()
-        #expect(outcome.error == nil)
-        #expect(try await paths.difference(of: outcome.filePath ?? "") == "")
-        #expect(Set(try await paths.requests(2).compactMap(\.peer)) == [TwoPaths.secondAddress])
+        let whole = await download.outcome()
+        #expect(whole.error == nil)
+        #expect(try await paths.difference(of: whole.filePath ?? "") == "")
+        #expect(Set(try await paths.requests(3).compactMap(\.peer)) == [TwoPaths.secondAddress])
         // Nothing was tried over the other one: no neighbour was looked for.
         #expect(try await paths.lab.near.ip("neigh show nud all dev a0 10.1.0.1") == "")
     }
