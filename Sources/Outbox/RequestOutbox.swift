@@ -208,7 +208,7 @@ public final class RequestOutbox: Sendable {
             switch manager.queue.follows {
             case .shared: ReachabilityManager.shared
             case .provider(let provider): provider
-            case .host, .nobody: nil
+            case .host, .requiring, .nobody: nil
             }
         let engine = engine
         let last = Mutex<UInt64?>(nil)

@@ -18,6 +18,8 @@ public struct ReachabilityConfiguration: Sendable, Equatable {
     public var port: UInt16 = 443
     /// Restricts the path to one address family; nil for either.
     public var family: IPAddress.Family?
+    /// The network whose path is wanted, whether the kernel prefers it or not; nil for the kernel's choice.
+    public var requirement: NetworkRequirement?
     /// Interfaces whose traffic is expensive, besides cellular and Bluetooth: short for `yes` in ``metered``.
     public var expensiveInterfaces: Set<String> = []
     /// What the traffic of interfaces costs, by their names; counts more than anything that is found out.

@@ -123,6 +123,7 @@ extension RecordingReader {
         header.configuration.mark = try words.number("mark") ?? 0
         header.configuration.user = try words.number("uid")
         if let port: UInt16 = try words.number("port") { header.configuration.port = port }
+        header.configuration.requirement = try words.text("via").map { NetworkRequirement($0) }
         if let sentinels = try words.value("sentinels") {
             var addresses: [IPAddress] = []
             for part in sentinels.split(separator: ",") { addresses.append(try LineWords.address(part)) }

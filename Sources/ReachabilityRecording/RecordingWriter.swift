@@ -26,6 +26,9 @@ package struct RecordingWriter: Sendable {
         if configuration.mark != 0 { line.key("mark", configuration.mark) }
         if let user = configuration.user { line.key("uid", user) }
         if configuration.port != ReachabilityConfiguration().port { line.key("port", configuration.port) }
+        if let requirement = configuration.requirement {
+            line.key("via", escaped: requirement.description)
+        }
         line.key("sentinels")
         line.list(configuration.sentinels) { $0.append($1) }
         for (word, texts) in [

@@ -62,6 +62,22 @@ public final class ReachabilityManager: ReachabilityProvider, Sendable {
         self.init(.addresses([ReachabilityDestination(address)]), configuration, deliveryQueue, .kernel)
     }
 
+    /// A manager for a network that is asked for, whether the kernel prefers it or not.
+    ///
+    /// Its status and path are those of a socket bound to the link (SO_BINDTODEVICE, socket(7)); without one
+    /// the reason says what the link lacks, or that there is none. For one host through that network set
+    /// `ReachabilityConfiguration.requirement` and use the other initializers.
+    ///
+    ///     let modem = ReachabilityManager(requiring: .medium(.cellular))
+    public convenience init(
+        requiring network: NetworkRequirement, configuration: ReachabilityConfiguration = .init(),
+        deliveryQueue: DeliveryQueue = .own
+    ) {
+        var configuration = configuration
+        configuration.requirement = network
+        self.init(.general, configuration, deliveryQueue, .kernel)
+    }
+
     package init(
         _ target: MonitorTarget, _ configuration: ReachabilityConfiguration, _ queue: DeliveryQueue,
         _ environment: MonitorEnvironment

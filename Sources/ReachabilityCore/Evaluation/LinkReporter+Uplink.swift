@@ -4,7 +4,11 @@ extension LinkReporter {
     /// The link that is nearest to being usable, for the reason of a missing path.
     ///
     /// Links to containers and guests on this machine count only if there are no others.
-    package func nearestUplink(_ context: inout EvaluationContext) throws(MissingAnswers) -> LinkState? {
+    ///
+    /// - Parameter candidates: The links in question; nil for all.
+    package func nearestUplink(
+        among candidates: [LinkState]? = nil, _ context: inout EvaluationContext
+    ) throws(MissingAnswers) -> LinkState? {
         let links = try context.links()
         let addressed = Set(
             try context.addresses().filter { $0.isUsable && !$0.address.isLinkLocal }.map(\.interface))
@@ -14,7 +18,7 @@ extension LinkReporter {
             return link.flags.contains(.up) ? 1 : 0
         }
         var ranked: [(link: LinkState, direction: Direction, progress: Int)] = []
-        for link in links where !link.isLoopback && link.master == nil && link.role != .sink {
+        for link in candidates ?? links where !link.isLoopback && link.master == nil && link.role != .sink {
             ranked.append((link, Direction(of: link, among: links), progress(link)))
         }
         if ranked.contains(where: { $0.direction != .inwards }) {

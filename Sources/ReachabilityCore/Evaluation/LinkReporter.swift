@@ -100,31 +100,38 @@ package struct LinkReporter: Sendable {
     ) throws(MissingAnswers) -> Result<FamilyPath, PathFailure> {
         var failure = PathFailure(.noRoute, link: link)
         for address in evaluator.probedAddresses {
-            guard let source = try source(of: link, to: address, addresses, &context) else { continue }
-            guard let lookup = try lookup(address, link, by: source, &context) else { continue }
-            if try !context.returnsEntry(lookup.entry) {
-                guard let path = try chosenPath(of: link, to: address, &context) else { continue }
-                return .success(path)
+            switch try ownPath(of: link, to: address, addresses, &context) {
+            case .success(let path): return .success(path)
+            case .failure(let other): if other.code == .tunnelWithoutUnderlay { failure = other }
             }
-            // IPv4 has no entry for several destinations at once (ip_route_output_key_hash_rcu()).
-            let entry = try? context.route(lookup.entry).get()
-            guard let plain = try? context.route(lookup).get(),
-                entry?.kind == .unicast || plain.kind.isForSeveral, let source = plain.sender,
-                !source.isLinkOnlySource(for: address, gateway: plain.gateway ?? entry?.gateway)
-            else { continue }
-            if case .tunnel = link.role,
-                case .none = try evaluator.underlay(of: link, to: address, entry: entry, &context)
-            {
-                failure = PathFailure(.tunnelWithoutUnderlay, link: link)
-                continue
-            }
-            let path = FamilyPath(
-                destination: address, link: link, source: source, gateway: plain.gateway ?? entry?.gateway,
-                metric: entry?.metric, prefixLength: entry?.prefixLength, expires: nil)
-            path.code = entry.map { $0.prefixLength <= 1 } == true ? .defaultRoute : .hostRoute
-            return .success(path)
         }
         return .failure(failure)
+    }
+
+    /// The link's own path to one destination; `addresses` are the link's.
+    func ownPath(
+        of link: LinkState, to address: IPAddress, _ addresses: [InterfaceAddress],
+        _ context: inout EvaluationContext
+    ) throws(MissingAnswers) -> Result<FamilyPath, PathFailure> {
+        let none = PathFailure(.noRoute, link: link)
+        guard let source = try source(of: link, to: address, addresses, &context),
+            let lookup = try lookup(address, link, by: source, &context)
+        else { return .failure(none) }
+        if try !context.returnsEntry(lookup.entry) {
+            guard let path = try chosenPath(of: link, to: address, &context) else { return .failure(none) }
+            return try evaluator.resolvingUnderlay(path, by: lookup, entry: nil, &context)
+        }
+        // IPv4 has no entry for several destinations at once (ip_route_output_key_hash_rcu()).
+        let entry = try? context.route(lookup.entry).get()
+        guard let plain = try? context.route(lookup).get(),
+            entry?.kind == .unicast || plain.kind.isForSeveral, let source = plain.sender,
+            !source.isLinkOnlySource(for: address, gateway: plain.gateway ?? entry?.gateway)
+        else { return .failure(none) }
+        let path = FamilyPath(
+            destination: address, link: link, source: source, gateway: plain.gateway ?? entry?.gateway,
+            metric: entry?.metric, prefixLength: entry?.prefixLength, expires: entry?.expires)
+        path.code = entry.map { $0.prefixLength <= 1 } == true ? .defaultRoute : .hostRoute
+        return try evaluator.resolvingUnderlay(path, by: lookup, entry: entry, &context)
     }
 
     /// The path if this link is the kernel's own choice; an old kernel says nothing about other links.

@@ -53,7 +53,7 @@ package struct PathEvaluator: Sendable {
             }
         }
         questions.append(.rules)
-        openingQuestions = questions
+        openingQuestions = configuration.requirement == nil ? questions : [.links, .addresses, .rules]
     }
 
     /// The same evaluator with lookups that name the selectors of these rules.
@@ -90,6 +90,12 @@ package struct PathEvaluator: Sendable {
     }
 
     private func conclude(_ context: inout EvaluationContext) -> Evaluation {
+        if let requirement = configuration.requirement {
+            guard let (path, expires) = try? requiredPath(requirement, &context) else {
+                return .needs(context.missing)
+            }
+            return .path(path, expires: expires.map { .milliseconds(10 * Int64($0)) })
+        }
         var results: [FamilyResult] = []
         for family in IPAddress.Family.allCases where configuration.family ?? family == family {
             // Evaluates both families even if answers are missing, so that all are requested together.

@@ -36,6 +36,8 @@ package struct Report: Sendable, Equatable {
     package var since: WallTime?
     /// The host that the report is about; nil for anywhere.
     package var host: String?
+    /// The network that the report is about; nil for the kernel's choice.
+    package var via: NetworkRequirement?
     /// Nil in a report without a change.
     package var change: Change?
     /// The steps of the evaluation, for `--explain`.

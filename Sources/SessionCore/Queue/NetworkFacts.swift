@@ -20,6 +20,8 @@ package struct NetworkFacts: Sendable, Equatable {
     package var isConstrained = false
     /// The interface that the kernel has chosen.
     package var interface: String?
+    /// Whether everything is bound to that interface, since it was asked for.
+    package var isRequired = false
     /// Whether the line of that interface is dead, and the alternative carries what goes beyond the router.
     package var isDetoured = false
     /// An interface with a path of its own while the kernel's choice is dead.

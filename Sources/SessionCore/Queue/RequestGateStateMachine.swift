@@ -91,9 +91,11 @@ package struct RequestGateStateMachine: ~Copyable, Sendable {
     }
 
     /// Another source reports the network from now on; the reports of the former one do not count.
-    package mutating func sourceChanged() -> Change {
-        facts = .unknown
-        state = .open
+    ///
+    /// - Parameter isRequired: Whether it reports a network that is asked for: nothing leaves before it does.
+    package mutating func sourceChanged(isRequired: Bool = false) -> Change {
+        facts = NetworkFacts(isRequired ? .offline : .unknown)
+        state = isRequired ? .lost : .open
         losses = (.min, .min, .min)
         return update()
     }
@@ -149,6 +151,7 @@ package struct RequestGateStateMachine: ~Copyable, Sendable {
     private mutating func update() -> Change {
         binding =
             switch rescue {
+            case _ where facts.isRequired: facts.interface.map { .interface($0) } ?? .any
             case .always(let interface): .interface(interface)
             case .automatic where facts.standing == .offline: facts.alternative.map { .interface($0) } ?? .any
             default: .any

@@ -13,6 +13,7 @@ final class NetworkFollower {
     /// Kept alive while it is followed.
     private var provider: (any ReachabilityProvider)?
     private(set) var isFollowing = false
+    private var isRequired = false
     /// Whether dead connections are found by the engine itself, which watches their paths.
     private(set) var watchesConnections = false
 
@@ -47,11 +48,16 @@ final class NetworkFollower {
         switch source {
         case .shared: provider = ReachabilityManager.shared
         case .nobody: provider = nil
-        case .host(let name): provider = manager(of: name)
+        case .host(let name): provider = manager(of: MonitorTarget(name))
+        case .requiring(let network):
+            var configuration = ReachabilityConfiguration()
+            configuration.requirement = network
+            provider = manager(of: .general, configuration)
         case .provider(let other): provider = other
         }
+        isRequired = source.isRequired
         // Its first report comes a moment later, and must hold for the very first task.
-        if let (status, path) = provider?.currentReachability() { report(NetworkFacts(status, path)) }
+        if let (status, path) = provider?.currentReachability() { report(facts(status, path)) }
         let me = LoopBound(self, to: reactor)
         guard let manager = provider as? ReachabilityManager else {
             watchesConnections = false
@@ -74,21 +80,31 @@ final class NetworkFollower {
     }
 
     /// A manager of its own, which runs on this loop: a change is known before anything else is sent.
-    private func manager(of host: String) -> ReachabilityManager {
+    private func manager(
+        of target: MonitorTarget, _ configuration: ReachabilityConfiguration = .init()
+    ) -> ReachabilityManager {
         var environment = MonitorEnvironment.kernel
         environment.reactor = { [reactor] () throws(ReachabilityError) -> Reactor in reactor }
-        let manager = ReachabilityManager(MonitorTarget(host), .init(), .own, environment)
+        let manager = ReachabilityManager(target, configuration, .own, environment)
         manager.startMonitoring()
         return manager
     }
 
-    private func received(_ update: ReachabilityUpdate) { report(NetworkFacts(update.status, update.path)) }
+    private func received(_ update: ReachabilityUpdate) { report(facts(update.status, update.path)) }
+
+    private func facts(_ status: ReachabilityStatus, _ path: ReachabilityPath) -> NetworkFacts {
+        var facts = NetworkFacts(status, path)
+        facts.isRequired = isRequired
+        // Without an interface to bind to, requests would go over another network.
+        if isRequired, facts.interface == nil { facts.standing = .offline }
+        return facts
+    }
 
     private func monitoringStopped(_ identity: ObjectIdentifier) {
         guard let current = provider as? ReachabilityManager, ObjectIdentifier(current) == identity,
             !current.isMonitoring
         else { return }
-        report(.unknown)
+        report(isRequired ? facts(.unknown, .notMonitoring) : .unknown)
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Reachability
 public import ReachabilityCore
 public import SessionCore
 
@@ -10,7 +11,14 @@ public enum NetworkSource: Sendable {
     /// A manager of the queue's own for one host, for instance a gateway on the link which no default route
     /// leads to; it is started with the first task.
     case host(String)
+    /// A network that is asked for, such as the modem, whether the kernel prefers it or not.
+    ///
+    /// Requests wait while it has no path. They are bound to its interface (SO_BINDTODEVICE, socket(7)) while
+    /// it has one, and never go over another network. A manager of the queue's own follows it.
+    case requiring(NetworkRequirement)
     /// Any other; the queue does not start it.
+    ///
+    /// A manager that requires a network binds requests as `requiring` does.
     case provider(any ReachabilityProvider)
     /// No provider: the network never holds anything.
     case nobody
@@ -19,8 +27,18 @@ public enum NetworkSource: Sendable {
         switch (self, other) {
         case (.shared, .shared), (.nobody, .nobody): true
         case (.host(let one), .host(let another)): one == another
+        case (.requiring(let one), .requiring(let another)): one == another
         case (.provider(let one), .provider(let another)): one as AnyObject === another as AnyObject
         default: false
+        }
+    }
+
+    /// Whether requests are bound to the network that it reports.
+    var isRequired: Bool {
+        switch self {
+        case .requiring: true
+        case .provider(let provider): (provider as? ReachabilityManager)?.configuration.requirement != nil
+        case .shared, .host, .nobody: false
         }
     }
 }
@@ -52,6 +70,9 @@ extension RequestQueue {
 
         /// The defaults.
         public init() {}
+
+        /// Whether transfers may go over another interface than the kernel's choice.
+        var rescues: Bool { rescue == .automatic && !follows.isRequired }
     }
 }
 
@@ -69,9 +90,18 @@ extension RequestQueue.Settings: Codable {
         case "shared": follows = .shared
         case "host": follows = .host(try values.decode(String.self, forKey: .host))
         case "nobody": follows = .nobody
+        case "interface": follows = .requiring(.interface(try values.decode(String.self, forKey: .host)))
+        case "medium":
+            let word = try values.decode(String.self, forKey: .host)
+            guard let medium = NetworkRequirement.Medium(rawValue: word) else {
+                throw DecodingError.dataCorruptedError(
+                    forKey: .host, in: values, debugDescription: "\(word) is no medium")
+            }
+            follows = .requiring(.medium(medium))
         case let word:
             throw DecodingError.dataCorruptedError(
-                forKey: .follows, in: values, debugDescription: "\(word) is none of shared, host, nobody")
+                forKey: .follows, in: values,
+                debugDescription: "\(word) is none of shared, host, interface, medium, nobody")
         }
         maximumActiveRequests = try values.decodeIfPresent(Int.self, forKey: .maximumActiveRequests)
         maximumRequestsPerHost = try values.decodeIfPresent(Int.self, forKey: .maximumRequestsPerHost)
@@ -94,6 +124,13 @@ extension RequestQueue.Settings: Codable {
         case .host(let name):
             try values.encode("host", forKey: .follows)
             try values.encode(name, forKey: .host)
+        case .requiring(let network):
+            if case .medium = network {
+                try values.encode("medium", forKey: .follows)
+            } else {
+                try values.encode("interface", forKey: .follows)
+            }
+            try values.encode(network.description, forKey: .host)
         case .provider(let provider):
             throw EncodingError.invalidValue(
                 provider,

@@ -198,7 +198,7 @@ final class RequestScheduler {
         guard task.state != .completed else { return finished(task) }
         do throws(SessionError) {
             let engine = try scheduled.transport.engine(
-                rescues: settings.rescue == .automatic, detour: detour.current)
+                rescues: settings.rescues, detour: detour.current)
             let executor = RequestExecutor(task, engine: engine, delegate: self)
             tasks.started(ticket, executor)
             executor.start()
@@ -311,12 +311,12 @@ final class RequestScheduler {
     func apply(_ new: RequestQueue.Settings) {
         let old = settings
         adopt(new)
-        for transport in transports { transport.setRescues(new.rescue == .automatic) }
-        if new.rescue != .automatic { detour.end() }
+        for transport in transports { transport.setRescues(new.rescues) }
+        if !new.rescues { detour.end() }
         if old.waitsForClock, !new.waitsForClock { clockWasSet() }
         if network.isFollowing, !new.follows.isSame(as: old.follows) {
             facts = .unknown
-            apply(gate.sourceChanged())
+            apply(gate.sourceChanged(isRequired: new.follows.isRequired))
             network.follow(new.follows)
         }
         apply(gate.rescuePolicyChanged(new.rescue, at: Reactor.now))

@@ -75,7 +75,14 @@ struct Get: ParsableCommand {
         let manager = URLSessionManager(
             configuration: connection.configuration, securityPolicy: connection.policy,
             responseSerializer: HTTPResponseSerializer())
-        GetNetwork.follow(request.url, manager.queue)
+        do throws(SessionError) {
+            try GetNetwork.follow(request.url, manager.queue, via: connection.via)
+        } catch {
+            var report = GetReport(url: url)
+            report.fail(error)
+            try notify(report)
+            throw error.exitCode
+        }
         let meter = GetMeter()
         manager.interceptor = connection.retryCount == 0 ? nil : GetRetries(connection.retryCount, meter)
         let transfer = GetTransfer(

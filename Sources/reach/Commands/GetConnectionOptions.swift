@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import FoundationEssentials
+import Reachability
 import SessionManager
 
 /// The options for reaching and trusting the server.
@@ -81,6 +82,14 @@ struct GetConnectionOptions: ParsableArguments {
             "Go through this proxy: http://host:port, socks5h://host:port; '' for none, whatever the environment says.",
             valueName: "proxy"))
     var proxy: String?
+
+    @Option(
+        name: .customLong("via"),
+        help: ArgumentHelp(
+            "Go over this interface alone, or the best one of a medium (wifi, wired, cellular).",
+            valueName: "network"),
+        transform: Value.network)
+    var via: NetworkRequirement?
 
     /// The longest silence of the server: the whole transfer's limit, zero for ever; nil for the default.
     var longestSilence: Duration? { maximumTime.flatMap { $0 == .zero || $0 > .seconds(60) ? $0 : nil } }

@@ -37,9 +37,13 @@ struct GetStatus: Equatable {
 /// The source of the network's status for `reach get`.
 enum GetNetwork {
     /// Makes a queue follow the network of a transfer.
-    static func follow(_ url: URL, _ queue: RequestQueue) {
+    ///
+    /// - Throws: that the required network has no path at the start.
+    static func follow(
+        _ url: URL, _ queue: RequestQueue, via network: NetworkRequirement?
+    ) throws(SessionError) {
         var settings = queue.settings
-        settings.follows = source(for: url)
+        settings.follows = try source(for: url, network)
         // A single transfer has no crowd behind it, and one that started too early is continued.
         settings.settleTime = .milliseconds(20)
         queue.settings = settings
@@ -47,18 +51,26 @@ enum GetNetwork {
 
     /// The network to follow; none if there is none at the start, so that a script learns of it at once; a
     /// transfer that has begun waits.
-    private static func source(for url: URL) -> NetworkSource {
+    private static func source(
+        for url: URL, _ network: NetworkRequirement?
+    ) throws(SessionError) -> NetworkSource {
         let host = url.host() ?? ""
         let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
         let address = IPAddress(bare)
         if address?.isLoopback == true || bare == "localhost" { return .nobody }
+        var configuration = ReachabilityConfiguration()
+        configuration.requirement = network
         // An address may be on a network without a default route. A name may be looked up by the proxy.
-        let manager = address == nil ? ReachabilityManager() : ReachabilityManager(hostName: bare)
+        let manager =
+            address == nil
+            ? ReachabilityManager(configuration: configuration)
+            : ReachabilityManager(hostName: bare, configuration: configuration)
         manager.startMonitoring()
-        guard manager.isReachable || manager.path.alternative != nil else {
-            manager.stopMonitoring()
-            return .nobody
-        }
-        return .provider(manager)
+        let path = manager.path
+        if manager.isReachable || path.alternative != nil { return .provider(manager) }
+        manager.stopMonitoring()
+        guard network != nil else { return .nobody }
+        throw SessionError(
+            .notConnectedToInternet, "there is no network: \(path.reason.sentence)", failingURL: url)
     }
 }

@@ -23,6 +23,8 @@ struct Status: ParsableCommand {
     @Flag(name: .customLong("all"), help: "Print also the virtual links without a path.")
     var showsAll = false
 
+    func validate() throws { try subject.validate(probe) }
+
     func run() throws {
         // Before any thread starts: threads inherit the handling of signals.
         let waiter = probe.url == nil ? nil : try MainThreadWaiter.begin(forTask: true, orExit: .unavailable)
@@ -32,6 +34,7 @@ struct Status: ParsableCommand {
             report = Report(
                 status: found.status, path: found.path, links: found.links, host: subject.host?.text,
                 steps: explains ? found.steps : nil)
+            report.via = subject.via
             if output.json { report.since = subject.since(report) }
         } catch {
             let code = complain(error)
@@ -74,6 +77,8 @@ struct Status: ParsableCommand {
     private func unknown(_ error: ReachabilityError) -> Report {
         var path = ReachabilityPath()
         path.reason = ReachabilityReason(.kernelRefused, sentence: error.description)
-        return Report(status: .unknown, path: path, links: [], host: subject.host?.text)
+        var report = Report(status: .unknown, path: path, links: [], host: subject.host?.text)
+        report.via = subject.via
+        return report
     }
 }

@@ -84,6 +84,10 @@ struct Wait: ParsableCommand {
     }
 
     func validate() throws {
+        try subject.validate(probe)
+        if subject.via != nil, !interfaces.isEmpty {
+            throw ValidationError("--via and --interface exclude each other.")
+        }
         if needsAny, needsAll { throw ValidationError("--any and --all exclude each other.") }
         if let conflict = condition.conflict(limits) { throw ValidationError(conflict.sentence) }
         if (goal == .internet) != (probe.url != nil) {
@@ -98,7 +102,7 @@ struct Wait: ParsableCommand {
 
     func run() throws {
         let waiter = try MainThreadWaiter.begin(orExit: .cannotMonitor)
-        let watch = ConditionWatcher(condition, limits, host: subject.host?.text, waiter: waiter)
+        let watch = ConditionWatcher(condition, limits, subject, waiter: waiter)
         let configuration = subject.configuration()
         // Observers hear of changes of the path in use only; a link's own path may come and go without one.
         var recorder: (@Sendable (RecordedItem) -> Void)?

@@ -30,13 +30,15 @@ struct Watch: ParsableCommand {
         transform: Value.seconds)
     var timeout: Duration?
 
+    func validate() throws { try subject.validate(probe) }
+
     func run() throws {
         let waiter = try MainThreadWaiter.begin(orExit: .cannotMonitor)
         // Lines for people show the links once; evaluating them with every change would delay the lines.
         let configuration = subject.configuration(reportsLinks: output.json)
         let printer = UpdatePrinter(
             lines: ReportLines(
-                format: output.json ? .json : .text(output.style), host: subject.host?.text,
+                format: output.json ? .json : .text(output.style), host: subject.host?.text, via: subject.via,
                 lossGrace: configuration.timing.lossGrace, statusOnly: statusOnly,
                 firstLinks: output.json ? [] : linksNow(), isPresent: InterfaceName.exists,
                 since: { [subject] in subject.since($0) }),

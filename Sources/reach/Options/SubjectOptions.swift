@@ -14,6 +14,14 @@ struct SubjectOptions: ParsableArguments {
         transform: HostText.init)
     var host: HostText?
 
+    @Option(
+        name: .customLong("via"),
+        help: ArgumentHelp(
+            "Ask about this interface, or the best one of a medium (wifi, wired, cellular), preferred by the kernel or not.",
+            valueName: "network"),
+        transform: Value.network)
+    var via: NetworkRequirement?
+
     @Flag(name: .customShort("4"), help: "Only IPv4.")
     var onlyIPv4 = false
 
@@ -55,6 +63,12 @@ struct SubjectOptions: ParsableArguments {
         }
     }
 
+    /// Refuses a probe that would be about another path.
+    func validate(_ probe: ProbeOptions) throws {
+        guard via != nil, probe.url != nil else { return }
+        throw ValidationError("--via and --probe exclude each other: --probe alone asks over every uplink.")
+    }
+
     private var family: IPAddress.Family? { onlyIPv4 ? .ipv4 : onlyIPv6 ? .ipv6 : nil }
 
     /// The configuration for these options.
@@ -66,13 +80,16 @@ struct SubjectOptions: ParsableArguments {
         if let port { configuration.port = port }
         for (name, metered) in metered { configuration.metered[name] = metered }
         configuration.constrainedInterfaces = Set(constrained)
+        configuration.requirement = via
         configuration.reportsLinks = reportsLinks
         return configuration
     }
 
     /// Since when the status of `report` holds, if a service of the general path has seen it begin.
     func since(_ report: Report) -> WallTime? {
-        guard host == nil, family == nil, mark == nil, user == nil, port == nil else { return nil }
+        guard host == nil, via == nil, family == nil, mark == nil, user == nil, port == nil else {
+            return nil
+        }
         let path = ServicePaths.socketHere
         return path.isEmpty ? nil : StatusQuery.since(report, at: path)
     }

@@ -80,6 +80,13 @@ enum Value {
         return (try interface(name), metered)
     }
 
+    /// An interface, or a medium by its word.
+    static func network(_ text: String) throws -> NetworkRequirement {
+        let network = NetworkRequirement(text)
+        if case .interface(let name) = network { _ = try interface(name) }
+        return network
+    }
+
     /// A shell pattern of interface names.
     static func interfacePattern(_ text: String) throws -> InterfacePattern {
         guard let pattern = InterfacePattern(text) else {

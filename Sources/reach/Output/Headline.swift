@@ -16,7 +16,7 @@ struct Headline {
 
     init(_ report: Report) {
         let path = report.path
-        let host = report.host.map { "\($0): " } ?? ""
+        let host = report.subject.map { "\($0): " } ?? ""
         switch report.status {
         case .wifi, .wired:
             guard path.isOnline else {
@@ -100,4 +100,12 @@ struct Headline {
 
     /// The line for a log, without a mark.
     var words: [Style.Piece] { [(word, tone), ("  " + text, .plain)] }
+}
+
+extension Report {
+    /// "example.com via wwan0": what the report is about; nil for anywhere over the kernel's choice.
+    var subject: String? {
+        let via = via.map { "via \($0)" }
+        return host.map { host in via.map { "\(host) \($0)" } ?? host } ?? via
+    }
 }

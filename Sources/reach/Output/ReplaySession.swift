@@ -53,7 +53,8 @@ struct ReplaySession: ~Copyable {
         // Without links a recording does not show which exist.
         let anyInterface: @Sendable (String) -> Bool = { _ in true }
         return ReportLines(
-            format: format, host: header.host, lossGrace: header.configuration.timing.lossGrace,
+            format: format, host: header.host, via: header.configuration.requirement,
+            lossGrace: header.configuration.timing.lossGrace,
             statusOnly: statusOnly, isPresent: header.configuration.reportsLinks ? nil : anyInterface)
     }
 }

@@ -15,6 +15,7 @@ struct ReportLines: ~Copyable, Sendable {
 
     private let format: Format
     private let host: String?
+    private let via: NetworkRequirement?
     private let statusOnly: Bool
     private let firstLinks: [LinkReport]
     private var age = StatusAge()
@@ -33,7 +34,8 @@ struct ReportLines: ~Copyable, Sendable {
     ///   - isPresent: whether an interface of that name exists; nil if updates have the links.
     ///   - since: since when the status of a first report holds; called only if that is printed.
     init(
-        format: Format, host: String?, lossGrace: Duration, statusOnly: Bool, firstLinks: [LinkReport] = [],
+        format: Format, host: String?, via: NetworkRequirement? = nil, lossGrace: Duration, statusOnly: Bool,
+        firstLinks: [LinkReport] = [],
         isPresent: (@Sendable (String) -> Bool)? = nil,
         since: @escaping @Sendable (Report) -> WallTime? = { _ in nil }
     ) {
@@ -41,6 +43,7 @@ struct ReportLines: ~Copyable, Sendable {
         self.firstLinks = firstLinks
         self.format = format
         self.host = host
+        self.via = via
         self.statusOnly = statusOnly
         log = ChangeLog(lossGrace: lossGrace, isPresent: isPresent)
     }
@@ -54,13 +57,11 @@ struct ReportLines: ~Copyable, Sendable {
         switch format {
         case .json:
             if update.event != .path { age.observe(update, at: wall()) }
-            if update.event == .initial { age.start(since(Report(update, since: nil, host: host))) }
-            var report = Report(update, since: age.since, host: host)
-            report.add(findings)
+            if update.event == .initial { age.start(since(report(update, since: nil))) }
+            var report = report(update, since: age.since)
             ReportJSON.write(report, to: &line, knowing: &links)
         case .text(let style):
-            var report = Report(update, since: nil, host: host)
-            report.add(findings)
+            var report = report(update, since: nil)
             if update.event == .initial {
                 if report.links.isEmpty { report.links = firstLinks }
                 line.append(StatusView.text(report, style))
@@ -71,6 +72,13 @@ struct ReportLines: ~Copyable, Sendable {
                 line.append("\n")
             }
         }
+    }
+
+    private func report(_ update: ReachabilityUpdate, since: WallTime?) -> Report {
+        var report = Report(update, since: since, host: host)
+        report.via = via
+        report.add(findings)
+        return report
     }
 
     /// Stores a printed update, for a later line about the internet.
@@ -94,13 +102,11 @@ struct ReportLines: ~Copyable, Sendable {
         guard let last, !statusOnly, isOfPath || !changed.isEmpty else { return }
         switch format {
         case .json:
-            var report = Report(last, since: age.since, host: host)
-            report.add(findings)
+            var report = report(last, since: age.since)
             report.change = Report.Change(event: .path, previous: last.status, isInternet: true)
             ReportJSON.write(report, to: &line)
         case .text(let style):
-            var report = Report(last, since: nil, host: host)
-            report.add(findings)
+            var report = report(last, since: nil)
             report.boot = boot
             let words: [Style.Piece]
             if isOfPath {

@@ -10,7 +10,7 @@ enum UnmetView {
     static func text(
         _ report: Report, _ condition: WaitCondition, stable: Duration, waited: Duration, _ style: Style
     ) -> String {
-        let host = report.host.map { "\($0) " } ?? ""
+        let host = report.subject.map { "\($0) " } ?? ""
         let holds = stable > .zero ? " for \(seconds(stable)) on end" : ""
         let found = instead(report, condition.goal)
         let sentence = "\(host)not \(condition.words)\(holds) after \(seconds(waited)): \(found)"
@@ -21,7 +21,7 @@ enum UnmetView {
     static func text(
         _ report: Report, _ condition: WaitCondition, withoutCarrier limits: WaitLimits, _ style: Style
     ) -> String {
-        let host = report.host.map { "\($0) " } ?? ""
+        let host = report.subject.map { "\($0) " } ?? ""
         return text(
             "\(host)not \(condition.words): \(condition.withoutCarrier(limits))", report, condition, style)
     }

@@ -23,11 +23,15 @@ final class ConditionWatcher: Sendable {
 
     /// What a name or address is asked for; nil for anywhere.
     private let host: String?
+    private let via: NetworkRequirement?
     private let state: Mutex<State>
     private let waiter: MainThreadWaiter
 
-    init(_ condition: WaitCondition, _ limits: WaitLimits, host: String?, waiter: MainThreadWaiter) {
-        self.host = host
+    init(
+        _ condition: WaitCondition, _ limits: WaitLimits, _ subject: SubjectOptions, waiter: MainThreadWaiter
+    ) {
+        host = subject.host?.text
+        via = subject.via
         self.waiter = waiter
         state = Mutex(State(machine: WaitStateMachine(condition, limits, at: Clock.monotonic)))
     }
@@ -38,7 +42,8 @@ final class ConditionWatcher: Sendable {
     }
 
     func observe(status: ReachabilityStatus, path: ReachabilityPath, links: [LinkReport]) {
-        let report = Report(status: status, path: path, links: links, host: host)
+        var report = Report(status: status, path: path, links: links, host: host)
+        report.via = via
         state.withLock { $0.observe(report) }
     }
 

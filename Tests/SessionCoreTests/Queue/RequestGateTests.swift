@@ -6,10 +6,10 @@ import Testing
 /// Draws a gate along a line of marbles, a step of 50 ms each.
 ///
 /// In: `e` a wire carries the path, `w` Wi-Fi, `c` a modem, `x` nothing, `r` nothing but an alternative, `v`
-/// one that is known to be Wi-Fi without a price, `?` unknown, `p` the user pauses, `g` lets it go on,
-/// `k` a certificate shows a wrong clock, `s` the clock was set, `-` nothing happens. Out, for one demand:
-/// `O` open, `B` open and bound, `n` held by the network, `s` settling, `c` by a condition, `i` by the
-/// internet, `t` by the clock, `u` by the user, `2` by the user and the network.
+/// one that is known to be Wi-Fi without a price, `m` a modem that is asked for, `l` none of those, `?` unknown,
+/// `p` the user pauses, `g` lets it go on, `k` a certificate shows a wrong clock, `s` the clock was set, `-`
+/// nothing happens. Out, for one demand: `O` open, `B` open and bound, `n` held by the network, `s` settling,
+/// `c` by a condition, `i` by the internet, `t` by the clock, `u` by the user, `2` by the user and the network.
 private struct GateMarbles {
     var demand = NetworkDemand.anyPath
     var rescue = RescuePolicy.automatic
@@ -52,10 +52,12 @@ private struct GateMarbles {
     }
 
     private func facts(_ letter: Character) -> NetworkFacts {
-        var facts = NetworkFacts(letter == "?" ? .unknown : "xrv".contains(letter) ? .offline : .online)
+        var facts = NetworkFacts(letter == "?" ? .unknown : "xrvl".contains(letter) ? .offline : .online)
         facts.isWiFi = letter == "w"
         facts.isWired = letter == "e"
-        facts.isExpensive = letter == "c"
+        facts.isExpensive = letter == "c" || letter == "m"
+        facts.isRequired = letter == "l" || letter == "m"
+        facts.interface = letter == "m" ? "wwan0" : nil
         facts.alternative = letter == "r" || letter == "v" ? "wlan0" : nil
         facts.isAlternativeWiFi = letter == "v"
         facts.isAlternativeExpensive = letter != "v"
@@ -193,6 +195,19 @@ private struct GateMarbles {
         #expect(gate("ev-e", NetworkDemand(.any, avoidsExpense: true)) == "OBBO")
         // It has to last as well when it comes later than the loss.
         #expect(gate("exr--") == "OnssB")
+    }
+
+    @Test("UPL-140 a network that is asked for: bound while it has a path, held without, whatever the rescue")
+    func required() {
+        for rescue in [RescuePolicy.automatic, .never, .always(interface: "wlan0")] {
+            #expect(gate("ml-m---", .anyPath, rescue) == "BnnssBB")
+        }
+        #expect(gate("ml-m---", NetworkDemand(.any, avoidsExpense: true)) == "cnnsscc")
+        #expect(gate("ml-m---", .nothing) == "BOOBBBB")
+        var gate = RequestGateStateMachine()
+        // Nothing leaves before the first report.
+        #expect(gate.sourceChanged(isRequired: true).closed.contains(.anyPath))
+        #expect(gate.rescuePolicyChanged(.automatic, at: 0).opened.isEmpty)
     }
 
     @Test func anotherSourceBeginsAnew() {
