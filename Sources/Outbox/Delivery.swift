@@ -14,6 +14,8 @@ struct Delivery: Sendable {
     let paths: OutboxPaths
     /// Whether the server may have received the request before.
     let isRepeated: Bool
+    /// The interface to bind to; nil for the kernel's choice.
+    let uplink: String?
     /// Receives the manager's task.
     let transfer: InFlightDelivery.Transfer
 
@@ -107,6 +109,7 @@ struct Delivery: Sendable {
                 pending.timeout.map { .milliseconds($0) } ?? configuration.timeout,
                 unanswered: pending.unanswered)
             request.options.timeouts.connect = AnswerPatience.connecting(request.options.timeoutInterval)
+            request.options.interface = uplink
             request.options.cachePolicy = .reloadIgnoringLocalCacheData
             // The status decides; only the beginning of the content is stored.
             request.options.maximumContentLength = Int64(
@@ -166,4 +169,6 @@ struct InFlightDelivery: Sendable {
     let transfer: Transfer
     /// Whether it is sent without TLS.
     let isPlain: Bool
+    /// The interface that it is bound to; nil for the kernel's choice.
+    let uplink: String?
 }

@@ -7,12 +7,12 @@ import Storage
 // Outcomes of deliveries, and starting and stopping delivery.
 extension OutboxEngine {
     func completed(_ outcome: DeliveryOutcome?, _ pending: PendingDelivery) {
-        inFlight[pending.id] = nil
+        let uplink = inFlight.removeValue(forKey: pending.id)?.uplink
         clockHolds(pending, false)
         if var outcome {
             outcome.origin = pending.origin
             if PlainHolds.isPlain(pending.origin) {
-                outcome.verdict = PlainHolds.doubt(outcome.verdict, internet)
+                outcome.verdict = PlainHolds.doubt(outcome.verdict, internet, over: uplink)
             }
             outcomes.append(outcome)
         } else {

@@ -27,7 +27,7 @@ final class OutboxEngine {
     /// The origins that refuse everything.
     var refusals: OriginRefusals
     /// The probe's result; nil without a probe.
-    private(set) var internet: InternetState?
+    private(set) var internet: InternetFindings?
     /// The newest entry when the delivery began; another process may have sent it and older ones before.
     var lastOfOthers = OutboxID(rawValue: 0)
     private var health = StorageHealth()
@@ -99,11 +99,17 @@ final class OutboxEngine {
         guard !held.isEmpty else { return }
         do throws(OutboxError) {
             for (id, delivery) in held {
-                let waits = machine.isPaused || delivery.isPlain && PlainHolds.holds(internet)
+                let waits = machine.isPaused || delivery.isPlain && !isRight(delivery.uplink)
                 let stays = waits ? false : try isWaiting(id)
                 if !stays { delivery.work.cancel() }
             }
         } catch { report(error, .reading) }
+    }
+
+    /// Whether what goes without TLS still leaves by this uplink; nil for the path in use.
+    private func isRight(_ uplink: String?) -> Bool {
+        guard PlainHolds.mayNotUsePath(internet) else { return true }
+        return uplink != nil && uplink == PlainHolds.uplink(internet)
     }
 
     private func isWaiting(_ id: OutboxID) throws(OutboxError) -> Bool {
@@ -159,12 +165,19 @@ final class OutboxEngine {
         let room = machine.room(condition)
         guard room > 0, let manager else { return 0 }
         let (hosts, limit) = (machine.fullHosts(condition), room + machine.busyLanes(condition))
-        let (closed, holdsPlain) = (refusals.closed(at: now), PlainHolds.holds(internet))
-        let deliveries = try file.read { (database) throws(StorageError) in
-            try OutboxTables(database).ready(
-                condition, now: now, horizon: configuration.retries.horizon, exceptHosts: hosts,
-                exceptOrigins: closed, holdsPlain: holdsPlain, limit: limit)
-        }
+        let (refused, holdsPlain) = (refusals.closed(at: now), PlainHolds.holds(internet, condition))
+        var (local, deliveries): (Set<String>, [PendingDelivery]) = ([], [])
+        repeat {
+            deliveries = try file.read { [local] (database) throws(StorageError) in
+                try OutboxTables(database).ready(
+                    condition, now: now, horizon: configuration.retries.horizon, exceptHosts: hosts,
+                    exceptOrigins: refused + local, holdsPlain: holdsPlain, limit: limit)
+            }
+            // What another uplink does not reach waits, and must not stand before the others.
+            let others = deliveries.filter { isPlainAndLocal($0) }.map(\.origin)
+            local.formUnion(others)
+            if others.isEmpty { break }
+        } while true
         var count = 0
         for pending in deliveries {
             guard refusals.isOpen(pending.origin, at: now),
@@ -177,24 +190,32 @@ final class OutboxEngine {
         return count
     }
 
+    private func isPlainAndLocal(_ pending: PendingDelivery) -> Bool {
+        PlainHolds.isPlain(pending.origin) && PlainHolds.mayNotUsePath(internet)
+            && !PlainHolds.isBehindEveryUplink(pending.host)
+    }
+
     private func send(_ pending: PendingDelivery, by manager: URLSessionManager) {
         let bound = LoopBound(self, to: reactor)
         let transfer = InFlightDelivery.Transfer { isHeld in
             bound.perform { $0.clockHolds(pending, isHeld) }
         }
+        let isPlain = PlainHolds.isPlain(pending.origin)
+        let uplink = isPlain ? PlainHolds.uplink(internet, pending.condition) : nil
         let delivery = Delivery(
             pending: pending, manager: manager, configuration: configuration, paths: file.paths,
-            isRepeated: pending.attempts > 0 || pending.id <= lastOfOthers, transfer: transfer)
+            isRepeated: pending.attempts > 0 || pending.id <= lastOfOthers, uplink: uplink, transfer: transfer
+        )
         let work = Task.detached(executorPreference: executor) {
             let outcome = await delivery.run()
             bound.perform { engine in engine.completed(outcome, pending) }
         }
         inFlight[pending.id] = InFlightDelivery(
-            work: work, transfer: transfer, isPlain: PlainHolds.isPlain(pending.origin))
+            work: work, transfer: transfer, isPlain: isPlain, uplink: uplink)
     }
 
-    /// Applies the probe's state; nil if there is no probe any more.
-    func follow(_ internet: InternetState?) {
+    /// Applies what the probe has found; nil if there is no probe any more.
+    func follow(_ internet: InternetFindings?) {
         guard !isClosed, internet != self.internet else { return }
         let former = PlainHolds.reason(self.internet)
         self.internet = internet

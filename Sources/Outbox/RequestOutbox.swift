@@ -190,17 +190,18 @@ public final class RequestOutbox: Sendable {
     /// Requests wait in the manager's queue while there is no suitable network; when it is back, requests
     /// that failed because of it are tried at once.
     ///
-    /// - Parameter probe: its state is followed: requests without TLS wait while it reports a sign-in page,
-    ///   or has no result yet. It has to be started, and is retained until the delivery ends.
+    /// - Parameter probe: its state is followed: requests without TLS wait while it reports a sign-in page or
+    ///   no path, or has no result yet, unless another uplink has internet, which takes those that want no kind
+    ///   of network and whose server is not in a private network. It has to be started, and is retained until the delivery ends.
     /// - Throws: ``OutboxError/Code/deliveredElsewhere`` if another process delivers.
     public func startDelivery(with manager: URLSessionManager, probe: InternetProbe? = nil) async throws {
-        if let probe { try await follow(probe.state) }
+        if let probe { try await follow(findings: probe.findings) }
         try await on { (engine) throws(OutboxError) in try engine.start(manager) }
         if let probe {
             let engine = engine
             // The observation retains the probe.
-            let observation = probe.observe { [probe] state in
-                withExtendedLifetime(probe) { engine.perform { $0.follow(state) } }
+            let observation = probe.observeFindings { [probe] findings in
+                withExtendedLifetime(probe) { engine.perform { $0.follow(findings) } }
             }
             replace(internet, with: observation)
         }
@@ -236,7 +237,12 @@ public final class RequestOutbox: Sendable {
 
     /// Applies the state of a probe; nil if there is no probe any more.
     package func follow(_ internet: InternetState?) async throws {
-        try await on { (engine) throws(OutboxError) in engine.follow(internet) }
+        try await follow(findings: internet.map { InternetFindings($0) })
+    }
+
+    /// The same with what was found behind each uplink.
+    package func follow(findings: InternetFindings?) async throws {
+        try await on { (engine) throws(OutboxError) in engine.follow(findings) }
     }
 
     /// Ends the delivery; returns when nothing is in flight any more and another process may take over.

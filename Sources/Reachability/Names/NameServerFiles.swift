@@ -5,28 +5,24 @@ import ReachabilityCore
 
 /// The name servers that a link has, as the files of the system say.
 package struct NameServerFiles: Sendable {
-    /// Where the files are: `/` but in a test.
-    private let root: String
-    /// More than any of the files has; longer ones are cut there.
-    private static let limit = 64 << 10
+    private let files: SystemFiles
 
-    package init(root: String = "") { self.root = root }
+    /// - Parameter root: Where the files are: empty for `/`; a folder in a test.
+    package init(root: String = "") { files = SystemFiles(root: root) }
 
     /// The servers to be asked over a link, the best first.
     ///
     /// Those that systemd-networkd has for the link; else those of resolv.conf(5); where that only names a
     /// server on this machine, those which systemd-resolved or NetworkManager forward to.
     package func servers(for interface: Int32) -> [IPAddress] {
-        let own = lines("/run/systemd/netif/links/\(interface)").flatMap { line in
-            line.hasPrefix("DNS=") ? line.dropFirst(4).split(separator: " ").map(String.init) : []
-        }
+        let own = files.link(interface).value("DNS")?.split(separator: " ").map(String.init) ?? []
         // networkd appends a port and a server name: 192.0.2.1:53#example.
         let named = own.compactMap { IPAddress(String($0.prefix { $0 != "#" })) }
         if !named.isEmpty { return named }
-        let files = [
+        let candidates = [
             "/etc/resolv.conf", "/run/systemd/resolve/resolv.conf", "/run/NetworkManager/no-stub-resolv.conf",
         ]
-        for file in files {
+        for file in candidates {
             let servers = nameservers(file)
             if !servers.isEmpty { return servers }
         }
@@ -35,29 +31,19 @@ package struct NameServerFiles: Sendable {
 
     /// Whether hosts(5) has a name, in lower case.
     package func hasHost(_ name: String) -> Bool {
-        lines("/etc/hosts").contains { line in
+        files.lines("/etc/hosts").contains { line in
             line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" }.dropFirst()
                 .contains { $0.lowercased() == name }
         }
     }
 
     private func nameservers(_ file: String) -> [IPAddress] {
-        lines(file).compactMap { line in
+        files.lines(file).compactMap { line in
             let words = line.split { $0 == " " || $0 == "\t" }
             guard words.count > 1, words[0] == "nameserver", let address = IPAddress(String(words[1])),
                 !address.isLoopback
             else { return nil }
             return address
         }
-    }
-
-    private func lines(_ path: String) -> [String] {
-        let file = open(root + path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard file >= 0 else { return [] }
-        defer { close(file) }
-        var bytes = [UInt8](repeating: 0, count: Self.limit)
-        let count = read(file, &bytes, Self.limit)
-        guard count > 0 else { return [] }
-        return String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n").map(String.init)
     }
 }

@@ -2,6 +2,7 @@
 
 package import ReachabilityCore
 package import ServiceCore
+import SessionCore
 package import Storage
 
 // Queries.
@@ -22,14 +23,14 @@ extension HistoryDatabase {
             "SELECT \(Self.columns) FROM changes WHERE run >= ? AND id >= ? ORDER BY id", start.values
         ) { Self.record($0) }
         return HistoryTimeline(
-            runs: try runs(since: from, from: start.run), records: records, from: from, to: to,
-            running: running)
+            runs: try runs(since: from, from: start.run), records: try records + lines(start), from: from,
+            to: to, running: running)
     }
 
     /// The newest spans of a period, in bounded memory: changes of the path below one status are skipped, and
     /// the time before the first span is a gap.
     ///
-    /// - Parameter limit: the most spans that are no gaps; 1 or more.
+    /// - Parameter limit: the most spans that are no gaps, and the most changes of the internet; 1 or more.
     package func timeline(newest limit: Int, from: WallTime, to: WallTime, running: Int64? = nil)
         throws(StorageError) -> HistoryTimeline
     {
@@ -48,8 +49,8 @@ extension HistoryDatabase {
             return true
         }
         return HistoryTimeline(
-            runs: try runs(since: from, from: records.first?.run ?? start.run), records: records, from: from,
-            to: to, running: running)
+            runs: try runs(since: from, from: start.run), records: try records + lines(start, newest: limit),
+            from: from, to: to, running: running)
     }
 
     /// The run that started last.
@@ -109,6 +110,21 @@ extension HistoryDatabase {
             SELECT \(Self.runColumns) FROM runs
             WHERE id >= ? AND (seen >= ? OR id = (SELECT max(id) FROM runs)) ORDER BY id LIMIT ?
             """, [.integer(first), .integer(since.nanoseconds), .integer(limit)], Self.run)
+    }
+
+    /// The internet's changes from a run on; none in a file that an older version keeps.
+    private func lines(_ start: Start, newest limit: Int = -1) throws(StorageError) -> [HistoryRecord] {
+        guard try database.integer("PRAGMA user_version") >= 3 else { return [] }
+        let newest = try database.all(
+            "SELECT id, run, wall, boot, interface, state, reason FROM lines WHERE run >= ? ORDER BY id DESC LIMIT ?",
+            [.integer(start.run), .integer(Int64(limit))]
+        ) { row in
+            HistoryRecord(
+                InternetState(rawValue: row.text(5)) ?? .unknown, behind: row.optionalText(4),
+                reason: row.text(6), id: row.int64(0), run: row.int64(1),
+                wall: WallTime(nanoseconds: row.int64(2)), boot: row.int64(3))
+        }
+        return newest.reversed()
     }
 
     // MARK: Rows

@@ -3,6 +3,7 @@
 import Glibc
 package import ReachabilityCore
 package import ServiceCore
+import SessionCore
 package import Storage
 
 /// The history's database; for one thread.
@@ -25,6 +26,12 @@ package final class HistoryDatabase {
             """,
             // Clocks are set, so age follows the order of writing, and no query uses the wall clock.
             "DROP INDEX changes_wall",
+            // What was found behind each uplink; without a name behind the path in use.
+            """
+            CREATE TABLE lines (
+                id INTEGER PRIMARY KEY AUTOINCREMENT, run INTEGER NOT NULL, wall INTEGER NOT NULL, boot INTEGER NOT NULL,
+                interface TEXT, state TEXT NOT NULL, reason TEXT NOT NULL)
+            """,
         ])
 
     let database: Database
@@ -89,6 +96,15 @@ package final class HistoryDatabase {
         guard let last = records.last else { return }
         try database.transaction { () throws(StorageError) in
             for record in records {
+                if let internet = record.internet {
+                    try database.run(
+                        "INSERT INTO lines (run, wall, boot, interface, state, reason) VALUES (?, ?, ?, ?, ?, ?)",
+                        [
+                            .integer(record.run), .integer(record.wall.nanoseconds), .integer(record.boot),
+                            SQLValue(record.interface), .text(internet.rawValue), .text(record.reason),
+                        ])
+                    continue
+                }
                 try database.run(
                     """
                     INSERT INTO changes
@@ -125,10 +141,30 @@ package final class HistoryDatabase {
                 """, [.integer(limit.nanoseconds)])
             try database.run(
                 "DELETE FROM changes WHERE id <= (SELECT max(id) FROM changes) - ?", [.integer(entries)])
+            try pruneLines(limit, entries)
             try database.run(
                 """
-                DELETE FROM runs WHERE id < (SELECT max(id) FROM runs) AND id NOT IN (SELECT DISTINCT run FROM changes)
+                DELETE FROM runs WHERE id < (SELECT max(id) FROM runs) AND id NOT IN (SELECT run FROM changes)
+                AND id NOT IN (SELECT run FROM lines)
                 """)
         }
+    }
+
+    /// The same for the internet: of each uplink the last change before the limit stays, if it is of the same
+    /// run as the first one after it.
+    private func pruneLines(_ limit: WallTime, _ entries: Int64) throws(StorageError) {
+        try database.run(
+            """
+            WITH first(id) AS (SELECT coalesce((
+                SELECT lines.id FROM lines CROSS JOIN runs ON runs.id = lines.run
+                WHERE lines.boot - runs.seen_boot + runs.seen >= ? ORDER BY lines.id LIMIT 1
+            ), 9223372036854775807))
+            DELETE FROM lines WHERE id < (SELECT id FROM first) AND id NOT IN (
+                SELECT max(id) FROM lines WHERE id < (SELECT id FROM first) AND run = coalesce(
+                    (SELECT run FROM lines WHERE id = (SELECT id FROM first)), (SELECT max(run) FROM lines))
+                GROUP BY interface)
+            """, [.integer(limit.nanoseconds)])
+        try database.run(
+            "DELETE FROM lines WHERE id <= (SELECT max(id) FROM lines) - ?", [.integer(entries)])
     }
 }

@@ -24,6 +24,7 @@ package final class HistoryService: ServiceComponent {
     private(set) var context: ServiceContext?
     private(set) var writer: LoopBound<HistoryWriter>?
     private var pending: [HistoryRecord] = []
+    private var internet = InternetHistory()
     /// The number of queries that wait for the disk.
     var queries = 0
     private var isWriting = false
@@ -47,7 +48,17 @@ package final class HistoryService: ServiceComponent {
     }
 
     package func statusChanged(_ change: CommittedChange) {
-        pending.append(HistoryRecord(change, run: 0, boot: clinux_boot_nanoseconds()))
+        add([HistoryRecord(change, run: 0, boot: clinux_boot_nanoseconds())])
+    }
+
+    package func internetChanged(_ change: CommittedChange) {
+        guard let context else { return }
+        add(internet.records(change, wall: context.wallClock(), boot: clinux_boot_nanoseconds()))
+    }
+
+    private func add(_ records: [HistoryRecord]) {
+        guard !records.isEmpty else { return }
+        pending += records
         dropOldest()
         if !isWriting { writePending() }
     }

@@ -35,8 +35,8 @@ final class HistoryWriter {
     private static let doubt: Int64 = 3_600_000_000_000
     /// Whether the file was found damaged in use.
     private var isSuspect = false
-    /// The last stored change: a run that begins later than the service begins with the current state.
-    private var last: HistoryRecord?
+    /// What holds now: a run that begins later than the service begins with it.
+    private var current: [HistoryRecord] = []
     /// Whether a change of this run was stored.
     private var hasBegun = false
 
@@ -72,17 +72,27 @@ final class HistoryWriter {
         } catch {
             return .unavailable(error.description)
         }
-        let periods = timeline.spans.compactMap { span in
-            span.record.map { record in
-                JSONValue.object([
-                    "status": .string(record.status.description), "since": .string(span.from.text),
-                    "until": span.to == to ? .null : .string(span.to.text),
-                    "interface": record.interface.map { .string($0) } ?? .null,
-                    "reason": .string(record.reason),
-                ])
+        let lines = timeline.lines.flatMap { Self.periods($0.timeline) }
+        return VarlinkReply([
+            "periods": .array(Self.periods(timeline).suffix(limit)), "lines": .array(lines.suffix(limit)),
+        ])
+    }
+
+    private static func periods(_ timeline: HistoryTimeline) -> [JSONValue] {
+        timeline.spans.compactMap { span in
+            guard let record = span.record else { return nil }
+            var period: [String: JSONValue] = [
+                "since": .string(span.from.text),
+                "until": span.to == timeline.to ? .null : .string(span.to.text),
+                "interface": record.interface.map { .string($0) } ?? .null, "reason": .string(record.reason),
+            ]
+            if let internet = record.internet {
+                period["internet"] = .string(internet.rawValue)
+            } else {
+                period["status"] = .string(record.status.description)
             }
+            return .object(period)
         }
-        return VarlinkReply(["periods": .array(periods.suffix(limit))])
     }
 
     private func store(
@@ -90,13 +100,20 @@ final class HistoryWriter {
     ) throws(StorageError) {
         let database = try open(at: records.first?.wall ?? wall, boot: records.first?.boot ?? boot, &outcome)
         try database.append(
-            (hasBegun ? records : [last].compactMap(\.self) + records).map { record in
+            (hasBegun ? records : current + records).map { record in
                 var record = record
                 record.run = run
                 return record
             })
         outcome.hasStored = true
-        (hasBegun, last) = (true, records.last ?? last)
+        hasBegun = true
+        for record in records {
+            current.removeAll {
+                ($0.internet == nil) == (record.internet == nil)
+                    && (record.internet == nil || $0.interface == record.interface)
+            }
+            if record.internet != .unknown { current.append(record) }
+        }
         if records.isEmpty || isEnd { try database.beat(run, at: wall, boot: boot, isEnd: isEnd) }
         sincePrune += records.count
         if let doubtEnd, boot >= doubtEnd { (self.doubtEnd, sincePrune) = (nil, Self.pruneInterval) }

@@ -21,8 +21,8 @@ struct DeliveryStart: Sendable {
     let manager: URLSessionManager?
     let directory: StateDirectory
     let configuration: OutboxConfiguration
-    /// The probe's state; nil without a probe.
-    let internet: InternetState?
+    /// What the probe has found; nil without a probe.
+    let internet: InternetFindings?
     let monitor: ReachabilityManager
     let service: LoopBound<OutboxService>
 
@@ -31,7 +31,7 @@ struct DeliveryStart: Sendable {
         let outbox = try await outbox()
         let manager = manager ?? made()
         // Before the start, so that requests which have to wait are not sent.
-        try await outbox.follow(internet)
+        try await outbox.follow(findings: internet)
         var problem: String?
         do { try await outbox.startDelivery(with: manager) } catch { problem = "\(error)" }
         // For processes that store requests without the service; with a full disk the next start does it.

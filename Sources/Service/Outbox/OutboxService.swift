@@ -27,8 +27,8 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
     typealias Answer = LoopCallback<VarlinkReply>
 
     private let configuration: OutboxConfiguration
-    /// The probe's state; nil without a probe.
-    private var internet: InternetState?
+    /// What the probe has found; nil without a probe.
+    private var internet: InternetFindings?
     /// The outcomes of deliveries since the start.
     private(set) var transfers = ServiceMetrics.Transfers()
     /// The thread for calls to the outbox; the runtime's own pool, once used, wakes up every second.
@@ -68,7 +68,7 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
         pauses: Backoff = Backoff(first: .seconds(1), limit: .seconds(60))
     ) {
         configuration = OutboxConfiguration(settings)
-        internet = isProbed ? .unknown : nil
+        internet = isProbed ? InternetFindings() : nil
         self.pauses = pauses
     }
 
@@ -120,13 +120,13 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
     }
 
     package func internetChanged(_ change: CommittedChange) {
-        internet = change.internet
+        internet = change.internet.map { InternetFindings($0, uplinks: change.uplinks) }
         guard case .open(let outbox) = phase else { return }
         follow(outbox)
     }
 
     private func follow(_ outbox: RequestOutbox) {
-        Task(executorPreference: executor) { [internet] in try? await outbox.follow(internet) }
+        Task(executorPreference: executor) { [internet] in try? await outbox.follow(findings: internet) }
     }
 
     package func reload(_ configuration: ServiceConfiguration) {

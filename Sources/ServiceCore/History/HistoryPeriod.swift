@@ -3,9 +3,12 @@
 package import ReachabilityCore
 package import SessionCore
 
-/// A period of one status, as `GetHistory` returns it.
+/// A period of one status, or of one state of the internet, as `GetHistory` returns it.
 package struct HistoryPeriod: Sendable, Equatable {
+    /// Unknown for a state of the internet.
     package var status: ReachabilityStatus
+    /// Nil for a status.
+    package var internet: InternetState?
     package var since: WallTime
     /// Nil for the current period.
     package var until: WallTime?
@@ -14,10 +17,11 @@ package struct HistoryPeriod: Sendable, Equatable {
 
     /// Nil for other JSON.
     package init?(_ json: JSONValue) {
-        guard let since = json["since"]?.string.flatMap({ WallTime($0) }),
-            let status = json["status"]?.string.flatMap({ ReachabilityStatus($0) })
+        internet = json["internet"]?.string.flatMap { InternetState(rawValue: $0) }
+        let status = json["status"]?.string.flatMap { ReachabilityStatus($0) }
+        guard let since = json["since"]?.string.flatMap({ WallTime($0) }), status != nil || internet != nil
         else { return nil }
-        self.status = status
+        self.status = status ?? .unknown
         self.since = since
         until = json["until"]?.string.flatMap { WallTime($0) }
         interface = json["interface"]?.string
@@ -26,7 +30,8 @@ package struct HistoryPeriod: Sendable, Equatable {
 }
 
 extension HistoryTimeline {
-    /// Builds a time line from a service's reply, whose periods are in order, without overlap.
+    /// Builds a time line from a service's reply, whose periods are in order, without overlap: those of the
+    /// status, and those of each line.
     package init(periods: [HistoryPeriod], from: WallTime, to: WallTime) {
         // Each period as a run of its own, so that the time between two is a gap.
         var runs: [HistoryRun] = []
@@ -40,7 +45,7 @@ extension HistoryTimeline {
                 HistoryRecord(
                     id: number, run: number, wall: period.since, boot: period.since.nanoseconds,
                     status: period.status, isOnline: period.status.isReachable, interface: period.interface,
-                    reason: period.reason, code: ""))
+                    reason: period.reason, code: "", internet: period.internet))
         }
         self.init(runs: runs, records: records, from: from, to: to)
     }

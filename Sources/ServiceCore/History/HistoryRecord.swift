@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ReachabilityCore
+package import SessionCore
 
 /// A committed change as the history stores it.
 package struct HistoryRecord: Sendable, Equatable {
@@ -23,11 +24,14 @@ package struct HistoryRecord: Sendable, Equatable {
     package var reason: String
     /// The reason's code for programs.
     package var code: String
+    /// What was found behind the uplink ``interface``, or behind the path in use where that is nil; nil for a
+    /// change of status or path.
+    package var internet: InternetState?
 
     package init(
         id: Int64 = 0, run: Int64, wall: WallTime, boot: Int64, isStatus: Bool = true,
         status: ReachabilityStatus, isOnline: Bool, interface: String? = nil, medium: String? = nil,
-        generation: UInt64 = 1, reason: String, code: String
+        generation: UInt64 = 1, reason: String, code: String, internet: InternetState? = nil
     ) {
         self.id = id
         self.run = run
@@ -41,6 +45,17 @@ package struct HistoryRecord: Sendable, Equatable {
         self.generation = generation
         self.reason = reason
         self.code = code
+        self.internet = internet
+    }
+
+    /// The record of what was found behind an uplink, or behind the path in use: nil.
+    package init(
+        _ internet: InternetState, behind interface: String?, reason: String, id: Int64 = 0, run: Int64 = 0,
+        wall: WallTime, boot: Int64
+    ) {
+        self.init(
+            id: id, run: run, wall: wall, boot: boot, isStatus: false, status: .unknown,
+            isOnline: internet == .full, interface: interface, reason: reason, code: "", internet: internet)
     }
 
     /// The record of a change.

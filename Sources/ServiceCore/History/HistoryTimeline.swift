@@ -26,6 +26,9 @@ package struct HistoryTimeline: Sendable, Equatable {
     package private(set) var spans: [HistorySpan] = []
     /// All changes in the requested time, at the time of the corrected clock.
     package private(set) var changes: [HistoryRecord] = []
+    /// The internet behind the path in use and behind each uplink, over the same time; empty where no server
+    /// was asked.
+    package private(set) var lines: [HistoryLine] = []
     package let from: WallTime
     package let to: WallTime
 
@@ -40,6 +43,19 @@ package struct HistoryTimeline: Sendable, Equatable {
     ///   - running: the current run, whose last state lasts until `to`.
     package init(
         runs: [HistoryRun], records: [HistoryRecord], from: WallTime, to: WallTime, running: Int64? = nil
+    ) {
+        self.init(runs, records.filter { $0.internet == nil }, from, to, running)
+        let found = Dictionary(grouping: records.filter { $0.internet != nil }) { $0.interface ?? "" }
+        for name in found.keys.sorted() {
+            let timeline = HistoryTimeline(runs, found[name] ?? [], from, to, running)
+            if timeline.spans.contains(where: { $0.state != .gap }) {
+                lines.append(HistoryLine(interface: name.isEmpty ? nil : name, timeline: timeline))
+            }
+        }
+    }
+
+    private init(
+        _ runs: [HistoryRun], _ records: [HistoryRecord], _ from: WallTime, _ to: WallTime, _ running: Int64?
     ) {
         self.from = from
         self.to = to
@@ -65,19 +81,11 @@ package struct HistoryTimeline: Sendable, Equatable {
                 let (low, high) = (max(begin, end), min(next, to))
                 guard low < high else { continue }
                 if low > end { append(HistorySpan(from: end, to: low, state: .gap)) }
-                append(HistorySpan(from: low, to: high, state: Self.state(record.status), record: record))
+                append(HistorySpan(from: low, to: high, state: record.state, record: record))
                 end = high
             }
         }
         if end < to { append(HistorySpan(from: end, to: to, state: .gap)) }
-    }
-
-    private static func state(_ status: ReachabilityStatus) -> HistorySpan.State {
-        switch status {
-        case .wifi, .wired: .reachable
-        case .unreachable: .unreachable
-        case .unknown: .unknown
-        }
     }
 
     /// Adds a span; an equal one extends the span before.

@@ -65,6 +65,15 @@ package enum ServiceInterface {
           reason: string
         )
 
+        # The same for the state of the internet behind an uplink, or behind the path in use: without an interface.
+        type LinePeriod (
+          internet: string,
+          since: string,
+          until: ?string,
+          interface: ?string,
+          reason: string
+        )
+
         # How things are at this instant.
         method GetStatus() -> (
           schema: int, status: string, since: ?string, interface: ?string, medium: ?string, online: bool,
@@ -121,8 +130,9 @@ package enum ServiceInterface {
         # user of the service, and the group that may use the outbox.
         method SetHint(interface: string, metered: ?string, roaming: ?bool) -> ()
 
-        # What the status was since that time (24 hours ago where none is given), the newest last, at most limit periods.
-        method GetHistory(since: ?string, limit: ?int) -> (periods: []Period)
+        # What the status was since that time (24 hours ago where none is given), the newest last, at most limit periods. lines: the
+        # same of the internet, one uplink after the other; empty where no server is asked.
+        method GetHistory(since: ?string, limit: ?int) -> (periods: []Period, lines: []LinePeriod)
 
         # Puts a request into the outbox and returns when it is on the disk. The body is text, or base64 in bodyBase64.
         # network: any, wifiOrWired, wiredOnly, notExpensive, notConstrained, internet. repeated: one with this key was there, and nothing was added.

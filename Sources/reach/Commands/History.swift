@@ -149,7 +149,10 @@ enum ServiceHistory {
         guard let message, let reply = try? JSONValue(parsing: Data(message)), reply["error"] == nil,
             let periods = reply["parameters"]?["periods"]?.array
         else { return nil }
-        return HistoryTimeline(periods: periods.compactMap { HistoryPeriod($0) }, from: from, to: to)
+        // A service of an older version tells nothing of the internet.
+        let lines = reply["parameters"]?["lines"]?.array ?? []
+        return HistoryTimeline(
+            periods: (periods + lines).compactMap { HistoryPeriod($0) }, from: from, to: to)
     }
 
     private static func message(_ from: WallTime) -> [UInt8]? {

@@ -22,7 +22,10 @@ struct HistoryView {
     }
 
     /// The whole view, ending with a line feed.
-    var text: String { headline + "\n" + (style.hasMarks ? bars + legend : rows) + outages }
+    var text: String {
+        headline + lines + "\n" + (style.hasMarks ? bars + legend : rows)
+            + outages("outages", of: timeline.spans) + lineOutages
+    }
 
     // MARK: Summary
 
@@ -35,10 +38,13 @@ struct HistoryView {
                 indent: 2)
                 + "\n" + gapLine(summary)
         }
+        return style.line(pieces(summary, "reachable", " in \(length)"), indent: 2) + "\n" + gapLine(summary)
+    }
+
+    /// "99.98 % reachable in 1 d – no outage".
+    private func pieces(_ summary: HistorySummary, _ what: String, _ time: String) -> [Style.Piece] {
         let tone: Style.Tone = summary.outages == 0 ? .good : .doubtful
-        var pieces: [Style.Piece] = [
-            ("\(summary.availabilityText) reachable", tone), (" in \(length)", .plain),
-        ]
+        var pieces: [Style.Piece] = [("\(summary.availabilityText) \(what)", tone), (time, .plain)]
         if let longest = summary.longest {
             let number = summary.outages == 1 ? "1 outage" : "\(summary.outages) outages"
             let flaps =
@@ -54,7 +60,23 @@ struct HistoryView {
         } else {
             pieces.append((" – no outage", .plain))
         }
-        return style.line(pieces, indent: 2) + "\n" + gapLine(summary)
+        return pieces
+    }
+
+    /// A line for the internet behind the path in use, and for each uplink.
+    private var lines: String {
+        timeline.lines.map { line in
+            let summary = HistorySummary(line.timeline)
+            guard summary.availability != nil else { return "" }
+            let name: [Style.Piece] = line.interface.map { [("\($0): ", .plain)] } ?? []
+            return style.line(name + pieces(summary, "internet", ""), indent: 2) + "\n"
+        }.joined()
+    }
+
+    /// The share of a period with internet behind the path in use; nil where no server was asked at all.
+    private func internet(_ low: WallTime, _ high: WallTime) -> String? {
+        guard let line = timeline.lines.first, line.interface == nil else { return nil }
+        return HistorySummary(line.timeline, from: low, to: high).availabilityText
     }
 
     private func gapLine(_ summary: HistorySummary) -> String {
@@ -83,6 +105,8 @@ struct HistoryView {
             }
             var words =
                 summary.availability == nil ? "nothing is known" : "\(summary.availabilityText) reachable"
+            let (low, high) = (max(period.from, timeline.from), min(period.to, timeline.to))
+            if let internet = internet(low, high), internet != "–" { words += ", \(internet) internet" }
             if summary.outages > 0 {
                 let number = summary.outages == 1 ? "1 outage" : "\(summary.outages) outages"
                 words += ", \(number), \(DurationText.people(summary.unreachable))"
@@ -100,7 +124,8 @@ struct HistoryView {
         let labels = periods.map(\.label)
         let labelWidth = labels.map(\.count).max() ?? 0
         // The bar is followed by " 100.00 %", and two spaces are on either side.
-        let room = (style.width ?? 80) - labelWidth - 4 - 9
+        let hasInternet = timeline.lines.first.map { $0.interface == nil } == true
+        let room = (style.width ?? 80) - labelWidth - 4 - (hasInternet ? 18 : 9)
         let columns = max(8, min(60, room))
         var text = ""
         for period in periods {
@@ -108,10 +133,16 @@ struct HistoryView {
             let summary = HistorySummary(timeline, from: low, to: high)
             text += "  " + style.text(LinkTable.padded(period.label, labelWidth), .minor) + " "
             text += bar(period, columns)
-            let share = style.text(summary.availabilityText)
-            text += String(repeating: " ", count: max(1, 10 - share.count)) + share + "\n"
+            text += share(summary.availabilityText, 10)
+            if let internet = internet(low, high) { text += share(internet, 9) }
+            text += "\n"
         }
         return text
+    }
+
+    private func share(_ text: String, _ width: Int) -> String {
+        let text = style.text(text)
+        return String(repeating: " ", count: max(1, width - text.count)) + text
     }
 
     /// The bar of a period; the part outside the time line is empty.
@@ -155,16 +186,26 @@ struct HistoryView {
             if index > 0 { pieces.append(("  ", .plain)) }
             pieces += [(mark, tone), (" \(word)", .minor)]
         }
+        if internet(timeline.from, timeline.to) != nil {
+            pieces.append(("  on the right: reachable, and with internet", .minor))
+        }
         return style.line(pieces, indent: 2) + "\n"
     }
 
     // MARK: Outages
 
-    private var outages: String {
-        let all = timeline.spans.filter { $0.state == .unreachable }
+    /// The times in which an uplink's line was dead, or wanted a login.
+    private var lineOutages: String {
+        let spans = timeline.lines.filter { $0.interface != nil }.flatMap(\.timeline.spans)
+        return outages("times without internet", of: spans.sorted { $0.from < $1.from })
+    }
+
+    private func outages(_ what: String, of spans: [HistorySpan]) -> String {
+        let all = spans.filter { $0.state == .unreachable }
         guard !all.isEmpty else { return "" }
         let shown = all.suffix(Self.outageLimit)
-        let title = all.count > shown.count ? "the last \(shown.count) of \(all.count) outages:" : "outages:"
+        let title =
+            all.count > shown.count ? "the last \(shown.count) of \(all.count) \(what):" : "\(what):"
         var text = "\n" + style.text(title, .strong) + "\n"
         for span in shown {
             let isOpen = span.to == timeline.to
@@ -173,9 +214,15 @@ struct HistoryView {
                 style.line(
                     [
                         ("  \(zone(span.from).full)", .minor), ("  \(length)", .bad),
-                        ("  \(span.record?.reason ?? "")", .plain),
+                        ("  \(reason(span.record))", .plain),
                     ], indent: 4) + "\n"
         }
         return text
+    }
+
+    private func reason(_ record: HistoryRecord?) -> String {
+        guard let record else { return "" }
+        guard record.internet != nil, let interface = record.interface else { return record.reason }
+        return "\(interface): \(record.reason)"
     }
 }

@@ -25,9 +25,10 @@ import Testing
         "FLD-021 without TLS nothing leaves while the probe says portal, none or nothing yet; without a probe it does"
     )
     func plain() {
-        let held = InternetState.allCases.filter { PlainHolds.holds($0) }
+        let held = InternetState.allCases.filter { PlainHolds.holds(InternetFindings($0)) }
         #expect(Set(held) == [.unknown, .none, .portal] && !PlainHolds.holds(nil))
-        #expect(PlainHolds.reason(.portal)?.contains("portal") == true && PlainHolds.reason(.full) == nil)
+        #expect(PlainHolds.reason(InternetFindings(.portal))?.contains("portal") == true)
+        #expect(PlainHolds.reason(InternetFindings(.full)) == nil)
         #expect(PlainHolds.isPlain("http://a") && !PlainHolds.isPlain("https://a"))
     }
 
@@ -37,8 +38,9 @@ import Testing
     func doubt() {
         let delivered = DeliveryVerdict.delivered(statusCode: 200)
         #expect(
-            PlainHolds.doubt(delivered, .full) == delivered && PlainHolds.doubt(delivered, nil) == delivered)
-        guard case .retry(let failure) = PlainHolds.doubt(delivered, .portal) else {
+            PlainHolds.doubt(delivered, InternetFindings(.full)) == delivered
+                && PlainHolds.doubt(delivered, nil) == delivered)
+        guard case .retry(let failure) = PlainHolds.doubt(delivered, InternetFindings(.portal)) else {
             Issue.record("it counts as delivered")
             return
         }

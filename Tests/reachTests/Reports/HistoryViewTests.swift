@@ -2,6 +2,7 @@
 
 import ReachabilityCore
 import ServiceCore
+import SessionCore
 import Testing
 
 @testable import reach
@@ -73,8 +74,32 @@ struct HistoryViewTests {
             runs: [run(1, 0, 30 * 86_400)], records: records, from: wall(0), to: wall(30 * 86_400))
     }()
 
+    private static func line(_ second: Int64, _ state: InternetState, _ interface: String?, _ reason: String)
+        -> HistoryRecord
+    {
+        HistoryRecord(
+            state, behind: interface, reason: reason, run: 1, wall: wall(second), boot: second * 1_000_000_000
+        )
+    }
+
+    /// A day in which the line behind the router dies twice, beside a modem that asks to sign in.
+    private static let lines = HistoryTimeline(
+        runs: [run(1, 0, 86_400)],
+        records: [
+            record(0, .wired, ""), record(30_000, .unreachable, "eth0: no carrier"),
+            record(30_600, .wired, ""),
+            line(0, .full, nil, "204"), line(0, .full, "eth0", "204"),
+            line(5, .portal, "wwan0", "302 \u{1B}[2J"),
+            line(10_000, .limited, nil, "no answer in 10 s"),
+            line(10_000, .limited, "eth0", "no answer in 10 s"), line(17_200, .full, nil, "204"),
+            line(17_200, .full, "eth0", "204"), line(30_000, .none, nil, "there is no path"),
+            line(30_000, .unknown, "eth0", "no uplink any more"), line(30_600, .full, nil, "204"),
+            line(30_600, .full, "eth0", "204"), line(80_000, .limited, nil, "no name"),
+            line(80_000, .limited, "eth0", "no name: time-out"),
+        ], from: wall(0), to: wall(86_400))
+
     private static let timelines: [(name: String, timeline: HistoryTimeline)] = [
-        ("day", day), ("month", month),
+        ("day", day), ("month", month), ("lines", lines),
         (
             "good",
             HistoryTimeline(
@@ -83,7 +108,9 @@ struct HistoryViewTests {
         ("nothing", HistoryTimeline(runs: [], records: [], from: wall(0), to: wall(86_400))),
     ]
 
-    @Test("each history in each style", arguments: timelines.map(\.name), styles.map(\.name))
+    @Test(
+        "UPL-271 each history in each style, with the internet behind each uplink where a server is asked",
+        arguments: timelines.map(\.name), styles.map(\.name))
     func golden(history: String, style: String) throws {
         let timeline = try #require(Self.timelines.first { $0.name == history }).timeline
         let look = try #require(Self.styles.first { $0.name == style }).style
