@@ -46,13 +46,20 @@ package struct GateView: Sendable {
         return .internet
     }
 
+    /// Why the network is in its way, in a sentence.
+    package func sentence(_ demand: NetworkDemand) -> String {
+        networkReason(demand) == .internet ? facts.internetSentence : facts.sentence
+    }
+
     /// Why a request that must not wait any longer fails.
     package func failureSentence(_ demand: NetworkDemand) -> String {
         switch networkReason(demand) {
         case .network(let sentence)?:
             sentence.isEmpty ? "there is no network" : "there is no network: \(sentence)"
         case .condition(let condition)?: "the network is not \(condition)"
-        case .internet?: "the internet was not found behind the network"
+        case .internet?:
+            facts.internetSentence.isEmpty
+                ? "the internet was not found behind the network" : "there is no internet: \(facts.internetSentence)"
         default: "the network comes and goes"
         }
     }

@@ -37,8 +37,6 @@ package struct RequestGateStateMachine: ~Copyable, Sendable {
     private(set) package var facts = NetworkFacts.unknown
     private(set) package var isPaused = false
     private var rescue = RescuePolicy.automatic
-    /// Whether the internet was found; nil where nothing looks for it.
-    private var hasInternet: Bool?
     /// What the network lets through.
     private(set) package var passable = DemandSet.all
     /// What sockets are bound to.
@@ -61,7 +59,6 @@ package struct RequestGateStateMachine: ~Copyable, Sendable {
     /// The network is like this now.
     package mutating func networkChanged(_ new: NetworkFacts, at now: Int64) -> Change {
         facts = new
-        facts.hasInternet = hasInternet ?? new.hasInternet
         switch (state, new.standing) {
         case (_, .unknown): state = .open
         case (.open, _) where !isUsable, (.settling, _) where !isUsable:
@@ -73,13 +70,6 @@ package struct RequestGateStateMachine: ~Copyable, Sendable {
         default: break
         }
         return update()
-    }
-
-    /// The internet was found behind the network, or not; nil where nothing looks for it any more.
-    package mutating func internetFound(_ found: Bool?, at now: Int64) -> Change {
-        hasInternet = found
-        facts.hasInternet = nil
-        return networkChanged(facts, at: now)
     }
 
     /// Another source reports the network from now on; the reports of the former one do not count.

@@ -37,6 +37,8 @@ final class RequestExecutor {
     private var limit: TaskTimeLimit
     private var timer: TimerID?
     private var pendingAnswer: Task<Void, Never>?
+    /// Whether it waits for the internet, since no uplink's line works.
+    private(set) var needsInternet = false
 
     init(_ task: SessionTask, engine: TransferEngine, delegate: any RequestExecutorDelegate) {
         self.task = task
@@ -91,6 +93,7 @@ final class RequestExecutor {
     /// Ends ``park(_:)``.
     func unpark() {
         guard machine.isParked, !machine.isFinished else { return }
+        needsInternet = false
         task.publish(.unparked)
         perform(machine.unparked())
     }
@@ -278,10 +281,11 @@ extension RequestExecutor: TransferDelegate {
         if transfer === steps.transfer { setWaitsForConnection(isWaiting) }
     }
 
-    func transferLostPath(_ transfer: Transfer, _ sentence: String, _ detour: Detour?) {
+    func transferLostPath(_ transfer: Transfer, _ loss: PathLoss) {
         guard transfer === steps.transfer else { return }
-        if let detour { delegate.executor(self, found: detour, by: engine) }
-        losePath(sentence)
+        if let detour = loss.detour { delegate.executor(self, found: detour, by: engine) }
+        needsInternet = loss.needsInternet
+        losePath(loss.sentence)
     }
 
     func transferMayRepeat(_ transfer: Transfer) -> Bool { steps.chain.isIdempotent }

@@ -6,7 +6,9 @@ import SessionCore
 
 extension NetworkDemand {
     /// What a request asks of the network.
-    init(_ request: SessionRequest, of task: SessionTask) {
+    ///
+    /// - Parameter needsInternet: Whether it does because of what was found, beside the task's own wish.
+    init(_ request: SessionRequest, of task: SessionTask, needsInternet: Bool = false) {
         guard !request.url.isOnThisMachine else {
             self = .nothing
             return
@@ -14,7 +16,14 @@ extension NetworkDemand {
         let options = task.plan.options.queueValues
         self.init(
             options.networkCondition, avoidsExpense: !request.options.allowsExpensiveNetwork,
-            needsInternet: options.requiresInternet)
+            needsInternet: needsInternet || options.requiresInternet)
+    }
+
+    /// What a task that has started asks of the network, by what is known of the lines too.
+    init(_ executor: RequestExecutor, _ lines: LineDetour) {
+        self.init(
+            executor.request, of: executor.task,
+            needsInternet: executor.needsInternet || lines.holdsPlain(executor.request.url))
     }
 
     /// What a task asks of the network before it starts: nothing where a stored response may do.
