@@ -42,13 +42,21 @@ package enum AcknowledgementRules {
     package static let silence: Int64 = 1_000_000_000
     /// How long the peer may owe an acknowledgement: 2 s.
     package static let patience: Int64 = 2_000_000_000
+    /// The same where a probe has found internet behind another uplink: 1 s.
+    package static let shortPatience: Int64 = 1_000_000_000
+    /// The same where it has found none behind the connection's own line: 500 ms.
+    package static let leastPatience: Int64 = 500_000_000
     /// How long a SYN waits before other uplinks are tried: 250 ms (RFC 8305 §5 for addresses).
     package static let connectPatience: Int64 = 250_000_000
 
     /// Judges a connection.
     ///
-    /// - Parameter silence: The time since a transfer of the connection has moved a byte, or since the SYN.
-    package static func verdict(_ health: ConnectionHealth, silence: Int64) -> Verdict {
+    /// - Parameters:
+    ///   - silence: The time since a transfer of the connection has moved a byte, or since the SYN.
+    ///   - patience: How long the peer may owe an acknowledgement.
+    package static func verdict(
+        _ health: ConnectionHealth, silence: Int64, patience: Int64 = Self.patience
+    ) -> Verdict {
         guard health.isConnected else { return silence >= connectPatience ? .deaf : .waiting }
         let margin = 3 &* (health.roundTrip &+ 4 &* health.roundTripVariation)
         if health.unacknowledged > 0 {
@@ -59,7 +67,7 @@ package enum AcknowledgementRules {
         if health.hasQueuedBytes { return health.sinceProbe >= max(patience, margin) ? .deaf : .waiting }
         // The first probe left when the connection had been idle for so long.
         let owed = health.sinceAcknowledgement &- health.keepaliveIdle
-        let limit = max(patience &- self.silence, margin)
+        let limit = max(patience &- self.silence, connectPatience, margin)
         return owed >= limit && health.sinceAcknowledgement >= patience ? .deaf : .waiting
     }
 }

@@ -26,6 +26,8 @@ package struct LineRaceStateMachine: ~Copyable, Sendable {
         case end
         /// All tries are given up, and the transfers go on over this uplink.
         case move(to: Int)
+        /// All tries are given up: nothing reaches the server, and no uplink is left to try.
+        case lose
         /// The line works again, and the connection does not: its transfers connect anew.
         case reconnect
     }
@@ -82,7 +84,7 @@ package struct LineRaceStateMachine: ~Copyable, Sendable {
     /// The connection is deaf at this look.
     ///
     /// - Parameters:
-    ///   - uplinks: The number of other uplinks, at least 1.
+    ///   - uplinks: The number of other uplinks; 0 where none has internet, and only the own line is tried.
     ///   - wait: How long an answer over the own line may take.
     package mutating func suspected(uplinks: Int, wait: Int64, at now: Int64) -> Action {
         switch state {
@@ -144,6 +146,10 @@ package struct LineRaceStateMachine: ~Copyable, Sendable {
             return .nothing
         }
         guard let winner = race.winner else {
+            if race.open == 0 {
+                state = .failed(retryAt: now &+ pause)
+                return .lose
+            }
             // The answer of an uplink decides, or its failure.
             race.next = .max
             state = .racing(race)

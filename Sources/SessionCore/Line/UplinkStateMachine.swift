@@ -25,9 +25,18 @@ package struct Detour: Sendable, Equatable {
 /// Decides which uplink carries what goes beyond the router: the kernel's choice while its line works, else
 /// the one that was found to reach the server.
 ///
-/// A dead line is tried again with pauses that double, by connections alone. Traffic returns when the line
-/// has answered several times in a row and for a while; the while doubles where the line keeps dying. Routes
-/// are never changed. Instants are nanoseconds of a monotonic clock.
+/// Two sources say that a line is dead: a connection that was tried (``lineDied(_:at:)``), and a probe
+/// (``internetChanged(_:at:)``). The line is tried again with pauses that double, by the source that has
+/// spoken: by connections, or by the probe's questions. Traffic returns when the line has answered several
+/// times in a row and for a while, and no probe says otherwise; the while doubles where the line keeps dying.
+///
+/// | detour | line died | findings: line dead, another full | a try succeeds | findings: uplink dead, line full |
+/// |---|---|---|---|---|
+/// | none | begins, tried by connections | begins, tried by the probe | – | – |
+/// | tried by connections | the next uplink | stays | counts; at the end the probe has to agree | ends |
+/// | tried by the probe | the next uplink | stays | counts | ends |
+///
+/// Routes are never changed. Instants are nanoseconds of a monotonic clock.
 package struct UplinkStateMachine: ~Copyable, Sendable {
     package struct Timing: Sendable, Equatable {
         /// The pause before a dead line is tried for the first time; doubled with each failure.
@@ -51,6 +60,8 @@ package struct UplinkStateMachine: ~Copyable, Sendable {
         case nothing
         /// The dead line is to be tried; the answer comes back by ``tried(_:at:)``.
         case tryLine(Detour)
+        /// The probe is to ask over this line; the answer comes back by ``internetChanged(_:at:)``.
+        case askProbe(String)
         /// ``detour`` has changed.
         case changed
     }
@@ -61,6 +72,9 @@ package struct UplinkStateMachine: ~Copyable, Sendable {
         var successes = 0
         var firstSuccess: Int64 = 0
         var isTrying = false
+        /// Whether the probe's answers are the tries, and how many it has had.
+        var isByProbe = false
+        var answers = 0
     }
 
     private var state: (detour: Detour, recovery: Recovery)?
@@ -69,6 +83,7 @@ package struct UplinkStateMachine: ~Copyable, Sendable {
     private var lastDeath = Int64.min
     /// The interface and the generation of the kernel's choice.
     private var choice: (interface: String?, generation: UInt64) = (nil, 0)
+    private var findings = InternetFindings()
 
     package init(timing: Timing = Timing()) {
         self.timing = timing
@@ -98,10 +113,16 @@ package struct UplinkStateMachine: ~Copyable, Sendable {
             return .changed
         }
         if let detour, detour == new { return .nothing }
+        let answers = findings.uplink(new.line)?.answers ?? 0
+        let next = now &+ timing.firstPause
+        return begin(new, Recovery(next: next, pause: timing.firstPause, answers: answers), now)
+    }
+
+    private mutating func begin(_ new: Detour, _ recovery: Recovery, _ now: Int64) -> Action {
         let isFlapping = lastDeath > .min && now &- lastDeath <= timing.flapWindow
         settle = isFlapping ? min(settle &* 2, timing.longestSettle) : timing.settle
         lastDeath = now
-        state = (new, Recovery(next: now &+ timing.firstPause, pause: timing.firstPause))
+        state = (new, recovery)
         return .changed
     }
 
@@ -115,11 +136,13 @@ package struct UplinkStateMachine: ~Copyable, Sendable {
             if recovery.successes == 0 { recovery.firstSuccess = now }
             recovery.successes += 1
             recovery.pause = timing.firstPause
-            if recovery.successes >= timing.successes, now &- recovery.firstSuccess >= settle {
-                state = nil
-                return .changed
-            }
             recovery.next = now &+ timing.successPause
+            if recovery.successes >= timing.successes, now &- recovery.firstSuccess >= settle {
+                guard let line = findings.uplink(detour.line), line.state.isDead else { return end() }
+                // Connections are made, and the probe finds no internet: it has the last word.
+                recovery.successes = 0
+                (recovery.isByProbe, recovery.answers) = (true, line.answers)
+            }
         } else {
             recovery.successes = 0
             recovery.next = now &+ recovery.pause
@@ -129,28 +152,73 @@ package struct UplinkStateMachine: ~Copyable, Sendable {
         return .nothing
     }
 
+    /// A probe has found this: whenever an answer has come, or an uplink comes or goes.
+    package mutating func internetChanged(_ new: InternetFindings, at now: Int64) -> Action {
+        let former = findings
+        findings = new
+        guard let current = state else { return beginByFindings(former, now) }
+        let (detour, recovery) = current
+        let line = new.uplink(detour.line)
+        if new.uplink(detour.uplink)?.state.isDead == true {
+            // An answer from before a connection was found dead says nothing.
+            let isNews = recovery.isByProbe || line?.answers != recovery.answers
+            if line?.state == .full, isNews { return end() }
+            if let line, let best = new.best(besides: detour.line) {
+                state?.detour = Detour(line, by: best)
+                return .changed
+            }
+        }
+        guard recovery.isByProbe else { return .nothing }
+        // The verdict was the probe's, which does not look at the line any more.
+        guard let line else { return end() }
+        guard line.answers != recovery.answers else { return .nothing }
+        state?.recovery.answers = line.answers
+        state?.recovery.isTrying = true
+        return tried(line.state == .full, at: now)
+    }
+
+    private mutating func beginByFindings(_ former: InternetFindings, _ now: Int64) -> Action {
+        guard let line = findings.preferred, line.state.isDead, let best = findings.best(besides: line.interface),
+            choice.interface == nil || choice.interface == line.interface
+        else { return .nothing }
+        // These have been decided upon, and connections have shown otherwise since.
+        let isKnown = former.uplink(line.interface)?.state == line.state
+            && former.best(besides: line.interface)?.interface == best.interface
+        guard !isKnown else { return .nothing }
+        let next = now &+ timing.firstPause
+        return begin(
+            Detour(line, by: best),
+            Recovery(next: next, pause: timing.firstPause, isByProbe: true, answers: line.answers), now)
+    }
+
+    private mutating func end() -> Action {
+        state = nil
+        return .changed
+    }
+
     package mutating func timeCame(at now: Int64) -> Action {
         guard let current = state, !current.recovery.isTrying, current.recovery.next <= now else {
             return .nothing
         }
         state?.recovery.isTrying = true
-        return .tryLine(current.detour)
+        return current.recovery.isByProbe ? .askProbe(current.detour.line) : .tryLine(current.detour)
     }
 
     /// The kernel's choice is this now: what was found out about the line of another one is worthless.
     package mutating func networkChanged(interface: String?, generation: UInt64) -> Action {
         let isSame = choice.interface == interface && choice.generation == generation
+        let isFirst = choice.interface == nil && choice.generation == 0
         choice = (interface, generation)
-        guard !isSame, state != nil else { return .nothing }
-        state = nil
-        return .changed
+        guard !isSame else { return .nothing }
+        // A probe may have found out about it before.
+        if isFirst, detour == nil || detour?.line == interface { return .nothing }
+        return ended()
     }
 
-    /// Nothing may be detoured any more.
+    /// Nothing may be detoured any more, and what was found does not count.
     package mutating func ended() -> Action {
-        guard state != nil else { return .nothing }
-        state = nil
-        return .changed
+        findings = InternetFindings()
+        return state == nil ? .nothing : end()
     }
 }
 

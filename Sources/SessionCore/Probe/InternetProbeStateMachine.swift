@@ -54,6 +54,8 @@ package struct InternetProbeStateMachine: Sendable {
     package private(set) var known = InternetAnswer(.unknown)
     /// When the state became what it is.
     package private(set) var since: Int64 = 0
+    /// How many answers have counted: not the first failure behind `full`.
+    package private(set) var answers = 0
     /// The least pause after any answer.
     package var leastPause: Int64 = 0
     private var state = State.stopped
@@ -117,6 +119,7 @@ package struct InternetProbeStateMachine: Sendable {
             return rest(timing.confirmPause, now)
         }
         isDoubted = false
+        answers += 1
         if answer.state == .full {
             pause = timing.firstPause
             return rest(max(leastPause, timing.fullPause), now, learning: answer)
@@ -133,9 +136,11 @@ package struct InternetProbeStateMachine: Sendable {
 
     /// A transfer has failed, or the state is wanted: asked at once, unless a question is under way or about
     /// to confirm a failure.
-    package mutating func hurried() -> Step {
+    ///
+    /// - Parameter isNews: whether the pauses begin anew: not where somebody else counts the tries.
+    package mutating func hurried(isNews: Bool = true) -> Step {
         guard case .resting = state, !isDoubted else { return unchanged }
-        pause = timing.firstPause
+        if isNews { pause = timing.firstPause }
         return Step(question: ask())
     }
 

@@ -25,6 +25,13 @@ public struct UplinkInternet: Sendable, Equatable {
     package var router: UplinkRouter?
     /// Whether nothing at all came back.
     package var isSilent: Bool
+    /// How many answers have counted so far.
+    package var answers = 0
+    package var isWiFi = false
+    /// Whether a wire carries it, and no modem.
+    package var isWired = false
+    package var isExpensive = false
+    package var isConstrained = false
 
     package init(
         interface: String, isPreferred: Bool = false, _ known: InternetAnswer, wall: Int64, boot: Int64,

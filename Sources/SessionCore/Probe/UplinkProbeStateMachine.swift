@@ -15,6 +15,10 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
         /// The next router.
         package var gateway: String?
         package var isExpensive: Bool
+        package var isConstrained = false
+        package var isWiFi = false
+        /// Whether a wire carries it, and no modem.
+        package var isWired = false
 
         package init(_ name: String, index: Int32 = 0, gateway: String? = nil, isExpensive: Bool = false) {
             self.name = name
@@ -77,6 +81,8 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
         package let known: InternetAnswer
         /// When the state became what it is.
         package let since: Int64
+        /// How many answers have counted.
+        package let answers: Int
     }
 
     private struct Record {
@@ -112,7 +118,7 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
     private func finding(_ record: Record, isPreferred: Bool) -> Finding {
         Finding(
             number: record.number, uplink: record.uplink, isPreferred: isPreferred,
-            known: record.machine.known, since: record.machine.since)
+            known: record.machine.known, since: record.machine.since, answers: record.machine.answers)
     }
 
     // MARK: Events
@@ -155,6 +161,17 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
     package mutating func hurried() -> Step {
         perform(preferred.machine.hurried(), of: preferred, bound: network.isAlternative)
         for index in others.indices { hurry(index) }
+        return end()
+    }
+
+    /// The state of one uplink is wanted, by what counts the tries itself.
+    package mutating func asked(about name: String) -> Step {
+        if preferred.uplink?.name == name {
+            perform(
+                preferred.machine.hurried(isNews: false), of: preferred, bound: network.isAlternative)
+        } else if let index = others.firstIndex(where: { $0.uplink?.name == name }) {
+            perform(others[index].machine.hurried(isNews: false), at: index)
+        }
         return end()
     }
 

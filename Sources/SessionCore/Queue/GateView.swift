@@ -49,9 +49,13 @@ package struct GateView: Sendable {
         return .internet
     }
 
-    /// What a request that is parked waits for.
-    package func parkedSentence(_ demand: NetworkDemand) -> String {
-        networkReason(demand) == .clock ? ClockStatus.sentence : facts.sentence
+    /// Why the network or the clock is in its way, in a sentence.
+    package func sentence(_ demand: NetworkDemand) -> String {
+        switch networkReason(demand) {
+        case .clock?: ClockStatus.sentence
+        case .internet?: facts.internetSentence
+        default: facts.sentence
+        }
     }
 
     /// Why a request that must not wait any longer fails.
@@ -60,7 +64,10 @@ package struct GateView: Sendable {
         case .network(let sentence)?:
             sentence.isEmpty ? "there is no network" : "there is no network: \(sentence)"
         case .condition(let condition)?: "the network is not \(condition)"
-        case .internet?: "the internet was not found behind the network"
+        case .internet?:
+            facts.internetSentence.isEmpty
+                ? "the internet was not found behind the network"
+                : "there is no internet: \(facts.internetSentence)"
         case .clock?: ClockStatus.sentence
         default: "the network comes and goes"
         }

@@ -33,6 +33,8 @@ package struct NetworkFacts: Sendable, Equatable {
     package var isAlternativeConstrained = true
     /// Whether the internet was found behind the path; nil without a probe.
     package var hasInternet: Bool?
+    /// What was found behind each uplink where there is no internet, for a person.
+    package var internetSentence = ""
     /// Why the path is usable or not, for a person.
     package var sentence = ""
     /// Grows whenever earlier connections should no longer be trusted.
@@ -59,8 +61,10 @@ package struct NetworkFacts: Sendable, Equatable {
     }
 
     private func meets(_ demand: NetworkDemand, isBound: Bool) -> Bool {
-        guard demand.needsNetwork, standing != .unknown else { return true }
+        guard demand.needsNetwork else { return true }
+        // A probe knows that also where nobody follows the network.
         if demand.needsInternet, hasInternet == false { return false }
+        guard standing != .unknown else { return true }
         if demand.avoidsExpense, !fits(.notExpensive, isBound: isBound) { return false }
         if demand.avoidsConstraint, !fits(.notConstrained, isBound: isBound) { return false }
         return fits(demand.medium, isBound: isBound)

@@ -37,8 +37,6 @@ package struct RequestGateStateMachine: ~Copyable, Sendable {
     private(set) package var facts = NetworkFacts.unknown
     private(set) package var isPaused = false
     private var rescue = RescuePolicy.automatic
-    /// Whether the internet was found; nil where nothing looks for it.
-    private var hasInternet: Bool?
     /// Whether the clock has made a certificate invalid, and was not set since.
     private var isClockWrong = false
     /// What the network lets through.
@@ -63,7 +61,6 @@ package struct RequestGateStateMachine: ~Copyable, Sendable {
     /// The network is like this now.
     package mutating func networkChanged(_ new: NetworkFacts, at now: Int64) -> Change {
         facts = new
-        facts.hasInternet = hasInternet ?? new.hasInternet
         switch (state, new.standing) {
         case (_, .unknown): state = .open
         case (.open, _) where !isUsable, (.settling, _) where !isUsable:
@@ -75,13 +72,6 @@ package struct RequestGateStateMachine: ~Copyable, Sendable {
         default: break
         }
         return update()
-    }
-
-    /// The internet was found behind the network, or not; nil where nothing looks for it any more.
-    package mutating func internetFound(_ found: Bool?, at now: Int64) -> Change {
-        hasInternet = found
-        facts.hasInternet = nil
-        return networkChanged(facts, at: now)
     }
 
     /// A certificate is not valid by the clock, which nothing keeps right; or the clock was set since.

@@ -41,6 +41,8 @@ final class RequestExecutor {
     private var pendingAnswer: Task<Void, Never>?
     /// Whether it waits until the clock is set.
     private(set) var needsClock = false
+    /// Whether it waits for the internet, since no uplink's line works.
+    private(set) var needsInternet = false
 
     init(_ task: SessionTask, engine: TransferEngine, delegate: any RequestExecutorDelegate) {
         self.task = task
@@ -96,6 +98,7 @@ final class RequestExecutor {
     func unpark() {
         guard machine.isParked, !machine.isFinished else { return }
         needsClock = false
+        needsInternet = false
         task.publish(.unparked)
         perform(machine.unparked())
     }
@@ -286,10 +289,11 @@ extension RequestExecutor: TransferDelegate {
         if transfer === steps.transfer { setWaitsForConnection(isWaiting) }
     }
 
-    func transferLostPath(_ transfer: Transfer, _ sentence: String, _ detour: Detour?) {
+    func transferLostPath(_ transfer: Transfer, _ loss: PathLoss) {
         guard transfer === steps.transfer else { return }
-        if let detour { delegate.executor(self, found: detour, by: engine) }
-        losePath(sentence)
+        if let detour = loss.detour { delegate.executor(self, found: detour, by: engine) }
+        needsInternet = loss.needsInternet
+        losePath(loss.sentence)
     }
 
     func transferMayRepeat(_ transfer: Transfer) -> Bool { steps.chain.isIdempotent }

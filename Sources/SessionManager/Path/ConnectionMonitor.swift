@@ -46,6 +46,8 @@ final class ConnectionMonitor {
         var left: Set<Int32> = []
         /// The way that works, where the line behind a link is dead.
         var detour: Detour?
+        /// Whether no way works.
+        var needsInternet = false
     }
 
     /// What goes over the line of another interface, since its own is dead.
@@ -96,9 +98,9 @@ final class ConnectionMonitor {
             guard let link = observer.link(named: name) else { return closeSoon() }
             observer.follow(peer.address)
             if let source = observer.source(through: link, to: peer.address, port: peer.port),
-                mayBind(to: name, as: source.family)
+                MonitoredSocket.mayBind(to: name, as: source.family)
             {
-                bind(descriptor, from: source)
+                MonitoredSocket(descriptor: descriptor).bind(from: source)
             }
             return record(descriptor, peer, link, isBound: true, mayLeave: !isWanted)
         }
@@ -107,7 +109,7 @@ final class ConnectionMonitor {
         if let (other, source, isStandIn) = replacement(for: egress, to: peer),
             InterfaceBinding.bind(descriptor, to: other.name)
         {
-            if let source { bind(descriptor, from: source) }
+            if let source { MonitoredSocket(descriptor: descriptor).bind(from: source) }
             record(descriptor, peer, other, isBound: true, isStandIn: isStandIn)
         } else {
             record(
@@ -121,7 +123,7 @@ final class ConnectionMonitor {
         mayLeave: Bool = true
     ) {
         connections[descriptor] = Connection(
-            peer: peer, cookie: cookie(descriptor), interface: link.index, name: link.name, isBound: isBound,
+            peer: peer, cookie: MonitoredSocket(descriptor: descriptor).cookie, interface: link.index, name: link.name, isBound: isBound,
             isStandIn: isStandIn, mayLeave: mayLeave)
     }
 
@@ -151,39 +153,9 @@ final class ConnectionMonitor {
         return (other, path.alternativeSource)
     }
 
-    /// Whether libcurl will be allowed to bind a socket to an interface.
-    ///
-    /// Where it is not, libcurl binds to an address of the interface by itself, which works once for each
-    /// socket.
-    private func mayBind(to name: String, as family: IPAddress.Family) -> Bool {
-        let other = socket(
-            family == .ipv4 ? AF_INET : AF_INET6, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard other >= 0 else { return false }
-        defer { Glibc.close(other) }
-        return InterfaceBinding.bind(other, to: name)
-    }
-
-    /// Has a socket send from an address; where that is refused, the kernel chooses.
-    private func bind(_ descriptor: Int32, from source: IPAddress) {
-        // The port is chosen by connect(2), so that other peers may have the same (Linux 4.2).
-        var on: Int32 = 1
-        setsockopt(
-            descriptor, Int32(IPPROTO_IP), IP_BIND_ADDRESS_NO_PORT, &on,
-            socklen_t(MemoryLayout<Int32>.size))
-        PeerAddress(address: source, port: 0).bind(descriptor)
-    }
-
-    /// The kernel's own number of a socket, unique while the system runs (SO_COOKIE, socket(7)): descriptors
-    /// are reused.
-    private func cookie(_ descriptor: Int32) -> UInt64 {
-        var cookie: UInt64 = 0
-        var length = socklen_t(MemoryLayout<UInt64>.size)
-        return getsockopt(descriptor, SOL_SOCKET, SO_COOKIE, &cookie, &length) == 0 ? cookie : 0
-    }
-
     /// Drops the connections that libcurl has closed without its callback: those that were never established.
     private func dropClosed() {
-        for (descriptor, connection) in connections where cookie(descriptor) != connection.cookie {
+        for (descriptor, connection) in connections where MonitoredSocket(descriptor: descriptor).cookie != connection.cookie {
             connections[descriptor] = nil
         }
     }
@@ -213,6 +185,11 @@ final class ConnectionMonitor {
         observer.uplinks(to: server.peer.address, port: server.peer.port, besides: server.interface)
     }
 
+    /// The connections over the line of an interface that may go over another uplink.
+    func connections(over line: String) -> Set<Int32> {
+        Set(connections.keys.filter { connections[$0]?.name == line && mayLeave($0) })
+    }
+
     /// The longest round-trip time of the connections over an interface, with its variation; nil for none.
     func roundTrip(over interface: Int32) -> Int64? {
         connections.lazy.filter { $0.value.interface == interface }.compactMap { descriptor, _ in
@@ -231,7 +208,7 @@ final class ConnectionMonitor {
         where connection.peer == server.peer && connection.interface == server.interface {
             losses.dead[descriptor] = sentence
             connections[descriptor] = nil
-            silence(descriptor)
+            MonitoredSocket(descriptor: descriptor).silence()
         }
         return losses
     }
@@ -307,7 +284,7 @@ final class ConnectionMonitor {
                 for descriptor in descriptors {
                     losses.dead[descriptor] = sentence
                     connections[descriptor] = nil
-                    silence(descriptor)
+                    MonitoredSocket(descriptor: descriptor).silence()
                 }
             case .moved:
                 for descriptor in descriptors { handleTurn(descriptor, path, &losses) }
@@ -315,20 +292,6 @@ final class ConnectionMonitor {
         }
         if !losses.dead.isEmpty || !losses.left.isEmpty { delegate.lost(losses) }
         closeSoon()
-    }
-
-    /// Ends a dead connection without another packet.
-    ///
-    /// The rest of a request that was given up must not be delivered when the cable is back. And packets into
-    /// a dead link make the kernel look for a neighbour there for three seconds (mcast_solicit in arp(7)): a
-    /// connection that is made when the link has just come back would wait for the next solicitation, or fail
-    /// with EHOSTUNREACH after the last one.
-    private func silence(_ descriptor: Int32) {
-        var atOnce = linger(l_onoff: 1, l_linger: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &atOnce, socklen_t(MemoryLayout<linger>.size))
-        // No route leads through there. A socket that is bound already may be bound again by privileged
-        // processes only.
-        _ = InterfaceBinding.bind(descriptor, to: "lo")
     }
 
     /// Handles a connection whose packets the kernel would send through another interface from now on.

@@ -12,29 +12,6 @@ import SessionCore
 /// twice as long each time one is answered, at most 30 s. One that is owed an acknowledgement goes into a
 /// ``LineRace``. Nothing is looked at where no other uplink reaches the server.
 final class LineMonitor {
-    /// A connection whose transfers have been silent.
-    private struct Watch {
-        /// Seconds before its next keepalive probe; nil where libcurl's still hold.
-        var keepalive: Int32?
-        /// When that was set.
-        var keepaliveSet: Int64 = 0
-        /// When a probe was first seen without an answer.
-        var probeSeen: Int64?
-
-        /// Adds what one look alone does not show.
-        mutating func complete(_ health: inout ConnectionHealth, at now: Int64) {
-            guard health.probes > 0 else {
-                probeSeen = nil
-                return
-            }
-            // One that was answered meanwhile was another one.
-            if let seen = probeSeen, now &- health.sinceAcknowledgement > seen { probeSeen = nil }
-            let seen = probeSeen ?? now
-            probeSeen = seen
-            health.sinceProbe = now &- seen
-        }
-    }
-
     /// The transfers of one connection.
     private struct Users {
         var transfers: [Transfer]
@@ -42,8 +19,8 @@ final class LineMonitor {
     }
 
     private static let shortestLook: Int64 = 250_000_000
-    private static let longestKeepalive: Int32 = 30
-    private static let second: Int64 = 1_000_000_000
+    /// How long after a question the probe is asked again: 5 s.
+    private static let probePause: Int64 = 5_000_000_000
     /// How long it is believed that no other uplink reaches a server, unless the network changes: 5 s.
     private static let alonePeriod: Int64 = 5_000_000_000
 
@@ -52,11 +29,20 @@ final class LineMonitor {
     private let turn: EngineTurn
     private let pools: ConnectionPools
     private let onLoss: (ConnectionMonitor.Losses) -> Void
-    private var watches: [Int32: Watch] = [:]
+    private var watches: [Int32: SilentConnection] = [:]
     private var races: [LineRace.Server: LineRace] = [:]
     /// The servers that no other uplink reaches, and until when that is believed.
     private var alone: [LineRace.Server: Int64] = [:]
     private var timer: TimerID?
+    private var lastQuestion = Int64.min
+    /// What is known of the lines from elsewhere.
+    var knowledge = LineKnowledge() {
+        didSet {
+            guard knowledge.findings != oldValue.findings else { return }
+            for socket in watches.keys { watches[socket]?.restart() }
+            lookSoon()
+        }
+    }
 
     init(
         _ monitor: ConnectionMonitor, reactor: Reactor, turn: EngineTurn, pools: ConnectionPools,
@@ -80,6 +66,13 @@ final class LineMonitor {
         for race in races.values { race.close() }
         races = [:]
         watches = [:]
+    }
+
+    /// What was found out may decide about connections that are silent.
+    private func lookSoon() {
+        guard let timer = timer.take() else { return }
+        _ = reactor.cancel(timer)
+        arm(at: Reactor.now)
     }
 
     private func arm(at deadline: Int64) {
@@ -116,7 +109,8 @@ final class LineMonitor {
         endUnused(silent)
         for (socket, users) in silent { next = min(next, look(at: socket, users, now)) }
         guard isNeeded else { return }
-        if next < .max { arm(at: max(next, now &+ Self.shortestLook)) }
+        // A transfer that was begun anew has armed it as well.
+        if next < .max, timer == nil { arm(at: max(next, now &+ Self.shortestLook)) }
     }
 
     /// When a transfer that waits for the network moved its last byte; nil for one that waits for this
@@ -145,43 +139,37 @@ final class LineMonitor {
     /// Looks at a silent connection; returns when it is to be looked at again.
     private func look(at socket: Int32, _ users: Users, _ now: Int64) -> Int64 {
         guard let server = monitor.server(behind: socket), monitor.mayLeave(socket) else { return .max }
-        var watch = watches[socket] ?? Watch()
+        var watch = watches[socket] ?? SilentConnection()
         defer { watches[socket] = watch }
         let connection = TCPConnection(descriptor: socket)
         guard var health = connection.health(keepaliveIdle: watch.keepalive) else { return .max }
         watch.complete(&health, at: now)
-        switch AcknowledgementRules.verdict(health, silence: users.silence) {
+        let standing = knowledge.standing(of: server.name)
+        switch AcknowledgementRules.verdict(health, silence: users.silence, patience: standing.patience) {
         case .silent:
             races[server]?.heard()
-            guard let end = hasOtherUplinks(server, now) ? nil : alone[server] else {
-                return probe(connection, health, &watch, now)
-            }
-            return end
+            if standing == .unknown, !hasOtherUplinks(server, now) { return alone[server] ?? .max }
+            return watch.probe(connection, health, now)
         case .waiting: return now &+ Self.shortestLook
         case .deaf:
-            guard hasOtherUplinks(server, now) else { return alone[server] ?? .max }
-            suspect(server, users, health, now)
+            askProbe(now)
+            switch standing {
+            case .left: lose(monitor.giveUp(server, "no internet was found behind \(server.name)"))
+            case .dead: race(server, over: [], users, health)
+            case .unknown, .replaceable:
+                guard hasOtherUplinks(server, now) else { return alone[server] ?? .max }
+                suspect(server, users, health)
+            }
             return now &+ Self.shortestLook
         }
     }
 
-    /// Has a silent connection send keepalive probes, each pause twice the one before.
-    private func probe(
-        _ connection: TCPConnection, _ health: ConnectionHealth, _ watch: inout Watch, _ now: Int64
-    ) -> Int64 {
-        if let keepalive = watch.keepalive {
-            if now &- watch.keepaliveSet > Int64(keepalive) &* Self.second &+ Self.second / 2 {
-                watch.keepalive = min(keepalive * 2, Self.longestKeepalive)
-                watch.keepaliveSet = now
-                connection.probe(after: watch.keepalive ?? 1)
-            }
-        } else {
-            watch.keepalive = 1
-            watch.keepaliveSet = now
-            connection.probe(after: 1)
-        }
-        let idle = Int64(watch.keepalive ?? 1) &* Self.second
-        return now &+ max(Self.shortestLook, idle &- health.sinceAcknowledgement &+ Self.shortestLook)
+    /// The probe looks for itself where a connection may be dead.
+    private func askProbe(_ now: Int64) {
+        guard let probe = knowledge.probe, lastQuestion == .min || now &- lastQuestion >= Self.probePause
+        else { return }
+        lastQuestion = now
+        probe.check()
     }
 
     private func hasOtherUplinks(_ server: LineRace.Server, _ now: Int64) -> Bool {
@@ -194,15 +182,18 @@ final class LineMonitor {
 
     // MARK: A race
 
-    private func suspect(
-        _ server: LineRace.Server, _ users: Users, _ health: ConnectionHealth, _ now: Int64
-    ) {
-        guard let control = turn.control else { return }
+    private func suspect(_ server: LineRace.Server, _ users: Users, _ health: ConnectionHealth) {
         let uplinks = monitor.uplinks(besides: server).filter { uplink in
             let detour = Detour(server, uplink)
             return users.transfers.contains { $0.delegate?.transferMayUse($0, detour) == true }
         }
-        guard !uplinks.isEmpty, let transfer = users.transfers.first else { return }
+        if !uplinks.isEmpty { race(server, over: uplinks, users, health) }
+    }
+
+    private func race(
+        _ server: LineRace.Server, over uplinks: [Uplink], _ users: Users, _ health: ConnectionHealth
+    ) {
+        guard let control = turn.control, let transfer = users.transfers.first else { return }
         let race =
             races[server]
             ?? LineRace(server, on: reactor, control: control) { [unowned self] in ended(server, $0) }
@@ -237,9 +228,27 @@ final class LineMonitor {
         case .reconnect:
             losses = monitor.giveUp(
                 server, "\(server.name) works again, but the connection to \(server.peer.address) does not")
+        case .lose:
+            losses = monitor.giveUp(server, knowledge.findings?.sentence ?? "")
+            losses.needsInternet = true
         }
+        lose(losses)
+    }
+
+    private func lose(_ losses: ConnectionMonitor.Losses) {
         for socket in losses.dead.keys { watches[socket] = nil }
         onLoss(losses)
+    }
+}
+
+extension LineStanding {
+    /// How long a peer may owe an acknowledgement.
+    fileprivate var patience: Int64 {
+        switch self {
+        case .unknown, .dead: AcknowledgementRules.patience
+        case .replaceable: AcknowledgementRules.shortPatience
+        case .left: AcknowledgementRules.leastPatience
+        }
     }
 }
 

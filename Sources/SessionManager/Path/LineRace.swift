@@ -18,6 +18,8 @@ final class LineRace {
     enum Result {
         case move(Uplink)
         case reconnect
+        /// They wait for the internet.
+        case lose
     }
 
     let server: Server
@@ -73,6 +75,9 @@ final class LineRace {
         case .reconnect:
             close()
             return onResult(.reconnect)
+        case .lose:
+            close()
+            return onResult(.lose)
         }
         setTimer()
     }

@@ -9,9 +9,13 @@ final class TransferPaths {
     /// Whether connections are bound to an interface that has a path of its own while the one that the kernel
     /// chooses is dead.
     var rescues = true
-    /// What goes over the line of another interface, since its own is dead.
-    var detour: Detour? {
-        didSet { monitor?.detour = detour }
+    /// What is known of the lines behind interfaces.
+    var lines = LineKnowledge() {
+        didSet {
+            monitor?.detour = lines.detour
+            lineMonitor?.knowledge = lines
+            if let line = lines.detour?.line, line != oldValue.detour?.line { leave(line) }
+        }
     }
     /// When links, addresses or routes have changed for the last time, as far as that was reported.
     private(set) var lastChange: Int64?
@@ -22,7 +26,7 @@ final class TransferPaths {
     private let pools: ConnectionPools
     /// Made with the first connection that leaves this machine.
     private var monitor: ConnectionMonitor?
-    private var lines: LineMonitor?
+    private var lineMonitor: LineMonitor?
 
     init(
         _ configuration: SessionConfiguration, reactor: Reactor, turn: EngineTurn, sockets: CurlSockets,
@@ -38,24 +42,33 @@ final class TransferPaths {
     /// Records that links, addresses or routes have changed now.
     func recordChange() {
         lastChange = Reactor.now
-        lines?.pathsChanged()
+        lineMonitor?.pathsChanged()
     }
 
     /// A transfer begins.
-    func begin() { lines?.begin() }
+    func begin() { lineMonitor?.begin() }
 
     func close() {
-        lines?.close()
+        lineMonitor?.close()
         monitor?.close()
     }
 
     private func makeMonitor() -> ConnectionMonitor {
         if let monitor { return monitor }
         let new = ConnectionMonitor(self, reactor: reactor, turn: turn)
-        new.detour = detour
-        lines = LineMonitor(new, reactor: reactor, turn: turn, pools: pools) { [unowned self] in lost($0) }
+        new.detour = lines.detour
+        let other = LineMonitor(new, reactor: reactor, turn: turn, pools: pools) { [unowned self] in lost($0) }
+        other.knowledge = lines
+        lineMonitor = other
         monitor = new
         return new
+    }
+
+    /// New exchanges use no connection over a line any more; running ones stay until they are found dead.
+    private func leave(_ line: String) {
+        var losses = ConnectionMonitor.Losses()
+        losses.left = monitor?.connections(over: line) ?? []
+        if !losses.left.isEmpty { lost(losses) }
     }
 
     /// Why a transfer has to leave its connection; nil where that is not dead.
@@ -76,7 +89,7 @@ extension TransferPaths: ConnectionObserver {
         makeMonitor().opened(
             descriptor, to: peer, through: transfer.interface(configuration),
             isWanted: transfer.wantedInterface(configuration) != nil)
-        lines?.begin()
+        lineMonitor?.begin()
     }
 
     func closed(_ descriptor: Int32) { monitor?.closed(descriptor) }
@@ -99,7 +112,9 @@ extension TransferPaths: ConnectionMonitorDelegate {
             if let sentence = loss(of: transfer, losses, sentences) { victims.append((transfer, sentence)) }
         }
         for (transfer, sentence) in victims where transfer.easy != nil {
-            transfer.delegate?.transferLostPath(transfer, sentence, losses.detour)
+            transfer.delegate?.transferLostPath(
+                transfer,
+                PathLoss(sentence: sentence, detour: losses.detour, needsInternet: losses.needsInternet))
         }
     }
 

@@ -34,7 +34,7 @@ extension UplinkTrial: TransferDelegate {
     func transferSent(_ transfer: Transfer) {}
     func transferWaitsForBody(_ transfer: Transfer, _ reader: any BodyReader) {}
     func transfer(_ transfer: Transfer, waitsForSlot: Bool) {}
-    func transferLostPath(_ transfer: Transfer, _ sentence: String, _ detour: Detour?) { transfer.abandon() }
+    func transferLostPath(_ transfer: Transfer, _ loss: PathLoss) { transfer.abandon() }
     func transferMayRepeat(_ transfer: Transfer) -> Bool { true }
     func transferMayMove(_ transfer: Transfer) -> Bool { false }
     func transferMayUse(_ transfer: Transfer, _ detour: Detour) -> Bool { false }

@@ -95,6 +95,9 @@ public final class InternetProbe: Sendable {
     /// question is on its way.
     public func check() { driver.perform { [driver] in $0.hurry(driver) } }
 
+    /// The same about one uplink alone, for what counts the answers; the pauses stay as they are.
+    func check(_ interface: String) { driver.perform { [driver] in $0.ask(about: interface, driver) } }
+
     /// What is known of the path in use.
     public var state: InternetState { current.load().state }
 
@@ -165,10 +168,13 @@ public final class InternetProbe: Sendable {
     }
 
     /// The same with all that is found.
+    ///
+    /// - Parameter hearsAnswers: Whether it is called with each answer, whether that is news or not.
     package func observeFindings(
-        _ observer: @escaping @Sendable (InternetFindings) -> Void, end: @escaping @Sendable () -> Void = {}
+        hearsAnswers: Bool = false, _ observer: @escaping @Sendable (InternetFindings) -> Void,
+        end: @escaping @Sendable () -> Void = {}
     ) -> ReachabilityObservation {
-        let subscription = InternetSubscription(observer, end: end)
+        let subscription = InternetSubscription(observer, hearsAnswers: hearsAnswers, end: end)
         driver.perform { $0.add(subscription) }
         return ReachabilityObservation { [driver] in
             subscription.cancel()
@@ -201,12 +207,17 @@ private final class KnownState: Sendable {
 /// An observer of what is found.
 final class InternetSubscription: Sendable {
     private let observer: @Sendable (InternetFindings) -> Void
+    let hearsAnswers: Bool
     /// The probe is gone.
     let end: @Sendable () -> Void
     private let isCancelled = Atomic<Bool>(false)
 
-    init(_ observer: @escaping @Sendable (InternetFindings) -> Void, end: @escaping @Sendable () -> Void) {
+    init(
+        _ observer: @escaping @Sendable (InternetFindings) -> Void, hearsAnswers: Bool,
+        end: @escaping @Sendable () -> Void
+    ) {
         self.observer = observer
+        self.hearsAnswers = hearsAnswers
         self.end = end
     }
 

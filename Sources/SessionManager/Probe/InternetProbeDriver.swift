@@ -85,6 +85,10 @@ final class InternetProbeDriver {
         if isStarted { follow(machine.hurried(), me) }
     }
 
+    func ask(about interface: String, _ me: LoopBound<InternetProbeDriver>) {
+        if isStarted { follow(machine.asked(about: interface), me) }
+    }
+
     func add(_ subscription: InternetSubscription) {
         subscriptions.append(subscription)
         subscription.publish(findings)
@@ -126,8 +130,11 @@ final class InternetProbeDriver {
         let former = findings
         findings = found()
         onChange(findings)
-        guard findings.differs(from: former) else { return }
-        for subscription in subscriptions { subscription.publish(findings) }
+        let isNews = findings.differs(from: former)
+        guard isNews || findings != former else { return }
+        for subscription in subscriptions where isNews || subscription.hearsAnswers {
+            subscription.publish(findings)
+        }
     }
 
     private func found() -> InternetFindings {
@@ -145,11 +152,15 @@ final class InternetProbeDriver {
                 (new.state, new.portalURL) = (finding.known.state, finding.known.portalURL)
             }
             guard let uplink = finding.uplink else { continue }
-            new.uplinks.append(
-                UplinkInternet(
-                    interface: uplink.name, isPreferred: finding.isPreferred, finding.known,
-                    wall: stamp.wall, boot: stamp.boot,
-                    router: routers[finding.number] ?? uplink.gateway.map { UplinkRouter(address: $0) }))
+            var internet = UplinkInternet(
+                interface: uplink.name, isPreferred: finding.isPreferred, finding.known,
+                wall: stamp.wall, boot: stamp.boot,
+                router: routers[finding.number] ?? uplink.gateway.map { UplinkRouter(address: $0) })
+            internet.answers = finding.answers
+            (internet.isWiFi, internet.isWired) = (uplink.isWiFi, uplink.isWired)
+            internet.isExpensive = uplink.isExpensive
+            internet.isConstrained = uplink.isConstrained
+            new.uplinks.append(internet)
         }
         stamps = known
         routers = routers.filter { known[$0.key] != nil }
@@ -243,9 +254,13 @@ extension UplinkProbeStateMachine.Network {
         // This machine itself needs no uplink.
         guard path.medium != .loopback else { return }
         others = links.filter { $0.isOnline && $0.name != name }.map { link in
-            .init(
+            var uplink = UplinkProbeStateMachine.Uplink(
                 link.name, index: link.index, gateway: link.gateway?.description,
                 isExpensive: link.isExpensive)
+            uplink.isConstrained = link.isConstrained
+            uplink.isWiFi = link.isWiFi
+            uplink.isWired = !link.isWiFi && link.medium != .cellular && link.medium != .other
+            return uplink
         }
     }
 }

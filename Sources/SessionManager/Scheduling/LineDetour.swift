@@ -1,65 +1,129 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EventLoop
+import FoundationEssentials
+import ReachabilityCore
 import SessionCore
+
+/// What is known of the lines behind interfaces.
+struct LineKnowledge {
+    /// What goes over the line of another interface, since its own is dead.
+    var detour: Detour?
+    /// What a probe has found; nil without one.
+    var findings: InternetFindings?
+    /// It is asked where a connection's line may be dead.
+    weak var probe: InternetProbe?
+
+    /// What is known of the line of an interface.
+    func standing(of line: String) -> LineStanding {
+        findings?.standing(of: line, detour: detour) ?? .unknown
+    }
+}
 
 /// The way around a dead line, and the tries that end it, as ``UplinkStateMachine`` decides; on the loop's
 /// thread.
 final class LineDetour {
+    /// Whether anything may go around a line.
+    var isAllowed = true {
+        didSet { if isAllowed != oldValue { update() } }
+    }
     private let reactor: Reactor
-    private let onChange: () -> Void
+    private let onChange: (Detour?) -> Void
     private var machine = UplinkStateMachine()
+    private var findings: InternetFindings?
+    private weak var probe: InternetProbe?
     /// What found the dead line, and the request that it was carrying: its server is tried.
     private weak var engine: TransferEngine?
     private var request: SessionRequest?
     private var trial: Transfer?
     private var timer: TimerID?
 
-    /// - Parameter onChange: called when ``current`` has changed.
-    init(on reactor: Reactor, onChange: @escaping () -> Void) {
+    /// - Parameter onChange: called when ``knowledge`` has changed, with the way around the line where that is
+    ///   new.
+    init(on reactor: Reactor, onChange: @escaping (Detour?) -> Void) {
         self.reactor = reactor
         self.onChange = onChange
     }
 
-    /// What goes over the line of another interface; nil while the kernel's choice holds.
-    var current: Detour? { machine.detour }
+    var knowledge: LineKnowledge {
+        LineKnowledge(detour: machine.detour, findings: findings, probe: probe)
+    }
+
+    /// What the provider has reported, with what is known of the lines.
+    func complete(_ facts: NetworkFacts) -> NetworkFacts {
+        var facts = facts.detoured(by: machine.detour)
+        guard let findings else { return facts }
+        let uplink = machine.detour.flatMap { findings.uplink($0.uplink) }
+        let hasInternet = (uplink?.state ?? findings.state) == .full
+        facts.hasInternet = hasInternet
+        if !hasInternet { facts.internetSentence = findings.sentence }
+        return facts
+    }
+
+    /// Whether a portal would answer in the place of a URL's server: plain http to a name of the internet.
+    func holdsPlain(_ url: URL) -> Bool {
+        guard findings?.state == .portal, machine.detour == nil, url.scheme?.lowercased() == "http",
+            let host = url.host()?.lowercased()
+        else { return false }
+        return IPAddress(host) == nil && host.contains(".") && !host.hasPrefix("[")
+            && !host.hasSuffix(".local")
+    }
 
     /// An engine has found a dead line, and the way that works.
     func found(_ detour: Detour, by engine: TransferEngine, for request: SessionRequest) {
         self.engine = engine
         self.request = UplinkTrial.request(like: request)
-        perform(machine.lineDied(detour, at: Reactor.now))
+        _ = perform(machine.lineDied(detour, at: Reactor.now))
+    }
+
+    /// A probe has found this; nil where there is none any more.
+    func internetChanged(_ new: InternetFindings?, by probe: InternetProbe?) {
+        findings = new
+        self.probe = probe
+        update()
+    }
+
+    private func update() {
+        let action =
+            isAllowed
+            ? machine.internetChanged(findings ?? InternetFindings(), at: Reactor.now) : machine.ended()
+        if !perform(action) { onChange(nil) }
     }
 
     /// The kernel's choice is this now.
     func networkChanged(_ facts: NetworkFacts) {
-        perform(machine.networkChanged(interface: facts.interface, generation: facts.generation))
+        _ = perform(machine.networkChanged(interface: facts.interface, generation: facts.generation))
     }
-
-    func end() { perform(machine.ended()) }
 
     func close() {
         if let timer = timer.take() { _ = reactor.cancel(timer) }
         if let trial = trial.take() { engine?.cancel(trial) }
     }
 
-    private func perform(_ action: UplinkStateMachine.Action) {
+    /// Carries out what was decided; false where the way is as before.
+    private func perform(_ action: UplinkStateMachine.Action) -> Bool {
+        defer { setTimer() }
         switch action {
-        case .nothing: break
+        case .nothing: return false
         case .tryLine(let detour): tryLine(detour)
+        case .askProbe(let line): probe?.check(line)
         case .changed:
             close()
-            onChange()
+            onChange(machine.detour)
+            return true
         }
-        setTimer()
+        return false
     }
 
     private func tryLine(_ detour: Detour) {
-        guard let engine, let request else { return perform(machine.ended()) }
+        guard let engine, let request else {
+            _ = perform(machine.ended())
+            return
+        }
         trial = engine.tryServer(of: request, at: nil, over: detour.line) { [weak self] succeeded in
             guard let self else { return }
             trial = nil
-            perform(machine.tried(succeeded, at: Reactor.now))
+            _ = perform(machine.tried(succeeded, at: Reactor.now))
         }
     }
 
@@ -68,7 +132,7 @@ final class LineDetour {
         guard let deadline = machine.nextDeadline else { return }
         timer = reactor.schedule(at: deadline) { [unowned self] in
             timer = nil
-            perform(machine.timeCame(at: Reactor.now))
+            _ = perform(machine.timeCame(at: Reactor.now))
         }
     }
 }

@@ -7,8 +7,12 @@ import SessionCore
 extension NetworkDemand {
     /// What a request asks of the network.
     ///
-    /// - Parameter needsClock: whether its server's certificate was refused for a wrong clock.
-    init(_ request: SessionRequest, of task: SessionTask, needsClock: Bool = false) {
+    /// - Parameters:
+    ///   - needsInternet: Whether it does because of what was found, beside the task's own wish.
+    ///   - needsClock: Whether its server's certificate was refused for a wrong clock.
+    init(
+        _ request: SessionRequest, of task: SessionTask, needsInternet: Bool = false, needsClock: Bool = false
+    ) {
         guard !request.url.isOnThisMachine else {
             self = .nothing
             return
@@ -17,7 +21,15 @@ extension NetworkDemand {
         self.init(
             options.networkCondition, avoidsExpense: !request.options.allowsExpensiveNetwork,
             avoidsConstraint: !request.options.allowsConstrainedNetwork,
-            needsInternet: options.requiresInternet, needsClock: needsClock)
+            needsInternet: needsInternet || options.requiresInternet, needsClock: needsClock)
+    }
+
+    /// What a task that has started asks of the network, by what is known of the lines and the clock too.
+    init(_ executor: RequestExecutor, _ lines: LineDetour) {
+        self.init(
+            executor.request, of: executor.task,
+            needsInternet: executor.needsInternet || lines.holdsPlain(executor.request.url),
+            needsClock: executor.needsClock)
     }
 
     /// What a task asks of the network before it starts: nothing where a stored response may do.

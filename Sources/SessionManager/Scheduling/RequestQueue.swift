@@ -162,27 +162,31 @@ public final class RequestQueue: Sendable {
     /// Why a task that asks for nothing special would wait now; empty where it may leave.
     public var holdReasons: [HoldReason] { report.gate.reasons(.anyPath) }
 
-    /// Looks for the internet, for tasks with ``TaskOptions/requiresInternet``; it has to be started by the
-    /// program.
+    /// Looks for the internet behind each uplink; it has to be started by the program. Nil, the default, for none.
     ///
-    /// Nil, the default, for none: a path is enough for those tasks then.
+    /// While it has found none behind the preferred uplink and some behind another one, new exchanges go over
+    /// that, and running ones whose connection is silent, where ``rescue`` permits. While it has found none at
+    /// all, tasks with ``TaskOptions/requiresInternet`` wait, transfers whose connection is dead, and behind a
+    /// portal plain http to names; ``internetSentence`` says what was found. Without a probe a path is enough.
     public var internetProbe: InternetProbe? {
         get { state.withLock { $0.probe } }
         set {
-            let observation = newValue?.observe { [weak self] state in
-                self?.internetFound(state == .full)
+            let observation = newValue?.observeFindings(hearsAnswers: true) {
+                [weak self, weak newValue] findings in
+                self?.onLoop { [weak newValue] in $0.internetChanged(findings, by: newValue) }
             }
             let former = state.withLock { state in
                 defer { (state.probe, state.observation) = (newValue, observation) }
                 return state.observation
             }
             former?.cancel()
-            if newValue == nil { internetFound(nil) }
+            if newValue == nil { onLoop { $0.internetChanged(nil, by: nil) } }
         }
     }
 
-    /// The internet was found behind the network, or not; nil without a probe.
-    private func internetFound(_ found: Bool?) { onLoop { $0.internetFound(found) } }
+    /// What the probe has found behind each uplink while there is no internet: "eth0: no answer in 10 s; wwan0:
+    /// no answer in 10 s"; empty while there is, and without a probe.
+    public var internetSentence: String { report.gate.facts.internetSentence }
 
     /// The scheduler for a session.
     func scheduler(on reactor: Reactor) -> LoopBound<RequestScheduler> {

@@ -19,7 +19,7 @@ final class RequestScheduler {
     private lazy var network = NetworkFollower(on: reactor) { [unowned self] in networkChanged($0) }
     /// As the provider has reported it last.
     private var facts = NetworkFacts.unknown
-    private lazy var detour = LineDetour(on: reactor) { [unowned self] in detourChanged() }
+    private lazy var lines = LineDetour(on: reactor) { [unowned self] in linesChanged($0) }
     /// A path was lost an instant ago, and the gate may not know of it yet: no task starts before this time.
     private var startsSuspendedUntil: Int64?
     private lazy var timer = DeadlineTimer(on: reactor) { [unowned self] in deadlineReached() }
@@ -43,7 +43,7 @@ final class RequestScheduler {
         if network.isFollowing { network.close() }
         timer.cancel()
         clock.stop()
-        detour.close()
+        lines.close()
     }
 
     /// A session has ended, which has no tasks any more.
@@ -198,7 +198,7 @@ final class RequestScheduler {
         guard task.state != .completed else { return finished(task) }
         do throws(SessionError) {
             let engine = try scheduled.transport.engine(
-                rescues: settings.rescues, detour: detour.current)
+                rescues: settings.rescues, lines: lines.knowledge)
             let executor = RequestExecutor(task, engine: engine, delegate: self)
             tasks.started(ticket, executor)
             executor.start()
@@ -235,19 +235,20 @@ final class RequestScheduler {
     private func networkChanged(_ facts: NetworkFacts) {
         let isAnother = facts.generation > gate.facts.generation
         self.facts = facts
-        detour.networkChanged(facts)
+        lines.networkChanged(facts)
         // Before any task starts: what cannot connect at once may in a moment.
         if isAnother || facts.standing != gate.facts.standing {
             for transport in transports { transport.pathsChanged() }
         }
-        apply(gate.networkChanged(facts.detoured(by: detour.current), at: Reactor.now))
+        apply(gate.networkChanged(lines.complete(facts), at: Reactor.now))
         if isAnother { restartLookups(facts.sentence) }
     }
 
-    /// What goes beyond the router goes another way from now on.
-    private func detourChanged() {
-        for transport in transports { transport.setDetour(detour.current) }
-        apply(gate.networkChanged(facts.detoured(by: detour.current), at: Reactor.now))
+    /// More is known of the lines, or what goes beyond the router goes another way from now on.
+    private func linesChanged(_ detour: Detour?) {
+        for transport in transports { transport.setLines(lines.knowledge) }
+        apply(gate.networkChanged(lines.complete(facts), at: Reactor.now))
+        if let detour { restartLookups(detour.sentence) }
     }
 
     /// Begins exchanges anew that have no connection yet: they may be asking a name server that only the
@@ -285,11 +286,11 @@ final class RequestScheduler {
         tasks.park(ticket, demand(of: executor), failure: failure, offlineLimit: offlineTimeout(for: task))
     }
 
-    private func demand(of executor: RequestExecutor) -> NetworkDemand {
-        NetworkDemand(executor.request, of: executor.task, needsClock: executor.needsClock)
-    }
+    private func demand(of executor: RequestExecutor) -> NetworkDemand { NetworkDemand(executor, lines) }
 
-    func internetFound(_ found: Bool?) { apply(gate.internetFound(found, at: Reactor.now)) }
+    func internetChanged(_ findings: InternetFindings?, by probe: InternetProbe?) {
+        lines.internetChanged(findings, by: probe)
+    }
 
     /// What waits for the clock is tried again.
     private func clockWasSet() { apply(gate.clockChanged(isWrong: false)) }
@@ -312,7 +313,6 @@ final class RequestScheduler {
         let old = settings
         adopt(new)
         for transport in transports { transport.setRescues(new.rescues) }
-        if !new.rescues { detour.end() }
         if old.waitsForClock, !new.waitsForClock { clockWasSet() }
         if network.isFollowing, !new.follows.isSame(as: old.follows) {
             facts = .unknown
@@ -324,6 +324,7 @@ final class RequestScheduler {
 
     private func adopt(_ new: RequestQueue.Settings) {
         settings = new
+        lines.isAllowed = new.rescues
         gate.timing.settle = new.settleTime.nanoseconds
         gate.timing.flapSettle = new.flapSettleTime.nanoseconds
         var limits = RequestQueueStateMachine.Limits()
@@ -343,7 +344,7 @@ extension RequestScheduler: RequestExecutorDelegate {
         guard !gate.passable.isAll, executor.task.schedule.ticket != nil,
             !gate.passable.contains(demand(of: executor))
         else { return nil }
-        return gate.view.parkedSentence(demand(of: executor))
+        return gate.view.sentence(demand(of: executor))
     }
 
     func executor(_ executor: RequestExecutor, waitsForClockAfter error: SessionError) -> Bool {
@@ -376,7 +377,7 @@ extension RequestScheduler: RequestExecutorDelegate {
     }
 
     func executor(_ executor: RequestExecutor, found detour: Detour, by engine: TransferEngine) {
-        self.detour.found(network.priced(detour), by: engine, for: executor.request)
+        lines.found(network.priced(detour), by: engine, for: executor.request)
     }
 
     func executorLostPath(_ executor: RequestExecutor) {

@@ -23,20 +23,20 @@ final class SessionTransport {
 
     /// - Parameters:
     ///   - rescues: whether sockets are bound to an alternative while the kernel's choice is dead.
-    ///   - detour: what goes over the line of another interface.
-    func engine(rescues: Bool, detour: Detour?) throws(SessionError) -> TransferEngine {
+    ///   - lines: what is known of the lines.
+    func engine(rescues: Bool, lines: LineKnowledge) throws(SessionError) -> TransferEngine {
         if let engine { return engine }
         let new = try TransferEngine(
             reactor: reactor, configuration: configuration, policy: policy, asks: asksAboutServers)
         new.rescues = rescues
-        new.detour = detour
+        new.lines = lines
         engine = new
         return new
     }
 
     func setRescues(_ rescues: Bool) { engine?.rescues = rescues }
 
-    func setDetour(_ detour: Detour?) { engine?.detour = detour }
+    func setLines(_ lines: LineKnowledge) { engine?.lines = lines }
 
     /// Links, addresses or routes have changed.
     func pathsChanged() { engine?.pathsChanged() }

@@ -19,9 +19,8 @@ protocol TransferDelegate: AnyObject {
     /// It waits until its host has room for a connection, or does not wait any more. Not called inside
     /// libcurl.
     func transfer(_ transfer: Transfer, waitsForSlot: Bool)
-    /// Its connection is dead, or waits for one over a path that is; the sentence says why, and the detour
-    /// which way works. Not called inside libcurl.
-    func transferLostPath(_ transfer: Transfer, _ sentence: String, _ detour: Detour?)
+    /// Its connection is dead, or it waits for one over a path that is. Not called inside libcurl.
+    func transferLostPath(_ transfer: Transfer, _ loss: PathLoss)
     /// Whether its request may be carried out twice.
     func transferMayRepeat(_ transfer: Transfer) -> Bool
     /// Whether it can continue over another connection.
@@ -30,6 +29,15 @@ protocol TransferDelegate: AnyObject {
     func transferMayUse(_ transfer: Transfer, _ detour: Detour) -> Bool
     /// It is over.
     func transferEnded(_ transfer: Transfer, _ end: TransferEnd)
+}
+
+/// Why a transfer has to leave its connection, and what works instead.
+struct PathLoss {
+    var sentence: String
+    /// The way that works, where the line behind a link is dead.
+    var detour: Detour?
+    /// Whether no way works: it waits until the internet is found.
+    var needsInternet = false
 }
 
 /// How a transfer ended.

@@ -61,7 +61,7 @@ struct SlowSinkTests {
         func transferReceived(_ transfer: Transfer) {}
         func transferSent(_ transfer: Transfer) {}
         func transferWaitsForBody(_ transfer: Transfer, _ reader: any BodyReader) {}
-        func transferLostPath(_ transfer: Transfer, _ sentence: String, _ detour: Detour?) {}
+        func transferLostPath(_ transfer: Transfer, _ loss: PathLoss) {}
         func transferMayUse(_ transfer: Transfer, _ detour: Detour) -> Bool { false }
         func transferMayRepeat(_ transfer: Transfer) -> Bool { false }
         func transferMayMove(_ transfer: Transfer) -> Bool { false }

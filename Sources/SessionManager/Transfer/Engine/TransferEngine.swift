@@ -172,13 +172,15 @@ final class TransferEngine: TransferControl {
         set { paths.rescues = newValue }
     }
 
-    /// What goes over the line of another interface, since its own is dead.
-    var detour: Detour? {
-        get { paths.detour }
+    /// What is known of the lines behind interfaces.
+    var lines: LineKnowledge {
+        get { paths.lines }
         set {
-            paths.detour = newValue
-            handles.usesKnownAddresses = newValue != nil
-            if newValue == nil { handles.addresses.forgetKnown() }
+            let isDetoured = newValue.detour != nil
+            paths.lines = newValue
+            guard handles.usesKnownAddresses != isDetoured else { return }
+            handles.usesKnownAddresses = isDetoured
+            if !isDetoured { handles.addresses.forgetKnown() }
         }
     }
 
@@ -225,7 +227,7 @@ final class TransferEngine: TransferControl {
 
     /// The host that is looked up over the uplink of a transfer; nil where libcurl looks it up.
     private func lookup(for transfer: Transfer) -> (host: String, interface: String)? {
-        var uplink = paths.detour?.uplink
+        var uplink = paths.lines.detour?.uplink
         if case .interface(let name) = transfer.binding { uplink = name }
         let url = transfer.request.url
         guard let uplink, !transfer.isTrial, transfer.wantedInterface(configuration) == nil,
