@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EventLoop
 import FoundationEssentials
 import HTTPTypes
 import Reachability
@@ -30,6 +31,18 @@ struct LineClient {
         let (events, counts) = (manager.events, counts)
         // The events end with the manager.
         Task { for await event in events { if case .queueChanged(let new) = event { counts.append(new) } } }
+    }
+
+    /// A monitor in the client's namespace, which is started.
+    static func monitor(_ paths: TwoPaths, expensive: Set<String> = []) -> ReachabilityManager {
+        var configuration = ReachabilityConfiguration()
+        configuration.expensiveInterfaces = expensive
+        var environment = MonitorEnvironment.kernel
+        let reactor = paths.lab.near.reactor
+        environment.reactor = { () throws(ReachabilityError) -> Reactor in reactor }
+        let monitor = ReachabilityManager(.general, configuration, .own, environment)
+        monitor.startMonitoring()
+        return monitor
     }
 
     func request(

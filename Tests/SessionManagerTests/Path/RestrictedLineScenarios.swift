@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EventLoop
 import FoundationEssentials
 import HTTPTypes
 import Reachability
@@ -61,13 +60,7 @@ struct RestrictedLineScenarios {
     @Test("UPL-312 What must not cost waits with that reason while others use the expensive uplink, and returns")
     func expensive() async throws {
         let paths = try await TwoPaths(size: 1 << 20)
-        var configuration = ReachabilityConfiguration()
-        configuration.expensiveInterfaces = [TwoPaths.second]
-        var environment = MonitorEnvironment.kernel
-        let reactor = paths.lab.near.reactor
-        environment.reactor = { () throws(ReachabilityError) -> Reactor in reactor }
-        let monitor = ReachabilityManager(.general, configuration, .own, environment)
-        monitor.startMonitoring()
+        let monitor = LineClient.monitor(paths, expensive: [TwoPaths.second])
         let client = LineClient(paths, follows: .provider(monitor))
         var cheap = try client.request("/blob?stall=65536&cheap")
         cheap.options.allowsExpensiveNetwork = false
