@@ -62,7 +62,7 @@ extension PathEvaluator {
                 return false
             }
             return medium.fits(
-                try context.physicalMedium(of: link, expensive: configuration.expensiveInterfaces))
+                try context.physicalMedium(of: link, costs: costs))
         }
     }
 

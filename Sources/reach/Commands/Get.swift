@@ -81,7 +81,7 @@ struct Get: ParsableCommand {
             var report = GetReport(url: url)
             report.fail(error)
             try notify(report)
-            throw error.exitCode
+            throw ExitCode(error)
         }
         let meter = GetMeter()
         manager.interceptor = connection.retryCount == 0 ? nil : GetRetries(connection.retryCount, meter)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EventLoop
 import FoundationEssentials
 import HTTPTypes
 import SessionCore
@@ -155,7 +156,7 @@ struct ClockHoldTests {
         policy.trustRoots = .only(.file(lab.origin.pem(.root)))
         let probe = try InternetProbe(
             configuration, provider: FakeProvider(.wired), session: lab.manager.configuration,
-            securityPolicy: policy, clock: lab.clock.calls)
+            securityPolicy: policy, on: Reactor.shared, clock: lab.clock.calls)
         let found = EventLog<InternetFindings>()
         let observation = probe.observeFindings { found.append($0) }
         defer { observation.cancel() }

@@ -44,10 +44,11 @@ package final class TwoPaths: Sendable {
     ///   - rate: bytes a second.
     ///   - isEverywhere: whether the server listens on all addresses.
     ///   - isIPv6: whether the server has only an IPv6 address.
+    ///   - isDual: whether it has one of each family, and a name: the client needs ``dualAddresses(_:)``.
     ///   - isSecure: whether the server uses TLS, with the certificate `server.pem` of the folder.
     package init(
         size: Int = 2 << 20, rate: Int = 64 << 20, isEverywhere: Bool = false, isIPv6: Bool = false,
-        isSecure: Bool = false
+        isDual: Bool = false, isSecure: Bool = false
     ) async throws {
         self.size = size
         var template = Array("\(TemporaryFolder.path)/reach-paths-XXXXXX".utf8CString)
@@ -55,11 +56,17 @@ package final class TwoPaths: Sendable {
         folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         lab = try await NetworkLab(.f2)
         try await lab.far.ip("addr add 10.9.0.1/32 dev lo")
-        if isIPv6 { try await Self.buildIPv6(lab) }
+        if isIPv6 || isDual { try await Self.buildIPv6(lab) }
+        // Without IPv4 default routes its paths lead nowhere.
+        if isIPv6 {
+            try await lab.near.ip(
+                batch: "route del default via 10.1.0.1\nroute del default via 10.2.0.1")
+        }
         let address = isIPv6 ? "2001:db8:9::1" : "10.9.0.1"
+        let listened = isDual ? "::" : isEverywhere ? "0.0.0.0" : address
         let script =
             "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Origin/throttled"
-        var command = ["/usr/bin/python3", "-B", script, isEverywhere ? "0.0.0.0" : address, "8080"]
+        var command = ["/usr/bin/python3", "-B", script, listened, "8080"]
         command += ["--size", "\(size)", "--rate", "\(rate)"]
         if isSecure {
             try await lab.far.run(
@@ -68,7 +75,8 @@ package final class TwoPaths: Sendable {
                 "\(folder)/server.key", "-out", "\(folder)/server.pem")
             command += ["--tls", "\(folder)/server.pem", "\(folder)/server.key"]
         }
-        base = "\(isSecure ? "https" : "http")://\(isIPv6 ? "[\(address)]" : address):8080"
+        let host = isDual ? "server.test" : isIPv6 ? "[\(address)]" : address
+        base = "\(isSecure ? "https" : "http")://\(host):8080"
         server = try await lab.far.start(command)
         guard await server.output.wait(forCount: 1).first != nil else {
             throw LabError("the server does not start: \(server.standardError)")
@@ -85,15 +93,12 @@ package final class TwoPaths: Sendable {
                 addr add 2001:db8:1::1/64 dev pa nodad
                 addr add 2001:db8:2::1/64 dev pb nodad
                 """)
-        // Without IPv4 default routes its paths lead nowhere.
         try await lab.near.ip(
             batch: """
                 addr add 2001:db8:1::2/64 dev a0 nodad
                 addr add 2001:db8:2::2/64 dev b0 nodad
                 route add default via 2001:db8:1::1 dev a0 metric 100
                 route add default via 2001:db8:2::1 dev b0 metric 200
-                route del default via 10.1.0.1
-                route del default via 10.2.0.1
                 """)
     }
 
@@ -152,38 +157,6 @@ package final class TwoPaths: Sendable {
         case .routeReplaced: try await lab.near.ip("route replace default via 10.2.0.1 dev b0 metric 100")
         case .linkRemoved: try await lab.near.ip("link del a0")
         }
-    }
-
-    /// What a dead line lets through: nothing, or one direction.
-    package enum Direction: Sendable, CaseIterable {
-        case both, toServer, fromServer
-    }
-
-    /// Kills the line behind a router of the client: `pa` or `pb` still answers for itself, and nothing of
-    /// the server comes through.
-    package func killLine(_ router: String = "pa", _ direction: Direction = .both) async throws {
-        let isIPv6 = base.contains("[")
-        let own = router == "pa" ? "10.1.0.1" : "10.2.0.1"
-        // Neighbours are asked for by multicast, and answer from addresses of the link.
-        let (to, from) =
-            isIPv6
-            ? ("ip6 daddr 2001:db8:9::1", "ip6 saddr 2001:db8:9::1")
-            : ("ip daddr != \(own)", "ip saddr != \(own)")
-        var rules = ["add table inet \(router)"]
-        if direction != .fromServer {
-            rules.append("add chain inet \(router) i { type filter hook input priority 0; }")
-            rules.append("add rule inet \(router) i iifname \(router) \(to) drop")
-        }
-        if direction != .toServer {
-            rules.append("add chain inet \(router) o { type filter hook output priority 0; }")
-            rules.append("add rule inet \(router) o oifname \(router) \(from) drop")
-        }
-        try await lab.far.run("nft", rules.joined(separator: "; "))
-    }
-
-    /// Has a line that was killed let everything through again.
-    package func reviveLine(_ router: String = "pa") async throws {
-        try await lab.far.run("nft", "delete table inet \(router)")
     }
 
     /// The difference between a file and the content of `/blob`; empty for none.

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import FoundationEssentials
+import HTTPTypes
+import Reachability
+import SessionCore
+import SessionManager
+import TestSupport
+
+/// A manager of the client in a lab whose lines die, and the requests that its tests make.
+struct LineClient {
+    let paths: TwoPaths
+    let manager: URLSessionManager
+    /// The counts of its queue as they change.
+    let counts = EventLog<QueueCounts>()
+
+    /// - Parameters:
+    ///   - addresses: those of hosts, which are not looked up.
+    ///   - source: what its queue goes by.
+    init(_ paths: TwoPaths, addresses: [String] = [], follows source: NetworkSource? = nil) {
+        self.paths = paths
+        var configuration = SessionConfiguration()
+        configuration.proxy = ""
+        configuration.hostAddresses = addresses
+        var settings = RequestQueue.Settings()
+        if let source { settings.follows = source }
+        manager = URLSessionManager(
+            configuration: configuration, securityPolicy: .default, on: paths.lab.near.reactor,
+            queue: settings)
+        let (events, counts) = (manager.events, counts)
+        // The events end with the manager.
+        Task { for await event in events { if case .queueChanged(let new) = event { counts.append(new) } } }
+    }
+
+    /// A monitor in the client's namespace, which is started.
+    static func monitor(_ paths: TwoPaths, expensive: Set<String> = []) -> ReachabilityManager {
+        var configuration = ReachabilityConfiguration()
+        configuration.expensiveInterfaces = expensive
+        var environment = MonitorEnvironment.kernel
+        let reactor = paths.lab.near.reactor
+        environment.reactor = { () throws(ReachabilityError) -> Reactor in reactor }
+        let monitor = ReachabilityManager(.general, configuration, .own, environment)
+        monitor.startMonitoring()
+        return monitor
+    }
+
+    func request(
+        _ path: String, _ method: HTTPRequest.Method = .get, host: String? = nil
+    ) throws -> SessionRequest {
+        var request = try SessionRequest((host.map { "http://\($0):8080" } ?? paths.base) + path)
+        request.method = method
+        if method != .get { request.body = .data(Data("x".utf8)) }
+        return request
+    }
+
+    /// Starts a request.
+    func start(_ request: SessionRequest) throws -> SessionTask {
+        let task = try manager.dataTask(with: request) { _, _, _ in }
+        task.resume()
+        return task
+    }
+
+    func fetch(_ path: String, _ method: HTTPRequest.Method = .get) async throws -> TaskOutcome {
+        await (try start(request(path, method))).outcome()
+    }
+
+    /// Starts a download.
+    func download(_ request: SessionRequest) throws -> SessionTask {
+        let task = try manager.downloadTask(with: request)
+        task.resume()
+        return task
+    }
+
+    /// Waits for a download, which has to be identical; returns its error.
+    func end(of download: SessionTask) async throws -> SessionError? {
+        let outcome = await download.outcome()
+        guard outcome.error == nil, let file = outcome.filePath else { return outcome.error }
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        let difference = try await paths.difference(of: file)
+        guard difference.isEmpty else { throw LabError("the download is another: \(difference)") }
+        return nil
+    }
+}
+
+extension [TwoPaths.Event] {
+    /// The clients of the requests for a path and query, in order.
+    func peers(of path: String, query: String? = nil) -> [String] {
+        filter { $0.event == "request" && $0.path == path && (query == nil || $0.query == query) }
+            .compactMap(\.peer)
+    }
+}
