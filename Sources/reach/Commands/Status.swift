@@ -32,7 +32,7 @@ struct Status: ParsableCommand {
             report = Report(
                 status: found.status, path: found.path, links: found.links, host: subject.host?.text,
                 steps: explains ? found.steps : nil)
-            if output.json { report.since = subject.since(report) }
+            subject.complete(&report, since: output.json)
         } catch {
             let code = complain(error)
             if output.json, code == .cannotMonitor { try print(unknown(error)) }
