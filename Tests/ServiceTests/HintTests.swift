@@ -46,7 +46,8 @@ struct HintTests {
     @Test("UPL-241 a subscriber is told of a hint about the path in use, with the event path")
     func monitor() async throws {
         let lab = try await ServiceLab(Self.network)
-        var (monitor, client) = (try lab.client(), try lab.client())
+        var monitor = try lab.client()
+        var client = try lab.client()
         try monitor.send("Monitor", more: true)
         #expect(try monitor.reply()?["parameters"]?["event"] == "initial")
         _ = try client.call("SetHint", ["interface": "eth0", "roaming": true])

@@ -43,6 +43,25 @@ struct StatusQueryTests {
         #expect(StatusQuery.since(report, at: "/nonexistent/reach.varlink") == nil)
     }
 
+    @Test("a report takes over what the service knows of costs, hints included, if it sees the same network")
+    func costs() async throws {
+        let lab = try await ServiceLab(configure: { $0.constrainedInterfaces = ["eth0"] })
+        var client = try lab.client()
+        _ = try client.call("SetHint", ["interface": "eth0", "metered": "guess-yes", "roaming": true])
+        let reply = try #require(StatusQuery.state(at: lab.socket, within: .seconds(60)))
+        let path = FakeNetwork.wired.evaluate(.general)
+        let link = LinkReport(name: "eth0", index: 2, medium: .ethernet, isOnline: true, reason: path.reason)
+        var report = Report(status: .wired, path: path, links: [link])
+        StatusQuery.adoptCosts(of: reply, into: &report)
+        #expect(report.path.isExpensive && report.path.metered == .guessYes)
+        #expect(report.links[0].isRoaming && report.links[0].isConstrained)
+        var other = Report(status: .wifi, path: path, links: [link])
+        StatusQuery.adoptCosts(of: reply, into: &other)
+        StatusQuery.adoptCosts(of: Array("{}".utf8), into: &other)
+        #expect(!other.path.isExpensive && other.links[0].metered == .unknown)
+        await lab.stop()
+    }
+
     @Test("a running service knows when it has seen the status begin")
     func running() async throws {
         let lab = try await ServiceLab()

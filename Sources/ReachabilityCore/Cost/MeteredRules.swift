@@ -14,7 +14,7 @@ package struct NetworkCost: Sendable, Equatable {
         self.isConstrained = isConstrained
     }
 
-    /// Whether it costs, or probably does; roaming does unless somebody said `no`.
+    /// Whether it costs, or probably does; roaming does unless it is known that it does not (`no`).
     package var isExpensive: Bool { metered.costs || isRoaming && metered != .no }
 
     /// The cost of a link with this port and another one: the lower of the two.

@@ -4,13 +4,13 @@
 public enum Metered: String, Sendable, CaseIterable, CustomStringConvertible {
     /// Nothing tells, as of a serial line or a virtual link.
     case unknown
-    /// It costs: somebody said so, by configuration or as a hint.
+    /// It costs, by configuration or by a hint.
     case yes
     /// Probably: a modem, Bluetooth, a telephone on USB, or a DHCP server that says `ANDROID_METERED`.
     case guessYes = "guess-yes"
-    /// Probably not: Ethernet, or Wi-Fi of which nobody says otherwise.
+    /// Probably not: Ethernet or Wi-Fi, without other evidence.
     case guessNo = "guess-no"
-    /// It does not cost: somebody said so.
+    /// It does not cost, by configuration or by a hint.
     case no
 
     /// Whether it costs, or probably does.

@@ -6,7 +6,8 @@ package import ReachabilityCore
 package import ServiceCore
 import SessionCore
 
-/// Queries a running service for the start of the status, which a single evaluation cannot know.
+/// Queries a running service for what a single evaluation cannot know: the start of the status, and what
+/// traffic costs by the service's configuration and hints.
 package enum StatusQuery {
     /// The time limit for the answer: not noticeable to the user.
     package static let patience: Duration = .milliseconds(100)
@@ -18,12 +19,16 @@ package enum StatusQuery {
     package static func since(_ report: Report, at path: String, within patience: Duration = patience)
         -> WallTime?
     {
+        state(at: path, within: patience).flatMap { since(report, reply: $0) }
+    }
+
+    /// The reply of a service to `GetStatus`; nil if none answers in time.
+    package static func state(at path: String, within patience: Duration = patience) -> [UInt8]? {
         let limit = Reactor.now + patience.inNanoseconds
         do throws(ServiceError) {
             var client = try VarlinkClient(path: path, until: limit)
             try client.send(VarlinkCall(ServiceInterface.name + ".GetStatus"), until: limit)
-            guard let message = try client.receive(until: limit) else { return nil }
-            return since(report, reply: message)
+            return try client.receive(until: limit)
         } catch {
             return nil
         }
@@ -31,6 +36,27 @@ package enum StatusQuery {
 
     /// Since when the status holds, by a reply of `GetStatus`.
     package static func since(_ report: Report, reply: [UInt8]) -> WallTime? {
+        same(report, reply)?["since"]?.string.flatMap { WallTime($0) }
+    }
+
+    /// Takes over what links cost by a reply of `GetStatus`.
+    package static func adoptCosts(of reply: [UInt8], into report: inout Report) {
+        guard let links = same(report, reply)?["links"]?.array else { return }
+        for place in report.links.indices {
+            let link = report.links[place]
+            guard let known = links.first(where: { $0["name"]?.string == link.name }),
+                let metered = known["metered"]?.string.flatMap({ Metered(rawValue: $0) })
+            else { continue }
+            let cost = NetworkCost(
+                metered, isRoaming: known["roaming"]?.bool ?? false,
+                isConstrained: known["constrained"]?.bool ?? false)
+            report.links[place] = link.costing(cost)
+            if link.name == report.path.interface, !report.path.isTunnel { report.path.cost = cost }
+        }
+    }
+
+    /// The state in a reply, if it is about the network of the report.
+    private static func same(_ report: Report, _ reply: [UInt8]) -> JSONValue? {
         guard let reply = try? JSONValue(parsing: Data(reply)), reply["error"] == nil,
             let state = reply["parameters"],
             // The service may run in another network namespace, or be about to handle a change.
@@ -40,6 +66,15 @@ package enum StatusQuery {
             state["gateway"]?.string == report.path.gateway?.description,
             state["reason"]?.string == report.path.reason.sentence
         else { return nil }
-        return state["since"]?.string.flatMap { WallTime($0) }
+        return state
+    }
+}
+
+extension LinkReport {
+    /// The same link with another cost.
+    fileprivate func costing(_ cost: NetworkCost) -> LinkReport {
+        LinkReport(
+            name: name, index: index, medium: medium, isOnline: isOnline, reason: reason,
+            addresses: addresses, gateway: gateway, metric: metric, isWiFi: isWiFi, cost: cost)
     }
 }

@@ -35,7 +35,7 @@ struct Status: ParsableCommand {
                 status: found.status, path: found.path, links: found.links, host: subject.host?.text,
                 steps: explains ? found.steps : nil)
             report.via = subject.via
-            if output.json { report.since = subject.since(report) }
+            subject.complete(&report, since: output.json)
         } catch {
             let code = complain(error)
             if output.json, code == .cannotMonitor { try print(unknown(error)) }

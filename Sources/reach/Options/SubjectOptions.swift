@@ -94,6 +94,17 @@ struct SubjectOptions: ParsableArguments {
         return path.isEmpty ? nil : StatusQuery.since(report, at: path)
     }
 
+    /// Adds what a service of the general path knows: what links cost, and since when the status holds.
+    func complete(_ report: inout Report, since wantsSince: Bool) {
+        guard host == nil, family == nil, mark == nil, user == nil, port == nil,
+            !ServicePaths.socketHere.isEmpty,
+            let reply = StatusQuery.state(at: ServicePaths.socketHere)
+        else { return }
+        if wantsSince { report.since = StatusQuery.since(report, reply: reply) }
+        // What the command line says counts more.
+        if metered.isEmpty, constrained.isEmpty { StatusQuery.adoptCosts(of: reply, into: &report) }
+    }
+
     /// A manager for these options; its observers, and `recorder` with all input, run on the loop's thread.
     func manager(
         _ configuration: ReachabilityConfiguration, recorder: (@Sendable (RecordedItem) -> Void)? = nil
