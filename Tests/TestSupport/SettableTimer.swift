@@ -27,7 +27,7 @@ package final class SettableTimer: Sendable {
         state.withLock { state in
             state.far.count { descriptor in
                 var byte: UInt8 = 0
-                return recv(descriptor, &byte, 1, Int32(MSG_DONTWAIT.rawValue)) < 0
+                return recv(descriptor, &byte, 1, Int32(MSG_DONTWAIT)) < 0
             }
         }
     }

@@ -83,7 +83,7 @@ package final class SwitchedPort: Sendable {
                 var bytes = [UInt8](repeating: 0, count: 65_536)
                 let count = read(one, &bytes, bytes.count)
                 // The receiver reads all the time, so that this does not block for long.
-                if count > 0, send(other, bytes, count, Int32(MSG_NOSIGNAL.rawValue)) == count { return }
+                if count > 0, send(other, bytes, count, Int32(MSG_NOSIGNAL)) == count { return }
                 for descriptor in [one, other] {
                     reactor.unwatch(descriptor)
                     close(descriptor)
