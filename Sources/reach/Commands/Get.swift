@@ -80,7 +80,7 @@ struct Get: ParsableCommand {
             var report = GetReport(url: url)
             report.fail(error)
             try notify(report)
-            throw error.exitCode
+            throw report.failure?.exitCode ?? .unavailable
         }
         let meter = GetMeter()
         manager.interceptor = connection.retryCount == 0 ? nil : GetRetries(connection.retryCount, meter)
