@@ -96,7 +96,7 @@ struct SubjectOptions: ParsableArguments {
 
     /// Adds what a service of the general path knows: what links cost, and since when the status holds.
     func complete(_ report: inout Report, since wantsSince: Bool) {
-        guard host == nil, family == nil, mark == nil, user == nil, port == nil,
+        guard host == nil, family == nil, mark == nil, user == nil, port == nil, via == nil,
             !ServicePaths.socketHere.isEmpty,
             let reply = StatusQuery.state(at: ServicePaths.socketHere)
         else { return }
