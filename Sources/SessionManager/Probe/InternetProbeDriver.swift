@@ -164,27 +164,49 @@ final class InternetProbeDriver {
     // MARK: Questions
 
     private func ask(_ question: UplinkProbeStateMachine.Question, _ me: LoopBound<InternetProbeDriver>) {
-        var options = TaskOptions()
-        options.redirectHandler = Redirector.doNotFollow
         let configuration = configuration
         @Sendable func evidence(_ outcome: TaskOutcome?, _ error: SessionError?) -> InternetAnswer {
             configuration.expectation.answer(
                 outcome?.response, data: outcome?.data, error: error, url: configuration.url,
                 timeout: configuration.timeout)
         }
+        send(configuration.request, question) { outcome, error in
+            let answer = evidence(outcome, error)
+            me.perform { $0.found(answer, question, me) }
+        }
+    }
+
+    /// Asks the network as well, where it has said whom to ask: for the address to sign in.
+    private func found(
+        _ answer: InternetAnswer, _ question: UplinkProbeStateMachine.Question,
+        _ me: LoopBound<InternetProbeDriver>
+    ) {
+        let uplink = machine.findings.first { $0.number == question.id.uplink }?.uplink
+        guard isStarted, machine.isAsking(question.id), answer.wantsPortal, let index = uplink?.index,
+            let url = CaptivePortal.address(
+                SystemFiles(root: configuration.systemRoot).link(index).value("CAPTIVE_PORTAL"))
+        else { return answered(answer, question, me) }
+        send(configuration.inquiry(url), question) { outcome, error in
+            let portal = error == nil ? CaptivePortal(outcome?.response, outcome?.data) : nil
+            me.perform { $0.answered(answer.joined(with: portal), question, me) }
+        }
+    }
+
+    private func send(
+        _ request: SessionRequest, _ question: UplinkProbeStateMachine.Question,
+        _ completion: @escaping @Sendable (TaskOutcome?, SessionError?) -> Void
+    ) {
+        var options = TaskOptions()
+        options.redirectHandler = Redirector.doNotFollow
         do throws(SessionError) {
-            var request = configuration.request
+            var request = request
             request.options.interface = question.interface
             let task = try manager.dataTask(with: request, options: options)
             tasks[question.id.uplink] = task
-            task.whenEnded { outcome in
-                let answer = evidence(outcome, outcome.error)
-                me.perform { $0.answered(answer, question, me) }
-            }
+            task.whenEnded { completion($0, $0.error) }
             task.resume()
         } catch {
-            let answer = evidence(nil, error)
-            me.perform { $0.answered(answer, question, me) }
+            completion(nil, error)
         }
     }
 
