@@ -54,7 +54,7 @@ extension InternetExpectation {
         return InternetAnswer(state, "\(status) from \(place)")
     }
 
-    private static func isOfWeb(_ url: URL) -> Bool {
+    static func isOfWeb(_ url: URL) -> Bool {
         let scheme = url.scheme?.lowercased()
         return (scheme == "http" || scheme == "https") && url.host()?.isEmpty == false
     }

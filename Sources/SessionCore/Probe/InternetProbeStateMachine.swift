@@ -157,6 +157,11 @@ package struct InternetProbeStateMachine: Sendable {
         if case .asking = state { true } else { false }
     }
 
+    /// Whether an answer to a question would count.
+    package func isAsking(_ number: Int) -> Bool {
+        if case .asking(number) = state { true } else { false }
+    }
+
     private var unchanged: Step { Step(deadline: nextDeadline) }
 
     private mutating func begin(_ generation: UInt64, learning answer: InternetAnswer?, _ now: Int64) -> Step

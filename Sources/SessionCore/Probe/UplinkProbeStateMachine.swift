@@ -121,6 +121,12 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
             known: record.machine.known, since: record.machine.since, answers: record.machine.answers)
     }
 
+    /// Whether an answer to a question would count.
+    package func isAsking(_ id: QuestionID) -> Bool {
+        let record = ([preferred] + others).first { $0.number == id.uplink }
+        return record?.machine.isAsking(id.number) == true
+    }
+
     // MARK: Events
 
     /// The network is like this: in the beginning, and whenever something about it has changed.

@@ -27,6 +27,8 @@ public struct InternetProbeConfiguration: Sendable, Equatable {
     /// Nil: it is asked only while the preferred uplink is ``SessionCore/InternetState/limited`` or
     /// ``SessionCore/InternetState/portal``.
     public var expensivePause: Duration?
+    /// Where the files of systemd-networkd are; empty for `/`.
+    package var systemRoot = ""
 
     /// A configuration.
     ///
@@ -45,6 +47,15 @@ public struct InternetProbeConfiguration: Sendable, Equatable {
         timing.fullPause = max(1, fullPause.nanoseconds)
         timing.expensivePause = expensivePause.map { max(1, $0.nanoseconds) }
         return timing
+    }
+
+    /// The question to a network about its page to sign in.
+    func inquiry(_ url: URL) -> SessionRequest {
+        var inquiry = request
+        inquiry.url = url
+        inquiry.headerFields[.accept] = CaptivePortal.mediaType
+        inquiry.options.maximumContentLength = CaptivePortal.longestAnswer
+        return inquiry
     }
 
     /// The question: over a connection of its own, since a kept one says nothing about the path of now.

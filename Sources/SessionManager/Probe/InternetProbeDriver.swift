@@ -180,23 +180,13 @@ final class InternetProbeDriver {
     // MARK: Questions
 
     private func ask(_ question: UplinkProbeStateMachine.Question, _ me: LoopBound<InternetProbeDriver>) {
-        var options = TaskOptions()
-        options.redirectHandler = Redirector.doNotFollow
-        do throws(SessionError) {
-            var request = configuration.request
-            request.options.interface = question.interface
-            let task = try manager.dataTask(with: request, options: options)
-            tasks[question.id.uplink] = task
-            task.whenEnded { outcome in
-                me.perform { $0.answered(outcome, outcome.error, question, me) }
-            }
-            task.resume()
-        } catch {
-            me.perform { $0.answered(nil, error, question, me) }
+        send(configuration.request, question) { outcome, error in
+            me.perform { $0.ended(outcome, error, question, me) }
         }
     }
 
-    private func answered(
+    /// Asks the network as well, where it has said whom to ask: for the address to sign in.
+    private func ended(
         _ outcome: TaskOutcome?, _ error: SessionError?, _ question: UplinkProbeStateMachine.Question,
         _ me: LoopBound<InternetProbeDriver>
     ) {
@@ -204,6 +194,40 @@ final class InternetProbeDriver {
         let answer = configuration.expectation.answer(
             outcome?.response, data: outcome?.data, error: error, url: configuration.url,
             timeout: configuration.timeout, isForClock: error.map { isForClock($0, me) } ?? false)
+        let uplink = machine.findings.first { $0.number == question.id.uplink }?.uplink
+        guard machine.isAsking(question.id), answer.wantsPortal, let index = uplink?.index,
+            let url = CaptivePortal.address(
+                SystemFiles(root: configuration.systemRoot).link(index).value("CAPTIVE_PORTAL"))
+        else { return answered(answer, question, me) }
+        send(configuration.inquiry(url), question) { outcome, error in
+            let portal = error == nil ? CaptivePortal(outcome?.response, outcome?.data) : nil
+            me.perform { $0.answered(answer.joined(with: portal), question, me) }
+        }
+    }
+
+    private func send(
+        _ request: SessionRequest, _ question: UplinkProbeStateMachine.Question,
+        _ completion: @escaping @Sendable (TaskOutcome?, SessionError?) -> Void
+    ) {
+        var options = TaskOptions()
+        options.redirectHandler = Redirector.doNotFollow
+        do throws(SessionError) {
+            var request = request
+            request.options.interface = question.interface
+            let task = try manager.dataTask(with: request, options: options)
+            tasks[question.id.uplink] = task
+            task.whenEnded { completion($0, $0.error) }
+            task.resume()
+        } catch {
+            completion(nil, error)
+        }
+    }
+
+    private func answered(
+        _ answer: InternetAnswer, _ question: UplinkProbeStateMachine.Question,
+        _ me: LoopBound<InternetProbeDriver>
+    ) {
+        guard isStarted else { return }
         let number = question.id.uplink
         routers[number] = answer.state == .limited ? router(of: number) : nil
         let step = machine.answered(answer, question.id, at: Reactor.now)

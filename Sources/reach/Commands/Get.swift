@@ -16,7 +16,8 @@ struct Get: ParsableCommand {
             FILE stays as it is, and FILE keeps its owner and mode. Content that was cut off is resumed at once, or kept with a \
             record in FILE.part.resume, and --resume goes on from there if the server's file is still the same, or if \
             --sha256 tells. When the network goes while it runs, it goes on over another \
-            path, or waits for one; that time does not count for --max-time. Redirects are followed, without credentials to other hosts.
+            path, or waits for one; so it does for the clock, where nothing but a clock that was not set makes the server's certificate \
+            invalid. That time does not count for --max-time. Redirects are followed, without credentials to other hosts.
 
             One sentence on standard error tells what happened. With --json it is an object, on standard output, or on \
             standard error where the content goes to standard output. With --sha256 nothing reaches standard output \

@@ -67,7 +67,7 @@ struct UplinkProbeTests {
     private let origin: TestSupport.Origin
     init() async throws { origin = try await TestSupport.Origin.shared }
 
-    private func probe(_ path: String, _ provider: Uplinks) throws -> InternetProbe {
+    private func probe(_ path: String, _ provider: Uplinks, root: String = "") throws -> InternetProbe {
         var session = SessionConfiguration()
         session.hostAddresses = origin.resolveEntries
         session.proxy = ""
@@ -78,7 +78,70 @@ struct UplinkProbeTests {
         configuration.timeout = .seconds(60)
         configuration.firstPause = .milliseconds(20)
         configuration.longestPause = .milliseconds(20)
-        return try InternetProbe(configuration, provider: provider, session: session)
+        configuration.systemRoot = root
+        var policy = SecurityPolicy.default
+        policy.trustRoots = .only(.file(origin.pem(.root)))
+        return try InternetProbe(
+            configuration, provider: provider, session: session, securityPolicy: policy)
+    }
+
+    /// A folder with what systemd-networkd says of "main": the address of the network's own word.
+    private func files(_ address: String) throws -> ScratchFolder {
+        let root = try ScratchFolder("reach-portal")
+        try FileManager.default.createDirectory(
+            atPath: root("run/systemd/netif/links"), withIntermediateDirectories: true)
+        try "# This is private data. Do not parse.\nDNS=192.0.2.1\nCAPTIVE_PORTAL=\(address)\n".write(
+            toFile: root("run/systemd/netif/links/1"), atomically: true, encoding: .utf8)
+        return root
+    }
+
+    private func word(_ key: String) -> String {
+        let json = "%7B%22captive%22:true,%22user-portal-url%22:%22https://portal.example.com/hello%22%7D"
+        return origin.url("/body?key=\(key)&type=application/captive%2Bjson&text=\(json)", at: .https)
+    }
+
+    @Test(
+        "UPL-280 the network is asked for the address to sign in where DHCP has told whom to ask, and only there",
+        .timeLimit(.minutes(10)))
+    func networkOwnWord() async throws {
+        let root = try files(word("uplink-word"))
+        let target = "http://portal.example.com/login"
+        let probe = try probe(
+            "/redirect-to?url=\(target)&code=302", Uplinks("main", "lo"), root: root.path)
+        probe.start()
+        let found = await uplinks(of: probe, where: known)
+        #expect(found.map(\.state) == [.portal, .portal])
+        let addresses = found.map { $0.portalURL?.absoluteString }
+        #expect(addresses == ["https://portal.example.com/hello", target])
+        #expect(try await origin.count("uplink-word") >= 1)
+        // Where the server answers as it should, nobody else is asked.
+        let quiet = try files(word("uplink-quiet"))
+        let full = try self.probe("/status/204", Uplinks("main", "lo"), root: quiet.path)
+        full.start()
+        #expect(await uplinks(of: full, where: known).map(\.state) == [.full, .full])
+        #expect(try await origin.count("uplink-quiet") == 0)
+    }
+
+    @Test(
+        "UPL-281 a network whose word does not come, or is another, leaves what was found",
+        .timeLimit(.minutes(10)), arguments: ["refused", "long", "html", "plain"])
+    func noWord(kind: String) async throws {
+        let address =
+            switch kind {
+            case "refused": "https://127.0.0.1:\(origin.port(.refused))/"
+            case "long": origin.url("/bytes/100000?type=application/captive%2Bjson", at: .https)
+            case "html": origin.url("/html", at: .https)
+            default: origin.url("/body?type=application/captive%2Bjson&text=%7B%22captive%22:true%7D")
+            }
+        let target = "http://portal.example.com/login"
+        let root = try files(address)
+        let probe = try probe(
+            "/redirect-to?url=\(target)&code=302", Uplinks("main"), root: root.path)
+        probe.start()
+        let found = await uplinks(of: probe, where: known)
+        #expect(found.map(\.state) == [.portal])
+        #expect(found.first?.portalURL?.absoluteString == target)
+        #expect(found.first?.reason == "redirected to \(target)")
     }
 
     /// The first uplinks that satisfy a condition.
