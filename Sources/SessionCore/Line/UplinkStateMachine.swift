@@ -9,6 +9,8 @@ package struct Detour: Sendable, Equatable {
     package var isWiFi = false
     package var isWired = false
     package var isExpensive = false
+    /// Whether large packets alone are lost: tries of the line, which are small, do not show when that ends.
+    package var losesLarge = false
     /// Why, for a person.
     package var sentence: String
 
@@ -97,6 +99,7 @@ package struct UplinkStateMachine: ~Copyable, Sendable {
         if let detour, detour == new { return .nothing }
         let isFlapping = lastDeath > .min && now &- lastDeath <= timing.flapWindow
         settle = isFlapping ? min(settle &* 2, timing.longestSettle) : timing.settle
+        if new.losesLarge { settle = timing.longestSettle }
         lastDeath = now
         state = (new, Recovery(next: now &+ timing.firstPause, pause: timing.firstPause))
         return .changed

@@ -56,6 +56,7 @@ final class LineMonitor {
     private var races: [LineRace.Server: LineRace] = [:]
     /// The servers that no other uplink reaches, and until when that is believed.
     private var alone: [LineRace.Server: Int64] = [:]
+    private let largePackets: LargePackets
     private var timer: TimerID?
 
     init(
@@ -67,6 +68,7 @@ final class LineMonitor {
         self.turn = turn
         self.pools = pools
         self.onLoss = onLoss
+        largePackets = LargePackets(on: reactor)
     }
 
     /// A transfer begins.
@@ -80,6 +82,7 @@ final class LineMonitor {
         for race in races.values { race.close() }
         races = [:]
         watches = [:]
+        largePackets.close()
     }
 
     private func arm(at deadline: Int64) {
@@ -153,14 +156,17 @@ final class LineMonitor {
         switch AcknowledgementRules.verdict(health, silence: users.silence) {
         case .silent:
             races[server]?.heard()
+            for transfer in users.transfers { transfer.lineFault = nil }
             guard let end = hasOtherUplinks(server, now) ? nil : alone[server] else {
                 return probe(connection, health, &watch, now)
             }
             return end
         case .waiting: return now &+ Self.shortestLook
         case .deaf:
+            let losesLarge = AcknowledgementRules.losesLargePackets(health)
+            if losesLarge { largePackets.suspect(server, users.transfers, at: now) }
             guard hasOtherUplinks(server, now) else { return alone[server] ?? .max }
-            suspect(server, users, health, now)
+            suspect(server, users, health, losesLarge && largePackets.mayMove(server, at: now))
             return now &+ Self.shortestLook
         }
     }
@@ -195,7 +201,7 @@ final class LineMonitor {
     // MARK: A race
 
     private func suspect(
-        _ server: LineRace.Server, _ users: Users, _ health: ConnectionHealth, _ now: Int64
+        _ server: LineRace.Server, _ users: Users, _ health: ConnectionHealth, _ losesLarge: Bool
     ) {
         guard let control = turn.control else { return }
         let uplinks = monitor.uplinks(besides: server).filter { uplink in
@@ -208,8 +214,9 @@ final class LineMonitor {
             ?? LineRace(server, on: reactor, control: control) { [unowned self] in ended(server, $0) }
         races[server] = race
         race.suspected(
-            UplinkTrial.request(like: transfer.request), over: uplinks, wait: wait(for: health, server, users)
-        )
+            UplinkTrial.request(like: transfer.request), over: uplinks,
+            wait: wait(for: health, server, users),
+            losesLarge: losesLarge)
     }
 
     /// How long an answer over the own line may take.
@@ -230,8 +237,14 @@ final class LineMonitor {
         races[server] = nil
         var losses: ConnectionMonitor.Losses
         switch result {
-        case .move(let uplink):
-            let detour = Detour(server, uplink)
+        case .move(let uplink, let losesLarge):
+            var detour = Detour(server, uplink)
+            if losesLarge {
+                largePackets.moved(server, at: Reactor.now)
+                detour.losesLarge = true
+                detour.sentence =
+                    "\(LargePackets.sentence(server)); \(server.peer.address) answers through \(uplink.name)"
+            }
             losses = monitor.giveUp(server, detour.sentence)
             losses.detour = detour
         case .reconnect:
