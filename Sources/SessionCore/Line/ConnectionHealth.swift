@@ -22,6 +22,17 @@ package struct ConnectionHealth: Sendable, Equatable {
     /// The smoothed round-trip time and its variation (RFC 6298).
     package var roundTrip: Int64 = 0
     package var roundTripVariation: Int64 = 0
+    /// How often the time-out of the first segment has doubled without an acknowledgement.
+    package var backoff = 0
+    /// The content of a full segment, in bytes.
+    package var segment = 0
+    /// Bytes that wait for an acknowledgement, or to be sent.
+    package var queuedBytes = 0
+    /// Segments behind a missing one that the peer has (RFC 2018).
+    package var selectivelyAcknowledged = 0
+    /// Bytes and segments that the peer has acknowledged since the connection began.
+    package var acknowledgedBytes: UInt64 = 0
+    package var acknowledgedSegments: UInt64 = 0
 
     package init() {}
 }
@@ -69,5 +80,29 @@ package enum AcknowledgementRules {
         let owed = health.sinceAcknowledgement &- health.keepaliveIdle
         let limit = max(patience &- self.silence, connectPatience, margin)
         return owed >= limit && health.sinceAcknowledgement >= patience ? .deaf : .waiting
+    }
+
+    // MARK: Large packets
+
+    /// How often the time-out has to double: with a fifth of all packets lost, a line that works does so once
+    /// in 15,000 times.
+    package static let largeBackoff = 5
+    /// What every link carries (RFC 9293 §3.7.1).
+    package static let smallSegment = 536
+
+    /// Whether a deaf connection has sent full segments in vain, and nothing but small ones were ever
+    /// acknowledged: a link behind the router has a smaller MTU, and the ICMP that should say so is lost, where
+    /// a new connection on the same line is answered (RFC 2923 §2.1).
+    ///
+    /// Only what this machine sends shows it: where the server's large segments are lost, the connection
+    /// acknowledges everything that arrives, and looks like one to a slow server.
+    package static func losesLargePackets(_ health: ConnectionHealth) -> Bool {
+        let segment = UInt64(max(health.segment, 0))
+        return health.isConnected && health.unacknowledged > 0 && health.backoff >= largeBackoff
+            && health.segment > smallSegment && health.queuedBytes >= health.segment
+            // The short one at the end may have arrived.
+            && health.selectivelyAcknowledged <= 1
+            && (health.acknowledgedBytes < segment
+                || health.acknowledgedBytes <= health.acknowledgedSegments &* segment / 2)
     }
 }

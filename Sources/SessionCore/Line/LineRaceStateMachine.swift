@@ -12,6 +12,8 @@
 /// | quiet | race | – | – | – | – | – |
 /// | racing | – | quiet, end | answered, end | remembered | failed, end | next SYN, or move |
 /// | answered | race after 30 s; reconnect after an outage | quiet | – | – | – | – |
+/// | answered, large packets are lost | race of the uplinks alone | quiet | – | – | – | – |
+/// | racing of the uplinks alone | – | quiet, end | – | move | failed, end | – |
 /// | failed | race after the pause | quiet | – | – | – | – |
 ///
 /// Instants are nanoseconds of a monotonic clock.
@@ -20,6 +22,8 @@ package struct LineRaceStateMachine: ~Copyable, Sendable {
         case nothing
         /// The server is tried over each other uplink, and once over the own line.
         case begin
+        /// The server is tried over each other uplink, and not over the own line, which answers.
+        case beginElsewhere
         /// The server is tried once more over the own line.
         case tryOwnLine
         /// All tries are given up.
@@ -43,6 +47,8 @@ package struct LineRaceStateMachine: ~Copyable, Sendable {
         var winner: Int?
         /// Uplinks that have neither answered nor failed.
         var open: Int
+        /// Whether the own line does not count.
+        var isElsewhere = false
     }
 
     private enum State {
@@ -86,10 +92,17 @@ package struct LineRaceStateMachine: ~Copyable, Sendable {
     /// - Parameters:
     ///   - uplinks: The number of other uplinks; 0 where none has internet, and only the own line is tried.
     ///   - wait: How long an answer over the own line may take.
-    package mutating func suspected(uplinks: Int, wait: Int64, at now: Int64) -> Action {
+    ///   - losesLarge: Whether large packets alone are lost, so that an answer over the own line proves little.
+    package mutating func suspected(
+        uplinks: Int, wait: Int64, losesLarge: Bool = false, at now: Int64
+    ) -> Action {
         switch state {
         case .racing: return .nothing
         case .quiet: return begin(uplinks, wait, now)
+        case .answered(_, _) where losesLarge:
+            state = .racing(
+                Race(next: .max, earliest: now, open: uplinks, isElsewhere: true))
+            return .beginElsewhere
         case .answered(let then, let wasOut):
             if wasOut { return now &- then >= Self.deafAfterOutage ? reconnect() : .nothing }
             return now &- then >= Self.deafOnGoodLine ? begin(uplinks, wait, now) : .nothing
@@ -105,7 +118,7 @@ package struct LineRaceStateMachine: ~Copyable, Sendable {
 
     /// The server has answered over the own line.
     package mutating func ownLineAnswered(at now: Int64) -> Action {
-        guard isRacing else { return .nothing }
+        guard case .racing(let race) = state, !race.isElsewhere else { return .nothing }
         state = .answered(at: now, wasOut: pause > Self.firstPause)
         pause = Self.firstPause
         return .end
@@ -114,6 +127,10 @@ package struct LineRaceStateMachine: ~Copyable, Sendable {
     /// The server has answered over an uplink.
     package mutating func answered(_ uplink: Int, at now: Int64) -> Action {
         guard case .racing(var race) = state else { return .nothing }
+        if race.isElsewhere {
+            (state, pause) = (.quiet, Self.firstPause)
+            return .move(to: uplink)
+        }
         race.open -= 1
         race.winner = race.winner ?? uplink
         if race.next == .max { race.next = now }

@@ -12,6 +12,8 @@ package struct Detour: Sendable, Equatable {
     package var isConstrained = false
     /// The name of the Wi-Fi network that carries the uplink.
     package var ssid: String?
+    /// Whether large packets alone are lost: tries of the line, which are small, do not show when that ends.
+    package var losesLarge = false
     /// Why, for a person.
     package var sentence: String
 
@@ -121,6 +123,7 @@ package struct UplinkStateMachine: ~Copyable, Sendable {
     private mutating func begin(_ new: Detour, _ recovery: Recovery, _ now: Int64) -> Action {
         let isFlapping = lastDeath > .min && now &- lastDeath <= timing.flapWindow
         settle = isFlapping ? min(settle &* 2, timing.longestSettle) : timing.settle
+        if new.losesLarge { settle = timing.longestSettle }
         lastDeath = now
         state = (new, recovery)
         return .changed

@@ -33,6 +33,7 @@ final class LineMonitor {
     private var races: [LineRace.Server: LineRace] = [:]
     /// The servers that no other uplink reaches, and until when that is believed.
     private var alone: [LineRace.Server: Int64] = [:]
+    private let largePackets: LargePackets
     private var timer: TimerID?
     private var lastQuestion = Int64.min
     /// What is known of the lines from elsewhere.
@@ -53,6 +54,7 @@ final class LineMonitor {
         self.turn = turn
         self.pools = pools
         self.onLoss = onLoss
+        largePackets = LargePackets(on: reactor)
     }
 
     /// A transfer begins.
@@ -66,6 +68,7 @@ final class LineMonitor {
         for race in races.values { race.close() }
         races = [:]
         watches = [:]
+        largePackets.close()
     }
 
     /// What was found out may decide about connections that are silent.
@@ -148,17 +151,20 @@ final class LineMonitor {
         switch AcknowledgementRules.verdict(health, silence: users.silence, patience: standing.patience) {
         case .silent:
             races[server]?.heard()
+            for transfer in users.transfers { transfer.lineFault = nil }
             if standing == .unknown, !hasOtherUplinks(server, now) { return alone[server] ?? .max }
             return watch.probe(connection, health, now)
         case .waiting: return now &+ Self.shortestLook
         case .deaf:
             askProbe(now)
+            let losesLarge = AcknowledgementRules.losesLargePackets(health)
+            if losesLarge { largePackets.suspect(server, users.transfers, at: now) }
             switch standing {
             case .left: lose(monitor.giveUp(server, "no internet was found behind \(server.name)"))
             case .dead: race(server, over: [], users, health)
             case .unknown, .replaceable:
                 guard hasOtherUplinks(server, now) else { return alone[server] ?? .max }
-                suspect(server, users, health)
+                suspect(server, users, health, losesLarge && largePackets.mayMove(server, at: now))
             }
             return now &+ Self.shortestLook
         }
@@ -182,16 +188,19 @@ final class LineMonitor {
 
     // MARK: A race
 
-    private func suspect(_ server: LineRace.Server, _ users: Users, _ health: ConnectionHealth) {
+    private func suspect(
+        _ server: LineRace.Server, _ users: Users, _ health: ConnectionHealth, _ losesLarge: Bool
+    ) {
         let uplinks = monitor.uplinks(besides: server).filter { uplink in
             let detour = Detour(server, uplink)
             return users.transfers.contains { $0.delegate?.transferMayUse($0, detour) == true }
         }
-        if !uplinks.isEmpty { race(server, over: uplinks, users, health) }
+        if !uplinks.isEmpty { race(server, over: uplinks, users, health, losesLarge: losesLarge) }
     }
 
     private func race(
-        _ server: LineRace.Server, over uplinks: [Uplink], _ users: Users, _ health: ConnectionHealth
+        _ server: LineRace.Server, over uplinks: [Uplink], _ users: Users, _ health: ConnectionHealth,
+        losesLarge: Bool = false
     ) {
         guard let control = turn.control, let transfer = users.transfers.first else { return }
         let race =
@@ -199,8 +208,8 @@ final class LineMonitor {
             ?? LineRace(server, on: reactor, control: control) { [unowned self] in ended(server, $0) }
         races[server] = race
         race.suspected(
-            UplinkTrial.request(like: transfer.request), over: uplinks, wait: wait(for: health, server, users)
-        )
+            UplinkTrial.request(like: transfer.request), over: uplinks,
+            wait: wait(for: health, server, users), losesLarge: losesLarge)
     }
 
     /// How long an answer over the own line may take.
@@ -221,8 +230,14 @@ final class LineMonitor {
         races[server] = nil
         var losses: ConnectionMonitor.Losses
         switch result {
-        case .move(let uplink):
-            let detour = Detour(server, uplink)
+        case .move(let uplink, let losesLarge):
+            var detour = Detour(server, uplink)
+            if losesLarge {
+                largePackets.moved(server, at: Reactor.now)
+                detour.losesLarge = true
+                detour.sentence =
+                    "\(LargePackets.sentence(server)); \(server.peer.address) answers through \(uplink.name)"
+            }
             losses = monitor.giveUp(server, detour.sentence)
             losses.detour = detour
         case .reconnect:

@@ -16,7 +16,8 @@ final class LineRace {
 
     /// What the transfers of the connections have to do.
     enum Result {
-        case move(Uplink)
+        /// - Parameter losesLarge: Whether large packets alone are lost.
+        case move(Uplink, losesLarge: Bool)
         case reconnect
         /// They wait for the internet.
         case lose
@@ -29,6 +30,8 @@ final class LineRace {
     private var machine = LineRaceStateMachine()
     private var uplinks: [Uplink] = []
     private var request: SessionRequest?
+    /// Whether the own line answers small packets, and only the uplinks are tried.
+    private var isElsewhere = false
     private var trials: [Transfer] = []
     private var tries: [ConnectTry] = []
     private var timer: TimerID?
@@ -44,12 +47,16 @@ final class LineRace {
     }
 
     /// A connection is deaf at this look.
-    func suspected(_ request: SessionRequest, over uplinks: [Uplink], wait: Int64) {
+    func suspected(
+        _ request: SessionRequest, over uplinks: [Uplink], wait: Int64, losesLarge: Bool
+    ) {
         if !machine.isRacing {
             self.uplinks = uplinks
             self.request = request
         }
-        perform(machine.suspected(uplinks: uplinks.count, wait: wait, at: Reactor.now))
+        perform(
+            machine.suspected(
+                uplinks: uplinks.count, wait: wait, losesLarge: losesLarge, at: Reactor.now))
     }
 
     /// The connection is acknowledged again, or not used any more.
@@ -66,12 +73,18 @@ final class LineRace {
     private func perform(_ action: LineRaceStateMachine.Action) {
         switch action {
         case .nothing: break
-        case .begin: begin()
+        case .begin:
+            isElsewhere = false
+            tryOwnLine()
+            tryUplinks()
+        case .beginElsewhere:
+            isElsewhere = true
+            tryUplinks()
         case .tryOwnLine: tryOwnLine()
         case .end: close()
         case .move(let index):
             close()
-            return onResult(.move(uplinks[index]))
+            return onResult(.move(uplinks[index], losesLarge: isElsewhere))
         case .reconnect:
             close()
             return onResult(.reconnect)
@@ -82,8 +95,7 @@ final class LineRace {
         setTimer()
     }
 
-    private func begin() {
-        tryOwnLine()
+    private func tryUplinks() {
         guard let request else { return }
         for (index, uplink) in uplinks.enumerated() {
             let trial = control.tryServer(of: request, at: server.peer, over: uplink.name) {

@@ -51,6 +51,8 @@ final class Transfer {
     private var resends = ResendGuard()
     /// The engine's time of the last byte, or of the start.
     var lastActivity: Int64 = 0
+    /// What is wrong with the line, where its connection has shown it.
+    var lineFault: String?
     /// The user's pause.
     var isSuspended = false
     /// Whether it is counted among the running transfers of its origin.

@@ -117,7 +117,7 @@ struct Doctor: ParsableCommand {
                     DiagnosisRules.proxy(proxy, seen, host: host, worksWithout: worksWithout))
             }
             try record(DiagnosisRules.proxy(proxy, seen, host: host, worksWithout: nil))
-            return try ask(url, path, isDirect: false, record)
+            return try ask(url, path, server: nil, record)
         }
         let (name, addresses) = try Self.addresses(of: host)
         if let name { try record(DiagnosisRules.name(name)) }
@@ -134,7 +134,8 @@ struct Doctor: ParsableCommand {
             if let portal = DiagnosisRules.portal(observed, url: url) { try record(portal) }
             return
         }
-        try ask(url, path, isDirect: true, record)
+        let server = seen.first { $0.outcome == .connected }
+        try ask(url, path, server: server.map { SegmentProbe(address: $0.address, port: $0.port) }, record)
     }
 
     /// Uses the path to the address instead of the default route: the address may be on a link, or behind
@@ -185,8 +186,9 @@ struct Doctor: ParsableCommand {
         ExchangeProbe(url: url, policy: policy, expectation: answer.expectation)
     }
 
+    /// - Parameter server: what is connected to; nil for a proxy.
     private func ask(
-        _ url: URL, _ path: ReachabilityPath, isDirect: Bool, _ record: (Finding) throws -> Void
+        _ url: URL, _ path: ReachabilityPath, server: SegmentProbe?, _ record: (Finding) throws -> Void
     ) throws {
         let probe = probe(of: url)
         guard var seen = try probe.observe() else { throw ExitCode.interrupted }
@@ -198,19 +200,27 @@ struct Doctor: ParsableCommand {
             seen.outcome = .notValidNow(words, evidence)
         }
         var inTheClear: ExchangeObservation?
-        if isDirect, DiagnosisRules.mayBePortal(seen), let other = probe.inTheClear {
+        if server != nil, DiagnosisRules.mayBePortal(seen), let other = probe.inTheClear {
             guard let observed = try other.observe() else { throw ExitCode.interrupted }
             inTheClear = observed
         }
         try record(DiagnosisRules.answer(seen, url: url, inTheClear: inTheClear))
         if let clock = DiagnosisRules.clock(seen) { try record(clock) }
-        guard case .silent = seen.outcome else { return }
+        let router = path.gateway?.description
+        let mtu = ConnectionProbe.mtu(path.interface)
+        guard case .silent = seen.outcome else {
+            // The server's packets get through; this machine's may not.
+            let lost = DiagnosisRules.packetsLost(
+                interface: path.interface, mtu: mtu, largest: server?.observe() ?? .unknown, router: router)
+            if let lost { try record(lost) }
+            return
+        }
         guard let small = try probe.observe(segmentSize: ExchangeProbe.smallSegment) else {
             throw ExitCode.interrupted
         }
         try record(
             DiagnosisRules.packets(
-                small, size: ExchangeProbe.smallSegment, interface: path.interface,
-                mtu: ConnectionProbe.mtu(path.interface)))
+                small, size: ExchangeProbe.smallSegment, interface: path.interface, mtu: mtu,
+                largest: server?.observe() ?? .unknown, router: router))
     }
 }

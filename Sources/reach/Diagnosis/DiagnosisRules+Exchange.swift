@@ -117,16 +117,40 @@ extension DiagnosisRules {
     /// - Parameters:
     ///   - small: the result of the same exchange with packets of at most `size` bytes of content.
     ///   - mtu: the link's own limit, if known.
-    static func packets(_ small: ExchangeObservation, size: Int, interface: String?, mtu: Int?) -> Finding {
+    ///   - largest: what gets from this machine to the server.
+    ///   - router: the next router, if there is one.
+    static func packets(
+        _ small: ExchangeObservation, size: Int, interface: String?, mtu: Int?,
+        largest: SegmentProbe.Outcome = .unknown, router: String? = nil
+    ) -> Finding {
         guard case .answered = small.outcome else {
             return .good(.packets, "small packets get no further than big ones")
         }
+        return packetsLost(interface: interface, mtu: mtu, largest: largest, router: router)
+            ?? .failed(
+                .packets, "big packets are lost on the way: with small ones the server answers",
+                try: advice(interface, mtu))
+    }
+
+    /// The finding about this machine's own large packets; nil where nothing is known of a limit.
+    static func packetsLost(
+        interface: String?, mtu: Int?, largest: SegmentProbe.Outcome, router: String?
+    ) -> Finding? {
+        guard case .upTo(let size) = largest else { return nil }
+        let thousands = size / 1000
+        let rest = "\(1000 + size % 1000)".dropFirst()
+        let number = thousands > 0 ? "\(thousands),\(rest)" : "\(size)"
+        let place = router.map { "behind \($0)" } ?? "on the way"
+        let link = interface.map { "\($0): " } ?? ""
+        return .failed(
+            .packets, "\(link)packets of more than \(number) bytes are lost \(place), and small ones are not",
+            try: advice(interface, mtu))
+    }
+
+    private static func advice(_ interface: String?, _ mtu: Int?) -> String {
         let link = interface ?? "the interface"
         let limit = mtu.map { " of \($0)" } ?? ""
-        return .failed(
-            .packets, "big packets are lost on the way: with small ones the server answers",
-            try:
-                "the way takes less than the MTU\(limit) of \(link), and what should say so is filtered: try ip link set \(link) mtu 1280, or have the router clamp the segment size"
-        )
+        return
+            "the way takes less than the MTU\(limit) of \(link), and what should say so is filtered: try ip link set \(link) mtu 1280, or have the router clamp the segment size"
     }
 }

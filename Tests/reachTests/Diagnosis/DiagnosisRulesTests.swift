@@ -443,4 +443,33 @@ struct DiagnosisRulesTests {
         style.width = 40
         #expect(DiagnosisPrinter.line(finding, style).split(separator: "\n").allSatisfy { $0.count <= 40 })
     }
+
+    @Test("UPL-286 The largest packet that gets through is found in few tries, and told in bytes")
+    func largestPacket() {
+        for limit in [536, 537, 900, 1228, 1447] {
+            var tries = 0
+            let found = SegmentProbe.search(in: 536..<1448) { size in
+                tries += 1
+                return size <= limit
+            }
+            #expect(found == limit && tries <= 11, "\(limit): \(found ?? 0) in \(tries)")
+        }
+        #expect(SegmentProbe.search(in: 536..<1448) { _ in false } == nil)
+        #expect(SegmentProbe.search(in: 536..<1448) { $0 > 536 ? nil : true } == nil)
+        #expect(SegmentProbe.search(in: 536..<536) { _ in true } == nil)
+        func sentence(_ size: Int, _ router: String?) -> String? {
+            DiagnosisRules.packetsLost(interface: "eth0", mtu: 1500, largest: .upTo(size), router: router)?
+                .sentence
+        }
+        #expect(
+            sentence(1280, "192.0.2.1")
+                == "eth0: packets of more than 1,280 bytes are lost behind 192.0.2.1, and small ones are not")
+        #expect(sentence(1005, nil)?.contains("more than 1,005 bytes are lost on the way") == true)
+        #expect(sentence(576, nil)?.contains("more than 576 bytes") == true)
+        for outcome in [SegmentProbe.Outcome.everything, .unknown] {
+            #expect(
+                DiagnosisRules.packetsLost(interface: "eth0", mtu: 1500, largest: outcome, router: nil) == nil
+            )
+        }
+    }
 }

@@ -290,4 +290,26 @@ struct DoctorProgramTests {
         #expect(end.text.contains("the MTU of 1500 of v0"), "\(end.text)")
         server.terminate()
     }
+
+    @Test(
+        "UPL-287 This machine's own big packets are lost: the size that gets through, and behind which router"
+    )
+    func ownBigPackets() async throws {
+        let (lab, server) = try await lab()
+        try await lab.near.ip("link set v0 gso_max_segs 1")
+        try await lab.far.run(
+            "nft",
+            "add table ip t; add chain ip t c { type filter hook input priority 0; }; add rule ip t c ip length > 1280 drop"
+        )
+        let end = try await doctor(lab, "http://10.0.0.1:8080/")
+        #expect(end.status == .exited(1))
+        let sentence = "v0: packets of more than 1,280 bytes are lost "
+        #expect(end.text.contains("cause: \(sentence)"), "\(end.text)")
+        #expect(end.text.contains("the MTU of 1500 of v0"), "\(end.text)")
+        // A router in between that takes everything changes nothing.
+        try await lab.far.run("nft", "delete table ip t")
+        let good = try await doctor(lab, "http://10.0.0.1:8080/")
+        #expect(good.status == .exited(0), "\(good.text)")
+        server.terminate()
+    }
 }

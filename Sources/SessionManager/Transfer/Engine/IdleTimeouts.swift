@@ -63,10 +63,11 @@ final class IdleTimeouts {
         }
         if next < .max { arm(at: next) }
         for transfer in silent {
+            let fault = transfer.lineFault.map { "; \($0)" } ?? ""
             turn.fail(
                 transfer,
                 SessionError(
-                    .timedOut, "nothing came from the server for \(transfer.options.timeoutInterval)",
+                    .timedOut, "nothing came from the server for \(transfer.options.timeoutInterval)\(fault)",
                     remedy: .longerSilence, failingURL: transfer.request.url, response: transfer.response))
         }
     }
