@@ -175,11 +175,13 @@ package struct UplinkStateMachine: ~Copyable, Sendable {
     }
 
     private mutating func beginByFindings(_ former: InternetFindings, _ now: Int64) -> Action {
-        guard let line = findings.preferred, line.state.isDead, let best = findings.best(besides: line.interface),
+        guard let line = findings.preferred, line.state.isDead,
+            let best = findings.best(besides: line.interface),
             choice.interface == nil || choice.interface == line.interface
         else { return .nothing }
         // These have been decided upon, and connections have shown otherwise since.
-        let isKnown = former.uplink(line.interface)?.state == line.state
+        let isKnown =
+            former.uplink(line.interface)?.state == line.state
             && former.best(besides: line.interface)?.interface == best.interface
         guard !isKnown else { return .nothing }
         let next = now &+ timing.firstPause

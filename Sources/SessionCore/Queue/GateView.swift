@@ -59,7 +59,8 @@ package struct GateView: Sendable {
         case .condition(let condition)?: "the network is not \(condition)"
         case .internet?:
             facts.internetSentence.isEmpty
-                ? "the internet was not found behind the network" : "there is no internet: \(facts.internetSentence)"
+                ? "the internet was not found behind the network"
+                : "there is no internet: \(facts.internetSentence)"
         default: "the network comes and goes"
         }
     }

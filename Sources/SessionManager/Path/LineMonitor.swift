@@ -253,7 +253,8 @@ extension LineStanding {
 }
 
 extension Detour {
-    fileprivate init(_ server: LineRace.Server, _ uplink: Uplink) {
+    /// The way around a line, over an uplink that reaches a server.
+    init(_ server: LineRace.Server, _ uplink: Uplink) {
         self.init(
             line: server.name, uplink: uplink.name,
             sentence:

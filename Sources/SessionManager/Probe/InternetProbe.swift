@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinux
-import EventLoop
+package import EventLoop
 public import FoundationEssentials
 public import Reachability
 public import SessionCore
@@ -43,18 +43,27 @@ public final class InternetProbe: Sendable {
     ///   - session: proxy, interface and addresses of the questions.
     ///   - securityPolicy: how the server is judged, where the URL is https.
     /// - Throws: ``SessionError/Code/outOfResources`` where no thread can be started.
-    public init(
+    public convenience init(
         _ configuration: InternetProbeConfiguration,
         provider: (any ReachabilityProvider)? = ReachabilityManager.shared,
         session: SessionConfiguration = SessionConfiguration(), securityPolicy: SecurityPolicy = .default
     ) throws(SessionError) {
-        self.configuration = configuration
         let reactor: Reactor
         do throws(ReactorError) { reactor = try Reactor.shared } catch {
             throw SessionError(
                 .outOfResources, "no thread for transfers can be started: \(error)",
                 advice: "raise the limits of open files and threads (ulimit -n, ulimit -u)")
         }
+        self.init(
+            configuration, provider: provider, session: session, securityPolicy: securityPolicy, on: reactor)
+    }
+
+    /// A probe whose questions leave from a loop's thread.
+    package init(
+        _ configuration: InternetProbeConfiguration, provider: (any ReachabilityProvider)?,
+        session: SessionConfiguration, securityPolicy: SecurityPolicy = .default, on reactor: Reactor
+    ) {
+        self.configuration = configuration
         // Its own questions are what others wait for.
         var queue = RequestQueue.Settings()
         queue.follows = .nobody
@@ -66,7 +75,7 @@ public final class InternetProbe: Sendable {
             InternetProbeDriver(
                 configuration, provider: provider,
                 manager: URLSessionManager(
-                    configuration: session, securityPolicy: securityPolicy, queue: queue),
+                    configuration: session, securityPolicy: securityPolicy, on: reactor, queue: queue),
                 reactor: reactor
             ) { current.store($0) },
             to: reactor)
