@@ -38,7 +38,8 @@ final class LineMonitor {
     /// What is known of the lines from elsewhere.
     var knowledge = LineKnowledge() {
         didSet {
-            guard knowledge.findings != oldValue.findings else { return }
+            let (new, former) = (knowledge.findings, oldValue.findings)
+            guard (new ?? .init()).differs(from: former ?? .init()) else { return }
             for socket in watches.keys { watches[socket]?.restart() }
             lookSoon()
         }

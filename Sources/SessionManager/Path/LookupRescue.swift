@@ -95,7 +95,9 @@ final class LookupRescue {
         var waits: [String: Wait] = [:]
         var connecting: Set<String> = []
         pools.forEachTransfer { transfer in
-            guard transfer.hasSlot, !transfer.isSuspended, let easy = transfer.easy else { return }
+            guard !transfer.isTrial, transfer.hasSlot, !transfer.isSuspended, let easy = transfer.easy else {
+                return
+            }
             if transfer.isLookingUp {
                 waits[transfer.origin, default: Wait()].transfers.append(transfer)
                 let began = min(waits[transfer.origin]?.began ?? .max, transfer.lastActivity)

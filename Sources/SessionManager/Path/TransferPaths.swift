@@ -131,13 +131,17 @@ extension TransferPaths: ConnectionMonitorDelegate {
             lost.contains { $0 === pool || $0.key.binding == pool.key.binding && !$0.isRetired }
         }
         var victims: [(Transfer, String)] = []
+        var origins: Set<String> = []
         for transfer in retired.flatMap(\.transfers) {
-            if let sentence = loss(of: transfer, losses, sentences) { victims.append((transfer, sentence)) }
+            guard let sentence = loss(of: transfer, losses, sentences) else { continue }
+            victims.append((transfer, sentence))
+            if losses.needsInternet, !transfer.isLookingUp { origins.insert(transfer.origin) }
         }
         for (transfer, sentence) in victims where transfer.easy != nil {
-            transfer.delegate?.transferLostPath(
-                transfer,
-                PathLoss(sentence: sentence, detour: losses.detour, needsInternet: losses.needsInternet))
+            // Of those without a connection only the ones that waited for a dead one.
+            let loss = PathLoss(
+                sentence: sentence, detour: losses.detour, needsInternet: origins.contains(transfer.origin))
+            transfer.delegate?.transferLostPath(transfer, loss)
         }
     }
 

@@ -197,7 +197,7 @@ struct ProbedLineScenarios {
 
     @Test("UPL-051 Traffic returns to the preferred line when it has been full for a while; what runs stays")
     func returns() async throws {
-        let lab = try ProbedPaths(try await TwoPaths(size: 1 << 20))
+        let lab = try ProbedPaths(try await TwoPaths(size: 1 << 20)) { $0.fullPause = .seconds(1) }
         try await lab.paths.killLine()
         await lab.ask(.limited, .full)
         let download = try lab.manager.downloadTask(with: try lab.request("/blob?stall=65536"))
@@ -207,6 +207,9 @@ struct ProbedLineScenarios {
         var count = 1
         repeat {
             count += 1
+            // Once for each answer of the probe.
+            let asked = lab.paths.events.count { $0.query == "probe" }
+            try await lab.paths.wait { $0.count { $0.query == "probe" } > asked }
             #expect(try await lab.fetch("/quick?n=\(count)").error == nil)
         } while try await lab.requests(count).last?.peer == TwoPaths.secondAddress
         lab.paths.release()
