@@ -251,8 +251,13 @@ struct UplinkFindingsTests {
         _ = machine.answered(InternetAnswer(.limited), asked[0].id, at: 1)
         #expect(machine.findings.map(\.answers) == [1, 1])
         let again = machine.timeCame(at: 1 + Self.second).questions
-        _ = machine.answered(InternetAnswer(.limited), again[0].id, at: 2 * Self.second)
+        let spread = machine.answered(InternetAnswer(.limited), again[0].id, at: 2 * Self.second)
         #expect(machine.findings.map(\.answers) == [2, 1])
+        // The preferred one has failed, and the others are asked anew.
+        for question in spread.questions {
+            _ = machine.answered(InternetAnswer(.full), question.id, at: 2 * Self.second)
+        }
+        #expect(machine.findings.map(\.answers) == [2, 2])
         // Failures double the pause, and questions from elsewhere do not begin it anew.
         let third = machine.asked(about: "eth0").questions
         _ = machine.answered(InternetAnswer(.limited), third[0].id, at: 3 * Self.second)
