@@ -23,8 +23,8 @@ struct UplinkFindingsTests {
         _ first: InternetState, _ other: InternetState, answers: Int = 1
     ) -> InternetFindings { findings([("eth0", first), ("wwan0", other)], answers: answers) }
 
-    /// A machine with answers of a probe, one a second: `f` full, `l` limited, `p` portal, `?` unknown, first of
-    /// eth0 and then of wwan0; the line that comes out has the first letter of the interface in use.
+    /// A machine with answers of a probe, one a second: `f` full, `l` limited, `p` portal, `?` unknown, first
+    /// of eth0 and then of wwan0; the line that comes out has the first letter of the interface in use.
     private func marbles(_ first: String, _ other: String) -> String {
         let states: [Character: InternetState] = [
             "f": .full, "l": .limited, "p": .portal, "?": .unknown, "n": .none,
@@ -216,7 +216,7 @@ struct UplinkFindingsTests {
     }
 
     @Test(
-        "UPL-341 What needs the internet waits with that reason and a sentence, whoever follows the network")
+        "UPL-341 What needs the internet waits with that reason and a sentence, with any provider")
     func held() {
         var gate = RequestGateStateMachine()
         let needing = NetworkDemand(.any, needsInternet: true)

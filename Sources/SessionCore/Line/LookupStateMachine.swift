@@ -3,10 +3,10 @@
 /// Decides what becomes of exchanges whose host the system has been looking up for long: the name servers, or
 /// the line to them, may be dead.
 ///
-/// After 2 s the name is asked for over each other uplink, unless an address of it was used before. The server
-/// is tried at the address as after a deaf connection (``LineRaceStateMachine``). A line that is dead is left.
-/// On a line that works the system has 5 s in all, since a slow name server moves nothing; then the exchanges
-/// connect to the address that was found, over the same line.
+/// After 2 s the name is asked for over each other uplink, unless an address of it was used before. The
+/// server is tried at the address as after a deaf connection (``LineRaceStateMachine``). A line that is dead
+/// is left. On a line that works the system has 5 s in all, since a slow name server moves nothing; then the
+/// exchanges connect to the address that was found, over the same line.
 ///
 /// | state | time | address found | none found | own line answers | nothing reaches the server |
 /// |---|---|---|---|---|---|

@@ -27,7 +27,7 @@ package struct Detour: Sendable, Equatable {
 /// spoken: by connections, or by the probe's questions. Traffic returns when the line has answered several
 /// times in a row and for a while, and no probe says otherwise; the while doubles where the line keeps dying.
 ///
-/// | detour | line died | findings: line dead, another full | a try succeeds | findings: uplink dead, line full |
+/// | detour | line died | findings: line dead, another full | a try succeeds | findings: only the line full |
 /// |---|---|---|---|---|
 /// | none | begins, tried by connections | begins, tried by the probe | – | – |
 /// | tried by connections | the next uplink | stays | counts; at the end the probe has to agree | ends |

@@ -207,7 +207,7 @@ final class ConnectionMonitor {
             name: egress.link.name)
     }
 
-    /// The line that carries what goes to the internet: to addresses that nobody has (RFC 5737, RFC 3849).
+    /// The line that carries what goes to the internet: to addresses for documentation (RFC 5737, RFC 3849).
     func lineToInternet() -> LineRace.Server? {
         ["198.51.100.1", "2001:db8::1"].lazy.compactMap { IPAddress($0) }
             .compactMap { self.line(to: $0, port: 0) }.first

@@ -19,8 +19,8 @@ final class LineMonitor {
     }
 
     private static let shortestLook: Int64 = 250_000_000
-    /// How long after a question the probe is asked again: 5 s.
-    private static let probePause: Int64 = 5_000_000_000
+    /// How long after a question the probe is asked again: 15 s.
+    private static let probePause: Int64 = 15_000_000_000
     /// How long it is believed that no other uplink reaches a server, unless the network changes: 5 s.
     private static let alonePeriod: Int64 = 5_000_000_000
 
@@ -153,7 +153,7 @@ final class LineMonitor {
             return watch.probe(connection, health, now)
         case .waiting: return now &+ Self.shortestLook
         case .deaf:
-            askProbe(now)
+            askProbe(about: server.name, now)
             switch standing {
             case .left: lose(monitor.giveUp(server, "no internet was found behind \(server.name)"))
             case .dead: race(server, over: [], users, health)
@@ -166,8 +166,9 @@ final class LineMonitor {
     }
 
     /// The probe looks for itself where a connection may be dead.
-    private func askProbe(_ now: Int64) {
-        guard let probe = knowledge.probe, lastQuestion == .min || now &- lastQuestion >= Self.probePause
+    private func askProbe(about line: String, _ now: Int64) {
+        guard let probe = knowledge.probe, lastQuestion == .min || now &- lastQuestion >= Self.probePause,
+            knowledge.findings?.uplink(line)?.state.isDead != true
         else { return }
         lastQuestion = now
         probe.check()

@@ -23,8 +23,8 @@ final class LineRace {
     }
 
     let server: Server
-    /// Called where the tries end and nothing has to be done: with whether the server has answered over the own
-    /// line.
+    /// Called where the tries end and nothing has to be done: with whether the server has answered over the
+    /// own line.
     var onQuiet: ((Bool) -> Void)?
     private let reactor: Reactor
     private let control: any TransferControl

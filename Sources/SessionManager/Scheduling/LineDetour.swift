@@ -38,8 +38,8 @@ final class LineDetour {
     private var trial: Transfer?
     private var timer: TimerID?
 
-    /// - Parameter onChange: called when ``knowledge`` has changed, with the way around the line where that is
-    ///   new.
+    /// - Parameter onChange: called when ``knowledge`` has changed, with the way around the line where that
+    ///   is new.
     init(on reactor: Reactor, onChange: @escaping (Detour?) -> Void) {
         self.reactor = reactor
         self.onChange = onChange
