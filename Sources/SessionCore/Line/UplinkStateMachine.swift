@@ -32,7 +32,7 @@ package struct Detour: Sendable, Equatable {
 /// spoken: by connections, or by the probe's questions. Traffic returns when the line has answered several
 /// times in a row and for a while, and no probe says otherwise; the while doubles where the line keeps dying.
 ///
-/// | detour | line died | findings: line dead, another full | a try succeeds | findings: uplink dead, line full |
+/// | detour | line died | findings: line dead, another full | a try succeeds | findings: only the line full |
 /// |---|---|---|---|---|
 /// | none | begins, tried by connections | begins, tried by the probe | – | – |
 /// | tried by connections | the next uplink | stays | counts; at the end the probe has to agree | ends |
@@ -181,11 +181,13 @@ package struct UplinkStateMachine: ~Copyable, Sendable {
     }
 
     private mutating func beginByFindings(_ former: InternetFindings, _ now: Int64) -> Action {
-        guard let line = findings.preferred, line.state.isDead, let best = findings.best(besides: line.interface),
+        guard let line = findings.preferred, line.state.isDead,
+            let best = findings.best(besides: line.interface),
             choice.interface == nil || choice.interface == line.interface
         else { return .nothing }
         // These have been decided upon, and connections have shown otherwise since.
-        let isKnown = former.uplink(line.interface)?.state == line.state
+        let isKnown =
+            former.uplink(line.interface)?.state == line.state
             && former.best(besides: line.interface)?.interface == best.interface
         guard !isKnown else { return .nothing }
         let next = now &+ timing.firstPause

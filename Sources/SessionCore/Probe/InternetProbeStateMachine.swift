@@ -137,7 +137,7 @@ package struct InternetProbeStateMachine: Sendable {
     /// A transfer has failed, or the state is wanted: asked at once, unless a question is under way or about
     /// to confirm a failure.
     ///
-    /// - Parameter isNews: whether the pauses begin anew: not where somebody else counts the tries.
+    /// - Parameter isNews: whether the pauses begin anew: not where the caller counts the tries.
     package mutating func hurried(isNews: Bool = true) -> Step {
         guard case .resting = state, !isDoubted else { return unchanged }
         if isNews { pause = timing.firstPause }

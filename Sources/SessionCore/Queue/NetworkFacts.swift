@@ -62,7 +62,7 @@ package struct NetworkFacts: Sendable, Equatable {
 
     private func meets(_ demand: NetworkDemand, isBound: Bool) -> Bool {
         guard demand.needsNetwork else { return true }
-        // A probe knows that also where nobody follows the network.
+        // A probe knows that also where no provider reports the network.
         if demand.needsInternet, hasInternet == false { return false }
         guard standing != .unknown else { return true }
         if demand.avoidsExpense, !fits(.notExpensive, isBound: isBound) { return false }

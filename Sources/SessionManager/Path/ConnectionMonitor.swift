@@ -123,7 +123,8 @@ final class ConnectionMonitor {
         mayLeave: Bool = true
     ) {
         connections[descriptor] = Connection(
-            peer: peer, cookie: MonitoredSocket(descriptor: descriptor).cookie, interface: link.index, name: link.name, isBound: isBound,
+            peer: peer, cookie: MonitoredSocket(descriptor: descriptor).cookie, interface: link.index,
+            name: link.name, isBound: isBound,
             isStandIn: isStandIn, mayLeave: mayLeave)
     }
 
@@ -155,7 +156,8 @@ final class ConnectionMonitor {
 
     /// Drops the connections that libcurl has closed without its callback: those that were never established.
     private func dropClosed() {
-        for (descriptor, connection) in connections where MonitoredSocket(descriptor: descriptor).cookie != connection.cookie {
+        for (descriptor, connection) in connections
+        where MonitoredSocket(descriptor: descriptor).cookie != connection.cookie {
             connections[descriptor] = nil
         }
     }
@@ -188,6 +190,32 @@ final class ConnectionMonitor {
     /// The connections over the line of an interface that may go over another uplink.
     func connections(over line: String) -> Set<Int32> {
         Set(connections.keys.filter { connections[$0]?.name == line && mayLeave($0) })
+    }
+
+    /// Whether connections may leave their lines at all.
+    var rescues: Bool { delegate.rescues }
+
+    /// The line that carries what goes to a server beyond the link; nil where it goes into a tunnel.
+    func line(to peer: IPAddress, port: UInt16) -> LineRace.Server? {
+        guard observer.open() else { return nil }
+        defer { closeSoon() }
+        guard let egress = observer.egress(to: peer, port: port), egress.isBeyondLink, !egress.isTunnel else {
+            return nil
+        }
+        return LineRace.Server(
+            peer: PeerAddress(address: peer, port: port), interface: egress.link.index,
+            name: egress.link.name)
+    }
+
+    /// The line that carries what goes to the internet: to addresses for documentation (RFC 5737, RFC 3849).
+    func lineToInternet() -> LineRace.Server? {
+        ["198.51.100.1", "2001:db8::1"].lazy.compactMap { IPAddress($0) }
+            .compactMap { self.line(to: $0, port: 0) }.first
+    }
+
+    /// How long an answer over an interface may take: three round trips of its connections, or 1 s.
+    func patience(over interface: Int32) -> Int64 {
+        roundTrip(over: interface).map { 3 &* $0 } ?? 1_000_000_000
     }
 
     /// The longest round-trip time of the connections over an interface, with its variation; nil for none.

@@ -19,8 +19,8 @@ final class LineMonitor {
     }
 
     private static let shortestLook: Int64 = 250_000_000
-    /// How long after a question the probe is asked again: 5 s.
-    private static let probePause: Int64 = 5_000_000_000
+    /// How long after a question the probe is asked again: 15 s.
+    private static let probePause: Int64 = 15_000_000_000
     /// How long it is believed that no other uplink reaches a server, unless the network changes: 5 s.
     private static let alonePeriod: Int64 = 5_000_000_000
 
@@ -39,7 +39,8 @@ final class LineMonitor {
     /// What is known of the lines from elsewhere.
     var knowledge = LineKnowledge() {
         didSet {
-            guard knowledge.findings != oldValue.findings else { return }
+            let (new, former) = (knowledge.findings, oldValue.findings)
+            guard (new ?? .init()).differs(from: former ?? .init()) else { return }
             for socket in watches.keys { watches[socket]?.restart() }
             lookSoon()
         }
@@ -156,7 +157,7 @@ final class LineMonitor {
             return watch.probe(connection, health, now)
         case .waiting: return now &+ Self.shortestLook
         case .deaf:
-            askProbe(now)
+            askProbe(about: server.name, now)
             let losesLarge = AcknowledgementRules.losesLargePackets(health)
             if losesLarge { largePackets.suspect(server, users.transfers, at: now) }
             switch standing {
@@ -171,8 +172,9 @@ final class LineMonitor {
     }
 
     /// The probe looks for itself where a connection may be dead.
-    private func askProbe(_ now: Int64) {
-        guard let probe = knowledge.probe, lastQuestion == .min || now &- lastQuestion >= Self.probePause
+    private func askProbe(about line: String, _ now: Int64) {
+        guard let probe = knowledge.probe, lastQuestion == .min || now &- lastQuestion >= Self.probePause,
+            knowledge.findings?.uplink(line)?.state.isDead != true
         else { return }
         lastQuestion = now
         probe.check()
@@ -268,7 +270,8 @@ extension LineStanding {
 }
 
 extension Detour {
-    fileprivate init(_ server: LineRace.Server, _ uplink: Uplink) {
+    /// The way around a line, over an uplink that reaches a server.
+    init(_ server: LineRace.Server, _ uplink: Uplink) {
         self.init(
             line: server.name, uplink: uplink.name,
             sentence:

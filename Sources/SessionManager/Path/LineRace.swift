@@ -24,6 +24,9 @@ final class LineRace {
     }
 
     let server: Server
+    /// Called where the tries end and nothing has to be done: with whether the server has answered over the
+    /// own line.
+    var onQuiet: ((Bool) -> Void)?
     private let reactor: Reactor
     private let control: any TransferControl
     private let onResult: (Result) -> Void
@@ -102,7 +105,9 @@ final class LineRace {
                 [weak self] succeeded in
                 guard let self else { return }
                 let now = Reactor.now
-                perform(succeeded ? machine.answered(index, at: now) : machine.failed(at: now))
+                let action = succeeded ? machine.answered(index, at: now) : machine.failed(at: now)
+                perform(action)
+                if action == .end { onQuiet?(false) }
             }
             trials.append(trial)
         }
@@ -111,7 +116,9 @@ final class LineRace {
     private func tryOwnLine() {
         let item = ConnectTry(server.peer, over: server.name, on: reactor) { [weak self] in
             guard let self else { return }
-            perform(machine.ownLineAnswered(at: Reactor.now))
+            let action = machine.ownLineAnswered(at: Reactor.now)
+            perform(action)
+            if action == .end { onQuiet?(true) }
         }
         if let item { tries.append(item) }
     }

@@ -8,8 +8,8 @@ import ReachabilityCore
 struct MonitoredSocket {
     let descriptor: Int32
 
-    /// The kernel's own number of the socket, unique while the system runs (SO_COOKIE, socket(7)): descriptors
-    /// are reused.
+    /// The kernel's own number of the socket, unique while the system runs (SO_COOKIE, socket(7)):
+    /// descriptors are reused.
     var cookie: UInt64 {
         var cookie: UInt64 = 0
         var length = socklen_t(MemoryLayout<UInt64>.size)

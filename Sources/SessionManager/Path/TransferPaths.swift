@@ -27,6 +27,11 @@ final class TransferPaths {
     /// Made with the first connection that leaves this machine.
     private var monitor: ConnectionMonitor?
     private var lineMonitor: LineMonitor?
+    private lazy var lookups = LookupRescue(on: reactor, turn: turn, pools: pools) { [unowned self] in
+        makeMonitor()
+    } onResult: { [unowned self] in
+        lookedUp($0, $1)
+    }
 
     init(
         _ configuration: SessionConfiguration, reactor: Reactor, turn: EngineTurn, sockets: CurlSockets,
@@ -46,9 +51,13 @@ final class TransferPaths {
     }
 
     /// A transfer begins.
-    func begin() { lineMonitor?.begin() }
+    func begin(_ transfer: Transfer) {
+        lineMonitor?.begin()
+        lookups.begin(transfer)
+    }
 
     func close() {
+        lookups.close()
         lineMonitor?.close()
         monitor?.close()
     }
@@ -57,11 +66,24 @@ final class TransferPaths {
         if let monitor { return monitor }
         let new = ConnectionMonitor(self, reactor: reactor, turn: turn)
         new.detour = lines.detour
-        let other = LineMonitor(new, reactor: reactor, turn: turn, pools: pools) { [unowned self] in lost($0) }
+        let other = LineMonitor(new, reactor: reactor, turn: turn, pools: pools) { [unowned self] in lost($0)
+        }
         other.knowledge = lines
         lineMonitor = other
         monitor = new
         return new
+    }
+
+    /// The host of these transfers was looked up elsewhere than by the system.
+    private func lookedUp(_ transfers: [Transfer], _ result: HostLookup.Result) {
+        let loss =
+            switch result {
+            case .use: PathLoss(sentence: "the name servers do not answer; another uplink's do")
+            case .move(let detour): PathLoss(sentence: detour.sentence, detour: detour)
+            }
+        for transfer in transfers where transfer.easy != nil {
+            transfer.delegate?.transferLostPath(transfer, loss)
+        }
     }
 
     /// New exchanges use no connection over a line any more; running ones stay until they are found dead.
@@ -90,6 +112,7 @@ extension TransferPaths: ConnectionObserver {
             descriptor, to: peer, through: transfer.interface(configuration),
             isWanted: transfer.wantedInterface(configuration) != nil)
         lineMonitor?.begin()
+        if !transfer.isTrial { lookups.keep(peer.address, of: transfer.origin) }
     }
 
     func closed(_ descriptor: Int32) { monitor?.closed(descriptor) }
@@ -108,13 +131,17 @@ extension TransferPaths: ConnectionMonitorDelegate {
             lost.contains { $0 === pool || $0.key.binding == pool.key.binding && !$0.isRetired }
         }
         var victims: [(Transfer, String)] = []
+        var origins: Set<String> = []
         for transfer in retired.flatMap(\.transfers) {
-            if let sentence = loss(of: transfer, losses, sentences) { victims.append((transfer, sentence)) }
+            guard let sentence = loss(of: transfer, losses, sentences) else { continue }
+            victims.append((transfer, sentence))
+            if losses.needsInternet, !transfer.isLookingUp { origins.insert(transfer.origin) }
         }
         for (transfer, sentence) in victims where transfer.easy != nil {
-            transfer.delegate?.transferLostPath(
-                transfer,
-                PathLoss(sentence: sentence, detour: losses.detour, needsInternet: losses.needsInternet))
+            // Of those without a connection only the ones that waited for a dead one.
+            let loss = PathLoss(
+                sentence: sentence, detour: losses.detour, needsInternet: origins.contains(transfer.origin))
+            transfer.delegate?.transferLostPath(transfer, loss)
         }
     }
 

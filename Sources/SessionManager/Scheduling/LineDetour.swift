@@ -38,8 +38,8 @@ final class LineDetour {
     private var trial: Transfer?
     private var timer: TimerID?
 
-    /// - Parameter onChange: called when ``knowledge`` has changed, with the way around the line where that is
-    ///   new.
+    /// - Parameter onChange: called when ``knowledge`` has changed, with the way around the line where that
+    ///   is new.
     init(on reactor: Reactor, onChange: @escaping (Detour?) -> Void) {
         self.reactor = reactor
         self.onChange = onChange
@@ -53,8 +53,9 @@ final class LineDetour {
     func complete(_ facts: NetworkFacts) -> NetworkFacts {
         var facts = facts.detoured(by: machine.detour)
         guard let findings else { return facts }
-        let uplink = machine.detour.flatMap { findings.uplink($0.uplink) }
-        let hasInternet = (uplink?.state ?? findings.state) == .full
+        let uplink = machine.detour.flatMap { findings.uplink($0.uplink)?.state }
+        // An uplink that is not asked was found by a connection.
+        let hasInternet = (uplink == .unknown ? findings.state : uplink ?? findings.state) == .full
         facts.hasInternet = hasInternet
         if !hasInternet { facts.internetSentence = findings.sentence }
         return facts

@@ -74,8 +74,10 @@ def finish(process, limit):
         return None
 
 
-def download(lab, client, change, tls=None):
-    """One download; `change` is called when it has run for a while and gives the instant from which the gap counts."""
+def download(lab, client, change, tls=None, wanted=None):
+    """One download; `change` is called when it has run for a while and gives the instant from which the gap counts.
+
+    Requests for another path than `wanted` are not its own."""
     paths.prepare(lab)
     file = Scratch.file()
     with paths.Server(lab, SIZE, RATE, tls) as server:
@@ -84,7 +86,7 @@ def download(lab, client, change, tls=None):
         cut = change()
         code = finish(process, LIMIT)
     whole = os.path.exists(file) and hashlib.sha256(open(file, 'rb').read()).hexdigest() == server.sum
-    return outcome(server, cut, code, whole)
+    return outcome(server, cut, code, whole, wanted)
 
 
 def upload(lab, client, change, tls=None):
@@ -102,8 +104,8 @@ def upload(lab, client, change, tls=None):
     return outcome(server, cut, code, sums == [hashlib.sha256(content).hexdigest()])
 
 
-def outcome(server, cut, code, whole):
-    after = [r for r in server.requests() if r['at'] >= cut]
+def outcome(server, cut, code, whole, wanted=None):
+    after = [r for r in server.requests() if r['at'] >= cut and wanted in (None, r['path'])]
     return {'gap': (after[0]['at'] - cut) * 1e3 if after else None, 'identical': whole,
             'twice': max((r['twice'] for r in after), default=None), 'end': f'hung for {LIMIT} s' if code is None else f'exit {code}'}
 

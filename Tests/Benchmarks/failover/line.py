@@ -13,6 +13,7 @@ from . import lab as paths
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BAR_GAP = 4000
+BAR_PROBED, BAR_VERDICT = 3000, 50
 SILENCE = 55  # seconds; get gives up after 60 s without a byte
 
 
@@ -41,6 +42,33 @@ def downloads(report, programs, lab, scale, tls):
         'The line behind the router dies',
         f'8 MiB at 1 MiB/s; the preferred router drops everything but its own after {parts.CUT_AFTER} s, and nothing is configured. *Gap*: until the '
         'next request reaches the server.', ['client', 'what', 'runs', 'gap ms', 'worst ms', 'identical', 'end'], rows, words=2)
+
+
+def probed(report, programs, lab, scale):
+    """With a probe of one's own: the download goes on sooner, and a request after its verdict costs nothing."""
+    probe = f'http://{paths.ADDRESS}:8080/quick'
+    client = parts.Client('Reach with a probe', [programs.bench, 'probed', 'URL', 'FILE', probe], ours=True)
+    gaps = []
+    for _ in range(scale.dead_lines):
+        gaps.append(parts.download(lab, client, parts.one_cut(lab, paths.dead_line), wanted='/blob'))
+    gap = statistics.median(r['gap'] for r in gaps) if all(r['gap'] for r in gaps) else None
+    same = all(r['identical'] for r in gaps)
+    report.bar('line', f'{client.title}: gap, median of {len(gaps)}', gap, BAR_PROBED, 'ms', 0)
+    report.claim('line', f'{client.title}: identical', same)
+    paths.prepare(lab)
+    with paths.Server(lab, 1 << 20, parts.RATE):
+        process = subprocess.Popen(lab.inside(programs.bench, 'verdict', f'http://{paths.ADDRESS}:8080/quick', probe), stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, text=True, env=parts.QUIET)
+        healthy = process.stdout.readline()
+        paths.dead_line(lab)
+        after = process.communicate('cut\n', timeout=60)[0]
+    times = dict(word.split('=') for word in (healthy + after).split())
+    late = float(times['after']) - float(times['healthy']) if len(times) == 2 else None
+    report.bar('line', 'first request after the verdict: later than on a healthy path', late, BAR_VERDICT, 'ms', 1)
+    report.section(
+        'The same with a probe', 'A manager with a probe of one\'s own: the download as above, and a new request when the probe has found the line '
+        'dead, against one on a healthy path.', ['client', 'runs', 'gap ms', 'identical', 'healthy ms', 'after the verdict ms'],
+        [[client.title, str(len(gaps)), number(gap, 0), 'yes' if same else 'no', times.get('healthy', '–'), times.get('after', '–')]])
 
 
 def alarms(report, programs, lab, scale):
@@ -75,5 +103,6 @@ def line(report, programs, lab, scale):
     downloads(report, programs, lab, scale, tls)
     if programs.bench:
         parts.streams(report, programs, lab, tls, 'the line dies', paths.dead_line, BAR_GAP, 'line')
+        probed(report, programs, lab, scale)
     if programs.reach:
         alarms(report, programs, lab, scale)

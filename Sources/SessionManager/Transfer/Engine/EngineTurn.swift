@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EventLoop
+import FoundationEssentials
 import ReachabilityCore
 import SessionCore
 
@@ -18,6 +19,11 @@ protocol TransferControl: AnyObject {
         of request: SessionRequest, at peer: PeerAddress?, over interface: String,
         onEnd: @escaping (Bool) -> Void
     ) -> Transfer
+    /// The host of a transfer that name servers are asked about; nil for an address, for a name that only the
+    /// system knows, behind a proxy, and where the request names its interface.
+    func hostToLookUp(of transfer: Transfer) -> String?
+    /// Connects to these addresses of a URL's host for a while, without looking it up.
+    func use(_ addresses: [IPAddress], of url: URL)
     /// Ends a transfer without a call of its delegate.
     func cancel(_ transfer: Transfer)
 }

@@ -23,12 +23,12 @@ final class TransferEngine: TransferControl {
     private let tls: TLSSettings
     let turn: EngineTurn
     private let hosts: HostAdmission
-    private let handles: EasyHandles
+    let handles: EasyHandles
     private let sockets: CurlSockets
     private let pools: ConnectionPools
-    private let paths: TransferPaths
+    let paths: TransferPaths
     private let idleTimeouts: IdleTimeouts
-    private let lookups: LinkLookups
+    let lookups: LinkLookups
     private var hook: HookID?
     private var isClosed = false
 
@@ -172,35 +172,6 @@ final class TransferEngine: TransferControl {
         set { paths.rescues = newValue }
     }
 
-    /// What is known of the lines behind interfaces.
-    var lines: LineKnowledge {
-        get { paths.lines }
-        set {
-            let isDetoured = newValue.detour != nil
-            paths.lines = newValue
-            guard handles.usesKnownAddresses != isDetoured else { return }
-            handles.usesKnownAddresses = isDetoured
-            if !isDetoured { handles.addresses.forgetKnown() }
-        }
-    }
-
-    /// Connects to the server of a request over an interface, and sends nothing.
-    func tryServer(
-        of request: SessionRequest, at peer: PeerAddress?, over interface: String,
-        onEnd: @escaping (Bool) -> Void
-    ) -> Transfer {
-        if let peer, proxy(for: request.url) == nil {
-            handles.addresses.add([peer.address], of: request.url)
-        }
-        let transfer = Transfer(
-            Shared(request), priority: 1, isBulk: false, credentials: nil, needsNewConnection: true,
-            binding: .interface(interface), engine: self, delegate: UplinkTrial(onEnd: onEnd))
-        transfer.isTrial = true
-        if let approvals, transfer.isSecure { transfer.judge = approvals.judge(for: transfer.origin) }
-        turn.outsideLibcurl { [self] in begin(transfer) }
-        return transfer
-    }
-
     /// Records that links, addresses or routes have changed now.
     func pathsChanged() { paths.recordChange() }
 
@@ -214,7 +185,7 @@ final class TransferEngine: TransferControl {
 
     // MARK: From the slot to the result
 
-    private func begin(_ transfer: Transfer) {
+    func begin(_ transfer: Transfer) {
         if let (host, interface) = lookup(for: transfer) {
             return lookups.begin(for: transfer, host, over: interface) { [unowned self] addresses in
                 handles.addresses.add(addresses, of: transfer.request.url)
@@ -223,18 +194,6 @@ final class TransferEngine: TransferControl {
             }
         }
         send(transfer)
-    }
-
-    /// The host that is looked up over the uplink of a transfer; nil where libcurl looks it up.
-    private func lookup(for transfer: Transfer) -> (host: String, interface: String)? {
-        var uplink = paths.lines.detour?.uplink
-        if case .interface(let name) = transfer.binding { uplink = name }
-        let url = transfer.request.url
-        guard let uplink, !transfer.isTrial, transfer.wantedInterface(configuration) == nil,
-            let host = handles.addresses.hostWithoutAddress(url), !lookups.isLocal(host),
-            proxy(for: url) == nil
-        else { return nil }
-        return (host, uplink)
     }
 
     private func send(_ transfer: Transfer) {
@@ -249,7 +208,7 @@ final class TransferEngine: TransferControl {
                     easy.raw, host: transfer.request.url.host() ?? "", judge: transfer.judge)
             }
             idleTimeouts.begin(transfer)
-            paths.begin()
+            paths.begin(transfer)
             let pool = try pools.enter(transfer, isExclusive: hosts.needsExclusivePool(transfer))
             handles.setAddresses(easy, in: pool)
             try pool.multi.add(easy)

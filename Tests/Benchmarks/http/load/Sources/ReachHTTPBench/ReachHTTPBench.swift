@@ -6,7 +6,7 @@ import SessionManager
 ///
 ///     reach-http-bench [--blocks | --on-loop | --blocks-on-loop] get URL N CONCURRENCY [CONNECTIONS] | download URL FILE | upload URL FILE
 ///
-///     reach-http-bench streams URL N FOLDER AUTHORITIES | queue URL N
+///     reach-http-bench streams URL N FOLDER AUTHORITIES | queue URL N | probed URL FILE PROBE | verdict URL PROBE
 ///
 /// By async functions on the default executor or by completion blocks, and either on the transfers' thread.
 @main
@@ -24,6 +24,12 @@ struct ReachHTTPBench {
         if words.count == 5, words[0] == "streams" {
             let (count, folder, authority) = (Int(words[2]) ?? 1, words[3], words[4])
             exit(try await Pairing.streams(words[1], count, folder: folder, authority: authority) ? 0 : 1)
+        }
+        if words.count == 4, words[0] == "probed" {
+            exit(try await Probed(probe: words[3]).download(words[1], to: words[2]) ? 0 : 1)
+        }
+        if words.count == 3, words[0] == "verdict" {
+            exit(try await Probed(probe: words[2]).compare(words[1]) ? 0 : 1)
         }
         if words.count == 3, words[0] == "queue" {
             exit(try await Pairing.queue(words[1], Int(words[2]) ?? 1) ? 0 : 1)

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+import Glibc
+import SessionManager
+
+/// The session manager with a probe, whose line dies: what the part line does to it.
+struct Probed {
+    private let manager: URLSessionManager
+    private let probe: InternetProbe
+
+    init(probe url: String) throws {
+        ReachabilityManager.shared.startMonitoring()
+        var configuration = InternetProbeConfiguration(try SessionRequest(url).url)
+        configuration.timeout = .seconds(1)
+        probe = try InternetProbe(configuration)
+        // Each request over a connection of its own.
+        var session = SessionConfiguration()
+        session.maximumIdleConnections = 0
+        manager = URLSessionManager(configuration: session, responseSerializer: DataResponseSerializer())
+        manager.queue.internetProbe = probe
+        probe.start()
+    }
+
+    /// Waits until the probe has found this behind the preferred uplink, and internet behind another one.
+    private func wait(for state: InternetState) async {
+        for await uplinks in probe.uplinkChanges
+        where uplinks.first?.state == state && uplinks.dropFirst().contains(where: { $0.state == .full }) {
+            return
+        }
+    }
+
+    func download(_ url: String, to path: String) async throws -> Bool {
+        await wait(for: .full)
+        let place = DownloadDestination(path, replacesExisting: true)
+        _ = try await manager.download(SessionRequest(url), to: place)
+        return true
+    }
+
+    /// Prints the milliseconds of a new connection and its answer on a healthy path; and after a line on
+    /// standard input, when the probe has found the dead line, the same again.
+    func compare(_ url: String) async throws -> Bool {
+        await wait(for: .full)
+        try await time("healthy", url)
+        guard readLine() != nil else { return false }
+        probe.check()
+        await wait(for: .limited)
+        try await time("after", url)
+        return true
+    }
+
+    private func time(_ word: String, _ url: String) async throws {
+        var best = Duration.seconds(1000)
+        for number in 0..<5 {
+            let task = try manager.dataTask(with: SessionRequest("\(url)?\(word)\(number)"))
+            let clock = ContinuousClock()
+            let start = clock.now
+            task.resume()
+            guard await task.outcome().error == nil else { return }
+            // The first request after the verdict is what counts; a healthy path is judged by its best one.
+            let spent = clock.now - start
+            best = word == "after" && number > 0 ? best : min(best, spent)
+        }
+        print("\(word)=\(Double(best.components.attoseconds) / 1e15 + Double(best.components.seconds) * 1e3)")
+        fflush(nil)
+    }
+}
