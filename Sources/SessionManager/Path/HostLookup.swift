@@ -110,7 +110,7 @@ final class HostLookup {
         let uplinks = uplinks(besides: line)
         guard !uplinks.isEmpty else { return machine.failed(at: Reactor.now) }
         let race = LineRace(line, on: reactor, control: control) { [weak self] result in
-            guard let self, case .move(let uplink) = result else { return }
+            guard let self, case .move(let uplink, _) = result else { return }
             onResult(.move(Detour(line, uplink)))
         }
         race.onQuiet = { [weak self] hasAnswered in

@@ -51,7 +51,7 @@ final class LineRace {
 
     /// A connection is deaf at this look.
     func suspected(
-        _ request: SessionRequest, over uplinks: [Uplink], wait: Int64, losesLarge: Bool
+        _ request: SessionRequest, over uplinks: [Uplink], wait: Int64, losesLarge: Bool = false
     ) {
         if !machine.isRacing {
             self.uplinks = uplinks
