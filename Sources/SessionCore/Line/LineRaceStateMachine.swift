@@ -90,7 +90,8 @@ package struct LineRaceStateMachine: ~Copyable, Sendable {
     /// - Parameters:
     ///   - uplinks: The number of other uplinks, at least 1.
     ///   - wait: How long an answer over the own line may take.
-    ///   - losesLarge: Whether large packets alone are lost, so that an answer over the own line proves little.
+    ///   - losesLarge: Whether large packets alone are lost, so that an answer over the own line proves
+    ///     little.
     package mutating func suspected(
         uplinks: Int, wait: Int64, losesLarge: Bool = false, at now: Int64
     ) -> Action {
