@@ -191,8 +191,9 @@ public final class RequestOutbox: Sendable {
     /// that failed because of it are tried at once.
     ///
     /// - Parameter probe: its state is followed: requests without TLS wait while it reports a sign-in page or
-    ///   no path, or has no result yet, unless another uplink has internet, which takes those that want no kind
-    ///   of network and whose server is not in a private network. It has to be started, and is retained until the delivery ends.
+    ///   no path, or has no result yet, unless another uplink has internet, which takes those that want no
+    ///   kind of network and whose server is not in a private network. It has to be started, and is retained
+    ///   until the delivery ends.
     /// - Throws: ``OutboxError/Code/deliveredElsewhere`` if another process delivers.
     public func startDelivery(with manager: URLSessionManager, probe: InternetProbe? = nil) async throws {
         if let probe { try await follow(findings: probe.findings) }

@@ -63,13 +63,13 @@ struct LargePacketsTests {
         var race = Self.answered()
         #expect(race.suspected(uplinks: 2, wait: 0, at: 3 * Self.second) == .nothing)
         #expect(race.suspected(uplinks: 2, wait: 0, losesLarge: true, at: 7 * Self.second) == .beginElsewhere)
-        #expect(race.isRacing)
+        #expect(race.isRacing == true)
         #expect(race.timeCame(at: 8 * Self.second) == .nothing)
         // A late answer of the former race.
         #expect(race.ownLineAnswered(at: 8 * Self.second) == .nothing)
         #expect(race.suspected(uplinks: 2, wait: 0, losesLarge: true, at: 8 * Self.second) == .nothing)
         #expect(race.answered(1, at: 8 * Self.second) == .move(to: 1))
-        #expect(!race.isRacing)
+        #expect(race.isRacing == false)
     }
 
     @Test("UPL-284 Where no uplink reaches it nothing moves, and an acknowledgement ends the search")

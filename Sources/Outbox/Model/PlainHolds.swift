@@ -51,9 +51,12 @@ enum PlainHolds {
 
     /// The reason in a sentence; nil if nothing waits.
     static func reason(_ internet: InternetFindings?) -> String? {
-        guard internet?.state == .portal, holds(internet) else { return nil }
-        return
-            "the network wants a sign-in (the probe says portal), and its page would take what is sent without TLS"
+        guard internet?.state == .portal else { return nil }
+        let portal = "the network wants a sign-in (the probe says portal)"
+        guard let uplink = uplink(internet) else {
+            return "\(portal), and its page would take what is sent without TLS"
+        }
+        return "\(portal): without TLS only \(uplink) is used, and what it may not carry waits"
     }
 
     /// Turns a delivery without TLS into a retry while the probe reports a portal, which may have answered.

@@ -91,8 +91,8 @@ package enum AcknowledgementRules {
     package static let smallSegment = 536
 
     /// Whether a deaf connection has sent full segments in vain, and nothing but small ones were ever
-    /// acknowledged: a link behind the router has a smaller MTU, and the ICMP that should say so is lost, where
-    /// a new connection on the same line is answered (RFC 2923 §2.1).
+    /// acknowledged: a link behind the router has a smaller MTU, and the ICMP that should say so is lost,
+    /// where a new connection on the same line is answered (RFC 2923 §2.1).
     ///
     /// Only what this machine sends shows it: where the server's large segments are lost, the connection
     /// acknowledges everything that arrives, and looks like one to a slow server.

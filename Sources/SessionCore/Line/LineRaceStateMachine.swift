@@ -92,7 +92,8 @@ package struct LineRaceStateMachine: ~Copyable, Sendable {
     /// - Parameters:
     ///   - uplinks: The number of other uplinks; 0 where none has internet, and only the own line is tried.
     ///   - wait: How long an answer over the own line may take.
-    ///   - losesLarge: Whether large packets alone are lost, so that an answer over the own line proves little.
+    ///   - losesLarge: Whether large packets alone are lost, so that an answer over the own line proves
+    ///     little.
     package mutating func suspected(
         uplinks: Int, wait: Int64, losesLarge: Bool = false, at now: Int64
     ) -> Action {

@@ -9,7 +9,7 @@ package struct CaptivePortal: Sendable, Equatable {
     package static let longestAnswer: Int64 = 16 << 10
     package static let mediaType = "application/captive+json"
 
-    /// Whether the network holds this machine back until somebody signs in.
+    /// Whether the network holds this machine back until a person signs in.
     package let isCaptive: Bool
     /// Where to sign in; nil where nothing usable is said.
     package let signInURL: URL?

@@ -16,8 +16,8 @@ final class LargePackets {
         var isAnswered = false
     }
 
-    /// How long an answer to a SYN counts, and how long traffic that was moved once stays where it is, so that
-    /// two lines of this kind do not send it to and fro.
+    /// How long an answer to a SYN counts, and how long traffic that was moved once stays where it is, so
+    /// that two lines of this kind do not send it to and fro.
     private static let period: Int64 = 30_000_000_000
     private static let movePeriod: Int64 = 300_000_000_000
 
@@ -33,8 +33,8 @@ final class LargePackets {
         "\(server.name): large packets are lost behind it, small ones are answered"
     }
 
-    /// Full segments of a connection are not acknowledged at this look: its transfers are told why, once a SYN
-    /// was answered.
+    /// Full segments of a connection are not acknowledged at this look: its transfers are told why, once a
+    /// SYN was answered.
     func suspect(_ server: LineRace.Server, _ transfers: [Transfer], at now: Int64) {
         if let known = tries[server], now &- known.began < Self.period {
             if known.isAnswered { Self.tell(server, transfers) }

@@ -185,7 +185,7 @@ final class InternetProbeDriver {
         }
     }
 
-    /// Asks the network as well, where it has said whom to ask: for the address to sign in.
+    /// Asks the network as well, where its address for that is known: for the page to sign in.
     private func ended(
         _ outcome: TaskOutcome?, _ error: SessionError?, _ question: UplinkProbeStateMachine.Question,
         _ me: LoopBound<InternetProbeDriver>

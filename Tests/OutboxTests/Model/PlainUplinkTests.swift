@@ -25,7 +25,8 @@ struct PlainUplinkTests {
         for state in [InternetState.portal, .none] {
             #expect(PlainHolds.uplink(Self.findings(state, ("wwan0", .limited), ("wlan0", .full))) == "wlan0")
             #expect(!PlainHolds.holds(Self.findings(state, ("wlan0", .full))))
-            #expect(PlainHolds.reason(Self.findings(state, ("wlan0", .full))) == nil)
+            let reason = PlainHolds.reason(Self.findings(state, ("wlan0", .full)))
+            #expect((reason?.contains("only wlan0 is used") == true) == (state == .portal))
         }
         // The answer about a path that is not known yet comes within seconds.
         #expect(PlainHolds.uplink(Self.findings(.unknown, ("wlan0", .full))) == nil)

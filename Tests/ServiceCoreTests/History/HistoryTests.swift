@@ -237,7 +237,7 @@ struct HistoryTests {
         #expect(
             text.hasSuffix(
                 "{\"time\":\"\(day)25.000Z\",\"event\":\"status\",\"status\":\"wired\",\"online\":true,\"interface\":\"eth0\","
-                    + "\"medium\":\"ethernet\",\"generation\":1,\"reason\":\"a reason\",\"reasonCode\":\"code\"}]}\n"
+                    + "\"medium\":\"ethernet\",\"generation\":1,\"reason\":\"a reason\",\"reasonCode\":\"code\"}],\"internet\":null,\"uplinks\":[],\"internetChanges\":[]}\n"
             ))
     }
 }

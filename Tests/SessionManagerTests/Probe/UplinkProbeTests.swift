@@ -101,7 +101,7 @@ struct UplinkProbeTests {
     }
 
     @Test(
-        "UPL-280 the network is asked for the address to sign in where DHCP has told whom to ask, and only there",
+        "UPL-280 the network is asked for the address to sign in where DHCP has told its address, and only there",
         .timeLimit(.minutes(10)))
     func networkOwnWord() async throws {
         let root = try files(word("uplink-word"))
@@ -114,7 +114,7 @@ struct UplinkProbeTests {
         let addresses = found.map { $0.portalURL?.absoluteString }
         #expect(addresses == ["https://portal.example.com/hello", target])
         #expect(try await origin.count("uplink-word") >= 1)
-        // Where the server answers as it should, nobody else is asked.
+        // Where the server answers as it should, nothing else is asked.
         let quiet = try files(word("uplink-quiet"))
         let full = try self.probe("/status/204", Uplinks("main", "lo"), root: quiet.path)
         full.start()
