@@ -12,8 +12,9 @@ import SessionCore
 final class LookupRescue {
     /// The transfers of one origin that have no address yet.
     private struct Wait {
-        var transfers: [Transfer] = []
-        var began = Int64.max
+        let origin: String
+        var transfers: [Transfer]
+        var began: Int64
     }
 
     private static let shortestLook: Int64 = 250_000_000
@@ -25,9 +26,10 @@ final class LookupRescue {
     private let pools: ConnectionPools
     private let monitor: () -> ConnectionMonitor
     private let onResult: ([Transfer], HostLookup.Result) -> Void
-    private var lookups: [String: HostLookup] = [:]
-    /// The addresses that connections were made to, by origin.
-    private var kept: [String: IPAddress] = [:]
+    // Lists, since they are short.
+    private var lookups: [(origin: String, lookup: HostLookup)] = []
+    /// The addresses that connections were made to, the newest last.
+    private var kept: [(origin: String, address: IPAddress)] = []
     private var timer: TimerID?
 
     /// - Parameters:
@@ -53,14 +55,16 @@ final class LookupRescue {
 
     /// A connection is made to this address of an origin.
     func keep(_ address: IPAddress, of origin: String) {
-        if kept.count >= Self.capacity { kept = [:] }
-        kept[origin] = address
+        if kept.last?.origin == origin { return kept[kept.count - 1].address = address }
+        kept.removeAll { $0.origin == origin }
+        if kept.count >= Self.capacity { kept.removeFirst() }
+        kept.append((origin, address))
     }
 
     func close() {
         if let timer = timer.take() { _ = reactor.cancel(timer) }
-        for lookup in lookups.values { lookup.close() }
-        lookups = [:]
+        for item in lookups { item.lookup.close() }
+        lookups = []
     }
 
     private func arm(at deadline: Int64) {
@@ -73,17 +77,18 @@ final class LookupRescue {
     private func look() {
         let now = Reactor.now
         let waits = waits()
-        for (origin, lookup) in lookups where waits[origin] == nil {
-            lookup.close()
-            lookups[origin] = nil
+        lookups.removeAll { item in
+            guard !waits.contains(where: { $0.origin == item.origin }) else { return false }
+            item.lookup.close()
+            return true
         }
         var next = Int64.max
-        for (origin, wait) in waits {
+        for wait in waits {
             let due = wait.began &+ LookupStateMachine.patience
             if due > now {
                 next = min(next, due)
-            } else if lookups[origin] == nil {
-                begin(origin, wait)
+            } else if !lookups.contains(where: { $0.origin == wait.origin }) {
+                begin(wait)
             }
         }
         if !lookups.isEmpty { next = min(next, now &+ Self.shortestLook) }
@@ -91,43 +96,54 @@ final class LookupRescue {
     }
 
     /// The transfers without an address, by origin; none of an origin to which a connection is being made.
-    private func waits() -> [String: Wait] {
-        var waits: [String: Wait] = [:]
-        var connecting: Set<String> = []
+    private func waits() -> [Wait] {
+        var waits: [Wait] = []
+        var connecting: [String] = []
         pools.forEachTransfer { transfer in
             guard !transfer.isTrial, transfer.hasSlot, !transfer.isSuspended, let easy = transfer.easy else {
                 return
             }
             if transfer.isLookingUp {
-                waits[transfer.origin, default: Wait()].transfers.append(transfer)
-                let began = min(waits[transfer.origin]?.began ?? .max, transfer.lastActivity)
-                waits[transfer.origin]?.began = began
+                if let index = waits.firstIndex(where: { $0.origin == transfer.origin }) {
+                    waits[index].transfers.append(transfer)
+                    waits[index].began = min(waits[index].began, transfer.lastActivity)
+                } else {
+                    let began = transfer.lastActivity
+                    waits.append(Wait(origin: transfer.origin, transfers: [transfer], began: began))
+                }
             } else if ConnectionPair(easy) == nil {
-                connecting.insert(transfer.origin)
+                connecting.append(transfer.origin)
             }
         }
-        for origin in connecting { waits[origin] = nil }
+        waits.removeAll { connecting.contains($0.origin) }
         return waits
     }
 
-    private func begin(_ origin: String, _ wait: Wait) {
+    private func transfers(of origin: String) -> [Transfer] {
+        waits().first { $0.origin == origin }?.transfers ?? []
+    }
+
+    private func begin(_ wait: Wait) {
         guard let control = turn.control, let transfer = wait.transfers.first,
             let host = control.hostToLookUp(of: transfer)
         else { return }
         let monitor = monitor()
         guard monitor.rescues else { return }
-        lookups[origin] = HostLookup(
-            host, of: transfer.request, kept: kept[origin], began: wait.began, monitor, on: reactor,
-            control: control,
+        let origin = wait.origin
+        let lookup = HostLookup(
+            host, of: transfer.request, kept: kept.last { $0.origin == origin }?.address, began: wait.began,
+            monitor, on: reactor, control: control,
             mayUse: { [unowned self] detour in
-                waits()[origin]?.transfers.contains { $0.delegate?.transferMayUse($0, detour) == true }
-                    == true
+                transfers(of: origin).contains { $0.delegate?.transferMayUse($0, detour) == true }
             },
             onResult: { [unowned self] result in
-                let transfers = waits()[origin]?.transfers ?? []
-                lookups.removeValue(forKey: origin)?.close()
+                let transfers = transfers(of: origin)
+                if let index = lookups.firstIndex(where: { $0.origin == origin }) {
+                    lookups.remove(at: index).lookup.close()
+                }
                 if case .use(let addresses) = result { control.use(addresses, of: transfer.request.url) }
                 onResult(transfers, result)
             })
+        lookups.append((origin, lookup))
     }
 }
