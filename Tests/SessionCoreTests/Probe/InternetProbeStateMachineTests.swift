@@ -300,6 +300,10 @@ struct InternetProbeStateMachineTests {
                 302, "", "/sign-in", "redirected to http://probe.example.com/sign-in",
                 "http://probe.example.com/sign-in"
             ),
+            (
+                302, "", "http://user:secret@portal.example.net/", "redirected to http://portal.example.net/",
+                "http://user:secret@portal.example.net/"
+            ),
             (302, "", "javascript:alert(1)", "302 from http://probe.example.com/ok", nil),
             (302, "", nil, "302 from http://probe.example.com/ok", nil),
         ])
@@ -328,6 +332,7 @@ struct InternetProbeStateMachineTests {
         #expect(answer(.timedOut, .milliseconds(2500)).reason == "no answer in 2.5 s")
         #expect(answer(.cannotFindHost) == InternetAnswer(.limited, "no name: the words"))
         #expect(answer(.certificateUntrusted) == InternetAnswer(.portal, "the words"))
+        #expect(answer(.dataLengthExceedsMaximum) == InternetAnswer(.portal, "more content than expected"))
         let other = InternetExpectation(body: "yes").answer(
             SessionResponse(url: url, statusCode: 200), data: .init("<html>".utf8), error: nil, url: url,
             timeout: .seconds(10))

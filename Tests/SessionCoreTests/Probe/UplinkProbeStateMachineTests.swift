@@ -123,6 +123,11 @@ struct UplinkProbeStateMachineTests {
         moved.gateway = "10.1.0.1"
         #expect(run.network(eth0, moved, isSame: true) == "ask wlan0!")
         #expect(run.states == "eth0* unknown, wlan0 unknown")
+        // So is another link of the same name.
+        _ = run.answer("wlan0", .full)
+        moved.index = 7
+        #expect(run.network(eth0, moved, isSame: true) == "ask wlan0!")
+        #expect(run.states == "eth0* unknown, wlan0 unknown")
     }
 
     @Test("UPL-072 the kernel turns to another uplink: what is known of both stays, both are asked anew")
@@ -183,6 +188,12 @@ struct UplinkProbeStateMachineTests {
             #expect(run.answer("eth0", .full) == "")
         }
         #expect(run.wait() == "ask eth0, ask wwan0!")
+        // Needed, it is asked as often as any other.
+        #expect(run.answer("eth0", .portal) == "")
+        #expect(run.answer("wwan0", .limited) == "")
+        #expect(run.wait() == "ask eth0")
+        #expect(run.deadline == 1)
+        #expect(run.wait() == "ask wwan0!")
         // Preferred, it is asked as any other.
         #expect(run.network(wwan0, eth0) == "abandon 2, ask wwan0, ask eth0!")
         #expect(run.answer("wwan0", .limited) == "")

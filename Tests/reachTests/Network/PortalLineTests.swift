@@ -28,7 +28,8 @@ struct PortalLineTests {
         #expect(try await paths.requests(1).map(\.peer) == [TwoPaths.secondAddress])
     }
 
-    @Test("UPL-316 Portals on both lines are told, each with its address; the one that is left goes on as full")
+    @Test(
+        "UPL-316 Portals on both lines are told, each with its address; the one that is left goes on as full")
     func both() async throws {
         let paths = try await TwoPaths()
         _ = try await paths.addPortal(["pa", "pb"])
