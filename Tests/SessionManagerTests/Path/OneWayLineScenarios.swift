@@ -44,7 +44,9 @@ struct OneWayLineScenarios {
         #expect(events.peers(of: "/quick", query: "last") == [TwoPaths.secondAddress])
     }
 
-    @Test("UPL-305 An upload whose server is slow leaves a line that dies in one direction", arguments: directions)
+    @Test(
+        "UPL-305 An upload whose server is slow leaves a line that dies in one direction",
+        arguments: directions)
     func upload(_ direction: TwoPaths.Direction) async throws {
         let paths = try await TwoPaths()
         let client = LineClient(paths)

@@ -58,7 +58,9 @@ struct PortalLineScenarios {
         #expect(await states(of: probe, [.full, .portal]).first?.interface == "a0")
     }
 
-    @Test("UPL-320 A portal on the preferred line is found while the other one has internet", .timeLimit(.minutes(2)))
+    @Test(
+        "UPL-320 A portal on the preferred line is found while the other one has internet",
+        .timeLimit(.minutes(2)))
     func preferred() async throws {
         let paths = try await TwoPaths()
         let probe = try probe(paths, LineClient.monitor(paths))

@@ -21,7 +21,9 @@ struct RestrictedLineScenarios {
         return nil
     }
 
-    @Test("UPL-310 A connection into a tunnel stays in it when the line under it dies; what goes beside it moves")
+    @Test(
+        "UPL-310 A connection into a tunnel stays in it when the line under it dies; what goes beside it moves"
+    )
     func tunnel() async throws {
         guard let paths = try await tunnelled() else { return }
         let client = LineClient(paths)
@@ -57,7 +59,9 @@ struct RestrictedLineScenarios {
         #expect(paths.events.peers(of: "/blob") == [TwoPaths.tunnelAddress, TwoPaths.secondAddress])
     }
 
-    @Test("UPL-312 What must not cost waits with that reason while others use the expensive uplink, and returns")
+    @Test(
+        "UPL-312 What must not cost waits with that reason while others use the expensive uplink, and returns"
+    )
     func expensive() async throws {
         let paths = try await TwoPaths(size: 1 << 20)
         let monitor = LineClient.monitor(paths, expensive: [TwoPaths.second])

@@ -29,7 +29,9 @@ struct UplinkReportTests {
     private let origin: TestSupport.Origin
     init() async throws { origin = try await TestSupport.Origin.shared }
 
-    private static func link(_ name: String, _ medium: Medium = .ethernet, isOnline: Bool = true) -> LinkReport {
+    private static func link(_ name: String, _ medium: Medium = .ethernet, isOnline: Bool = true)
+        -> LinkReport
+    {
         LinkReport(
             name: name, index: name == "lo" ? 1 : 2, medium: medium, isOnline: isOnline,
             reason: ReachabilityReason(.defaultRoute, interface: name, sentence: "a route"))
@@ -69,14 +71,18 @@ struct UplinkReportTests {
         return path
     }
 
-    @Test("UPL-324 a modem beside the path in use is not asked, unless a pause says so", .timeLimit(.minutes(10)))
+    @Test(
+        "UPL-324 a modem beside the path in use is not asked, unless a pause says so",
+        .timeLimit(.minutes(10)))
     func modem() async throws {
         let links = [Self.link("main"), Self.link("lo", .cellular)]
         #expect(try await uplinks(path(), links) == "main full, lo unknown (not asked: its traffic costs)")
         #expect(try await uplinks(path(), links, pause: .seconds(60)) == "main full, lo full")
     }
 
-    @Test("UPL-325 nothing is asked around a tunnel, and links without a path are no uplinks", .timeLimit(.minutes(10)))
+    @Test(
+        "UPL-325 nothing is asked around a tunnel, and links without a path are no uplinks",
+        .timeLimit(.minutes(10)))
     func tunnel() async throws {
         let links = [Self.link("main"), Self.link("lo"), Self.link("eth7", isOnline: false)]
         let tunnelled = path { $0.isTunnel = true }

@@ -138,7 +138,8 @@ extension TwoPaths {
     /// 10.9.0.1 is reached through it, and 10.9.0.3 beside it; the server has to be everywhere.
     package func addTunnel() async throws -> Bool {
         let end = try await lab.near.reactor.run([
-            "ip", "link", "add", "vx0", "mtu", "1400", "type", "vxlan", "id", "7", "local", "10.1.0.2", "remote",
+            "ip", "link", "add", "vx0", "mtu", "1400", "type", "vxlan", "id", "7", "local", "10.1.0.2",
+            "remote",
             "10.9.0.2", "dstport", "4789",
         ])
         guard end.status == .exited(0) else { return false }

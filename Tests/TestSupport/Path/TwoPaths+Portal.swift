@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Routers of the lab that answer http in the place of the server, until somebody has signed in.
+/// Routers of the lab that answer http in the place of the server, until the user has signed in.
 extension TwoPaths {
     /// Has routers of the client, `pa` and `pb`, answer each request to port 8080 with a redirect to
     /// `http://ROUTER:8090/login`.
@@ -38,7 +38,7 @@ extension TwoPaths {
         return portal
     }
 
-    /// Has a router let everything through: somebody has signed in.
+    /// Has a router let everything through: the user has signed in.
     package func removePortal(_ router: String) async throws {
         try await lab.far.run("nft", "delete table ip portal-\(router)")
     }
