@@ -58,7 +58,7 @@ struct ReportLines: ~Copyable, Sendable {
         case .json:
             if update.event != .path { age.observe(update, at: wall()) }
             if update.event == .initial { age.start(since(report(update, since: nil))) }
-            var report = report(update, since: age.since)
+            let report = report(update, since: age.since)
             ReportJSON.write(report, to: &line, knowing: &links)
         case .text(let style):
             var report = report(update, since: nil)

@@ -7,8 +7,9 @@ import Testing
 ///
 /// In: `e` a wire carries the path, `w` Wi-Fi, `c` a modem, `x` nothing, `r` nothing but an alternative, `v`
 /// one that is known to be Wi-Fi without a price, `m` a modem that is asked for, `l` none of those, `?`
-/// unknown, `p` the user pauses, `g` lets it go on, `-` nothing happens. Out, for one demand: `O` open, `B` open and bound, `n` held by the network, `s`
-/// settling, `c` by a condition, `i` by the internet, `u` by the user, `2` by the user and the network.
+/// unknown, `p` the user pauses, `g` lets it go on, `-` nothing happens. Out, for one demand: `O` open, `B`
+/// open and bound, `n` held by the network, `s` settling, `c` by a condition, `i` by the internet, `u` by the
+/// user, `2` by the user and the network.
 private struct GateMarbles {
     var demand = NetworkDemand.anyPath
     var rescue = RescuePolicy.automatic
