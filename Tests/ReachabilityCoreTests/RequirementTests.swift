@@ -132,7 +132,8 @@ struct RequirementTests {
         let bridge = network.addLink("br0", kind: "bridge")
         let port = network.addLink("eth0", master: bridge)
         let serial = network.addLink("ppp0", kind: "ppp", hardwareType: 512)
-        for (number, link) in [vlan, tunnel, bridge, port, serial].enumerated() {
+        let routed = network.addLink("eth1", master: network.addLink("vrf0", kind: "vrf"))
+        for (number, link) in [vlan, tunnel, bridge, port, serial, routed].enumerated() {
             network.addAddress("10.\(number).0.2/24", to: link)
             network.addRoute("0.0.0.0/0", via: "10.\(number).0.1", on: link, metric: UInt32(50 - number))
         }

@@ -226,6 +226,9 @@ struct RecordingGenerator {
         header.configuration.timing.lossGrace = duration()
         header.configuration.timing.dampingThreshold = below(10)
         header.configuration.timing.safetyInterval = maybe { $0.duration() }
+        header.configuration.requirement = maybe {
+            $0.flag() ? .medium(.cellular) : .interface("if " + $0.text())
+        }
         header.configuration.timing.partialSafetyInterval = maybe { $0.duration() }
         header.configuration.timing.pollInterval = maybe { $0.duration() }
         return header

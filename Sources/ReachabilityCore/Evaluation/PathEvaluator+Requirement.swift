@@ -57,10 +57,8 @@ extension PathEvaluator {
         switch requirement {
         case .interface(let name): return link.name == name
         case .medium(let medium):
-            // Ports send through their master, and a tunnel is not the network that carries it.
-            if link.isLoopback || link.master != nil || link.role == .tunnel || link.role == .sink {
-                return false
-            }
+            // Ports send through their master.
+            guard !link.isLoopback, link.master == nil, link.role != .sink else { return false }
             return medium.fits(
                 try context.physicalMedium(of: link, costs: costs))
         }
