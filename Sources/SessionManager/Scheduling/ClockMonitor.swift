@@ -36,6 +36,8 @@ final class ClockMonitor {
     private let onSet: () -> Void
     /// Of the timer; nil while nothing waits for the clock.
     private var descriptor: Int32?
+    /// Whether the kernel has refused to watch the timer: no clock is waited for then.
+    private var isRefused = false
 
     /// - Parameter onSet: called once after ``explains(_:)``, when the clock was set.
     init(_ calls: ClockCalls, on reactor: Reactor, onSet: @escaping () -> Void) {
@@ -65,9 +67,11 @@ final class ClockMonitor {
 
     private func watch() -> Bool {
         guard descriptor == nil else { return true }
+        guard !isRefused else { return false }
         do throws(ReactorError) {
             let timer = try calls.openTimer()
-            try reactor.watch(timer.number, for: .readable) { [unowned self] _ in
+            try reactor.watch(timer.number, for: .readable) { [unowned self] readiness in
+                isRefused = readiness.contains(.refused)
                 stop()
                 onSet()
             }

@@ -22,7 +22,6 @@ struct ClockHoldTests {
         let task = try lab.task(lab.request(path, method, body: body))
         #expect(await lab.held.wait(forCount: 1) == [.clock])
         #expect(task.waitingReason == .clock && task.state == .running && task.isHeld)
-        #expect(lab.manager.queue.counts.parked == 1)
         #expect(lab.clock.timer.watched == 1)
         lab.becomeValid()
         lab.clock.set()
@@ -82,11 +81,6 @@ struct ClockHoldTests {
         let task = try lab.task(lab.request())
         #expect(await task.outcome().error?.code == .certificateNotYetValid)
         #expect(lab.held.elements == [.clock] && lab.port.count == 1)
-        // Time in which it waits is none of the server's.
-        var patient = try lab.request()
-        patient.options.timeouts.total = .milliseconds(300)
-        let other = try lab.task(patient) { $0.offlineLimit = .milliseconds(600) }
-        #expect(await other.outcome().error?.code == .certificateNotYetValid)
     }
 
     @Test("UPL-158 an expired certificate is waited for where the clock is absurdly ahead")
@@ -122,7 +116,9 @@ struct ClockHoldTests {
         #expect(await tasks[0].outcome().error?.code == .cancelled)
         // The server is asked whatever others wait for.
         lab.becomeValid()
-        #expect(await (try lab.task(lab.request())).outcome().error == nil)
+        var other = try lab.request()
+        other.headerFields[.connection] = "close"
+        #expect(await (try lab.task(other)).outcome().error == nil)
         #expect(tasks[1].waitingReason == .clock)
         lab.port.lead(to: lab.origin.port(.future))
         lab.manager.queue.waitsForClock = false

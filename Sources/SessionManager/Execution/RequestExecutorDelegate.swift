@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SessionCore
+
+/// Receives what an executor reports, on the loop's thread.
+protocol RequestExecutorDelegate: AnyObject {
+    /// Why the current exchange of a request must not use the network now; nil where it may.
+    func networkBlock(of executor: RequestExecutor) -> String?
+    /// Whether the request waits until the clock is set, which explains its failure.
+    func executor(_ executor: RequestExecutor, waitsForClockAfter error: SessionError) -> Bool
+    /// What the sockets of the current exchange are bound to.
+    func binding(for executor: RequestExecutor) -> PathBinding
+    /// The request waits for the network; the failure is its outcome where that never comes.
+    func executorParked(_ executor: RequestExecutor, _ failure: SessionError?)
+    /// Whether the request may go over this uplink where its own line is dead.
+    func executor(_ executor: RequestExecutor, mayUse detour: Detour) -> Bool
+    /// The line of its connection is dead, and the detour is a way that works.
+    func executor(_ executor: RequestExecutor, found detour: Detour, by engine: TransferEngine)
+    /// The connection was lost, and the request waits for another path.
+    func executorLostPath(_ executor: RequestExecutor)
+    /// The exchange waits for a connection of its host, or does not any more.
+    func executor(_ executor: RequestExecutor, waitsForConnection isWaiting: Bool)
+    func executorFinished(_ executor: RequestExecutor)
+}
