@@ -319,8 +319,9 @@ final class RequestScheduler {
 
     func apply(_ new: RequestQueue.Settings) {
         let old = settings
-        adopt(new)
+        // Before anything goes around a line.
         for transport in transports { transport.setRescues(new.rescue == .automatic) }
+        adopt(new)
         if network.isFollowing, !new.follows.isSame(as: old.follows) {
             facts = .unknown
             apply(gate.sourceChanged())
