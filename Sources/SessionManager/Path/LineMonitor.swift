@@ -40,7 +40,9 @@ final class LineMonitor {
     var knowledge = LineKnowledge() {
         didSet {
             let (new, former) = (knowledge.findings, oldValue.findings)
-            guard (new ?? .init()).differs(from: former ?? .init()) else { return }
+            guard
+                knowledge.detour != oldValue.detour || (new ?? .init()).differs(from: former ?? .init())
+            else { return }
             for socket in watches.keys { watches[socket]?.restart() }
             lookSoon()
         }
@@ -74,8 +76,7 @@ final class LineMonitor {
 
     /// What was found out may decide about connections that are silent.
     private func lookSoon() {
-        guard let timer = timer.take() else { return }
-        _ = reactor.cancel(timer)
+        if let timer = timer.take() { _ = reactor.cancel(timer) }
         arm(at: Reactor.now)
     }
 

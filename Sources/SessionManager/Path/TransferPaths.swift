@@ -15,6 +15,7 @@ final class TransferPaths {
             monitor?.detour = lines.detour
             lineMonitor?.knowledge = lines
             if let line = lines.detour?.line, line != oldValue.detour?.line { leave(line) }
+            if let uplink = oldValue.detour?.uplink, uplink != lines.detour?.uplink { leave(uplink) }
         }
     }
     /// When links, addresses or routes have changed for the last time, as far as that was reported.

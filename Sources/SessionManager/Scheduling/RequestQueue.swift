@@ -162,14 +162,13 @@ public final class RequestQueue: Sendable {
     /// Why a task that asks for nothing special would wait now; empty where it may leave.
     public var holdReasons: [HoldReason] { report.gate.reasons(.anyPath) }
 
-    /// Looks for the internet behind each uplink; it has to be started by the program. Nil, the default, for
-    /// none.
+    /// Looks for the internet behind each uplink; nil, the default, for none.
     ///
-    /// While it has found none behind the preferred uplink and some behind another one, new exchanges go over
-    /// that, and running ones whose connection is silent, where ``rescue`` permits. While it has found none
-    /// at all, tasks with ``TaskOptions/requiresInternet`` wait, transfers whose connection is dead, and
-    /// behind a portal plain http to names; ``internetSentence`` says what was found. Without a probe a path
-    /// is enough.
+    /// It has to be started by the program. While it has found none behind the preferred uplink and some
+    /// behind another one, new exchanges go over that, and running ones whose connection is silent, where
+    /// ``rescue`` permits. While it has found none at all, tasks with ``TaskOptions/requiresInternet`` wait,
+    /// transfers whose connection is dead, and behind a portal plain http to names; ``internetSentence`` says
+    /// what was found. Without a probe a path is enough.
     public var internetProbe: InternetProbe? {
         get { state.withLock { $0.probe } }
         set {

@@ -311,8 +311,9 @@ final class RequestScheduler {
 
     func apply(_ new: RequestQueue.Settings) {
         let old = settings
-        adopt(new)
+        // Before anything goes around a line.
         for transport in transports { transport.setRescues(new.rescues) }
+        adopt(new)
         if old.waitsForClock, !new.waitsForClock { clockWasSet() }
         if network.isFollowing, !new.follows.isSame(as: old.follows) {
             facts = .unknown
