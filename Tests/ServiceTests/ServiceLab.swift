@@ -23,8 +23,8 @@ final class ServiceLab: Sendable {
 
     init(
         _ network: FakeNetwork = .wired, limits: VarlinkLimits = .init(),
-        environment: [String: String] = [:], isOwner: (@Sendable (PeerCredentials) -> Bool)? = nil,
-        mayUseOutbox: (@Sendable (PeerCredentials) -> Bool)? = nil,
+        environment: [String: String] = [:], mayUseOutbox: (@Sendable (PeerCredentials) -> Bool)? = nil,
+        isOwner: (@Sendable (PeerCredentials) -> Bool)? = nil,
         parts: (@Sendable () -> [any ServiceComponent])? = nil,
         configure: (inout ReachabilityConfiguration) -> Void = { _ in }
     ) async throws {

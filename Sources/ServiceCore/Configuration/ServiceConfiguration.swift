@@ -19,7 +19,7 @@ package struct ServiceConfiguration: Sendable, Equatable {
     package struct Monitor: Sendable, Equatable {
         package var lossGrace: Duration = .milliseconds(500)
         package var expensive: [String] = []
-        /// `wwan0=yes` …
+        /// As `wwan0=yes`.
         package var metered: [String] = []
         package var networks: [String] = []
         package var constrained: [String] = []
