@@ -121,8 +121,11 @@ extension RequestSteps {
         failure.isBlocked = canWait
         failure.isForClock = isForClock
         if isForClock {
-            // The handshake failed, so the server has got nothing, and nothing of the body was read.
-            failure.stepWhenReachable = progress().nextStep
+            // The handshake failed: the server has got nothing, though a proxy may have been asked for a
+            // tunnel.
+            var progress = progress()
+            progress.interruption.hasBegun = false
+            failure.stepWhenReachable = progress.nextStep
         } else if canWait,
             InterruptionRules.canRepeatAfterFailure(
                 code: error.code, isIdempotent: chain.isIdempotent,
