@@ -104,7 +104,7 @@ struct InternetSentenceTests {
         let nothing =
             #""reasonCode":"defaultRoute","internet":null,"internetSince":null,"internetReason":null}"#
         #expect(text().ranges(of: nothing).count == 3)
-        #expect(text().hasSuffix(#","stale":false,"portal":null}"# + "\n"))
+        #expect(text().hasSuffix(#","stale":false,"portal":null,"metered":"unknown"}"# + "\n"))
         report.internet = .portal
         report.portal = "http://p.example/\"x"
         report.uplinks = [Self.uplink("eth0", .portal, "redirected to http://p.example/", isPreferred: true)]
