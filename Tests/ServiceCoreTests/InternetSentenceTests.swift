@@ -102,19 +102,20 @@ struct InternetSentenceTests {
             return line.text
         }
         let nothing =
-            #""reasonCode":"defaultRoute","internet":null,"internetSince":null,"internetReason":null}"#
+            #""reasonCode":"defaultRoute","internet":null,"internetSince":null,"internetReason":null,"#
         #expect(text().ranges(of: nothing).count == 3)
-        #expect(text().hasSuffix(#","stale":false,"portal":null}"# + "\n"))
+        #expect(text().hasSuffix(#","stale":false,"portal":null,"metered":"unknown"}"# + "\n"))
         report.internet = .portal
         report.portal = "http://p.example/\"x"
         report.uplinks = [Self.uplink("eth0", .portal, "redirected to http://p.example/", isPreferred: true)]
         #expect(
             text().contains(
-                #""internet":"portal","internetSince":"2026-01-02T00:00:00.000Z","internetReason":"redirected to http://p.example/"}"#
+                #""internet":"portal","internetSince":"2026-01-02T00:00:00.000Z","internetReason":"redirected to http://p.example/","metered":"#
             ), "\(text())")
-        #expect(text().contains(#""internet":"none","internetSince":null,"internetReason":null}"#))
-        #expect(text().contains(#""internet":"unknown","internetSince":null,"internetReason":null}"#))
-        #expect(text().contains(#","portal":"http://p.example/\"x"}"#))
+        #expect(text().contains(#""internet":"none","internetSince":null,"internetReason":null,"metered":"#))
+        #expect(
+            text().contains(#""internet":"unknown","internetSince":null,"internetReason":null,"metered":"#))
+        #expect(text().contains(#","portal":"http://p.example/\"x","metered":"#))
         // The same links with another state are written anew.
         var known = LinkFragments()
         var line = TextLine()

@@ -45,7 +45,7 @@ struct HintTests {
 
     @Test("UPL-241 a subscriber is told of a hint about the path in use, with the event path")
     func monitor() async throws {
-        let lab = try await ServiceLab(Self.network)
+        let lab = try await ServiceLab(Self.network, configure: { $0.reportsLinks = true })
         var monitor = try lab.client()
         var client = try lab.client()
         try monitor.send("Monitor", more: true)

@@ -125,7 +125,7 @@ struct UplinkViewTests {
         #expect(text.contains(#""internet":"unknown","event":"internet","previous":"wired""#), "\(text)")
         #expect(
             text.contains(
-                #""internet":"portal","internetSince":"2026-01-02T03:04:05.678Z","internetReason":"evidence"}"#
+                #""internet":"portal","internetSince":"2026-01-02T03:04:05.678Z","internetReason":"evidence","metered":"unknown""#
             ), "\(text)")
     }
 
