@@ -48,7 +48,7 @@ package struct HistoryTimeline: Sendable, Equatable {
         let found = Dictionary(grouping: records.filter { $0.internet != nil }) { $0.interface ?? "" }
         for name in found.keys.sorted() {
             let timeline = HistoryTimeline(runs, found[name] ?? [], from, to, running)
-            if timeline.spans.contains(where: { $0.state != .gap }) {
+            if !timeline.changes.isEmpty || timeline.spans.contains(where: { $0.state != .gap }) {
                 lines.append(HistoryLine(interface: name.isEmpty ? nil : name, timeline: timeline))
             }
         }
