@@ -164,7 +164,17 @@ final class ConnectionMonitor {
 
     // MARK: What the line monitor asks
 
-    /// The connection of a transfer; nil while there is none to another machine.
+    /// The connections to other machines by their ports.
+    var descriptors: [ConnectionPair: Int32] {
+        var found: [ConnectionPair: Int32] = [:]
+        for descriptor in connections.keys {
+            if let pair = ConnectionPair(descriptor) { found[pair] = descriptor }
+        }
+        return found
+    }
+
+    /// The connection of a transfer; nil while there is none to another machine, or where it was kept from an
+    /// earlier transfer.
     func descriptor(of transfer: Transfer) -> Int32? {
         if let socket = transfer.easy?.activeSocket, connections[socket] != nil { return socket }
         return connections[transfer.socket] == nil ? nil : transfer.socket

@@ -94,14 +94,22 @@ final class LineMonitor {
         var next = Int64.max
         var silent: [Int32: Users] = [:]
         var isNeeded = false
+        var kept: [ConnectionPair: Int32]?
         pools.forEachTransfer { transfer in
-            guard let activity = activity(of: transfer, now) else { return }
+            let pair = transfer.easy.flatMap { ConnectionPair($0) }
+            var socket = monitor.descriptor(of: transfer)
+            if socket == nil, let pair {
+                // libcurl does not tell the socket of a connection that was kept from an earlier transfer.
+                let known = kept ?? monitor.descriptors
+                (socket, kept) = (known[pair], known)
+                // A connection to this machine, which has no line.
+                if socket == nil { return }
+            }
+            guard let activity = activity(of: transfer, socket, now) else { return }
             isNeeded = true
             let silence = now &- activity
-            let socket = monitor.descriptor(of: transfer)
             let limit =
-                transfer.easy.flatMap { ConnectionPair($0) } == nil
-                ? AcknowledgementRules.connectPatience : AcknowledgementRules.silence
+                pair == nil ? AcknowledgementRules.connectPatience : AcknowledgementRules.silence
             guard let socket, silence >= limit else {
                 next = min(next, activity &+ limit)
                 return
@@ -120,11 +128,11 @@ final class LineMonitor {
 
     /// When a transfer that waits for the network moved its last byte; nil for one that waits for this
     /// program.
-    private func activity(of transfer: Transfer, _ now: Int64) -> Int64? {
+    private func activity(of transfer: Transfer, _ socket: Int32?, _ now: Int64) -> Int64? {
         guard let easy = transfer.easy, transfer.hasSlot, !transfer.isSuspended, !transfer.isWaiting
         else { return nil }
         let moved = max(transfer.lastActivity, ccurl_head_last(easy.head))
-        return min(now, max(moved, monitor.descriptor(of: transfer).flatMap(monitor.opened) ?? moved))
+        return min(now, max(moved, socket.flatMap(monitor.opened) ?? moved))
     }
 
     /// Ends the probes and races of connections that are not silent any more.

@@ -126,7 +126,7 @@ struct HistoryView {
         // The bar is followed by " 100.00 %", and two spaces are on either side.
         let hasInternet = timeline.lines.first.map { $0.interface == nil } == true
         let room = (style.width ?? 80) - labelWidth - 4 - (hasInternet ? 18 : 9)
-        let columns = max(8, min(60, room))
+        let columns = max(hasInternet ? 3 : 8, min(60, room))
         var text = ""
         for period in periods {
             let (low, high) = (max(period.from, timeline.from), min(period.to, timeline.to))

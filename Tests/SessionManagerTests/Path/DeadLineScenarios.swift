@@ -196,6 +196,22 @@ struct DeadLineScenarios {
         #expect(try await paths.requests(2).last?.peer == TwoPaths.secondAddress)
     }
 
+    @Test("UPL-058 A download over a connection that was kept from an earlier request leaves the dead line")
+    func keptConnection() async throws {
+        let paths = try await TwoPaths(size: 1 << 20)
+        let manager = manager(paths)
+        #expect(try await fetch(manager, try request(paths, "/quick")).error == nil)
+        let download = try manager.downloadTask(with: try request(paths, "/blob?stall=65536"))
+        download.resume()
+        try await paths.waitForStalls()
+        try await paths.killLine()
+        paths.release()
+        let outcome = await download.outcome()
+        #expect(outcome.error == nil)
+        #expect(try await paths.requests(3).map(\.peer) == ["10.1.0.2", "10.1.0.2", TwoPaths.secondAddress])
+        #expect(try await paths.difference(of: outcome.filePath ?? "") == "")
+    }
+
     @Test("UPL-036 A request over TLS goes on there only where the handshake succeeds")
     func secure() async throws {
         let paths = try await TwoPaths(size: 1 << 20, isSecure: true)
