@@ -221,7 +221,8 @@ struct VarlinkAbuseTests {
         var limits = VarlinkLimits()
         limits.publicUnread = 1 << 20
         let isOwner = Flag()
-        let lab = try await ServiceLab(limits: limits, isOwner: { _ in isOwner.isSet }, parts: { [LongHistory()] })
+        let lab = try await ServiceLab(
+            limits: limits, isOwner: { _ in isOwner.isSet }, parts: { [LongHistory()] })
         func deaf() throws -> Box {
             let client = try Box(lab.client())
             try client.send("GetHistory")

@@ -36,7 +36,8 @@ struct URLPlace {
             && word.withUTF8Buffer { zip(text, $0).allSatisfy { $0 | 0x20 == $1 } }
     }
 
-    /// The host in lower case; nil where it has others than letters, digits, `-` and `.`, and has to be decoded.
+    /// The host in lower case; nil where it has others than letters, digits, `-` and `.`: it has to be decoded
+    /// then.
     var plainName: String? {
         guard
             host.allSatisfy({ $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") })

@@ -6,10 +6,11 @@ import Testing
 /// Draws a gate along a line of marbles, a step of 50 ms each.
 ///
 /// In: `e` a wire carries the path, `w` Wi-Fi, `c` a modem, `x` nothing, `r` nothing but an alternative, `v`
-/// one that is known to be Wi-Fi without a price, `m` a modem that is asked for, `l` none of those, `?` unknown,
-/// `p` the user pauses, `g` lets it go on, `k` a certificate shows a wrong clock, `s` the clock was set, `-`
-/// nothing happens. Out, for one demand: `O` open, `B` open and bound, `n` held by the network, `s` settling,
-/// `c` by a condition, `i` by the internet, `t` by the clock, `u` by the user, `2` by the user and the network.
+/// one that is known to be Wi-Fi without a price, `m` a modem that is asked for, `l` none of those, `?`
+/// unknown, `p` the user pauses, `g` lets it go on, `k` a certificate shows a wrong clock, `s` the clock was
+/// set, `-` nothing happens. Out, for one demand: `O` open, `B` open and bound, `n` held by the network, `s`
+/// settling, `c` by a condition, `i` by the internet, `t` by the clock, `u` by the user, `2` by the user and
+/// the network.
 private struct GateMarbles {
     var demand = NetworkDemand.anyPath
     var rescue = RescuePolicy.automatic
