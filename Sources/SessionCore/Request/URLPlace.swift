@@ -36,8 +36,8 @@ struct URLPlace {
             && word.withUTF8Buffer { zip(text, $0).allSatisfy { $0 | 0x20 == $1 } }
     }
 
-    /// The host in lower case; nil where it has others than letters, digits, `-` and `.`: it has to be decoded
-    /// then.
+    /// The host in lower case; nil where it has others than letters, digits, `-` and `.`, and is to be
+    /// decoded.
     var plainName: String? {
         guard
             host.allSatisfy({ $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") })

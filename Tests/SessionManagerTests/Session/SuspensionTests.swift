@@ -100,7 +100,8 @@ struct SuspensionTests {
         let waiting = Box<@Sendable () -> Void>()
         let source = LateBody(waiting)
         var request = try lab.request("/", .post, at: .silent, body: .stream(source))
-        request.options.timeoutInterval = .milliseconds(300)
+        // Longer than a busy machine needs to connect: the body would never be asked for otherwise.
+        request.options.timeoutInterval = .seconds(5)
         let task = try lab.manager.uploadTask(withStreamedRequest: request)
         task.resume()
         let callback = await waiting.value
