@@ -35,7 +35,7 @@ struct FlappingLineScenarios {
         var lost = 0
         for (number, task) in tasks.enumerated() {
             let error = await task.outcome().error
-            let arrived = paths.events.peers(of: "/quick", query: "\(number)").count
+            let arrived = try await paths.events.peers(of: "/quick", query: "\(number)").count
             if number.isMultiple(of: 2) {
                 #expect(error == nil)
                 #expect(arrived >= 1)
@@ -50,7 +50,7 @@ struct FlappingLineScenarios {
         }
         #expect(lost <= 3)
         #expect(try await client.end(of: download) == nil)
-        let peers = paths.events.peers(of: "/quick")
+        let peers = try await paths.events.peers(of: "/quick")
         let turns = zip(peers, peers.dropFirst()).count { $0 != $1 }
         #expect(peers.contains(TwoPaths.secondAddress))
         #expect(turns <= 2, "\(peers)")
@@ -74,7 +74,7 @@ struct FlappingLineScenarios {
         try await paths.killLine("pc")
         #expect(try await client.end(of: download) == nil)
         #expect(try await client.fetch("/quick?second").error == nil)
-        let events = paths.events
+        let events = try await paths.events
         #expect(events.peers(of: "/blob") == ["10.1.0.2", "10.2.0.2", "10.3.0.2", "10.2.0.2"])
         #expect(events.peers(of: "/quick") == ["10.3.0.2", "10.2.0.2"])
     }
@@ -98,7 +98,7 @@ struct FlappingLineScenarios {
         paths.release()
         #expect(await post.outcome().error == nil)
         #expect(try await client.end(of: download) == nil)
-        #expect(paths.events.peers(of: "/quick").count == 1)
-        #expect(paths.events.peers(of: "/blob").count <= 2)
+        #expect(try await paths.events.peers(of: "/quick").count == 1)
+        #expect(try await paths.events.peers(of: "/blob").count <= 2)
     }
 }

@@ -49,7 +49,10 @@ struct HeldFailureScenarios {
         defer { try? FileManager.default.removeItem(atPath: path) }
         let words = (0..<UInt64(50_000)).map { (1 << 32 + $0).bigEndian }
         #expect(try Data(contentsOf: URL(filePath: path)) == words.withUnsafeBytes { Data($0) })
-        let starts = network.lines.elements.filter { $0.hasPrefix("request 1 ") }
+        let lines = await network.lines.wait {
+            $0.contains { $0.hasPrefix("request 1 ") && $0.hasSuffix(" 8192") }
+        }
+        let starts = lines.filter { $0.hasPrefix("request 1 ") }
             .compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }
         #expect(starts == [0, 8192])
     }

@@ -39,7 +39,7 @@ struct OneWayLineScenarios {
         #expect(error?.code == .networkConnectionLost)
         #expect(error?.message.contains("the outcome is unknown") == true)
         #expect(try await client.fetch("/quick?last").error == nil)
-        let events = paths.events
+        let events = try await paths.events
         #expect(events.peers(of: "/quick", query: "post") == ["10.1.0.2"])
         #expect(events.peers(of: "/quick", query: "last") == [TwoPaths.secondAddress])
     }
@@ -57,7 +57,7 @@ struct OneWayLineScenarios {
         try await paths.waitForStalls()
         try await paths.killLine("pa", direction)
         #expect(await upload.outcome().error == nil)
-        #expect(paths.events.peers(of: "/sink") == ["10.1.0.2", TwoPaths.secondAddress])
+        #expect(try await paths.events.peers(of: "/sink") == ["10.1.0.2", TwoPaths.secondAddress])
     }
 
     @Test(
@@ -70,7 +70,7 @@ struct OneWayLineScenarios {
         #expect(try await client.fetch("/quick?post", .post).error == nil)
         #expect(try await client.fetch("/quick?get").error == nil)
         let good = dead == .ipv6 ? "10.1.0.2" : "2001:db8:1::2"
-        #expect(paths.events.peers(of: "/quick") == [good, good])
+        #expect(try await paths.events.peers(of: "/quick") == [good, good])
     }
 
     @Test(
@@ -85,7 +85,7 @@ struct OneWayLineScenarios {
             try await paths.killLine(String(router), family: dead)
         }
         #expect(try await client.end(of: download) == nil)
-        let peers = paths.events.peers(of: "/blob")
+        let peers = try await paths.events.peers(of: "/blob")
         let first = dead == .ipv6 ? "2001:db8:1::2" : "10.1.0.2"
         #expect(peers.first == first)
         #expect(peers.count == 2 && peers.last != first, "\(peers)")

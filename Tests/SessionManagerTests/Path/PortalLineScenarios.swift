@@ -53,7 +53,7 @@ struct PortalLineScenarios {
         // The sign-in counts for the preferred line alone.
         try await paths.removePortal("pa")
         #expect(await task.outcome().error == nil)
-        #expect(paths.events.peers(of: "/quick", query: "own") == ["10.1.0.2"])
+        #expect(try await paths.events.peers(of: "/quick", query: "own") == ["10.1.0.2"])
         #expect(!portal.output.elements.contains { $0.contains("own") })
         #expect(await states(of: probe, [.full, .portal]).first?.interface == "a0")
     }
@@ -71,7 +71,7 @@ struct PortalLineScenarios {
         let found = await states(of: probe, [.portal, .full])
         #expect(found.first?.isPreferred == true && probe.state == .portal)
         #expect(probe.portalURL?.absoluteString == "http://10.1.0.1:8090/login")
-        #expect(portal.output.elements.contains("10.1.0.2 /quick?probe"))
+        await portal.output.wait { $0.contains("10.1.0.2 /quick?probe") }
         try await paths.removePortal("pa")
         #expect(await states(of: probe, [.full, .full]).count == 2)
         #expect(probe.state == .full && probe.portalURL == nil)

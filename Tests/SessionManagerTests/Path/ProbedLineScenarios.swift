@@ -208,7 +208,7 @@ struct ProbedLineScenarios {
         repeat {
             count += 1
             // Once for each answer of the probe.
-            let asked = lab.paths.events.count { $0.query == "probe" }
+            let asked = try await lab.paths.events.count { $0.query == "probe" }
             try await lab.paths.wait { $0.count { $0.query == "probe" } > asked }
             #expect(try await lab.fetch("/quick?n=\(count)").error == nil)
         } while try await lab.requests(count).last?.peer == TwoPaths.secondAddress && count < 60

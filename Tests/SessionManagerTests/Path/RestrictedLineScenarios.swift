@@ -40,7 +40,7 @@ struct RestrictedLineScenarios {
         paths.release()
         #expect(try await client.end(of: inside) == nil)
         #expect(await next.outcome().error == nil)
-        let requests = paths.events.filter { $0.event == "request" }
+        let requests = try await paths.events.filter { $0.event == "request" }
         #expect(requests.filter { $0.server == "10.9.0.3" }.map(\.peer) == ["10.1.0.2", "10.2.0.2"])
         let through = requests.filter { $0.server == "10.9.0.1" }
         #expect(through.map(\.path) == ["/blob", "/quick"])
@@ -56,7 +56,8 @@ struct RestrictedLineScenarios {
         try await paths.killLine()
         try await paths.lab.near.ip("link del vx0")
         #expect(try await client.end(of: download) == nil)
-        #expect(paths.events.peers(of: "/blob") == [TwoPaths.tunnelAddress, TwoPaths.secondAddress])
+        #expect(
+            try await paths.events.peers(of: "/blob") == [TwoPaths.tunnelAddress, TwoPaths.secondAddress])
     }
 
     @Test(
@@ -83,7 +84,7 @@ struct RestrictedLineScenarios {
         try await paths.reviveLine()
         #expect(try await client.end(of: download) == nil)
         #expect(await waiting.outcome().error == nil)
-        let events = paths.events
+        let events = try await paths.events
         #expect(events.peers(of: "/blob", query: "stall=65536&other") == ["10.1.0.2", "10.2.0.2"])
         #expect(events.peers(of: "/blob", query: "stall=65536&cheap") == ["10.1.0.2", "10.1.0.2"])
         #expect(events.peers(of: "/quick") == ["10.1.0.2"])

@@ -160,6 +160,7 @@ struct RefusedStreamTests {
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(outcomes.allSatisfy { $0.error == nil && $0.response?.statusCode == 200 })
+        #expect(await server.count(36) == 36)
         #expect(server.bodies == Array(repeating: content.count, count: 36))
     }
 

@@ -111,8 +111,21 @@ package final class TwoPaths: Sendable {
     /// The client's address there, as the server sees it.
     package static let secondAddress = "10.2.0.2"
 
-    /// The server's messages so far.
-    package var events: [Event] { Self.decode(server.output.elements) }
+    /// The server's messages so far, those of all answers that a client has received among them.
+    ///
+    /// A client's answer may overtake the server's message in its pipe, so one more message is asked for.
+    package var events: [Event] {
+        get async throws {
+            func marks(_ lines: [String]) -> Int { Self.decode(lines).count { $0.event == "mark" } }
+            let before = marks(server.output.elements)
+            server.terminate(signal: SIGUSR2)
+            let lines = await server.output.wait { marks($0) > before }
+            guard marks(lines) > before else {
+                throw LabError("the server is silent: \(server.standardError)")
+            }
+            return Self.decode(lines).filter { $0.event != "mark" }
+        }
+    }
 
     private static func decode(_ lines: [String]) -> [Event] {
         lines.compactMap { try? JSONDecoder().decode(Event.self, from: Data($0.utf8)) }

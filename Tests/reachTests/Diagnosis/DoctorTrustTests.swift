@@ -70,6 +70,8 @@ struct DoctorTrustTests {
             "https://origin.test/x?token=1",
         ])
         server.terminate()
+        // With its end all that it has written is read.
+        _ = try await server.status()
         return (
             result.status, result.text + result.errors, Array(server.output.elements.dropFirst())
         )

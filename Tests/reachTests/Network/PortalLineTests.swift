@@ -28,7 +28,7 @@ struct PortalLineTests {
         #expect(text.contains(Self.signIn[0]) && text.contains("; b0 has internet"), "\(text)")
         #expect(text.contains("internet portal; in use"), "\(text)")
         #expect(text.contains("internet full; default route via 10.2.0.1"), "\(text)")
-        #expect(portal.output.elements.contains("10.1.0.2 /quick"))
+        #expect(await portal.output.comes { $0.contains("10.1.0.2 /quick") })
         #expect(try await paths.requests(1).map(\.peer) == [TwoPaths.secondAddress])
     }
 
@@ -39,7 +39,7 @@ struct PortalLineTests {
         let text = try await status(paths)
         #expect(Self.signIn.allSatisfy { text.contains($0) }, "\(text)")
         #expect(!text.contains("has internet"), "\(text)")
-        #expect(!paths.events.contains { $0.event == "request" })
+        #expect(try await !paths.events.contains { $0.event == "request" })
         try await paths.removePortal("pb")
         let later = try await status(paths)
         #expect(later.contains(Self.signIn[0]) && later.contains("; b0 has internet"), "\(later)")

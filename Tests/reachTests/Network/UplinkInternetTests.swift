@@ -55,7 +55,7 @@ struct UplinkInternetTests {
         // Without a probe nothing is known, and nothing is sent.
         let silent = try await paths.lab.near.reactor.run(command(["status", "--json"]))
         #expect(try #require(Self.decoded(silent.text)).states == "a0 null, b0 null")
-        #expect(paths.events.count { $0.event == "request" } == 2)
+        #expect(try await paths.events.count { $0.event == "request" } == 2)
     }
 
     @Test("UPL-091 the line behind the preferred router is dead: the sentence says so, and what works")

@@ -77,7 +77,7 @@ struct ServeReloadTests {
         let server = try await lab.lab.startOrigin()
         #expect(await watch.output.comes { $0.contains("internet full") })
         #expect(await comes(lab, "full"))
-        #expect(server.output.elements.contains { $0.hasPrefix("GET /ok ") })
+        #expect(await server.output.comes { $0.contains { $0.hasPrefix("GET /ok ") } })
         let status = try String(contentsOfFile: lab.folder + "/run/status.json", encoding: .utf8)
         #expect(status.contains(#""internet":"full""#))
         #expect(lab.service.standardError.contains("internet full: the server answers"))
