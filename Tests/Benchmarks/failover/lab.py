@@ -58,6 +58,12 @@ def restore_route(lab, link):
     lab.ip('-n', lab.name, 'route', 'replace', 'default', 'via', lab.gateway(link), 'dev', link, 'metric', '100' if link == FIRST else '200')
 
 
+def packets(lab, link):
+    """The packets that have left through a link."""
+    shown = subprocess.run(['ip', '-n', lab.name, '-s', '-j', 'link', 'show', link], check=True, capture_output=True, text=True).stdout
+    return json.loads(shown)[0]['stats64']['tx']['packets']
+
+
 class Server:
     """The slow server in the far namespace, as a context."""
 
@@ -97,7 +103,9 @@ class Certificate:
 
 
 class Streams:
-    """nginx with HTTP/2 in the far namespace, so many bytes a second for each stream over the preferred path, as a context."""
+    """nginx in the far namespace, HTTP/2 at 8443 and plain HTTP/1.1 at 8081, as a context.
+
+    So many bytes a second for each stream over the preferred path; 0: as many as there are."""
 
     CONFIGURATION = """
         daemon off; user root; pid RUN/pid; error_log RUN/error.log; worker_processes 1;
@@ -108,7 +116,7 @@ class Streams:
           client_body_temp_path RUN/t1; proxy_temp_path RUN/t2; fastcgi_temp_path RUN/t3; uwsgi_temp_path RUN/t4; scgi_temp_path RUN/t5;
           map $remote_addr $pace { SECOND 0; default RATE; }
           server {
-            listen ADDRESS:8443 ssl http2; root RUN/www; limit_rate $pace; http2_max_concurrent_streams 128;
+            listen ADDRESS:8443 ssl http2; listen ADDRESS:8081; root RUN/www; limit_rate $pace; http2_max_concurrent_streams 128;
             ssl_certificate CERTIFICATE; ssl_certificate_key KEY;
           }
         }

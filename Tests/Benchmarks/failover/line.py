@@ -13,7 +13,9 @@ from . import lab as paths
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BAR_GAP = 4000
-BAR_PROBED, BAR_VERDICT = 3000, 50
+BAR_PROBED, BAR_VERDICT, BAR_HELD = 3000, 50, 1000
+HELD = 32
+BAR_COST, COST_REQUESTS, COST_AT_ONCE = 1.01, 20_000, 16
 SILENCE = 55  # seconds; get gives up after 60 s without a byte
 
 
@@ -71,6 +73,61 @@ def probed(report, programs, lab, scale):
         [[client.title, str(len(gaps)), number(gap, 0), 'yes' if same else 'no', times.get('healthy', '–'), times.get('after', '–')]])
 
 
+def held(report, programs, lab, scale):
+    """Both lines dead: requests wait for the internet, and go on with the probe's first full answer."""
+    rows = []
+    for _ in range(scale.dead_lines):
+        paths.prepare(lab)
+        with paths.Server(lab, 1 << 20, parts.RATE) as server:
+            process = subprocess.Popen(lab.inside(programs.bench, 'held', f'http://{paths.ADDRESS}:8080/sink', f'http://{paths.ADDRESS}:8080/quick', str(HELD)),
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=parts.QUIET)
+            process.stdout.readline()
+            paths.dead_line(lab)
+            paths.dead_line(lab, paths.SECOND)
+            process.stdin.write('cut\n')
+            process.stdin.flush()
+            process.stdout.readline()
+            paths.nft(lab, 'flush ruleset')
+            words = dict(word.split('=') for word in process.communicate(timeout=120)[0].split())
+        asked = [r['query'] for r in server.requests() if r['method'] == 'POST']
+        rows.append((float(words['late']), int(words['answered']), len(asked), len(set(asked))))
+    late, worst = statistics.median(r[0] for r in rows), max(r[0] for r in rows)
+    once = all(r[1:] == (HELD, HELD, HELD) for r in rows)
+    report.bar('line', f'both lines dead, {HELD} requests: the last answer after the first full probe, median of {len(rows)}', late, BAR_HELD, 'ms', 0)
+    report.claim('line', 'both lines dead: each request sent once and answered', once)
+    report.section(
+        'Both lines die', f'{HELD} POSTs are started when the probe has found both lines dead, and wait; then both are back. *Last answer*: after the probe\'s first full answer.',
+        ['client', 'runs', 'last answer ms', 'worst ms', 'each sent once'], [['Reach with a probe', str(len(rows)), number(late, 0), number(worst, 0), 'yes' if once else 'no']])
+
+
+def cost(report, programs, lab, scale, tls):
+    """What looking after lines costs while all is well: the same program with and without it, in turn."""
+    ratios, microseconds, aside = [], {True: [], False: []}, 0
+    paths.prepare(lab)
+    with paths.Streams(lab, 1 << 10, 0, tls):
+        before = paths.packets(lab, paths.SECOND)
+        for _ in range(scale.http_big_rounds):
+            found = {}
+            for watched in (True, False):
+                command = [programs.bench, *([] if watched else ['--unwatched']), 'get', f'http://{paths.ADDRESS}:8081/blob', str(COST_REQUESTS), str(COST_AT_ONCE)]
+                process = subprocess.Popen(lab.inside(*command), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env=parts.QUIET)
+                _, status, used = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(status)
+                if process.returncode:
+                    raise RuntimeError(f'{command} ended with {process.returncode}')
+                found[watched] = (used.ru_utime + used.ru_stime) / COST_REQUESTS * 1e6
+                microseconds[watched].append(found[watched])
+            ratios.append(found[True] / found[False])
+        aside = paths.packets(lab, paths.SECOND) - before
+    ratio = statistics.median(ratios)
+    report.bar('line', 'all is well: CPU a request with the line looked after, ratio to without', ratio, BAR_COST, digits=3)
+    report.bar('line', 'all is well: packets over the other uplink', aside, 0, digits=0)
+    report.section(
+        'While all is well', f'{COST_REQUESTS:,} GETs of 1 KiB, {COST_AT_ONCE} at once, over the preferred of two uplinks; the same with `rescue = .never`. '
+        f'Rounds: {len(ratios)}, medians; the ratio is of one round.', ['line looked after', 'CPU µs a request', 'ratio', 'packets over the other uplink'],
+        [['yes', number(statistics.median(microseconds[True]), 1), number(ratio, 3), str(aside)], ['no', number(statistics.median(microseconds[False]), 1), '', '']])
+
+
 def alarms(report, programs, lab, scale):
     """Transfers from servers that are alive, in every way that looks dead for a while: none may move."""
     rows = []
@@ -104,5 +161,7 @@ def line(report, programs, lab, scale):
     if programs.bench:
         parts.streams(report, programs, lab, tls, 'the line dies', paths.dead_line, BAR_GAP, 'line')
         probed(report, programs, lab, scale)
+        held(report, programs, lab, scale)
+        cost(report, programs, lab, scale, tls)
     if programs.reach:
         alarms(report, programs, lab, scale)

@@ -48,6 +48,38 @@ struct Probed {
         return true
     }
 
+    /// Queues requests behind two dead lines, and prints how much later than the probe's first full answer the
+    /// last of them was answered; the lines die and come back when standard input and output say so.
+    func hold(_ url: String, _ count: Int) async throws -> Bool {
+        await wait(for: .full)
+        print("ready")
+        fflush(nil)
+        guard readLine() != nil else { return false }
+        probe.check()
+        for await uplinks in probe.uplinkChanges where uplinks.allSatisfy({ $0.state == .limited }) { break }
+        let tasks = try (0..<count).map { number in
+            try manager.dataTask(
+                with: SessionRequest("\(url)?held\(number)", method: .post, body: .data(Data("x".utf8))))
+        }
+        for task in tasks { task.resume() }
+        while manager.queue.counts.waitingForNetwork < count { try await Task.sleep(for: .milliseconds(5)) }
+        print("held")
+        fflush(nil)
+        for await uplinks in probe.uplinkChanges where uplinks.contains(where: { $0.state == .full }) {
+            break
+        }
+        let clock = ContinuousClock()
+        let start = clock.now
+        var good = 0
+        for task in tasks where await task.outcome().error == nil { good += 1 }
+        print("late=\(milliseconds(clock.now - start)) answered=\(good)")
+        return good == count
+    }
+
+    private func milliseconds(_ spent: Duration) -> Double {
+        Double(spent.components.attoseconds) / 1e15 + Double(spent.components.seconds) * 1e3
+    }
+
     private func time(_ word: String, _ url: String) async throws {
         var best = Duration.seconds(1000)
         for number in 0..<5 {
@@ -60,7 +92,7 @@ struct Probed {
             let spent = clock.now - start
             best = word == "after" && number > 0 ? best : min(best, spent)
         }
-        print("\(word)=\(Double(best.components.attoseconds) / 1e15 + Double(best.components.seconds) * 1e3)")
+        print("\(word)=\(milliseconds(best))")
         fflush(nil)
     }
 }

@@ -4,11 +4,14 @@ import SessionManager
 
 /// The load of the HTTP benchmarks on the session manager.
 ///
-///     reach-http-bench [--blocks | --on-loop | --blocks-on-loop] get URL N CONCURRENCY [CONNECTIONS] | download URL FILE | upload URL FILE
+///     reach-http-bench [--blocks | --on-loop | --blocks-on-loop | --unwatched] get URL N CONCURRENCY [CONNECTIONS] | download URL FILE | upload URL FILE
 ///
 ///     reach-http-bench streams URL N FOLDER AUTHORITIES | queue URL N | probed URL FILE PROBE | verdict URL PROBE
 ///
-/// By async functions on the default executor or by completion blocks, and either on the transfers' thread.
+///     reach-http-bench held URL PROBE N
+///
+/// By async functions on the default executor or by completion blocks, and either on the transfers' thread;
+/// `--unwatched`: nothing looks whether the line of a connection has died.
 @main
 struct ReachHTTPBench {
     /// How the session manager is used; by its async functions on the default executor unless said otherwise.
@@ -17,6 +20,7 @@ struct ReachHTTPBench {
         case onLoop = "--on-loop"
         case blocks = "--blocks"
         case blocksOnLoop = "--blocks-on-loop"
+        case unwatched = "--unwatched"
     }
 
     static func main() async throws {
@@ -31,6 +35,9 @@ struct ReachHTTPBench {
         if words.count == 3, words[0] == "verdict" {
             exit(try await Probed(probe: words[2]).compare(words[1]) ? 0 : 1)
         }
+        if words.count == 4, words[0] == "held" {
+            exit(try await Probed(probe: words[2]).hold(words[1], Int(words[3]) ?? 1) ? 0 : 1)
+        }
         if words.count == 3, words[0] == "queue" {
             exit(try await Pairing.queue(words[1], Int(words[2]) ?? 1) ? 0 : 1)
         }
@@ -38,7 +45,7 @@ struct ReachHTTPBench {
         if mode != nil { words.removeFirst() }
         guard words.count >= 3 else {
             print(
-                "usage: [--blocks | --on-loop | --blocks-on-loop] get URL N CONCURRENCY [CONNECTIONS] | download URL FILE | upload URL FILE"
+                "usage: [--blocks | --on-loop | --blocks-on-loop | --unwatched] get URL N CONCURRENCY [CONNECTIONS] | download URL FILE | upload URL FILE"
             )
             exit(64)
         }
@@ -51,6 +58,7 @@ struct ReachHTTPBench {
             manager: URLSessionManager(
                 configuration: configuration, responseSerializer: DataResponseSerializer()),
             counters: RunCounters(numbers.first ?? 1))
+        if mode == .unwatched { load.manager.queue.rescue = .never }
         let isByBlocks = mode == .blocks || mode == .blocksOnLoop
         let isOnLoop = mode == .onLoop || mode == .blocksOnLoop
         if isByBlocks, isOnLoop { load.manager.completionQueue = try load.manager.transferQueue }
