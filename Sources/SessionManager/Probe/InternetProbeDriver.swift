@@ -197,7 +197,7 @@ final class InternetProbeDriver {
         let uplink = machine.findings.first { $0.number == question.id.uplink }?.uplink
         guard machine.isAsking(question.id), answer.wantsPortal, let index = uplink?.index,
             let url = CaptivePortal.address(
-                SystemFiles(root: configuration.systemRoot).link(index).value("CAPTIVE_PORTAL"))
+                LeaseFiles(root: configuration.systemRoot).link(index).value("CAPTIVE_PORTAL"))
         else { return answered(answer, question, me) }
         send(configuration.inquiry(url), question) { outcome, error in
             let portal = error == nil ? CaptivePortal(outcome?.response, outcome?.data) : nil
