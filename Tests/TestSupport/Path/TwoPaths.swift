@@ -116,7 +116,7 @@ package final class TwoPaths: Sendable {
     /// A client's answer may overtake the server's message in its pipe, so one more message is asked for.
     package var events: [Event] {
         get async throws {
-            func marks(_ lines: [String]) -> Int { Self.decode(lines).count { $0.event == "mark" } }
+            @Sendable func marks(_ lines: [String]) -> Int { Self.decode(lines).count { $0.event == "mark" } }
             let before = marks(server.output.elements)
             server.terminate(signal: SIGUSR2)
             let lines = await server.output.wait { marks($0) > before }
