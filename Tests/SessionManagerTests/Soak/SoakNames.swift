@@ -34,7 +34,7 @@ struct SoakNames {
             server.sendto(answer, peer)
         """
 
-    /// Starts it behind both lines; nil where it cannot be, which is no success where namespaces are required.
+    /// Starts it behind both lines; nil where it cannot be, a failure where namespaces are required.
     static func start(_ paths: TwoPaths) async throws -> SoakNames? {
         let names = try await start(paths.lab.far)
         #expect(names != nil || !NetworkLab.isRequired, "no name server of resolv.conf can be played here")
