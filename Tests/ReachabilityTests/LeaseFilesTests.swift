@@ -52,6 +52,8 @@ struct LeaseFilesTests {
         try folder.write("var/lib/dhcpcd/usb0.lease", Self.message(8))
         #expect(folder.files.meteredAddress(of: 3, name: "usb0") == IPAddress("192.0.2.8"))
         #expect(folder.files.meteredAddress(of: 3, name: "usb1") == nil)
+        try folder.write("run/systemd/netif/leases/3", [])
+        #expect(folder.files.meteredAddress(of: 3, name: "usb0") == IPAddress("192.0.2.8"), "an empty file")
         try folder.lease(3, "192.0.2.7")
         #expect(folder.files.meteredAddress(of: 3, name: "usb0") == IPAddress("192.0.2.7"))
         try folder.lease(3, "192.0.2.7", isMetered: false)

@@ -23,14 +23,15 @@ package struct SystemFiles: Sendable {
 
     /// The content of a file that another program writes, and when that was, in nanoseconds since 1970.
     ///
-    /// It counts only if it is no longer than ``LeaseFile/limit``, no symbolic link, of its folder's owner or
-    /// root, and not open to writing by others.
+    /// It counts only if it is not empty, no longer than ``LeaseFile/limit``, no symbolic link, of its
+    /// folder's owner or root, and not open to writing by others.
     package func written(_ folder: String, _ name: String) -> (bytes: [UInt8], time: Int64)? {
         guard let (file, state) = open("\(folder)/\(name)", O_NOFOLLOW) else { return nil }
         defer { close(file) }
         var parent = stat()
         guard stat(root + folder, &parent) == 0, state.st_mode & 0o022 == 0,
-            state.st_uid == 0 || state.st_uid == parent.st_uid, Int(state.st_size) <= LeaseFile.limit
+            state.st_uid == 0 || state.st_uid == parent.st_uid,
+            (1...LeaseFile.limit).contains(Int(state.st_size))
         else { return nil }
         let time = Int64(state.st_mtim.tv_sec) * 1_000_000_000 + Int64(state.st_mtim.tv_nsec)
         return (content(file, Int(state.st_size)), time)
