@@ -103,7 +103,7 @@ import Testing
 
 private final class Canary: Sendable {}
 
-/// Observes an object without retaining it.
+/// Observes an object without retaining it; unchecked, since `weak` is a variable although it never changes.
 private final class Look: @unchecked Sendable {
     private weak var object: Canary?
     init(_ object: Canary?) { self.object = object }

@@ -8,7 +8,7 @@ struct MeteredLeaseTests {
     private static let word = "414e44524f49445f4d455445524544"
 
     private static func networkd(_ lines: String...) -> IPAddress? {
-        MeteredLease.networkd(Array(lines.joined(separator: "\n").utf8))
+        MeteredLease.networkd(LeaseFile(Array(lines.joined(separator: "\n").utf8)))
     }
 
     /// A message of a DHCP server: 192.0.2.9 is leased, with these options.
@@ -38,6 +38,34 @@ struct MeteredLeaseTests {
         #expect(Self.networkd("ADDRESS=host", "VENDOR_SPECIFIC=\(Self.word)") == nil)
     }
 
+    @Test(
+        "UPL-350 systemd-networkd's lease in JSON: its address in numbers, and its vendor option in hexadecimal",
+        arguments: [
+            (#"{"Address":[192,168,42,7],"Router":[[192,168,42,1]],"Vendor_Specific":"W"}"#, true),
+            (
+                "{\n\t\"Vendor_Specific\" : \"01W00\",\n\t\"Address\" : [\n 192,\n 168,\n 42,\n 7\n]\n}\n",
+                true
+            ),
+            (
+                #"{"Next_Server":[192,0,2,9],"Address":[192,168,42,7],"Client_Id":[1],"Vendor_Specific":"W"}"#,
+                true
+            ),
+            (#"{"Address":[192,168,42,7],"Vendor_Specific":"414e44"}"#, false),
+            (#"{"Address":[192,168,42,7],"Private_Options":[{"Option":224,"Data":"W"}]}"#, false),
+            (#"{"Address":[192,168,42],"Vendor_Specific":"W"}"#, false),
+            (#"{"Address":[192,168,42,,7],"Vendor_Specific":"W"}"#, false),
+            (#"{"Address":[192,168,42,256],"Vendor_Specific":"W"}"#, false),
+            (#"{"Address":"192.168.42.7","Vendor_Specific":"W"}"#, false),
+            (#"{"Servers":{"Address":[192,168,42,7]},"Vendor_Specific":"W"}"#, false),
+            (#"{"Vendor_Specific":"W"}"#, false), (#"{"Vendor_Specific":"W","Address":"#, false),
+            (#"{"Vendor_Specific":"W","Address":["#, false),
+            ("{\"Hostname\":\"a\"}\nADDRESS=192.168.42.7\nVENDOR_SPECIFIC=W", false),
+        ])
+    func json(_ text: String, _ isMetered: Bool) {
+        let lease = text.replacing("W", with: Self.word)
+        #expect(Self.networkd(lease) == (isMetered ? IPAddress("192.168.42.7") : nil))
+    }
+
     @Test("UPL-228 dhcpcd's lease: the server's message, its options with padding and in parts")
     func dhcpcd() {
         let address = IPAddress("192.0.2.9")
@@ -65,6 +93,7 @@ struct MeteredLeaseTests {
             lying[244] = UInt8(length)
             #expect(MeteredLease.dhcpcd(lying) == nil)
         }
-        #expect(MeteredLease.networkd([]) == nil && MeteredLease.networkd([0xFF, 0x3D, 0x0A]) == nil)
+        #expect(MeteredLease.networkd(LeaseFile([])) == nil)
+        #expect(MeteredLease.networkd(LeaseFile([0xFF, 0x3D, 0x0A])) == nil)
     }
 }

@@ -15,8 +15,8 @@ final class LeaseFolder: Sendable {
     init() throws {
         folder = try ScratchFolder("reach-leases")
         for path in [
-            "run", "run/systemd", "run/systemd/netif", "run/systemd/netif/leases", "var", "var/lib",
-            "var/lib/dhcpcd",
+            "run", "run/systemd", "run/systemd/netif", "run/systemd/netif/leases",
+            "run/systemd/netif/links", "var", "var/lib", "var/lib/dhcpcd",
         ] {
             mkdir(folder(path), 0o755)
         }
@@ -52,6 +52,8 @@ struct LeaseFilesTests {
         try folder.write("var/lib/dhcpcd/usb0.lease", Self.message(8))
         #expect(folder.files.meteredAddress(of: 3, name: "usb0") == IPAddress("192.0.2.8"))
         #expect(folder.files.meteredAddress(of: 3, name: "usb1") == nil)
+        try folder.write("run/systemd/netif/leases/3", [])
+        #expect(folder.files.meteredAddress(of: 3, name: "usb0") == IPAddress("192.0.2.8"), "an empty file")
         try folder.lease(3, "192.0.2.7")
         #expect(folder.files.meteredAddress(of: 3, name: "usb0") == IPAddress("192.0.2.7"))
         try folder.lease(3, "192.0.2.7", isMetered: false)
@@ -99,7 +101,7 @@ struct LeaseFilesTests {
         #expect(address() == nil)
         rmdir(folder.folder(place))
         let line = "ADDRESS=192.0.2.7\nVENDOR_SPECIFIC=414e44524f49445f4d455445524544\n"
-        try folder.write(place, Array(line.utf8) + [UInt8](repeating: 0x0A, count: 17 << 10))
+        try folder.write(place, Array(line.utf8) + [UInt8](repeating: 0x0A, count: LeaseFile.limit))
         #expect(address() == nil)
         if geteuid() == 0 {
             try folder.lease(3, "192.0.2.7")
@@ -108,6 +110,57 @@ struct LeaseFilesTests {
             chown(folder.folder("run/systemd/netif/leases"), 12_345, 12_345)
             #expect(address() != nil)
         }
+    }
+
+    @Test("UPL-351 a lease in JSON says that traffic costs, as one in lines does")
+    func json() throws {
+        let folder = try LeaseFolder()
+        let lease = #"{"Address":[192,0,2,7],"Vendor_Specific":"414e44524f49445f4d455445524544"}"#
+        try folder.write("run/systemd/netif/leases/3", Array(lease.utf8))
+        #expect(folder.files.meteredAddress(of: 3, name: "usb0") == IPAddress("192.0.2.7"))
+    }
+
+    @Test("UPL-352 what is known of a link counts for nothing where others may write it, or through a link")
+    func link() throws {
+        let folder = try LeaseFolder()
+        let place = "run/systemd/netif/links/3"
+        func portal() -> String? { folder.files.link(3).value("CAPTIVE_PORTAL") }
+        #expect(portal() == nil)
+        let line = "CAPTIVE_PORTAL=https://portal.example/api\n"
+        for mode: mode_t in [0o666, 0o646, 0o664] {
+            try folder.write(place, Array(line.utf8), mode: mode)
+            #expect(portal() == nil, "\(mode)")
+        }
+        chmod(folder.folder(place), 0o644)
+        #expect(portal() == "https://portal.example/api")
+        rename(folder.folder(place), folder.folder("elsewhere"))
+        symlink(folder.folder("elsewhere"), folder.folder(place))
+        #expect(portal() == nil)
+    }
+}
+
+/// Files of the system, which may be symbolic links.
+struct NameServerFilesTests {
+    @Test("UPL-354 name servers: networkd's for the link, else resolv.conf's, which may be a symbolic link")
+    func servers() throws {
+        let folder = try LeaseFolder()
+        func servers() -> [String] {
+            NameServerFiles(root: folder.folder.path).servers(for: 3).map(\.description)
+        }
+        #expect(servers().isEmpty)
+        mkdir(folder.folder("etc"), 0o755)
+        try folder.write("stub", Array("nameserver 127.0.0.53\nnameserver 192.0.2.53\n".utf8), mode: 0o664)
+        symlink("../stub", folder.folder("etc/resolv.conf"))
+        #expect(servers() == ["192.0.2.53"])
+        let own = Array("DNS=198.51.100.1#name 2001:db8::1\n".utf8)
+        try folder.write("run/systemd/netif/links/3", own, mode: 0o666)
+        #expect(servers() == ["192.0.2.53"], "others may write it")
+        try folder.write("run/systemd/netif/links/3", own)
+        #expect(servers() == ["198.51.100.1", "2001:db8::1"])
+        try folder.write("hosts", Array("192.0.2.1 printer Printer.example # x\n".utf8))
+        symlink("../hosts", folder.folder("etc/hosts"))
+        let files = NameServerFiles(root: folder.folder.path)
+        #expect(files.hasHost("printer.example") && !files.hasHost("x"))
     }
 }
 

@@ -119,13 +119,13 @@ struct UplinkFindingsTests {
         var machine = UplinkStateMachine()
         func three(_ states: InternetState...) -> InternetFindings {
             var found = findings(Array(zip(["eth0", "wwan0", "wlan0"], states)))
-            found.uplinks[1].isExpensive = true
+            found.uplinks[1].traits.isExpensive = true
             return found
         }
         #expect(machine.internetChanged(three(.limited, .full, .full), at: 0) == .changed)
         #expect(machine.detour?.uplink == "wlan0")
         #expect(machine.internetChanged(three(.limited, .full, .limited), at: 1) == .changed)
-        #expect(machine.detour?.uplink == "wwan0" && machine.detour?.isExpensive == true)
+        #expect(machine.detour?.uplink == "wwan0" && machine.detour?.traits.isExpensive == true)
         // None is better: it stays until one is found.
         #expect(machine.internetChanged(three(.limited, .limited, .limited), at: 2) == .nothing)
         #expect(machine.detour?.line == "eth0")

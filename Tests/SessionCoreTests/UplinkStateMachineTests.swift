@@ -101,7 +101,7 @@ struct UplinkStateMachineTests {
     @Test("UPL-026 What must not be expensive waits while only an expensive uplink works")
     func cost() {
         var expensive = detour
-        expensive.isExpensive = true
+        expensive.traits.isExpensive = true
         let now: Int64 = 0
         var gate = RequestGateStateMachine()
         let frugal = NetworkDemand(.any, avoidsExpense: true)
@@ -112,7 +112,7 @@ struct UplinkStateMachineTests {
         #expect(!gate.passable.contains(frugal))
         #expect(gate.passable.contains(.anyPath))
         var constrained = detour
-        constrained.isConstrained = true
+        constrained.traits.isConstrained = true
         let sparing = NetworkDemand(.any, avoidsConstraint: true)
         let met = NetworkFacts(.online).detoured(by: constrained).met(isBound: true)
         #expect(!met.contains(sparing) && met.contains(frugal) && met.contains(.anyPath))

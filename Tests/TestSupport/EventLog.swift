@@ -64,6 +64,7 @@ package final class EventLog<Element: Sendable>: Sendable {
             return state.next
         }
         let alarm = Task {
+            // The limit of the wait, for an event that does not come.
             guard (try? await Task.sleep(for: limit)) != nil else { return }
             expire(id)
         }

@@ -6,17 +6,21 @@ import ReachabilityCore
 /// The name servers that a link has, as the files of the system say.
 package struct NameServerFiles: Sendable {
     private let files: SystemFiles
+    private let leases: LeaseFiles
 
     /// - Parameter root: Where the files are: empty for `/`; a folder in a test.
-    package init(root: String = "") { files = SystemFiles(root: root) }
+    package init(root: String = "") {
+        files = SystemFiles(root: root)
+        leases = LeaseFiles(root: root)
+    }
 
     /// The servers to be asked over a link, the best first.
     ///
     /// Those that systemd-networkd has for the link; else those of resolv.conf(5); where that only names a
     /// server on this machine, those which systemd-resolved or NetworkManager forward to.
     package func servers(for interface: Int32) -> [IPAddress] {
-        let own = files.link(interface).value("DNS")?.split(separator: " ").map(String.init) ?? []
-        // networkd appends a port and a server name: 192.0.2.1:53#example.
+        let own = leases.link(interface).value("DNS")?.split(separator: " ").map(String.init) ?? []
+        // networkd appends a server's name: 192.0.2.1#example. One with a port of its own is left out.
         let named = own.compactMap { IPAddress(String($0.prefix { $0 != "#" })) }
         if !named.isEmpty { return named }
         let candidates = [

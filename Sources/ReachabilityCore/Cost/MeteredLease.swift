@@ -5,18 +5,12 @@
 package enum MeteredLease {
     private static let word = Array("ANDROID_METERED".utf8)
 
-    /// A file of systemd-networkd (`/run/systemd/netif/leases`): lines such as `VENDOR_SPECIFIC=414e44…`.
-    package static func networkd(_ bytes: [UInt8]) -> IPAddress? {
-        var address: IPAddress?
-        var isMetered = false
-        for line in bytes.split(separator: UInt8(ascii: "\n")) {
-            if line.starts(with: "ADDRESS=".utf8) {
-                address = IPAddress(String(decoding: line.dropFirst(8), as: UTF8.self))
-            } else if line.starts(with: "VENDOR_SPECIFIC=".utf8) {
-                isMetered = holdsWord(octets(line.dropFirst(16)))
-            }
-        }
-        return isMetered ? address : nil
+    /// A lease of systemd-networkd (`/run/systemd/netif/leases`), whose vendor option is hexadecimal.
+    package static func networkd(_ lease: LeaseFile) -> IPAddress? {
+        guard let option = lease.value("VENDOR_SPECIFIC", member: "Vendor_Specific"),
+            holdsWord(octets(option))
+        else { return nil }
+        return lease.address
     }
 
     /// A file of dhcpcd (`/var/lib/dhcpcd`): the server's message (RFC 2131 §2) as it came.
@@ -49,10 +43,10 @@ package enum MeteredLease {
     }
 
     /// The octets of a hexadecimal text; none where it is something else.
-    private static func octets(_ text: ArraySlice<UInt8>) -> [UInt8] {
+    private static func octets(_ text: String) -> [UInt8] {
         var octets: [UInt8] = []
         var high: UInt8?
-        for character in text {
+        for character in text.utf8 {
             let digit: UInt8
             switch character {
             case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = character - UInt8(ascii: "0")

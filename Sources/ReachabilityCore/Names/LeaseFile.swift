@@ -20,9 +20,24 @@ package struct LeaseFile: Sendable {
     ///   - member: The same in JSON, as in `"Vendor_Specific":"0a"`; nil where only lines are looked at. Only
     ///     strings are found, and `\u` ends one.
     package func value(_ key: String, member: String? = nil) -> String? {
-        guard bytes.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") else { return line(key) }
-        return member.flatMap(string)
+        guard isJSON else { return line(key) }
+        guard let member, var place = place(of: member), bytes[place] == UInt8(ascii: "\""),
+            let text = text(from: &place), !text.isEmpty
+        else { return nil }
+        return String(decoding: text, as: UTF8.self)
     }
+
+    /// The address of the lease: `ADDRESS=192.0.2.7`, or in JSON `"Address":[192,0,2,7]`.
+    package var address: IPAddress? {
+        guard isJSON else { return line("ADDRESS").flatMap { IPAddress($0) } }
+        guard let place = place(of: "Address"), bytes[place] == UInt8(ascii: "[") else { return nil }
+        let numbers = bytes[place...].dropFirst().prefix { $0 != UInt8(ascii: "]") }.filter { $0 > 0x20 }
+        return IPAddress(
+            String(decoding: numbers, as: UTF8.self).split(separator: ",", omittingEmptySubsequences: false)
+                .joined(separator: "."))
+    }
+
+    private var isJSON: Bool { bytes.first { $0 > 0x20 } == UInt8(ascii: "{") }
 
     private func line(_ key: String) -> String? {
         let start = Array((key + "=").utf8)
@@ -39,24 +54,20 @@ package struct LeaseFile: Sendable {
         return nil
     }
 
-    /// A member of the outermost object.
-    private func string(_ member: String) -> String? {
+    /// Where the value of a member of the outermost object begins.
+    private func place(of member: String) -> Int? {
         let name = Array(member.utf8)
         var depth = 0
         var last: [UInt8]?
-        var isValue = false
         var index = bytes.startIndex
         while index < bytes.endIndex {
             switch bytes[index] {
             case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
             case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
-            case UInt8(ascii: ":"): isValue = true
-            case UInt8(ascii: ","): isValue = false
+            case UInt8(ascii: ":") where depth == 1 && last == name:
+                return bytes[index...].dropFirst().firstIndex { $0 > 0x20 }
             case UInt8(ascii: "\""):
                 guard let text = text(from: &index) else { return nil }
-                if depth == 1, isValue, last == name {
-                    return text.isEmpty ? nil : String(decoding: text, as: UTF8.self)
-                }
                 last = text
             default: break
             }

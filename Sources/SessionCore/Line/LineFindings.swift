@@ -34,7 +34,7 @@ extension InternetFindings {
     /// The uplink that carries what must not go over a line; nil where none has internet.
     package func best(besides line: String) -> UplinkInternet? {
         let good = uplinks.filter { $0.state == .full && $0.interface != line }
-        return good.first { !$0.isExpensive } ?? good.first
+        return good.first { !$0.traits.isExpensive } ?? good.first
     }
 
     /// Whether each uplink that is asked was asked in vain.
@@ -53,20 +53,5 @@ extension InternetFindings {
         if isDead, own != nil || uplinks.isEmpty { return .dead(sentence) }
         if detour?.line == line, own?.state.isDead == true { return .left }
         return own != nil && best(besides: line) != nil ? .replaceable : .unknown
-    }
-}
-
-extension Detour {
-    /// The way around a line behind which a probe has found no internet.
-    init(_ line: UplinkInternet, by other: UplinkInternet) {
-        self.init(
-            line: line.interface, uplink: other.interface,
-            sentence:
-                "\(line.interface): the internet was not found behind it (\(line.reason)), but through \(other.interface)"
-        )
-        isWiFi = other.isWiFi
-        isWired = other.isWired
-        isExpensive = other.isExpensive
-        isConstrained = other.isConstrained
     }
 }

@@ -1,29 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The traffic that would go over a dead line goes over another uplink.
-package struct Detour: Sendable, Equatable {
-    /// The interface whose line is dead.
-    package var line: String
-    /// The interface that is used instead.
-    package var uplink: String
-    package var isWiFi = false
-    package var isWired = false
-    package var isExpensive = false
-    package var isConstrained = false
-    /// The name of the Wi-Fi network that carries the uplink.
-    package var ssid: String?
-    /// Whether large packets alone are lost: tries of the line, which are small, do not show when that ends.
-    package var losesLarge = false
-    /// Why, for a person.
-    package var sentence: String
-
-    package init(line: String, uplink: String, sentence: String) {
-        self.line = line
-        self.uplink = uplink
-        self.sentence = sentence
-    }
-}
-
 /// Decides which uplink carries what goes beyond the router: the kernel's choice while its line works, else
 /// the one that was found to reach the server.
 ///
@@ -224,21 +200,5 @@ package struct UplinkStateMachine: ~Copyable, Sendable {
     package mutating func ended() -> Action {
         findings = InternetFindings()
         return state == nil ? .nothing : end()
-    }
-}
-
-extension NetworkFacts {
-    /// The same network with what goes beyond the router going another way.
-    package func detoured(by detour: Detour?) -> NetworkFacts {
-        guard let detour else { return self }
-        var facts = self
-        facts.isDetoured = true
-        facts.alternative = detour.uplink
-        facts.isAlternativeWiFi = detour.isWiFi
-        facts.isAlternativeWired = detour.isWired
-        facts.isAlternativeExpensive = detour.isExpensive
-        facts.isAlternativeConstrained = detour.isConstrained
-        facts.sentence = detour.sentence
-        return facts
     }
 }

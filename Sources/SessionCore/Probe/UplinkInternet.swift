@@ -27,11 +27,7 @@ public struct UplinkInternet: Sendable, Equatable {
     package var isSilent: Bool
     /// How many answers have counted so far.
     package var answers = 0
-    package var isWiFi = false
-    /// Whether a wire carries it, and no modem.
-    package var isWired = false
-    package var isExpensive = false
-    package var isConstrained = false
+    package var traits = UplinkTraits()
 
     package init(
         interface: String, isPreferred: Bool = false, _ known: InternetAnswer, wall: Int64, boot: Int64,

@@ -14,17 +14,15 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
         package var index: Int32
         /// The next router.
         package var gateway: String?
-        package var isExpensive: Bool
-        package var isConstrained = false
-        package var isWiFi = false
-        /// Whether a wire carries it, and no modem.
-        package var isWired = false
+        package var traits: UplinkTraits
 
-        package init(_ name: String, index: Int32 = 0, gateway: String? = nil, isExpensive: Bool = false) {
+        package init(
+            _ name: String, index: Int32 = 0, gateway: String? = nil, traits: UplinkTraits = .init()
+        ) {
             self.name = name
             self.index = index
             self.gateway = gateway
-            self.isExpensive = isExpensive
+            self.traits = traits
         }
 
         /// Whether another one of this name leads to the same network, as far as that is known.
@@ -254,7 +252,7 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
             if let reason = reasonToWithhold(others[index].uplink) {
                 perform(others[index].machine.withheld(reason, at: now), at: index)
             } else {
-                let isSpared = others[index].uplink?.isExpensive == true && !hasFailed
+                let isSpared = others[index].uplink?.traits.isExpensive == true && !hasFailed
                 others[index].machine.leastPause = isSpared ? timing.expensivePause ?? 0 : 0
                 let generation = others[index].generation
                 perform(
@@ -270,7 +268,7 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
             let name = network.preferred?.name ?? "the path in use"
             return "not asked: \(name) is a tunnel, and nothing goes around it"
         }
-        if uplink?.isExpensive == true, timing.expensivePause == nil, !hasFailed {
+        if uplink?.traits.isExpensive == true, timing.expensivePause == nil, !hasFailed {
             return "not asked: its traffic costs"
         }
         return nil

@@ -23,21 +23,6 @@ protocol ConnectionMonitorDelegate: AnyObject {
 /// It listens while there are connections to other machines, and a while longer: a program may make one after
 /// the other.
 final class ConnectionMonitor {
-    private struct Connection {
-        let peer: PeerAddress
-        /// The kernel's own number of the socket.
-        let cookie: UInt64
-        let interface: Int32
-        let name: String
-        var isBound: Bool
-        var isStandIn = false
-        /// Whether it may go over another uplink where its line is dead: it leads beyond the link, and not
-        /// into a tunnel.
-        var mayLeave = true
-        /// When its SYN left.
-        let opened = Reactor.now
-    }
-
     /// Connections that have lost their path, and why.
     struct Losses {
         /// Connections that are dead, with a sentence each.
@@ -64,7 +49,7 @@ final class ConnectionMonitor {
     private let reactor: Reactor
     private let turn: EngineTurn
     private let observer: PathObserver
-    private var connections: [Int32: Connection] = [:]
+    private var connections = ConnectionTable()
     private var lingering: TimerID?
     private var second: TimerID?
     private var isLookPending = false
@@ -102,7 +87,7 @@ final class ConnectionMonitor {
             {
                 MonitoredSocket(descriptor: descriptor).bind(from: source)
             }
-            return record(descriptor, peer, link, isBound: true, mayLeave: !isWanted)
+            return connections.add(descriptor, to: peer, over: link, isBound: true, mayLeave: !isWanted)
         }
         guard let egress = observer.egress(to: peer.address, port: peer.port) else { return closeSoon() }
         observer.follow(peer.address)
@@ -110,22 +95,12 @@ final class ConnectionMonitor {
             InterfaceBinding.bind(descriptor, to: other.name)
         {
             if let source { MonitoredSocket(descriptor: descriptor).bind(from: source) }
-            record(descriptor, peer, other, isBound: true, isStandIn: isStandIn)
+            connections.add(descriptor, to: peer, over: other, isBound: true, isStandIn: isStandIn)
         } else {
-            record(
-                descriptor, peer, egress.link, isBound: false,
+            connections.add(
+                descriptor, to: peer, over: egress.link, isBound: false,
                 mayLeave: egress.isBeyondLink && !egress.isTunnel)
         }
-    }
-
-    private func record(
-        _ descriptor: Int32, _ peer: PeerAddress, _ link: LinkState, isBound: Bool, isStandIn: Bool = false,
-        mayLeave: Bool = true
-    ) {
-        connections[descriptor] = Connection(
-            peer: peer, cookie: MonitoredSocket(descriptor: descriptor).cookie, interface: link.index,
-            name: link.name, isBound: isBound,
-            isStandIn: isStandIn, mayLeave: mayLeave)
     }
 
     /// The interface that carries a connection in the place of the kernel's choice, and the address to send
@@ -154,24 +129,10 @@ final class ConnectionMonitor {
         return (other, path.alternativeSource)
     }
 
-    /// Drops the connections that libcurl has closed without its callback: those that were never established.
-    private func dropClosed() {
-        for (descriptor, connection) in connections
-        where MonitoredSocket(descriptor: descriptor).cookie != connection.cookie {
-            connections[descriptor] = nil
-        }
-    }
-
     // MARK: What the line monitor asks
 
     /// The connections to other machines by their ports.
-    var descriptors: [ConnectionPair: Int32] {
-        var found: [ConnectionPair: Int32] = [:]
-        for descriptor in connections.keys {
-            if let pair = ConnectionPair(descriptor) { found[pair] = descriptor }
-        }
-        return found
-    }
+    var descriptors: [ConnectionPair: Int32] { connections.descriptors }
 
     /// The connection of a transfer; nil while there is none to another machine, or where it was kept from an
     /// earlier transfer.
@@ -181,7 +142,7 @@ final class ConnectionMonitor {
     }
 
     func server(behind descriptor: Int32) -> LineRace.Server? {
-        connections[descriptor].map { LineRace.Server(peer: $0.peer, interface: $0.interface, name: $0.name) }
+        connections[descriptor]?.server
     }
 
     /// When the SYN of a connection left.
@@ -199,7 +160,7 @@ final class ConnectionMonitor {
 
     /// The connections over the line of an interface that may go over another uplink.
     func connections(over line: String) -> Set<Int32> {
-        Set(connections.keys.filter { connections[$0]?.name == line && mayLeave($0) })
+        delegate.rescues ? connections.mayLeave(line) : []
     }
 
     /// Whether connections may leave their lines at all.
@@ -230,30 +191,24 @@ final class ConnectionMonitor {
 
     /// The longest round-trip time of the connections over an interface, with its variation; nil for none.
     func roundTrip(over interface: Int32) -> Int64? {
-        connections.lazy.filter { $0.value.interface == interface }.compactMap { descriptor, _ in
-            guard let health = TCPConnection(descriptor: descriptor).health(keepaliveIdle: nil),
-                health.isConnected
-            else { return nil }
-            return health.roundTrip &+ 4 &* health.roundTripVariation
-        }.max()
+        connections.roundTrip(over: interface)
     }
 
     /// Ends all connections to a server over an interface.
     func giveUp(_ server: LineRace.Server, _ sentence: String) -> Losses {
-        dropClosed()
+        connections.dropClosed()
         var losses = Losses()
-        for (descriptor, connection) in connections
-        where connection.peer == server.peer && connection.interface == server.interface {
+        for descriptor in connections.descriptors(to: server) {
             losses.dead[descriptor] = sentence
-            connections[descriptor] = nil
-            MonitoredSocket(descriptor: descriptor).silence()
+            connections.silence(descriptor)
         }
         return losses
     }
 
     /// Forgets a connection that was closed.
     func closed(_ descriptor: Int32) {
-        guard connections.removeValue(forKey: descriptor) != nil else { return }
+        guard connections[descriptor] != nil else { return }
+        connections[descriptor] = nil
         closeSoon()
     }
 
@@ -261,7 +216,7 @@ final class ConnectionMonitor {
         if let lingering { _ = reactor.cancel(lingering) }
         if let second { _ = reactor.cancel(second) }
         (lingering, second) = (nil, nil)
-        connections = [:]
+        connections = ConnectionTable()
         observer.close()
     }
 
@@ -273,19 +228,11 @@ final class ConnectionMonitor {
         }
     }
 
-    private func path(_ descriptor: Int32, _ connection: Connection) -> ConnectionPath {
-        ConnectionPath(
-            local: PeerAddress.near(descriptor)?.address, peer: connection.peer.address,
-            port: connection.peer.port, interface: connection.interface, name: connection.name,
-            isBound: connection.isBound,
-            isStandIn: connection.isStandIn)
-    }
-
     private func handle(_ events: [NetworkEvent]) {
-        dropClosed()
+        connections.dropClosed()
         if events.contains(where: \.mayChangePaths) { delegate.recordChange() }
-        let paths = connections.map { path($0, $1) }
-        guard events.contains(where: { $0.mayConcern(paths) }) else { return closeSoon() }
+        let users = connections.users
+        guard events.contains(where: { $0.mayConcern(Array(users.keys)) }) else { return closeSoon() }
         lookSoon()
         if second == nil {
             second = reactor.schedule(at: Reactor.now &+ Self.secondLookDelay) { [unowned self] in
@@ -307,11 +254,8 @@ final class ConnectionMonitor {
     }
 
     private func look() {
-        dropClosed()
-        var users: [ConnectionPath: [Int32]] = [:]
-        for (descriptor, connection) in connections {
-            users[path(descriptor, connection), default: []].append(descriptor)
-        }
+        connections.dropClosed()
+        let users = connections.users
         let paths = Array(users.keys)
         var losses = Losses()
         for (path, verdict) in zip(paths, observer.verdicts(paths)) {
@@ -321,8 +265,7 @@ final class ConnectionMonitor {
             case .dead(let sentence):
                 for descriptor in descriptors {
                     losses.dead[descriptor] = sentence
-                    connections[descriptor] = nil
-                    MonitoredSocket(descriptor: descriptor).silence()
+                    connections.silence(descriptor)
                 }
             case .moved:
                 for descriptor in descriptors { handleTurn(descriptor, path, &losses) }

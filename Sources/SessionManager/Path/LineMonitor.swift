@@ -283,13 +283,11 @@ extension Detour {
     init(_ server: LineRace.Server, _ uplink: Uplink) {
         self.init(
             line: server.name, uplink: uplink.name,
+            traits: UplinkTraits(
+                isWiFi: uplink.isWiFi, isWired: uplink.isWired, isExpensive: uplink.isExpensive,
+                isConstrained: uplink.isConstrained, ssid: uplink.ssid),
             sentence:
                 "\(server.name): nothing comes back from behind it; \(server.peer.address) answers through \(uplink.name)"
         )
-        isWiFi = uplink.isWiFi
-        isWired = uplink.isWired
-        isExpensive = uplink.isExpensive
-        isConstrained = uplink.isConstrained
-        ssid = uplink.ssid
     }
 }

@@ -157,9 +157,7 @@ final class InternetProbeDriver {
                 wall: stamp.wall, boot: stamp.boot,
                 router: routers[finding.number] ?? uplink.gateway.map { UplinkRouter(address: $0) })
             internet.answers = finding.answers
-            (internet.isWiFi, internet.isWired) = (uplink.isWiFi, uplink.isWired)
-            internet.isExpensive = uplink.isExpensive
-            internet.isConstrained = uplink.isConstrained
+            internet.traits = uplink.traits
             new.uplinks.append(internet)
         }
         stamps = known
@@ -197,7 +195,7 @@ final class InternetProbeDriver {
         let uplink = machine.findings.first { $0.number == question.id.uplink }?.uplink
         guard machine.isAsking(question.id), answer.wantsPortal, let index = uplink?.index,
             let url = CaptivePortal.address(
-                SystemFiles(root: configuration.systemRoot).link(index).value("CAPTIVE_PORTAL"))
+                LeaseFiles(root: configuration.systemRoot).link(index).value("CAPTIVE_PORTAL"))
         else { return answered(answer, question, me) }
         send(configuration.inquiry(url), question) { outcome, error in
             let portal = error == nil ? CaptivePortal(outcome?.response, outcome?.data) : nil
@@ -273,18 +271,18 @@ extension UplinkProbeStateMachine.Network {
         preferred = name.map {
             .init(
                 $0, index: own?.index ?? path.interfaceIndex,
-                gateway: (path.gateway ?? own?.gateway)?.description, isExpensive: path.isExpensive)
+                gateway: (path.gateway ?? own?.gateway)?.description,
+                traits: UplinkTraits(isExpensive: path.isExpensive))
         }
         // This machine itself needs no uplink.
         guard path.medium != .loopback else { return }
         others = links.filter { $0.isOnline && $0.name != name }.map { link in
-            var uplink = UplinkProbeStateMachine.Uplink(
+            .init(
                 link.name, index: link.index, gateway: link.gateway?.description,
-                isExpensive: link.isExpensive)
-            uplink.isConstrained = link.isConstrained
-            uplink.isWiFi = link.isWiFi
-            uplink.isWired = !link.isWiFi && link.medium != .cellular && link.medium != .other
-            return uplink
+                traits: UplinkTraits(
+                    isWiFi: link.isWiFi,
+                    isWired: !link.isWiFi && link.medium != .cellular && link.medium != .other,
+                    isExpensive: link.isExpensive, isConstrained: link.isConstrained))
         }
     }
 }

@@ -21,12 +21,12 @@ final class NetworkFollower {
     func priced(_ detour: Detour) -> Detour {
         guard let manager = provider as? ReachabilityManager else { return detour }
         let cost = manager.costs.cost(
-            of: detour.uplink, network: detour.ssid,
+            of: detour.uplink, network: detour.traits.ssid,
             kind: NetworkCost(
-                detour.isExpensive ? .guessYes : .guessNo, isConstrained: detour.isConstrained))
+                detour.traits.isExpensive ? .guessYes : .guessNo, isConstrained: detour.traits.isConstrained))
         var detour = detour
-        detour.isExpensive = cost.isExpensive
-        detour.isConstrained = cost.isConstrained
+        detour.traits.isExpensive = cost.isExpensive
+        detour.traits.isConstrained = cost.isConstrained
         return detour
     }
 

@@ -83,12 +83,7 @@ struct GetConnectionOptions: ParsableArguments {
             valueName: "proxy"))
     var proxy: String?
 
-    @Option(
-        name: .customLong("via"),
-        help: ArgumentHelp(
-            "Go over this interface alone, or the best one of a medium (wifi, wired, cellular).",
-            valueName: "network"),
-        transform: Value.network)
+    @Option(via: "Go over this interface alone, or the best one of a medium (wifi, wired, cellular).")
     var via: NetworkRequirement?
 
     /// The longest silence of the server: the whole transfer's limit, zero for ever; nil for the default.

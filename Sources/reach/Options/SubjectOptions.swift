@@ -15,11 +15,9 @@ struct SubjectOptions: ParsableArguments {
     var host: HostText?
 
     @Option(
-        name: .customLong("via"),
-        help: ArgumentHelp(
-            "Ask about this interface, or the best one of a medium (wifi, wired, cellular), preferred by the kernel or not.",
-            valueName: "network"),
-        transform: Value.network)
+        via:
+            "Ask about this interface, or the best one of a medium (wifi, wired, cellular), preferred by the kernel or not."
+    )
     var via: NetworkRequirement?
 
     @Flag(name: .customShort("4"), help: "Only IPv4.")

@@ -97,3 +97,12 @@ enum Value {
 
     private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }
 }
+
+extension Option where Value == NetworkRequirement? {
+    /// `--via`: an interface, or a medium by its word.
+    init(via help: String) {
+        self.init(
+            name: .customLong("via"), help: ArgumentHelp(help, valueName: "network"),
+            transform: reach.Value.network)
+    }
+}

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The source on the loop", .needsNamespace, .timeLimit(.minutes(10)))
 struct KernelEventSourceTests {
-    /// A source with its loop; only the loop's thread uses the source.
+    /// A source with its loop; unchecked, since only the loop's thread uses the source.
     private final class Bench: @unchecked Sendable {
         let reactor: Reactor
         let source: KernelEventSource

@@ -24,10 +24,10 @@ final class TestNamespace: Sendable {
     }
 
     init() throws {
+        // Unchecked, since the thread is joined before the result is read.
         final class Result: @unchecked Sendable {
             var descriptor: Int32 = -1
         }
-        // The thread is joined before the result is read.
         let result = Result()
         var thread = pthread_t()
         let started = pthread_create(

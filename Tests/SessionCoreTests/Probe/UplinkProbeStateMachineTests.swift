@@ -82,7 +82,7 @@ private struct Transcript: ~Copyable {
 
 private let eth0 = Transcript.Uplink("eth0", index: 2, gateway: "192.0.2.1")
 private let wlan0 = Transcript.Uplink("wlan0", index: 3, gateway: "10.0.0.1")
-private let wwan0 = Transcript.Uplink("wwan0", index: 4, isExpensive: true)
+private let wwan0 = Transcript.Uplink("wwan0", index: 4, traits: UplinkTraits(isExpensive: true))
 private let wg0 = Transcript.Uplink("wg0", index: 5)
 
 struct UplinkProbeStateMachineTests {

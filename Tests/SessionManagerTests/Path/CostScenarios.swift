@@ -42,22 +42,9 @@ struct CostScenarios {
         arguments: Case.allCases)
     func detour(_ kind: Case) async throws {
         let paths = try await TwoPaths(size: 1 << 20)
-        var configuration = ReachabilityConfiguration()
-        kind.configure(&configuration)
-        var environment = MonitorEnvironment.kernel
-        let reactor = paths.lab.near.reactor
-        environment.reactor = { () throws(ReachabilityError) -> Reactor in reactor }
-        let monitor = ReachabilityManager(.general, configuration, .own, environment)
-        monitor.startMonitoring()
-        var session = SessionConfiguration()
-        session.proxy = ""
-        let manager = URLSessionManager(configuration: session, securityPolicy: .default, on: reactor)
-        manager.queue.follows = .provider(monitor)
-        var request = try SessionRequest(paths.base + "/blob?stall=65536")
-        kind.restrict(&request.options)
-        let download = try manager.downloadTask(with: request)
-        download.resume()
-        try await paths.waitForStalls()
+        let monitor = LineClient.monitor(paths) { kind.configure(&$0) }
+        let client = LineClient(paths, follows: .provider(monitor))
+        let download = try await client.stalledDownload { kind.restrict(&$0) }
         try await paths.killLine()
         if kind.mayMove {
             paths.release()
@@ -67,7 +54,7 @@ struct CostScenarios {
             paths.release()
             try await paths.reviveLine()
         }
-        #expect(await download.outcome().error == nil)
+        #expect(try await client.end(of: download) == nil)
         let peers = try await paths.requests(kind.mayMove ? 2 : 1).map(\.peer)
         #expect(peers.last == (kind.mayMove ? TwoPaths.secondAddress : "10.1.0.2"))
     }

@@ -14,55 +14,33 @@ import Testing
     "The line behind the router",
     .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
 struct DeadLineScenarios {
-    private func manager(_ paths: TwoPaths, _ policy: SecurityPolicy = .default) -> URLSessionManager {
-        var configuration = SessionConfiguration()
-        configuration.proxy = ""
-        return URLSessionManager(
-            configuration: configuration, securityPolicy: policy, on: paths.lab.near.reactor)
-    }
-
-    private func request(_ paths: TwoPaths, _ path: String) throws -> SessionRequest {
-        try SessionRequest(paths.base + path)
-    }
-
-    private func fetch(
-        _ manager: URLSessionManager, _ request: SessionRequest
-    ) async throws -> TaskOutcome {
-        let task = try manager.dataTask(with: request) { _, _, _ in }
-        task.resume()
-        return await task.outcome()
-    }
-
     @Test(
         "UPL-030 A download goes on over the other uplink when its line dies",
         arguments: TwoPaths.Direction.allCases)
     func download(_ direction: TwoPaths.Direction) async throws {
         let paths = try await TwoPaths(size: 1 << 20)
-        let manager = manager(paths)
-        let download = try manager.downloadTask(with: try request(paths, "/blob?stall=65536"))
-        download.resume()
-        try await paths.waitForStalls()
+        let client = LineClient(paths)
+        let download = try await client.stalledDownload()
         try await paths.killLine("pa", direction)
         paths.release()
-        let outcome = await download.outcome()
-        #expect(outcome.error == nil)
+        #expect(try await client.end(of: download) == nil)
         let requests = try await paths.requests(2)
         #expect(requests.last?.peer == TwoPaths.secondAddress)
         #expect(requests.last?.start ?? 0 >= 65536)
-        #expect(try await paths.difference(of: outcome.filePath ?? "") == "")
     }
 
     @Test("UPL-037 An upload from a file goes on over the other uplink when its line dies")
     func upload() async throws {
         let paths = try await TwoPaths(rate: 1 << 20)
-        let manager = manager(paths)
-        var request = try request(paths, "/sink")
+        let client = LineClient(paths)
+        var request = try client.request("/sink")
         request.method = .put
         let log = EventLog<Int64>()
         var options = TaskOptions()
         options.uploadProgress = { log.append($0.completedBytes) }
         let content = Data((0..<(4 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-        let task = try manager.uploadTask(with: request, from: content, options: options) { _, _, _ in }
+        let task = try client.manager.uploadTask(with: request, from: content, options: options) { _, _, _ in
+        }
         task.resume()
         await log.wait { $0.contains { $0 > 1 << 20 } }
         try await paths.killLine()
@@ -73,20 +51,15 @@ struct DeadLineScenarios {
     @Test("UPL-038 A connection that loses its packets on a line that answers stays there")
     func lossy() async throws {
         let paths = try await TwoPaths(size: 1 << 20)
-        let manager = manager(paths)
-        let download = try manager.downloadTask(with: try request(paths, "/blob?stall=65536"))
-        download.resume()
-        try await paths.waitForStalls()
+        let client = LineClient(paths)
+        let download = try await client.stalledDownload()
         // All but SYNs is lost: the server answers those.
-        try await paths.lab.far.run(
-            "nft",
-            "add table inet loss; add chain inet loss i { type filter hook input priority 0; }; "
-                + "add rule inet loss i iifname pa tcp flags & syn == 0 drop")
+        try await paths.lose("tcp flags & syn == 0")
         paths.release()
         // Keepalive probes, and then the SYNs of a race.
         try await paths.wait(forPackets: 3, through: TwoPaths.second)
-        try await paths.lab.far.run("nft", "delete table inet loss")
-        #expect(await download.outcome().error == nil)
+        try await paths.endLoss()
+        #expect(try await client.end(of: download) == nil)
         #expect(try await paths.requests(1).map(\.peer) == ["10.1.0.2"])
     }
 
@@ -94,24 +67,21 @@ struct DeadLineScenarios {
     func connect() async throws {
         let paths = try await TwoPaths()
         try await paths.killLine()
-        let manager = manager(paths)
-        let quick = try request(paths, "/quick")
-        #expect(try await fetch(manager, quick).error == nil)
-        #expect(try await fetch(manager, quick).error == nil)
+        let client = LineClient(paths)
+        #expect(try await client.fetch("/quick").error == nil)
+        #expect(try await client.fetch("/quick").error == nil)
         #expect(try await paths.requests(2).map(\.peer) == [TwoPaths.secondAddress, TwoPaths.secondAddress])
     }
 
     @Test("UPL-032 A silent server on a line that works is waited for")
     func silentServer() async throws {
         let paths = try await TwoPaths(size: 1 << 20)
-        let manager = manager(paths)
-        let download = try manager.downloadTask(with: try request(paths, "/blob?stall=65536"))
-        download.resume()
-        try await paths.waitForStalls()
+        let client = LineClient(paths)
+        let download = try await client.stalledDownload()
         // Longer than a deaf connection needs: two keepalive probes have been answered by then.
         try await paths.wait(forPackets: 3, through: TwoPaths.first)
         paths.release()
-        #expect(await download.outcome().error == nil)
+        #expect(try await client.end(of: download) == nil)
         let requests = try await paths.requests(1)
         #expect(requests.map(\.peer) == ["10.1.0.2"])
         // Its server was not tried elsewhere: no neighbour was looked for.
@@ -121,18 +91,14 @@ struct DeadLineScenarios {
     @Test("UPL-033 Where both lines are dead nothing moves, and the download goes on when one comes back")
     func bothDead() async throws {
         let paths = try await TwoPaths(size: 1 << 20)
-        let manager = manager(paths)
-        let download = try manager.downloadTask(with: try request(paths, "/blob?stall=65536"))
-        download.resume()
-        try await paths.waitForStalls()
+        let client = LineClient(paths)
+        let download = try await client.stalledDownload()
         try await paths.killLine("pb")
         try await paths.killLine("pa")
         paths.release()
         try await paths.wait(forPackets: 2, through: TwoPaths.second)
         try await paths.reviveLine("pb")
-        let outcome = await download.outcome()
-        #expect(outcome.error == nil)
-        #expect(try await paths.difference(of: outcome.filePath ?? "") == "")
+        #expect(try await client.end(of: download) == nil)
     }
 
     @Test(
@@ -140,30 +106,18 @@ struct DeadLineScenarios {
         arguments: [true, false])
     func forbidden(_ isExpensive: Bool) async throws {
         let paths = try await TwoPaths(size: 1 << 20)
-        var configuration = ReachabilityConfiguration()
-        configuration.expensiveInterfaces = [TwoPaths.second]
-        var environment = MonitorEnvironment.kernel
-        let reactor = paths.lab.near.reactor
-        environment.reactor = { () throws(ReachabilityError) -> Reactor in reactor }
-        let monitor = ReachabilityManager(.general, configuration, .own, environment)
-        monitor.startMonitoring()
-        let manager = manager(paths)
-        manager.queue.follows = .provider(monitor)
-        var request = try request(paths, "/blob?stall=65536")
-        if isExpensive {
-            request.options.allowsExpensiveNetwork = false
-        } else {
-            manager.queue.rescue = .never
+        let monitor = LineClient.monitor(paths) { $0.expensiveInterfaces = [TwoPaths.second] }
+        let client = LineClient(paths, follows: .provider(monitor))
+        if !isExpensive { client.manager.queue.rescue = .never }
+        let download = try await client.stalledDownload {
+            if isExpensive { $0.allowsExpensiveNetwork = false }
         }
-        let download = try manager.downloadTask(with: request)
-        download.resume()
-        try await paths.waitForStalls()
         try await paths.killLine()
         // Silent for so long that a deaf connection would have been tried elsewhere.
         if isExpensive { try await paths.wait(forPackets: 5, through: TwoPaths.first) }
         paths.release()
         try await paths.reviveLine()
-        #expect(await download.outcome().error == nil)
+        #expect(try await client.end(of: download) == nil)
         #expect(try await paths.requests(1).map(\.peer) == ["10.1.0.2"])
         // Nothing was tried there: no neighbour was looked for.
         #expect(try await paths.lab.near.ip("neigh show nud all dev b0 10.2.0.1") == "")
@@ -173,43 +127,34 @@ struct DeadLineScenarios {
     func onLink() async throws {
         let paths = try await TwoPaths(isEverywhere: true)
         try await paths.killLine()
-        let manager = manager(paths)
-        #expect(try await fetch(manager, try request(paths, "/quick")).error == nil)
-        let local = try SessionRequest("http://10.1.0.1:8080/quick")
-        #expect(try await fetch(manager, local).error == nil)
+        let client = LineClient(paths)
+        #expect(try await client.fetch("/quick").error == nil)
+        #expect(try await client.fetch(client.request("/quick", host: "10.1.0.1")).error == nil)
         #expect(try await paths.requests(2).map(\.peer) == [TwoPaths.secondAddress, "10.1.0.2"])
     }
 
     @Test("UPL-044 Names are asked for over the uplink that carries the transfers")
     func names() async throws {
         let paths = try await TwoPaths()
-        guard let names = try await SoakNames.start(paths.lab.far) else {
-            #expect(!NetworkLab.isRequired, "no name server of resolv.conf can be played here")
-            return
-        }
+        guard let names = try await SoakNames.start(paths) else { return }
         defer { names.program.terminate() }
-        let manager = manager(paths)
+        let client = LineClient(paths)
         try await paths.killLine()
-        #expect(try await fetch(manager, try request(paths, "/quick")).error == nil)
-        let outcome = try await fetch(manager, try SessionRequest("http://soak.test:8080/quick"))
-        #expect(outcome.error == nil)
+        #expect(try await client.fetch("/quick").error == nil)
+        #expect(try await client.fetch(client.request("/quick", host: "soak.test")).error == nil)
         #expect(try await paths.requests(2).last?.peer == TwoPaths.secondAddress)
     }
 
     @Test("UPL-058 A download over a connection that was kept from an earlier request leaves the dead line")
     func keptConnection() async throws {
         let paths = try await TwoPaths(size: 1 << 20)
-        let manager = manager(paths)
-        #expect(try await fetch(manager, try request(paths, "/quick")).error == nil)
-        let download = try manager.downloadTask(with: try request(paths, "/blob?stall=65536"))
-        download.resume()
-        try await paths.waitForStalls()
+        let client = LineClient(paths)
+        #expect(try await client.fetch("/quick").error == nil)
+        let download = try await client.stalledDownload()
         try await paths.killLine()
         paths.release()
-        let outcome = await download.outcome()
-        #expect(outcome.error == nil)
+        #expect(try await client.end(of: download) == nil)
         #expect(try await paths.requests(3).map(\.peer) == ["10.1.0.2", "10.1.0.2", TwoPaths.secondAddress])
-        #expect(try await paths.difference(of: outcome.filePath ?? "") == "")
     }
 
     @Test("UPL-036 A request over TLS goes on there only where the handshake succeeds")
@@ -217,15 +162,11 @@ struct DeadLineScenarios {
         let paths = try await TwoPaths(size: 1 << 20, isSecure: true)
         var policy = SecurityPolicy.default
         policy.trustRoots = .only(.file("\(paths.folder)/server.pem"))
-        let manager = manager(paths, policy)
-        let download = try manager.downloadTask(with: try request(paths, "/blob?stall=65536"))
-        download.resume()
-        try await paths.waitForStalls()
+        let client = LineClient(paths, policy: policy)
+        let download = try await client.stalledDownload()
         try await paths.killLine()
         paths.release()
-        let outcome = await download.outcome()
-        #expect(outcome.error == nil)
+        #expect(try await client.end(of: download) == nil)
         #expect(try await paths.requests(2).last?.peer == TwoPaths.secondAddress)
-        #expect(try await paths.difference(of: outcome.filePath ?? "") == "")
     }
 }

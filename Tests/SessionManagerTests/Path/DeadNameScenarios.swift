@@ -11,34 +11,13 @@ import Testing
     "Names over a dead line",
     .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
 struct DeadNameScenarios {
-    private func manager(_ paths: TwoPaths) -> URLSessionManager {
-        var configuration = SessionConfiguration()
-        configuration.proxy = ""
-        return URLSessionManager(
-            configuration: configuration, securityPolicy: .default, on: paths.lab.near.reactor)
-    }
-
-    private func fetch(_ manager: URLSessionManager, _ query: String) async throws -> TaskOutcome {
-        let request = try SessionRequest("http://soak.test:8080/quick?\(query)")
-        let task = try manager.dataTask(with: request) { _, _, _ in }
-        task.resume()
-        return await task.outcome()
-    }
-
-    /// The name server of the lab; nil where none can be played.
-    private func names(_ paths: TwoPaths) async throws -> SoakNames? {
-        let names = try await SoakNames.start(paths.lab.far)
-        #expect(names != nil || !NetworkLab.isRequired, "no name server of resolv.conf can be played here")
-        return names
+    private func request(_ client: LineClient, _ query: String) throws -> SessionRequest {
+        try client.request("/quick?\(query)", host: "soak.test")
     }
 
     /// Has what comes over the first cable lose questions for names alone.
     private func killNames(_ paths: TwoPaths) async throws {
-        try await paths.lab.far.run(
-            "nft",
-            "add table inet names; add chain inet names i { type filter hook input priority 0; }; "
-                + "add rule inet names i iifname pa udp dport 53 drop; "
-                + "add rule inet names i iifname pa tcp dport 53 drop")
+        try await paths.lose("udp dport 53", "tcp dport 53")
     }
 
     @Test(
@@ -46,25 +25,22 @@ struct DeadNameScenarios {
     )
     func deadLine() async throws {
         let paths = try await TwoPaths()
-        guard let names = try await names(paths) else { return }
+        guard let names = try await SoakNames.start(paths) else { return }
         defer { names.program.terminate() }
-        let manager = manager(paths)
+        let client = LineClient(paths)
         try await paths.killLine()
-        #expect(try await fetch(manager, "n=1").error == nil)
+        #expect(try await client.fetch(request(client, "n=1")).error == nil)
         #expect(try await paths.requests(1).map(\.peer) == [TwoPaths.secondAddress])
     }
 
     @Test("UPL-055 With dead name servers on a line that works requests stay on the line")
     func deadNames() async throws {
         let paths = try await TwoPaths()
-        guard let names = try await names(paths) else { return }
+        guard let names = try await SoakNames.start(paths) else { return }
         defer { names.program.terminate() }
         try await killNames(paths)
-        let manager = manager(paths)
-        let tasks = try (0..<32).map { number in
-            try manager.dataTask(with: try SessionRequest("http://soak.test:8080/quick?n=\(number)"))
-        }
-        for task in tasks { task.resume() }
+        let client = LineClient(paths)
+        let tasks = try (0..<32).map { try client.start(request(client, "n=\($0)")) }
         for task in tasks { #expect(await task.outcome().error == nil) }
         let requests = try await paths.requests(32)
         #expect(requests.count == 32 && requests.allSatisfy { $0.peer == "10.1.0.2" })
@@ -73,15 +49,14 @@ struct DeadNameScenarios {
     @Test("UPL-056 A name server that answers late moves nothing")
     func slowNames() async throws {
         let paths = try await TwoPaths()
-        guard let names = try await names(paths) else { return }
+        guard let names = try await SoakNames.start(paths) else { return }
         defer { names.program.terminate() }
         try await killNames(paths)
-        let manager = manager(paths)
-        let task = try manager.dataTask(with: try SessionRequest("http://soak.test:8080/quick"))
-        task.resume()
+        let client = LineClient(paths)
+        let task = try client.start(request(client, "n=1"))
         // It was asked for over the other uplink.
         try await paths.wait(forPackets: 2, through: TwoPaths.second)
-        try await paths.lab.far.run("nft", "delete table inet names")
+        try await paths.endLoss()
         #expect(await task.outcome().error == nil)
         #expect(try await paths.requests(1).map(\.peer) == ["10.1.0.2"])
     }
@@ -89,18 +64,16 @@ struct DeadNameScenarios {
     @Test("UPL-057 The address that a name had before is tried where no name server answers any more")
     func keptAddress() async throws {
         let paths = try await TwoPaths()
-        guard let names = try await names(paths) else { return }
+        guard let names = try await SoakNames.start(paths) else { return }
         defer { names.program.terminate() }
-        let manager = manager(paths)
-        #expect(try await fetch(manager, "n=1").error == nil)
+        let client = LineClient(paths)
+        #expect(try await client.fetch(request(client, "n=1")).error == nil)
         names.program.terminate()
         try await paths.killLine()
         // Another kind of traffic has connections of its own, and looks all names up.
-        var request = try SessionRequest("http://soak.test:8080/quick?n=2")
-        request.options.networkServiceType = .background
-        let task = try manager.dataTask(with: request) { _, _, _ in }
-        task.resume()
-        #expect(await task.outcome().error == nil)
+        var background = try request(client, "n=2")
+        background.options.networkServiceType = .background
+        #expect(try await client.fetch(background).error == nil)
         #expect(try await paths.requests(2).map(\.peer) == ["10.1.0.2", TwoPaths.secondAddress])
     }
 }

@@ -17,8 +17,12 @@ struct LineClient {
 
     /// - Parameters:
     ///   - addresses: those of hosts, which are not looked up.
+    ///   - policy: how it judges the server's certificate.
     ///   - source: what its queue goes by.
-    init(_ paths: TwoPaths, addresses: [String] = [], follows source: NetworkSource? = nil) {
+    init(
+        _ paths: TwoPaths, addresses: [String] = [], policy: SecurityPolicy = .default,
+        follows source: NetworkSource? = nil
+    ) {
         self.paths = paths
         var configuration = SessionConfiguration()
         configuration.proxy = ""
@@ -26,17 +30,18 @@ struct LineClient {
         var settings = RequestQueue.Settings()
         if let source { settings.follows = source }
         manager = URLSessionManager(
-            configuration: configuration, securityPolicy: .default, on: paths.lab.near.reactor,
-            queue: settings)
+            configuration: configuration, securityPolicy: policy, on: paths.lab.near.reactor, queue: settings)
         let (events, counts) = (manager.events, counts)
         // The events end with the manager.
         Task { for await event in events { if case .queueChanged(let new) = event { counts.append(new) } } }
     }
 
     /// A monitor in the client's namespace, which is started.
-    static func monitor(_ paths: TwoPaths, expensive: Set<String> = []) -> ReachabilityManager {
+    static func monitor(
+        _ paths: TwoPaths, _ configure: (inout ReachabilityConfiguration) -> Void = { _ in }
+    ) -> ReachabilityManager {
         var configuration = ReachabilityConfiguration()
-        configuration.expensiveInterfaces = expensive
+        configure(&configuration)
         var environment = MonitorEnvironment.kernel
         let reactor = paths.lab.near.reactor
         environment.reactor = { () throws(ReachabilityError) -> Reactor in reactor }
@@ -62,13 +67,26 @@ struct LineClient {
     }
 
     func fetch(_ path: String, _ method: HTTPRequest.Method = .get) async throws -> TaskOutcome {
-        await (try start(request(path, method))).outcome()
+        try await fetch(request(path, method))
     }
+
+    func fetch(_ request: SessionRequest) async throws -> TaskOutcome { await (try start(request)).outcome() }
 
     /// Starts a download.
     func download(_ request: SessionRequest) throws -> SessionTask {
         let task = try manager.downloadTask(with: request)
         task.resume()
+        return task
+    }
+
+    /// Starts a download of `/blob`, which stands still after 64 KiB until ``TwoPaths/release()``.
+    func stalledDownload(
+        _ restrict: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> SessionTask {
+        var request = try request("/blob?stall=65536")
+        restrict(&request.options)
+        let task = try download(request)
+        try await paths.waitForStalls()
         return task
     }
 

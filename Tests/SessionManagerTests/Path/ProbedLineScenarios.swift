@@ -11,9 +11,9 @@ import Testing
 /// A manager with a probe and two uplinks to its server.
 private struct ProbedPaths {
     let paths: TwoPaths
-    let manager: URLSessionManager
+    let client: LineClient
     let probe: InternetProbe
-    private let monitor: ReachabilityManager
+    var manager: URLSessionManager { client.manager }
 
     /// - Parameter names: addresses of hosts, as CURLOPT_RESOLVE(3) has them.
     init(
@@ -22,21 +22,15 @@ private struct ProbedPaths {
         throws
     {
         self.paths = paths
-        var environment = MonitorEnvironment.kernel
-        let reactor = paths.lab.near.reactor
-        environment.reactor = { () throws(ReachabilityError) -> Reactor in reactor }
-        monitor = ReachabilityManager(.general, .init(), .own, environment)
-        monitor.startMonitoring()
-        var session = SessionConfiguration()
-        session.proxy = ""
-        session.hostAddresses = names
-        manager = URLSessionManager(
-            configuration: session, securityPolicy: .default, on: paths.lab.near.reactor)
-        manager.queue.follows = .provider(monitor)
-        var configuration = InternetProbeConfiguration(try SessionRequest(paths.base + "/quick?probe").url)
+        let monitor = LineClient.monitor(paths)
+        client = LineClient(paths, addresses: names, follows: .provider(monitor))
+        var configuration = InternetProbeConfiguration(try client.request("/quick?probe").url)
         configuration.timeout = .seconds(1)
         configuration.longestPause = .seconds(1)
         change(&configuration)
+        var session = SessionConfiguration()
+        session.proxy = ""
+        session.hostAddresses = names
         probe = InternetProbe(
             configuration, provider: monitor, session: session, on: paths.lab.near.reactor)
         manager.queue.internetProbe = probe
@@ -49,13 +43,7 @@ private struct ProbedPaths {
         for await uplinks in probe.uplinkChanges where uplinks.map(\.state) == [first, second] { return }
     }
 
-    func request(_ path: String) throws -> SessionRequest { try SessionRequest(paths.base + path) }
-
-    func fetch(_ path: String) async throws -> TaskOutcome {
-        let task = try manager.dataTask(with: try request(path)) { _, _, _ in }
-        task.resume()
-        return await task.outcome()
-    }
+    func fetch(_ path: String) async throws -> TaskOutcome { try await client.fetch(path) }
 
     /// The requests that have arrived, besides the probe's.
     func requests(_ count: Int) async throws -> [TwoPaths.Event] {
@@ -95,21 +83,14 @@ struct ProbedLineScenarios {
         lab.manager.eventMonitors = [
             EventMonitor { if case .parked(let why) = $1 { parked.append(why) } }
         ]
-        let download = try lab.manager.downloadTask(with: try lab.request("/blob?stall=65536"))
-        download.resume()
-        try await lab.paths.waitForStalls()
+        let download = try await lab.client.stalledDownload()
         // Connections are made there, so that no race is won, and nothing else comes through.
-        try await lab.paths.lab.far.run(
-            "nft",
-            "add table inet loss; add chain inet loss i { type filter hook input priority 0; }; "
-                + "add rule inet loss i iifname pa tcp flags & syn == 0 drop")
+        try await lab.paths.lose("tcp flags & syn == 0")
         await lab.ask(.limited, .full)
         lab.paths.release()
-        let outcome = await download.outcome()
-        #expect(outcome.error == nil)
+        #expect(try await lab.client.end(of: download) == nil)
         let requests = try await lab.requests(2)
         #expect(requests.last?.peer == TwoPaths.secondAddress && requests.last?.start ?? 0 >= 65536)
-        #expect(try await lab.paths.difference(of: outcome.filePath ?? "") == "")
         await parked.wait { $0 == ["no internet was found behind a0"] }
     }
 
@@ -117,36 +98,27 @@ struct ProbedLineScenarios {
     func suspicion() async throws {
         let lab = try ProbedPaths(try await TwoPaths(size: 1 << 20))
         await lab.ask(.full, .full)
-        let download = try lab.manager.downloadTask(with: try lab.request("/blob?stall=65536"))
-        download.resume()
-        try await lab.paths.waitForStalls()
+        let download = try await lab.client.stalledDownload()
         try await lab.paths.killLine()
         lab.paths.release()
         // Not asked for by anything else for ten minutes.
         for await uplinks in lab.probe.uplinkChanges where uplinks.map(\.state) == [.limited, .full] { break }
-        let outcome = await download.outcome()
-        #expect(outcome.error == nil)
-        #expect(try await lab.paths.difference(of: outcome.filePath ?? "") == "")
+        #expect(try await lab.client.end(of: download) == nil)
     }
 
     @Test("UPL-048 A transfer whose bytes are acknowledged stays on a line that the probe finds dead")
     func acknowledged() async throws {
         let lab = try ProbedPaths(try await TwoPaths(size: 1 << 20))
         await lab.ask(.full, .full)
-        let download = try lab.manager.downloadTask(with: try lab.request("/blob?stall=65536"))
-        download.resume()
-        try await lab.paths.waitForStalls()
+        let download = try await lab.client.stalledDownload()
         // New connections fail there, and nothing else does.
-        try await lab.paths.lab.far.run(
-            "nft",
-            "add table inet loss; add chain inet loss i { type filter hook input priority 0; }; "
-                + "add rule inet loss i iifname pa tcp flags & (syn|ack) == syn drop")
+        try await lab.paths.lose("tcp flags & (syn|ack) == syn")
         await lab.ask(.limited, .full)
         #expect(try await lab.fetch("/quick").error == nil)
         // Three keepalive probes are answered.
         try await lab.paths.wait(forPackets: 3, through: TwoPaths.first)
         lab.paths.release()
-        #expect(await download.outcome().error == nil)
+        #expect(try await lab.client.end(of: download) == nil)
         #expect(try await lab.requests(2).map(\.peer) == ["10.1.0.2", TwoPaths.secondAddress])
     }
 
@@ -158,7 +130,9 @@ struct ProbedLineScenarios {
         try await lab.paths.killLine("pa")
         await lab.ask(.limited, .limited)
         let events = lab.manager.events
-        let tasks = try (0..<32).map { try lab.manager.dataTask(with: try lab.request("/quick?n=\($0)")) }
+        let tasks = try (0..<32).map {
+            try lab.manager.dataTask(with: try lab.client.request("/quick?n=\($0)"))
+        }
         for task in tasks { task.resume() }
         var held: Set<Int> = []
         for await event in events {
@@ -179,20 +153,16 @@ struct ProbedLineScenarios {
         let lab = try ProbedPaths(try await TwoPaths(size: 1 << 20))
         await lab.ask(.full, .full)
         let events = lab.manager.events
-        let download = try lab.manager.downloadTask(with: try lab.request("/blob?stall=65536"))
-        download.resume()
-        try await lab.paths.waitForStalls()
+        let download = try await lab.client.stalledDownload()
         try await lab.paths.killLine("pb")
         try await lab.paths.killLine("pa")
         lab.paths.release()
         await lab.event(events) { if case .held(_, .internet) = $0 { true } else { false } }
         #expect(download.waitingReason == .internet)
         try await lab.paths.reviveLine("pa")
-        let outcome = await download.outcome()
-        #expect(outcome.error == nil)
+        #expect(try await lab.client.end(of: download) == nil)
         let requests = try await lab.requests(2)
         #expect(requests.count == 2 && requests.last?.start ?? 0 >= 65536)
-        #expect(try await lab.paths.difference(of: outcome.filePath ?? "") == "")
     }
 
     @Test("UPL-051 Traffic returns to the preferred line when it has been full for a while; what runs stays")
@@ -200,9 +170,7 @@ struct ProbedLineScenarios {
         let lab = try ProbedPaths(try await TwoPaths(size: 1 << 20)) { $0.fullPause = .seconds(1) }
         try await lab.paths.killLine()
         await lab.ask(.limited, .full)
-        let download = try lab.manager.downloadTask(with: try lab.request("/blob?stall=65536"))
-        download.resume()
-        try await lab.paths.waitForStalls()
+        let download = try await lab.client.stalledDownload()
         try await lab.paths.reviveLine()
         var count = 1
         repeat {
@@ -214,9 +182,7 @@ struct ProbedLineScenarios {
         } while try await lab.requests(count).last?.peer == TwoPaths.secondAddress && count < 60
         #expect(try await lab.requests(count).last?.peer == "10.1.0.2")
         lab.paths.release()
-        let outcome = await download.outcome()
-        #expect(outcome.error == nil)
-        #expect(try await lab.paths.difference(of: outcome.filePath ?? "") == "")
+        #expect(try await lab.client.end(of: download) == nil)
         let requests = try await lab.requests(count)
         #expect(requests.count == count && Set(requests.compactMap(\.query)).count == count)
     }
@@ -229,7 +195,7 @@ struct ProbedLineScenarios {
         }
         await lab.ask(.portal, .portal)
         let events = lab.manager.events
-        let task = try lab.manager.dataTask(with: try SessionRequest("http://own.test:8080/quick?name"))
+        let task = try lab.manager.dataTask(with: try lab.client.request("/quick?name", host: "own.test"))
         task.resume()
         await lab.event(events) { if case .held(_, .internet) = $0 { true } else { false } }
         #expect(task.waitingReason == .internet)
@@ -246,12 +212,9 @@ struct ProbedLineScenarios {
         let lab = try ProbedPaths(try await TwoPaths())
         lab.manager.queue.rescue = .never
         // The probe's server alone is not reached there.
-        try await lab.paths.lab.far.run(
-            "nft",
-            "add table inet pa; add chain inet pa i { type filter hook input priority 0; }; "
-                + "add rule inet pa i iifname pa tcp flags & (syn|ack) == syn drop")
+        try await lab.paths.lose("tcp flags & (syn|ack) == syn")
         await lab.ask(.limited, .full)
-        let task = try lab.manager.dataTask(with: try lab.request("/quick"))
+        let task = try lab.manager.dataTask(with: try lab.client.request("/quick"))
         task.resume()
         try await lab.paths.wait(forPackets: 2, through: TwoPaths.first)
         lab.manager.queue.rescue = .automatic

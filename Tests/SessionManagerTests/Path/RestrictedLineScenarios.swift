@@ -65,7 +65,7 @@ struct RestrictedLineScenarios {
     )
     func expensive() async throws {
         let paths = try await TwoPaths(size: 1 << 20)
-        let monitor = LineClient.monitor(paths, expensive: [TwoPaths.second])
+        let monitor = LineClient.monitor(paths) { $0.expensiveInterfaces = [TwoPaths.second] }
         let client = LineClient(paths, follows: .provider(monitor))
         var cheap = try client.request("/blob?stall=65536&cheap")
         cheap.options.allowsExpensiveNetwork = false

@@ -86,12 +86,13 @@ struct UplinkProbeTests {
     }
 
     /// A folder with what systemd-networkd says of "main": the address of the network's own word.
-    private func files(_ address: String) throws -> ScratchFolder {
+    private func files(_ address: String, mode: mode_t = 0o644) throws -> ScratchFolder {
         let root = try ScratchFolder("reach-portal")
         try FileManager.default.createDirectory(
             atPath: root("run/systemd/netif/links"), withIntermediateDirectories: true)
         try "# This is private data. Do not parse.\nDNS=192.0.2.1\nCAPTIVE_PORTAL=\(address)\n".write(
             toFile: root("run/systemd/netif/links/1"), atomically: true, encoding: .utf8)
+        chmod(root("run/systemd/netif/links/1"), mode)
         return root
     }
 
@@ -120,6 +121,18 @@ struct UplinkProbeTests {
         full.start()
         #expect(await uplinks(of: full, where: known).map(\.state) == [.full, .full])
         #expect(try await origin.count("uplink-quiet") == 0)
+    }
+
+    @Test(
+        "UPL-353 a network's address in a file that others may write is not asked", .timeLimit(.minutes(10)))
+    func openFile() async throws {
+        let root = try files(word("uplink-open"), mode: 0o666)
+        let target = "http://portal.example.com/login"
+        let probe = try probe("/redirect-to?url=\(target)&code=302", Uplinks("main"), root: root.path)
+        probe.start()
+        let found = await uplinks(of: probe, where: known)
+        #expect(found.map { $0.portalURL?.absoluteString } == [target])
+        #expect(try await origin.count("uplink-open") == 0)
     }
 
     @Test(

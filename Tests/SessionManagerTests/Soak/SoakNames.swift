@@ -3,6 +3,7 @@
 import FoundationEssentials
 import Glibc
 import TestSupport
+import Testing
 
 /// The server of this machine's questions for names, within a namespace: 10.9.0.1 for soak.test, or a
 /// failure.
@@ -32,6 +33,13 @@ struct SoakNames {
                 answer += struct.pack('>HHHIH', 0xc00c, 1, 1, 1, 4) + socket.inet_aton('10.9.0.1')
             server.sendto(answer, peer)
         """
+
+    /// Starts it behind both lines; nil where it cannot be, a failure where namespaces are required.
+    static func start(_ paths: TwoPaths) async throws -> SoakNames? {
+        let names = try await start(paths.lab.far)
+        #expect(names != nil || !NetworkLab.isRequired, "no name server of resolv.conf can be played here")
+        return names
+    }
 
     /// Starts it at the addresses that the resolver of this machine asks (resolv.conf(5)); nil where it asks
     /// by IPv6 alone.

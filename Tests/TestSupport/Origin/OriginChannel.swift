@@ -65,6 +65,7 @@ final class OriginChannel: Sendable {
     /// Waits for the message of the ready process, with a time limit.
     func ready(within limit: Duration) async throws -> String {
         let alarm = Task { [weak self] in
+            // The limit of the wait, for a message that does not come.
             try await Task.sleep(for: limit)
             self?.fail(LabError("the test origin is not ready after \(limit): \(self?.standardError ?? "")"))
         }

@@ -27,6 +27,18 @@ extension TwoPaths {
         try await lab.far.run("nft", "delete table inet \(router)")
     }
 
+    /// Drops the packets of the client that come through routers and fit one of these expressions of nft(8).
+    package func lose(_ packets: String..., over routers: String = "pa") async throws {
+        let rules = packets.map { "add rule inet loss i iifname { \(routers) } \($0) drop" }
+        try await lab.far.run(
+            "nft",
+            "add table inet loss; add chain inet loss i { type filter hook input priority 0; }; "
+                + rules.joined(separator: "; "))
+    }
+
+    /// Lets them through again.
+    package func endLoss() async throws { try await lab.far.run("nft", "delete table inet loss") }
+
     private static func rules(_ router: String, _ direction: Direction, _ family: Family?) -> String {
         // Neighbours of IPv6 are asked for by multicast, and answer from addresses of the link.
         var to = ["ip6 daddr 2001:db8:9::1"]
