@@ -143,19 +143,18 @@ struct InFlightDelivery: Sendable {
     /// The manager's task, once there is one.
     final class Transfer: Sendable {
         private let task = Mutex<SessionTask?>(nil)
-        private let onClock: @Sendable (Bool) -> Void
+        private let onHold: @Sendable (HoldReason?) -> Void
 
-        /// - Parameter onClock: called when the manager holds it until the clock is set, and when that ends.
-        init(onClock: @escaping @Sendable (Bool) -> Void) { self.onClock = onClock }
+        /// - Parameter onHold: called with why the manager holds it, and with nil when that ends.
+        init(onHold: @escaping @Sendable (HoldReason?) -> Void) { self.onHold = onHold }
 
         /// - Returns: ends the observation of the task.
         func began(_ task: SessionTask) -> @Sendable () -> Void {
             self.task.withLock { $0 = task }
-            return task.observeEvents { [onClock, identifier = task.identifier] event in
+            return task.observeEvents { [onHold, identifier = task.identifier] event in
                 switch event {
-                case .held(let other, let reason) where other.identifier == identifier:
-                    onClock(reason == .clock)
-                case .released(let other) where other.identifier == identifier: onClock(false)
+                case .held(let other, let reason) where other.identifier == identifier: onHold(reason)
+                case .released(let other) where other.identifier == identifier: onHold(nil)
                 default: break
                 }
             }

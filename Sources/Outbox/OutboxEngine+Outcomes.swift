@@ -8,7 +8,7 @@ import Storage
 extension OutboxEngine {
     func completed(_ outcome: DeliveryOutcome?, _ pending: PendingDelivery) {
         let uplink = inFlight.removeValue(forKey: pending.id)?.uplink
-        clockHolds(pending, false)
+        _ = held(pending, nil)
         if var outcome {
             outcome.origin = pending.origin
             if PlainHolds.isPlain(pending.origin) {
@@ -178,9 +178,7 @@ extension OutboxEngine {
             let tables = OutboxTables(database)
             try tables.checkLanes()
             try tables.fillOrigins()
-            // The result of an earlier process's probe does not hold any more.
-            try tables.holdPlain(nil)
-            try tables.forgetHeldEntries()
+            try tables.forgetHolds()
             records = try tables.refusals()
             last = try tables.lastEntry()
             try bodies.sweep { (name) throws(StorageError) in

@@ -21,13 +21,11 @@ final class OutboxEngine {
     var inFlight: [OutboxID: InFlightDelivery] = [:]
     /// Not stored yet.
     var outcomes: [DeliveryOutcome] = []
-    /// The origins of the deliveries that wait for the clock.
-    var waitingForClock: [OutboxID: String] = [:]
     var isSettling = false
     /// The origins that refuse everything.
     var refusals: OriginRefusals
     /// The probe's result; nil without a probe.
-    private(set) var internet: InternetFindings?
+    var internet: InternetFindings?
     /// The newest entry when the delivery began; another process may have sent it and older ones before.
     var lastOfOthers = OutboxID(rawValue: 0)
     private var health = StorageHealth()
@@ -93,31 +91,6 @@ final class OutboxEngine {
         if machine.pauseChanged(isPaused) { broadcaster.publish(.paused(isPaused)) }
     }
 
-    /// Cancels held tasks if delivery is paused or the entry gone: the next network would send them.
-    func recall() {
-        let held = inFlight.filter { $0.value.transfer.isHeld }
-        guard !held.isEmpty else { return }
-        do throws(OutboxError) {
-            for (id, delivery) in held {
-                let waits = machine.isPaused || delivery.isPlain && !isRight(delivery.uplink)
-                let stays = waits ? false : try isWaiting(id)
-                if !stays { delivery.work.cancel() }
-            }
-        } catch { report(error, .reading) }
-    }
-
-    /// Whether what goes without TLS still leaves by this uplink; nil for the path in use.
-    private func isRight(_ uplink: String?) -> Bool {
-        guard PlainHolds.mayNotUsePath(internet) else { return true }
-        return uplink != nil && uplink == PlainHolds.uplink(internet)
-    }
-
-    private func isWaiting(_ id: OutboxID) throws(OutboxError) -> Bool {
-        try file.read { (database) throws(StorageError) in
-            try OutboxTables(database).entry(id)?.state == .waiting
-        }
-    }
-
     /// Publishes a failure of the files, once.
     func report(_ error: OutboxError, _ work: StorageHealth.Work) {
         guard health.failed(work, error.description) else { return }
@@ -165,7 +138,8 @@ final class OutboxEngine {
         let room = machine.room(condition)
         guard room > 0, let manager else { return 0 }
         let (hosts, limit) = (machine.fullHosts(condition), room + machine.busyLanes(condition))
-        let (refused, holdsPlain) = (refusals.closed(at: now), PlainHolds.holds(internet, condition))
+        let refused = refusals.closed(at: now) + machine.heldOrigins.sorted()
+        let holdsPlain = PlainHolds.holds(internet, condition)
         var (local, deliveries): (Set<String>, [PendingDelivery]) = ([], [])
         repeat {
             deliveries = try file.read { [local] (database) throws(StorageError) in
@@ -181,7 +155,9 @@ final class OutboxEngine {
         var count = 0
         for pending in deliveries {
             guard refusals.isOpen(pending.origin, at: now),
-                machine.leaves(pending.id, lane: pending.lane, host: pending.host, condition: condition)
+                machine.leaves(
+                    pending.id, lane: pending.lane, origin: pending.origin, host: pending.host,
+                    condition: condition)
             else { continue }
             refusals.left(for: pending.origin)
             count += 1
@@ -190,15 +166,11 @@ final class OutboxEngine {
         return count
     }
 
-    private func isPlainAndLocal(_ pending: PendingDelivery) -> Bool {
-        PlainHolds.isPlain(pending.origin) && PlainHolds.mayNotUsePath(internet)
-            && !PlainHolds.isBehindEveryUplink(pending.host)
-    }
-
     private func send(_ pending: PendingDelivery, by manager: URLSessionManager) {
         let bound = LoopBound(self, to: reactor)
-        let transfer = InFlightDelivery.Transfer { isHeld in
-            bound.perform { $0.clockHolds(pending, isHeld) }
+        let transfer = InFlightDelivery.Transfer { reason in
+            // The place is free for another, or the origin open.
+            bound.perform { if $0.held(pending, reason?.sentence) { $0.startReady() } }
         }
         let isPlain = PlainHolds.isPlain(pending.origin)
         let uplink = isPlain ? PlainHolds.uplink(internet, pending.condition) : nil
@@ -212,26 +184,6 @@ final class OutboxEngine {
         }
         inFlight[pending.id] = InFlightDelivery(
             work: work, transfer: transfer, isPlain: isPlain, uplink: uplink)
-    }
-
-    /// Applies what the probe has found; nil if there is no probe any more.
-    func follow(_ internet: InternetFindings?) {
-        guard !isClosed, internet != self.internet else { return }
-        let former = PlainHolds.reason(self.internet)
-        self.internet = internet
-        let reason = PlainHolds.reason(internet)
-        if reason != former { reportPlain(reason) }
-        recall()
-        startReady()
-    }
-
-    /// Publishes and stores why requests without TLS wait; nil if they do not.
-    private func reportPlain(_ reason: String?) {
-        do throws(OutboxError) {
-            try file.write { (database) throws(StorageError) in try OutboxTables(database).holdPlain(reason) }
-        } catch { report(error, .reading) }
-        let plain = OutboxTables.plain
-        broadcaster.publish(reason.map { .held(plain, reason: $0, until: nil) } ?? .released(plain))
     }
 
     /// Drops a part of the expired entries, none in flight, and cancels held ones; true if there may be more.

@@ -4,15 +4,15 @@ import FoundationEssentials
 import SessionCore
 import Storage
 
-// Holds: origins that refuse everything, captive portals, and entries that wait for the clock (`#` and
-// number).
+// Holds: origins that refuse everything, those whose requests wait for the clock or the internet, and captive
+// portals.
 extension OutboxTables {
     /// Stands for every origin without TLS.
     static let plain = "http"
 
     func refusals() throws(StorageError) -> [OriginRefusals.Record] {
         try database.all(
-            "SELECT origin, suspects, last, since, until, trials, spent, reason FROM holds WHERE origin <> ? AND origin NOT LIKE '#%'",
+            "SELECT origin, suspects, last, since, until, trials, spent, reason FROM holds WHERE origin <> ?",
             [.text(Self.plain)]
         ) { row in
             var record = OriginRefusals.Record(origin: row.text(0), last: row.int64(2))
@@ -28,7 +28,7 @@ extension OutboxTables {
         }
     }
 
-    /// Why entries wait, by their origin or number; they are few, so that no row of a list asks for its own.
+    /// Why entries wait, by their origin; they are few, so that no row of a list asks for its own.
     func holds() throws(StorageError) -> [String: String] {
         let rows = try database.all("SELECT origin, reason FROM holds WHERE until > 0") {
             (origin: $0.text(0), reason: $0.text(1))
@@ -37,8 +37,8 @@ extension OutboxTables {
     }
 
     /// Why an entry waits; `holds` are what ``holds()`` read.
-    static func hold(_ id: OutboxID, _ origin: String, _ holds: [String: String]) -> String? {
-        holds["#\(id)"] ?? holds[origin] ?? (PlainHolds.isPlain(origin) ? holds[plain] : nil)
+    static func hold(_ origin: String, _ holds: [String: String]) -> String? {
+        holds[origin] ?? (PlainHolds.isPlain(origin) ? holds[plain] : nil)
     }
 
     func store(_ record: OriginRefusals.Record) throws(StorageError) {
@@ -60,21 +60,27 @@ extension OutboxTables {
         try hold(Self.plain, reason)
     }
 
-    /// Stores why an entry waits that is under way; nil where it does not.
-    func hold(_ id: OutboxID, _ reason: String?) throws(StorageError) { try hold("#\(id)", reason) }
-
-    /// Forgets why entries of an earlier delivery waited.
-    func forgetHeldEntries() throws(StorageError) {
-        try database.run("DELETE FROM holds WHERE origin LIKE '#%'", [])
-    }
-
-    private func hold(_ name: String, _ reason: String?) throws(StorageError) {
-        guard let reason else { return try remove(hold: name) }
-        var record = OriginRefusals.Record(origin: name, last: 0)
-        record.until = 1
+    /// Stores why requests to an origin wait, in the place of its record; nil where they do not.
+    func hold(_ origin: String, _ reason: String?, beside record: OriginRefusals.Record? = nil)
+        throws(StorageError)
+    {
+        guard let reason else {
+            if let record { try store(record) } else { try remove(hold: origin) }
+            return
+        }
+        var record = record ?? OriginRefusals.Record(origin: origin, last: 0)
+        record.until = Self.unknownEnd
         record.reason = reason
         try store(record)
     }
+
+    /// Forgets holds without an end: what an earlier process's manager or probe held is found again by trying.
+    func forgetHolds() throws(StorageError) {
+        try database.run("DELETE FROM holds WHERE until = ?", [.integer(Self.unknownEnd)])
+    }
+
+    /// The `until` of holds whose end is not known.
+    private static let unknownEnd: Int64 = 1
 
     /// Fills in the origins of entries that an older version stored without.
     func fillOrigins() throws(StorageError) {

@@ -103,7 +103,7 @@ struct OutboxTables {
             networkCondition: condition(row.int(6)), idempotencyKey: row.text(7), bodySize: row.int64(8),
             created: WallClock.date(row.int64(9)), expires: row.optionalInt64(10).map { WallClock.date($0) },
             attempts: row.int(11), nextAttempt: row.int64(12) > 0 ? WallClock.date(row.int64(12)) : nil,
-            failure: failure, hold: isWaiting && !holds.isEmpty ? hold(id, row.text(17), holds) : nil,
+            failure: failure, hold: isWaiting && !holds.isEmpty ? hold(row.text(17), holds) : nil,
             maximumAttempts: row.optionalInt64(16).map { Int($0) })
     }
 

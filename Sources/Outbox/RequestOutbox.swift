@@ -32,13 +32,13 @@ public final class RequestOutbox: Sendable {
     /// How it stores and delivers.
     public let configuration: OutboxConfiguration
     private let reactor: Reactor
-    private let engine: LoopBound<OutboxEngine>
+    let engine: LoopBound<OutboxEngine>
     private let broadcaster = EventBroadcaster<OutboxEvent>(isOrdered: false)
     private let bodies: BodyFolder
     /// Requests since the last transaction.
     private let pendingInserts = Mutex<[Group]>([])
-    private let network = Mutex<ReachabilityObservation?>(nil)
-    private let internet = Mutex<ReachabilityObservation?>(nil)
+    let network = Mutex<ReachabilityObservation?>(nil)
+    let internet = Mutex<ReachabilityObservation?>(nil)
     private let bounds: Mutex<OutboxLimits>
 
     /// The limits: at first those of ``configuration``; a change applies to later requests.
@@ -181,82 +181,6 @@ public final class RequestOutbox: Sendable {
     private func refuse(_ group: Group, _ error: OutboxError) {
         for request in group.requests { if let file = request.file { bodies.discard(file) } }
         group.continuation.resume(throwing: error)
-    }
-
-    // MARK: Delivering
-
-    /// Starts the delivery, with a manager's connections, policy and request queue.
-    ///
-    /// Requests wait in the manager's queue while there is no suitable network; when it is back, requests
-    /// that failed because of it are tried at once.
-    ///
-    /// - Parameter probe: its state is followed: requests without TLS wait while it reports a sign-in page or
-    ///   no path, or has no result yet, unless another uplink has internet, which takes those that want no
-    ///   kind of network and whose server is not in a private network. It has to be started, and is retained
-    ///   until the delivery ends.
-    /// - Throws: ``OutboxError/Code/deliveredElsewhere`` if another process delivers.
-    public func startDelivery(with manager: URLSessionManager, probe: InternetProbe? = nil) async throws {
-        if let probe { try await follow(findings: probe.findings) }
-        try await on { (engine) throws(OutboxError) in try engine.start(manager) }
-        if let probe {
-            let engine = engine
-            // The observation retains the probe.
-            let observation = probe.observeFindings { [probe] findings in
-                withExtendedLifetime(probe) { engine.perform { $0.follow(findings) } }
-            }
-            replace(internet, with: observation)
-        }
-        let provider: (any ReachabilityProvider)? =
-            switch manager.queue.follows {
-            case .shared: ReachabilityManager.shared
-            case .provider(let provider): provider
-            case .host, .requiring, .nobody: nil
-            }
-        let engine = engine
-        let last = Mutex<UInt64?>(nil)
-        let observation = provider?.observeReachability { update in
-            guard update.status != .unknown, update.path.isOnline else { return last.withLock { $0 = nil } }
-            let generation = UInt64(update.path.generation)
-            let isNew = last.withLock { last in
-                defer { last = generation }
-                return last != generation
-            }
-            if isNew { engine.perform { $0.networkIsBack() } }
-        }
-        replace(network, with: observation)
-    }
-
-    private func replace(
-        _ kept: borrowing Mutex<ReachabilityObservation?>, with observation: ReachabilityObservation?
-    ) {
-        let former = kept.withLock { kept in
-            defer { kept = observation }
-            return kept
-        }
-        former?.cancel()
-    }
-
-    /// Applies the state of a probe; nil if there is no probe any more.
-    package func follow(_ internet: InternetState?) async throws {
-        try await follow(findings: internet.map { InternetFindings($0) })
-    }
-
-    /// The same with what was found behind each uplink.
-    package func follow(findings: InternetFindings?) async throws {
-        try await on { (engine) throws(OutboxError) in engine.follow(findings) }
-    }
-
-    /// Ends the delivery; returns when nothing is in flight any more and another process may take over.
-    public func stopDelivery() async {
-        replace(network, with: nil)
-        replace(internet, with: nil)
-        await withCheckedContinuation { continuation in
-            engine.perform { engine in
-                engine.stopWaiters.append(continuation)
-                engine.stop()
-                engine.endStopping()
-            }
-        }
     }
 
     /// Events from now on, in order; of unread ones the newest 10,000 are kept.

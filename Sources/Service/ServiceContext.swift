@@ -7,6 +7,7 @@ package import Reachability
 package import ReachabilityCore
 package import ServiceCore
 package import SessionCore
+package import SessionManager
 
 /// The objects that the service's components share; on the loop's thread only.
 package final class ServiceContext {
@@ -53,6 +54,8 @@ package final class ServiceContext {
     private var foundUplinks: [UplinkInternet] = []
     /// Where to sign in to the network in use, if that is known.
     package internal(set) var portal: String?
+    /// The running probe, which the outbox's transfers follow; nil without one.
+    package var probe: InternetProbe?
     /// Called with the probe's result; set by the service.
     var internetFound: ((InternetFindings?) -> Void)?
 

@@ -100,15 +100,40 @@ struct OutboxClockHoldTests {
         await outbox.stopDelivery()
         #expect(try await outbox.entry(receipt.id)?.hold == nil)
         // As if it had been killed.
+        let origin = origin(0)
         try await outbox.on { (engine) throws(OutboxError) in
             try engine.file.write { (database) throws(StorageError) in
-                try OutboxTables(database).hold(receipt.id, "left behind")
+                try OutboxTables(database).hold(origin, "left behind")
             }
         }
         #expect(try await outbox.entry(receipt.id)?.hold == "left behind")
         try await outbox.pause()
         try await outbox.startDelivery(with: manager())
         #expect(try await outbox.entry(receipt.id)?.hold == nil)
+        await outbox.close()
+    }
+
+    @Test("UPL-362 What waits for the clock leaves its place to others, and its origin is asked once")
+    func places() async throws {
+        let outbox = try await lab.open { $0.maximumDeliveries = 1 }
+        try await outbox.startDelivery(with: manager())
+        let first = try await outbox.enqueue(request(0))
+        try await held(0)
+        var next = try request(0)
+        next.lane = "next"
+        let second = try await outbox.enqueue(next)
+        // Sent by the same delivery's only place.
+        let plain = try await outbox.enqueue(lab.request(7, lane: "plain"))
+        try await lab.delivered(plain.id)
+        for receipt in [first, second] {
+            #expect(try await outbox.entry(receipt.id)?.hold == "this machine's clock is not set")
+        }
+        #expect(ports[0].count == 1)
+        ports[0].lead(to: lab.origin.port(.https))
+        timer.fire()
+        try await lab.delivered(first.id)
+        try await lab.delivered(second.id)
+        #expect(told == ["\(origin(0)) this machine's clock is not set", "released \(origin(0))"])
         await outbox.close()
     }
 }

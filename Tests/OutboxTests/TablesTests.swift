@@ -84,6 +84,27 @@ import Testing
         #expect(try tables.refusals().isEmpty && tables.entry(id(1))?.hold == nil)
     }
 
+    @Test("UPL-363 A hold of the manager stands over an origin's record, and a new delivery forgets it")
+    func managerHolds() throws {
+        try take("a")
+        let origin = "http://example.com"
+        var record = OriginRefusals.Record(origin: origin, last: now)
+        record.suspects = [id(7)]
+        try tables.store(record)
+        try tables.hold(origin, "a clock", beside: record)
+        #expect(try tables.entry(id(1))?.hold == "a clock" && tables.refusals().map(\.suspects) == [[id(7)]])
+        try tables.hold(origin, nil, beside: record)
+        #expect(try tables.entry(id(1))?.hold == nil && tables.refusals() == [record])
+        (record.since, record.until) = (now, now + hour)
+        try tables.store(record)
+        try tables.hold("http://other.example", "a clock")
+        try tables.holdPlain("a portal")
+        // As an earlier version stored it.
+        try tables.hold("#1", "a clock")
+        try tables.forgetHolds()
+        #expect(try tables.holds() == [origin: ""] && tables.refusals() == [record])
+    }
+
     @Test(
         "What was put off leaves with its instant; one that lies further off than any pause, at once: the clock was set back"
     )

@@ -5,7 +5,8 @@ import SessionCore
 /// Decides how many requests are sent at once: one of a lane, with a limit in all and for each host.
 ///
 /// ``OutboxTables/ready`` chooses the lanes. The limits hold for each network condition: requests that wait
-/// for Wi-Fi do not hold up those on the modem.
+/// for Wi-Fi do not hold up those on the modem. A request that the manager holds for the clock or the internet
+/// takes no place, and no other one is sent to its origin, where it would be held as well.
 struct DispatchStateMachine: ~Copyable, Sendable {
     private enum State: Equatable {
         case idle
@@ -16,8 +17,11 @@ struct DispatchStateMachine: ~Copyable, Sendable {
 
     private struct InFlightDelivery: Sendable {
         var entry: OutboxID
+        var origin: String
         var host: String
         var condition: NetworkCondition
+        /// Why the manager holds it; nil if it does not.
+        var hold: String?
     }
 
     private var state = State.idle
@@ -58,14 +62,17 @@ struct DispatchStateMachine: ~Copyable, Sendable {
     }
 
     /// How many more requests with this condition may be sent.
+    ///
+    /// None beside four times the limit of held ones, since each has its content in memory.
     func room(_ condition: NetworkCondition) -> Int {
-        state == .running ? limit - inFlight.values.count { $0.condition == condition } : 0
+        guard state == .running, busyLanes(condition) / 5 < limit else { return 0 }
+        return limit - inFlight.values.count { $0.condition == condition && $0.hold == nil }
     }
 
     /// The hosts at their limit for this condition.
     func fullHosts(_ condition: NetworkCondition) -> [String] {
         var counts: [String: Int] = [:]
-        for delivery in inFlight.values where delivery.condition == condition {
+        for delivery in inFlight.values where delivery.condition == condition && delivery.hold == nil {
             counts[delivery.host, default: 0] += 1
         }
         return counts.filter { $0.value >= limitPerHost }.map(\.key)
@@ -77,14 +84,46 @@ struct DispatchStateMachine: ~Copyable, Sendable {
     }
 
     /// Starts a lane's request; false if the lane is busy or a limit is reached.
-    mutating func leaves(_ entry: OutboxID, lane: String, host: String, condition: NetworkCondition) -> Bool {
-        guard inFlight[lane] == nil, room(condition) > 0,
-            inFlight.values.count(where: { $0.condition == condition && $0.host == host }) < limitPerHost
+    mutating func leaves(
+        _ entry: OutboxID, lane: String, origin: String, host: String, condition: NetworkCondition
+    ) -> Bool {
+        guard inFlight[lane] == nil, room(condition) > 0, hold(of: origin) == nil,
+            inFlight.values.count(where: {
+                $0.condition == condition && $0.host == host && $0.hold == nil
+            }) < limitPerHost
         else { return false }
-        inFlight[lane] = InFlightDelivery(entry: entry, host: host, condition: condition)
+        inFlight[lane] = InFlightDelivery(entry: entry, origin: origin, host: host, condition: condition)
         return true
     }
 
+    /// The manager holds a request for this reason, or, with nil, no longer; false if that is not new.
+    mutating func held(_ entry: OutboxID, lane: String, _ reason: String?) -> Bool {
+        guard let delivery = inFlight[lane], delivery.entry == entry, delivery.hold != reason else {
+            return false
+        }
+        inFlight[lane]?.hold = reason
+        return true
+    }
+
+    /// Why requests to an origin wait: the manager holds one of them; nil if they do not.
+    func hold(of origin: String) -> String? {
+        inFlight.values.lazy.filter { $0.origin == origin }.compactMap(\.hold).min()
+    }
+
+    /// The origins to which nothing is sent, since the manager holds a request to them.
+    var heldOrigins: Set<String> { Set(inFlight.values.lazy.filter { $0.hold != nil }.map(\.origin)) }
+
     /// The outcome of the lane's request is on the disk.
     mutating func settled(lane: String) { inFlight[lane] = nil }
+}
+
+extension HoldReason {
+    /// Why entries of an outbox wait that the manager holds so; nil if their origin does not wait with them.
+    var sentence: String? {
+        switch self {
+        case .clock: ClockStatus.sentence
+        case .internet: "no internet was found behind any uplink"
+        default: nil
+        }
+    }
 }

@@ -42,6 +42,7 @@ package final class InternetWatcher: ServiceComponent {
         number += 1
         let (here, number) = (LoopBound(self, to: context.reactor), number)
         self.probe = probe
+        context.probe = probe
         observation = probe.observeFindings { found in here.perform { $0.found(found, number) } }
         probe.start()
     }
@@ -55,6 +56,7 @@ package final class InternetWatcher: ServiceComponent {
         observation = nil
         probe?.stop()
         probe = nil
+        context?.probe = nil
         context?.notify(findings: nil)
     }
 

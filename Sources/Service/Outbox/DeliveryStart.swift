@@ -23,6 +23,7 @@ struct DeliveryStart: Sendable {
     let configuration: OutboxConfiguration
     /// What the probe has found; nil without a probe.
     let internet: InternetFindings?
+    let probe: InternetProbe?
     let monitor: ReachabilityManager
     let service: LoopBound<OutboxService>
 
@@ -32,6 +33,7 @@ struct DeliveryStart: Sendable {
         let manager = manager ?? made()
         // Before the start, so that requests which have to wait are not sent.
         try await outbox.follow(findings: internet)
+        manager.queue.internetProbe = probe
         var problem: String?
         do { try await outbox.startDelivery(with: manager) } catch { problem = "\(error)" }
         // For processes that store requests without the service; with a full disk the next start does it.

@@ -97,7 +97,8 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
         let here = LoopBound(self, to: context.reactor)
         let start = DeliveryStart(
             open: open, manager: manager, directory: context.stateDirectory,
-            configuration: configuration, internet: internet, monitor: context.manager, service: here)
+            configuration: configuration, internet: internet, probe: context.probe, monitor: context.manager,
+            service: here)
         Task(executorPreference: executor) {
             do {
                 let outcome = try await start.run()
@@ -126,6 +127,9 @@ package final class OutboxService: ServiceComponent, OutboxAnswering {
     }
 
     private func follow(_ outbox: RequestOutbox) {
+        if let queue = manager?.queue, queue.internetProbe !== context?.probe {
+            queue.internetProbe = context?.probe
+        }
         Task(executorPreference: executor) { [internet] in try? await outbox.follow(findings: internet) }
     }
 

@@ -36,6 +36,43 @@ import Testing
         #expect(machine.busyLanes(.any) == 3 && machine.busyLanes(.wiredOnly) == 1)
     }
 
+    @Test("UPL-360 A held request takes no place, in all and of its host, and closes its origin alone")
+    func held() {
+        let machine = Dispatcher(limit: 2, limitPerHost: 1)
+        _ = machine.started()
+        #expect(machine.leaves(id(1), lane: "a", host: "h", condition: .any))
+        #expect(machine.leaves(id(2), lane: "b", host: "i", condition: .any))
+        #expect(machine.room(.any) == 0 && machine.fullHosts(.any).sorted() == ["h", "i"])
+        #expect(machine.held(id(1), lane: "a", "a clock") && !machine.held(id(1), lane: "a", "a clock"))
+        #expect(machine.room(.any) == 1 && machine.busyLanes(.any) == 2 && machine.fullHosts(.any) == ["i"])
+        #expect(machine.hold(of: "https://h") == "a clock" && machine.heldOrigins == ["https://h"])
+        #expect(!machine.leaves(id(3), lane: "c", host: "h", condition: .any))
+        #expect(!machine.leaves(id(3), lane: "a", host: "j", condition: .any))
+        #expect(machine.leaves(id(3), lane: "c", origin: "http://h", host: "h", condition: .any))
+        // It was held for an earlier request of its lane.
+        #expect(!machine.held(id(9), lane: "b", "a clock"))
+        #expect(machine.held(id(1), lane: "a", nil) && !machine.held(id(1), lane: "a", nil))
+        #expect(machine.heldOrigins.isEmpty && machine.room(.any) <= 0)
+        #expect(!machine.leaves(id(4), lane: "d", host: "k", condition: .any))
+        machine.settled(lane: "a")
+        machine.settled(lane: "c")
+        #expect(machine.leaves(id(4), lane: "d", host: "h", condition: .any))
+    }
+
+    @Test("UPL-361 Held requests are four times as many as may be sent, and no more")
+    func manyHeld() {
+        let machine = Dispatcher(limit: 2, limitPerHost: 2)
+        _ = machine.started()
+        var count = 0
+        while count < 100, machine.leaves(id(1), lane: "\(count)", host: "\(count)", condition: .any) {
+            #expect(machine.held(id(1), lane: "\(count)", "a clock"))
+            count += 1
+        }
+        #expect(count == 10 && machine.room(.any) == 0 && machine.room(.wiredOnly) == 2)
+        machine.settled(lane: "0")
+        #expect(machine.room(.any) == 2)
+    }
+
     @Test("Nothing leaves before the start, during a pause, and after the end")
     func phases() {
         let machine = Dispatcher(limit: 1, limitPerHost: 1)
@@ -67,7 +104,17 @@ private final class Dispatcher {
     func isInFlight(_ entry: OutboxID) -> Bool { machine.isInFlight(entry) }
     func settled(lane: String) { machine.settled(lane: lane) }
 
-    func leaves(_ entry: OutboxID, lane: String, host: String, condition: NetworkCondition) -> Bool {
-        machine.leaves(entry, lane: lane, host: host, condition: condition)
+    func held(_ entry: OutboxID, lane: String, _ reason: String?) -> Bool {
+        machine.held(entry, lane: lane, reason)
+    }
+    func hold(of origin: String) -> String? { machine.hold(of: origin) }
+    var heldOrigins: Set<String> { machine.heldOrigins }
+
+    /// - Parameter origin: the host's by https, unless another one is given.
+    func leaves(
+        _ entry: OutboxID, lane: String, origin: String? = nil, host: String, condition: NetworkCondition
+    ) -> Bool {
+        machine.leaves(
+            entry, lane: lane, origin: origin ?? "https://\(host)", host: host, condition: condition)
     }
 }

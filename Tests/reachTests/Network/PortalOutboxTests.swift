@@ -10,15 +10,16 @@ import Testing
     "The outbox and portals on one uplink", .timeLimit(.minutes(10)),
     .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
 struct PortalOutboxTests {
-    /// A server that is a portal for all that comes over the first link, and prints what it gets.
+    /// A server that has another answer, such as a portal's, for all that comes over the first link, and
+    /// prints what it gets.
     private static let server = """
-        import http.server
+        import http.server, sys
         class Server(http.server.BaseHTTPRequestHandler):
             def answer(self):
                 self.rfile.read(int(self.headers["Content-Length"] or 0))
                 portal = self.client_address[0].startswith("10.1.")
                 print("portal" if portal else "origin", self.command, self.path, flush=True)
-                self.send_response(302 if portal else 204)
+                self.send_response(int(sys.argv[1]) if portal else 204)
                 if portal: self.send_header("Location", "http://login.example/")
                 self.end_headers()
             do_GET = do_POST = answer
@@ -28,16 +29,16 @@ struct PortalOutboxTests {
         server.serve_forever()
         """
 
-    @Test(
-        "UPL-290 What goes without TLS leaves over the uplink with internet, and nothing of it to the portal")
-    func otherUplink() async throws {
+    /// A service whose probe finds the internet behind the second uplink alone.
+    private static func lab(_ status: Int, _ state: String) async throws -> (ServeLab, RunningProgram) {
         let folder = try ScratchFolder("reach-portal-outbox")
         let file = folder("reach.toml")
         try "[log]\nlevel = \"info\"\n".write(toFile: file, atomically: true, encoding: .utf8)
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
         let lab = try await ServeLab(.f2, options: ["--config", file])
         try await lab.lab.far.ip("addr add 198.51.100.1/32 dev lo")
-        let server = try await lab.lab.far.start(["/usr/bin/python3", "-B", "-c", Self.server])
+        let command = ["/usr/bin/python3", "-B", "-c", Self.server, "\(status)"]
+        let server = try await lab.lab.far.start(command)
         #expect(await server.output.comes { $0.first == "ready" })
         try """
         [probe]
@@ -47,11 +48,31 @@ struct PortalOutboxTests {
         """.write(toFile: file, atomically: true, encoding: .utf8)
         lab.service.terminate(signal: SIGHUP)
         var report = ""
-        let states = [#""internet": "portal""#, #""internet": "full""#]
+        let states = ["\"internet\": \"\(state)\"", #""internet": "full""#]
         for _ in 0..<2_000 where !states.allSatisfy(report.contains) {
             report = try await lab.ask("GetStatus")
         }
         #expect(states.allSatisfy(report.contains), "\(report)")
+        return (lab, server)
+    }
+
+    @Test("UPL-366 The service's probe leads its deliveries away from a line without internet")
+    func lineWithoutInternet() async throws {
+        // A failure of the probe's server: what goes without TLS is not held.
+        let (lab, server) = try await Self.lab(500, "limited")
+        _ = try await lab.ask("Enqueue", #"{"url":"http://198.51.100.1:8080/far","body":"hello"}"#)
+        #expect(
+            await server.output.comes { $0.contains { $0.hasSuffix("POST /far") } },
+            "\(lab.service.standardError)")
+        #expect(server.output.elements.contains("origin POST /far"), "\(server.output.elements)")
+        server.terminate()
+        #expect(try await lab.stop() == .exited(0))
+    }
+
+    @Test(
+        "UPL-290 What goes without TLS leaves over the uplink with internet, and nothing of it to the portal")
+    func otherUplink() async throws {
+        let (lab, server) = try await Self.lab(302, "portal")
         _ = try await lab.ask("Enqueue", #"{"url":"http://198.51.100.1:8080/far","body":"hello"}"#)
         // A server in a private network may be behind the first uplink alone.
         _ = try await lab.ask("Enqueue", #"{"url":"http://10.1.0.1:8080/near","body":"hello"}"#)

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLoop
+import SessionCore
+import SessionManager
+import Storage
+
+// Requests that wait although their turn has come: for the clock, the internet, or a network without a portal.
+extension OutboxEngine {
+    /// The manager holds a delivery for this reason, or, with nil, no longer; false if that is not new.
+    ///
+    /// Its origin waits with it; lists say so, also those of other processes.
+    func held(_ pending: PendingDelivery, _ reason: String?) -> Bool {
+        let origin = pending.origin
+        let former = machine.hold(of: origin)
+        guard machine.held(pending.id, lane: pending.lane, reason) else { return false }
+        let now = machine.hold(of: origin)
+        guard now != former else { return true }
+        do throws(OutboxError) {
+            try file.write { (database) throws(StorageError) in
+                try OutboxTables(database).hold(origin, now, beside: refusals.record(origin))
+            }
+        } catch { report(error, .settling) }
+        broadcaster.publish(now.map { .held(origin, reason: $0, until: nil) } ?? .released(origin))
+        return true
+    }
+
+    /// Applies what the probe has found; nil if there is no probe any more.
+    func follow(_ internet: InternetFindings?) {
+        guard !isClosed, internet != self.internet else { return }
+        let former = PlainHolds.reason(self.internet)
+        self.internet = internet
+        let reason = PlainHolds.reason(internet)
+        if reason != former { reportPlain(reason) }
+        recall()
+        startReady()
+    }
+
+    /// Publishes and stores why requests without TLS wait; nil if they do not.
+    private func reportPlain(_ reason: String?) {
+        do throws(OutboxError) {
+            try file.write { (database) throws(StorageError) in try OutboxTables(database).holdPlain(reason) }
+        } catch { report(error, .reading) }
+        let plain = OutboxTables.plain
+        broadcaster.publish(reason.map { .held(plain, reason: $0, until: nil) } ?? .released(plain))
+    }
+
+    /// Cancels held tasks if delivery is paused or the entry gone: the next network would send them.
+    func recall() {
+        let held = inFlight.filter { $0.value.transfer.isHeld }
+        guard !held.isEmpty else { return }
+        do throws(OutboxError) {
+            for (id, delivery) in held {
+                let waits = machine.isPaused || delivery.isPlain && !isRight(delivery.uplink)
+                let stays = waits ? false : try isWaiting(id)
+                if !stays { delivery.work.cancel() }
+            }
+        } catch { report(error, .reading) }
+    }
+
+    /// Whether what goes without TLS still leaves by this uplink; nil for the path in use.
+    private func isRight(_ uplink: String?) -> Bool {
+        guard PlainHolds.mayNotUsePath(internet) else { return true }
+        return uplink != nil && uplink == PlainHolds.uplink(internet)
+    }
+
+    private func isWaiting(_ id: OutboxID) throws(OutboxError) -> Bool {
+        try file.read { (database) throws(StorageError) in
+            try OutboxTables(database).entry(id)?.state == .waiting
+        }
+    }
+
+    func isPlainAndLocal(_ pending: PendingDelivery) -> Bool {
+        PlainHolds.isPlain(pending.origin) && PlainHolds.mayNotUsePath(internet)
+            && !PlainHolds.isBehindEveryUplink(pending.host)
+    }
+}
