@@ -110,12 +110,12 @@ struct WaitNamespaceTests {
         #expect(second.status == .exited(0), "\(second)")
         #expect(try await paths.requests(3).last?.peer == TwoPaths.secondAddress)
         let wrong = try await wait(
-            paths.lab, "--for internet --probe \(paths.base)/quick --probe-body no --timeout 1 --interface b0"
+            paths.lab, "--for internet --probe \(paths.base)/quick --probe-body no --timeout 4 --interface b0"
         )
         #expect(wrong.status == .exited(2), "\(wrong)")
         #expect(
             wrong.errors.hasPrefix(
-                "reach: not connected to the internet through b0 after 1 s: b0 has a path, internet portal: "),
+                "reach: not connected to the internet through b0 after 4 s: b0 has a path, internet portal: "),
             "\(wrong)")
     }
 }
