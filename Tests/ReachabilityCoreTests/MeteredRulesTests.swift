@@ -134,6 +134,17 @@ struct MeteredRulesTests {
             network.addLink("eth1", master: bridge)
         }
         #expect(mixed.metered == .guessNo, "the cheaper of two ports")
+        var ports = FakeNetwork.wired
+        let (eth0, master) = (ports.index("eth0"), ports.addLink("upper", kind: "bridge"))
+        ports.change(eth0) { $0.master = master }
+        let eth1 = ports.addLink("eth1", master: master)
+        ports.addAddress("203.0.113.2/24", to: master)
+        ports.addRoute("0.0.0.0/0", via: "203.0.113.1", on: master, metric: 1)
+        var evaluator = Self.evaluator { _ in }
+        evaluator.costs.hints = [InterfaceHint(name: "eth1", index: eth1, isRoaming: true)]
+        #expect(!ports.evaluate(evaluator).isRoaming, "the other port does not roam")
+        evaluator.costs.hints.append(InterfaceHint(name: "eth0", index: eth0, isRoaming: true))
+        #expect(ports.evaluate(evaluator).isRoaming)
         var tunnelled = FakeNetwork.wired
         tunnelled.devices[tunnelled.index("eth0")] = DeviceFacts(driver: "rndis_host")
         let wg0 = tunnelled.addLink("wg0", kind: "wireguard", hardwareType: 0xFFFE)
@@ -174,6 +185,8 @@ struct MeteredRulesTests {
         let rescue = network.evaluate(evaluator)
         #expect(rescue.alternative == "wwan0")
         #expect(rescue.isAlternativeExpensive && rescue.isAlternativeConstrained)
+        let lost = Self.reports(network, evaluator).first { $0.name == "eth0" }
+        #expect(lost?.isOnline == false && lost?.metered == .guessNo && lost?.isConstrained == true)
         let public1 = ReachabilityPath(status: .wired, isExpensive: true, isConstrained: true)
         #expect(public1.metered == .guessYes && public1.isConstrained)
     }

@@ -148,6 +148,10 @@ struct RequirementTests {
         #expect(path(.interface("ppp0")).interface == "ppp0")
         #expect(path(.interface("wg0")).isTunnel && path(.interface("wg0")).underlay != nil)
         #expect(path(.interface("eth0")).reason.sentence == "eth0 has carrier and is a port of br0")
+        // Neither a VLAN on Wi-Fi nor a tunnel over it is wired.
+        network.setCarrier(bridge, false)
+        #expect(path(.interface("wg0")).isOnline && path(.interface("wlan0.7")).isOnline)
+        #expect(!path(.medium(.wired)).isOnline)
         // A tunnel without another path that carries it.
         for link in [vlan, bridge, serial] { network.setCarrier(link, false) }
         #expect(path(.interface("wg0")).reason.code == .tunnelWithoutUnderlay)

@@ -186,6 +186,12 @@ struct InternetSentenceTests {
         #expect(
             ChangeSentence.internet(change(uplinks, changed: ["wwan0"]), after: .full)
                 == ["internet on wwan0 limited: no answer in 10 s"])
+        // What a server or a network says does not steer a terminal.
+        let steering = [
+            Self.uplink("eth0", .full, isPreferred: true), Self.uplink("wwan0", .limited, "no\u{1B}[2Jname"),
+        ]
+        let lines = ChangeSentence.internet(change(steering, changed: ["wwan0"]), after: .full)
+        #expect(lines.count == 1 && !lines[0].unicodeScalars.contains("\u{1B}"))
     }
 
     @Test("UPL-105 metrics name each uplink and each state")

@@ -56,6 +56,16 @@ struct UplinkFindingsTests {
         #expect(marbles("llfffffffff", "fffffffffff") == "wwwwwwweeee")
         // One failure begins the count anew.
         #expect(marbles("lffffflffffffff", "fffffffffffffff") == "wwwwwwwwwwwweee")
+        // Two answers are not enough, however far they are apart.
+        var machine = UplinkStateMachine()
+        _ = machine.internetChanged(eth(.limited, .full, answers: 1), at: 0)
+        for (answers, second) in [(2, 2), (3, 60)] as [(Int, Int64)] {
+            let action = machine.internetChanged(
+                eth(.full, .full, answers: answers), at: second * Self.second)
+            #expect(action == .nothing && machine.detour != nil)
+        }
+        #expect(machine.internetChanged(eth(.full, .full, answers: 4), at: 61 * Self.second) == .changed)
+        #expect(machine.detour == nil)
     }
 
     @Test("UPL-332 The probe is asked over the line after 2, 4, … s, and every 2 s while that is full")
@@ -142,6 +152,12 @@ struct UplinkFindingsTests {
         #expect(machine.networkChanged(interface: "wlan0", generation: 2) == .changed)
         #expect(machine.internetChanged(eth(.limited, .full), at: 1) == .nothing)
         #expect(machine.detour == nil)
+        // The same findings about a network that has come back are new ones.
+        #expect(machine.networkChanged(interface: "eth0", generation: 3) == .nothing)
+        #expect(machine.internetChanged(eth(.limited, .full), at: 2) == .changed)
+        #expect(machine.networkChanged(interface: "eth0", generation: 4) == .changed)
+        #expect(machine.internetChanged(eth(.limited, .full), at: 3) == .changed)
+        #expect(machine.detour?.line == "eth0")
     }
 
     @Test("UPL-337 Findings that were decided upon begin nothing again, and without a probe its verdict ends")
@@ -197,6 +213,12 @@ struct UplinkFindingsTests {
         #expect(verdict(AcknowledgementRules.leastPatience) == .waiting)
         health.sinceAcknowledgement = Self.second + 250_000_000
         #expect(verdict(AcknowledgementRules.leastPatience) == .deaf)
+        // One that left early: the patience counts from the last acknowledgement on.
+        health.keepaliveIdle = 100_000_000
+        health.sinceAcknowledgement = Self.second - 1
+        #expect(verdict(AcknowledgementRules.shortPatience) == .waiting)
+        health.sinceAcknowledgement = Self.second
+        #expect(verdict(AcknowledgementRules.shortPatience) == .deaf)
     }
 
     @Test("UPL-340 Where no uplink has internet, only the own line is tried: one answer ends it")
@@ -226,6 +248,7 @@ struct UplinkFindingsTests {
             facts.internetSentence = "eth0: no answer in 10 s"
             _ = gate.networkChanged(facts, at: 0)
             #expect(!gate.passable.contains(needing) && gate.passable.contains(.anyPath))
+            #expect(!gate.passable.contains(NetworkDemand(.internet)))
             #expect(gate.view.networkReason(needing) == .internet)
             #expect(gate.view.sentence(needing) == "eth0: no answer in 10 s")
             #expect(gate.view.failureSentence(needing) == "there is no internet: eth0: no answer in 10 s")

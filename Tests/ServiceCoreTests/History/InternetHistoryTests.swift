@@ -114,9 +114,11 @@ struct InternetHistoryTests {
         let first = json["periods"]?.array?.first
         #expect(first?["availability"]?.double == 1)
         #expect(first?["internet"]?["availability"]?.double == 0.25)
-        #expect(first?["uplinks"]?.array?.count == 2)
+        #expect(first?["uplinks"]?.array?.map { $0["availability"]?.double } == [0.25, 0])
         let changes = try #require(json["internetChanges"]?.array)
         #expect(changes.count == 14)
+        let times = changes.compactMap { $0["time"]?.string }
+        #expect(times.count == 14 && times == times.sorted())
         let told = changes.first { $0["reason"]?.string == "no answer in 10 s" }
         #expect(told?["interface"]?.string == "eth0" && told?["state"]?.string == "limited")
         #expect(told?["time"]?.string == WallTime.at(20).text)

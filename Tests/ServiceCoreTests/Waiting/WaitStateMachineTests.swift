@@ -115,6 +115,8 @@ struct WaitStateMachineTests {
         #expect(hasCarrier(network, ["br0"]))
         network.setCarrier(port, false)
         #expect(!hasCarrier(network, ["br0"]))
+        network.setCarrier(network.addLink("eth1.7", kind: "vlan", lower: network.index("eth1")), false)
+        #expect(!hasCarrier(network, ["eth1.7"]))
         network.change(network.index("eth1")) {
             $0.flags = [.up, .lowerUp]
             $0.operationalState = .dormant
@@ -159,6 +161,9 @@ struct WaitStateMachineTests {
             #expect(wait.deadline == nil)
             wait.observe(report("eth1", asked: "eth1", 2), at: .at(milliseconds: 2))
             #expect(wait.deadline != nil)
+            // Another network on the same uplink has to be asked anew.
+            wait.observe(report("eth1", asked: "eth1", 3), at: .at(milliseconds: 3))
+            #expect(wait.deadline == nil)
         }
     }
 

@@ -178,6 +178,11 @@ struct HistoryLinesTests {
             told?.contains("eth0 limited") == true && told?.contains("wwan0 full") == true, "\(told ?? [])")
         #expect(lines?.contains { $0["interface"]?.string == "eth0" && $0["until"] == .null } == true)
 
+        // Each change once, though it was told twice.
+        let kept = try HistoryDatabase(reading: service.folder(HistoryDatabase.fileName)).timeline(
+            from: WallTime(nanoseconds: 0), to: WallTime(nanoseconds: 4_000_000_000_000_000_000))
+        #expect(kept.lines.map(\.timeline.changes.count) == [2, 2, 2])
+
         for name in service.folder.names { #expect(unlink(service.folder(name)) == 0) }
         try await service.notify(.at(2, .unreachable, was: .wired))
         await service.stop()

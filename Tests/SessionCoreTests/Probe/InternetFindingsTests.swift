@@ -41,6 +41,9 @@ struct InternetFindingsTests {
         var elsewhere = other
         elsewhere.state = .limited
         #expect(elsewhere.differs(from: other))
+        elsewhere = other
+        elsewhere.portalURL = URL(string: "http://c.example/")
+        #expect(elsewhere.differs(from: other))
     }
 
     @Test("UPL-322 changes are those of uplinks that are known, with their addresses to sign in")

@@ -51,6 +51,8 @@ struct CostScenarios {
         } else {
             // Silent for so long that a deaf connection would have been tried elsewhere.
             try await paths.wait(forPackets: 5, through: TwoPaths.first)
+            // Nothing was tried over the other uplink: no neighbour was looked for.
+            #expect(try await paths.lab.near.ip("neigh show nud all dev b0 10.2.0.1") == "")
             paths.release()
             try await paths.reviveLine()
         }

@@ -84,6 +84,9 @@ struct FlappingLineScenarios {
         let paths = try await TwoPaths(size: 1 << 20)
         try await paths.joinRouters()
         let client = LineClient(paths)
+        let parked = EventLog<String>()
+        client.manager.eventMonitors.append(
+            EventMonitor { if case .parked(let why) = $1 { parked.append(why) } })
         let download = try client.download(client.request("/blob?stall=65536"))
         try await paths.waitForStalls()
         try await paths.killLine("br0")
@@ -93,7 +96,7 @@ struct FlappingLineScenarios {
         // The connection that was is kept, and nothing has another one.
         #expect(try await paths.hasConnection(from: "10.1.0.2"))
         #expect(try await !paths.hasConnection(from: "10.1.0.3"))
-        #expect(post.state == .running)
+        #expect(post.state == .running && parked.elements.isEmpty)
         try await paths.reviveLine("br0")
         paths.release()
         #expect(await post.outcome().error == nil)

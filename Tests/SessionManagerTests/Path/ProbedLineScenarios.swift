@@ -202,6 +202,10 @@ struct ProbedLineScenarios {
         #expect(task.waitingReason == .internet)
         #expect(try await lab.fetch("/quick?address").error == nil)
         #expect(try await lab.requests(1).map(\.query) == ["address"])
+        // Sent, though that server does not speak TLS.
+        let secure = try lab.manager.dataTask(with: try SessionRequest("https://own.test:8080/quick?tls"))
+        secure.resume()
+        #expect(await secure.outcome().error?.code == .secureConnectionFailed)
         // Without a probe nothing is known of a portal.
         lab.manager.queue.internetProbe = nil
         #expect(await task.outcome().error == nil)

@@ -44,7 +44,9 @@ struct DiagnosisRulesTests {
         #expect(
             sentence(NetworkCost(.no, isRoaming: true, isConstrained: true))
                 == "wwan0: the modem is roaming, data is to be saved")
-        #expect(DiagnosisRules.cost(ReachabilityPath(status: .unreachable)) == nil)
+        var lost = ReachabilityPath(status: .wired, interface: "wwan0", isExpensive: true)
+        lost.isOnline = false
+        #expect(DiagnosisRules.cost(lost) == nil)
     }
 
     @Test("The cause is the first failure; a doubt only without one")

@@ -49,6 +49,10 @@ struct ReportJSONTests {
             LinkReport(
                 name: "eth1", index: 3, medium: .ethernet, isOnline: true, reason: report.path.reason,
                 cost: NetworkCost(.guessNo)),
+            LinkReport(
+                name: "wwan0", index: 4, medium: .cellular, isOnline: false,
+                reason: ReachabilityReason(.noRoute, interface: "wwan0", sentence: "wwan0 has no route"),
+                cost: NetworkCost(.yes)),
         ]
         let text = String(decoding: line(report), as: UTF8.self)
         #expect(
@@ -62,6 +66,8 @@ struct ReportJSONTests {
         #expect(lines.first?.contains("(expensive, roaming, constrained)") == true, "\(lines)")
         #expect(lines.contains { $0.contains("eth0") && $0.hasSuffix("; expensive, roaming, constrained") })
         #expect(!lines.contains { $0.contains("eth1") && $0.contains("expensive") })
+        // Without a path it costs nothing.
+        #expect(lines.contains { $0.contains("wwan0") && !$0.contains("expensive") })
     }
 
     private func line(_ report: Report) -> [UInt8] {

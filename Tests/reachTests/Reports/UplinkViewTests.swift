@@ -67,6 +67,11 @@ struct UplinkViewTests {
             Style())
         #expect(text.contains("internet: full: the server answers\n"))
         #expect(!text.contains("has internet"))
+        let beside = Self.report([
+            Self.uplink("eth0", .full, "204", isPreferred: true),
+            Self.uplink("wlan0", .unknown, "not asked: its traffic costs"),
+        ])
+        #expect(!StatusView.text(beside, Style()).contains("internet unknown"))
         var bare = Self.report([])
         bare.internet = nil
         #expect(!StatusView.text(bare, Style()).contains("internet"))
@@ -110,6 +115,16 @@ struct UplinkViewTests {
         #expect(
             line(.limited, .full)
                 == "internet limited  eth0: evidence, for 12 s; wlan0 has internet (was full)\n")
+        // Another address to sign in alone is news.
+        var portal = findings(.portal, .full)
+        lines.write(portal, boot: 0) { CannedReports.moment }
+        for address in ["http://a.example/", "http://b.example/"] {
+            portal.portalURL = URL(string: address)
+            lines.write(portal, boot: 0) { CannedReports.moment }
+            #expect(lines.line.text.contains("internet portal"))
+        }
+        lines.write(portal, boot: 0) { CannedReports.moment }
+        #expect(lines.line.text.isEmpty)
         var silent = self.lines(.text(Style()), statusOnly: true)
         silent.write(findings(.full, .full), boot: 0) { CannedReports.moment }
         #expect(silent.line.text.isEmpty)
