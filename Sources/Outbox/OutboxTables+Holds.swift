@@ -73,7 +73,8 @@ extension OutboxTables {
         try store(record)
     }
 
-    /// Forgets holds without an end: what an earlier process's manager or probe held is found again by trying.
+    /// Forgets holds without an end: what an earlier process's manager or probe held is found again by
+    /// trying.
     func forgetHolds() throws(StorageError) {
         try database.run("DELETE FROM holds WHERE until = ?", [.integer(Self.unknownEnd)])
     }
