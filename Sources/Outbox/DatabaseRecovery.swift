@@ -170,9 +170,13 @@ struct DatabaseRecovery {
         (try? old.first("SELECT * FROM \(table) NOT INDEXED WHERE id = ?", [.integer(id)]) { $0.row }) ?? nil
     }
 
+    /// Those of earlier versions' entries.
+    private static let formerColumns: Set<String> = ["host", "origin"]
+
     private func insert(_ row: [(name: String, value: SQLValue)], _ table: String, _ new: Database)
         throws(StorageError)
     {
+        let row = row.filter { !Self.formerColumns.contains($0.name) }
         let names = row.map(\.name).joined(separator: ", ")
         let marks = row.map { _ in "?" }.joined(separator: ", ")
         try new.run("INSERT INTO \(table) (\(names)) VALUES (\(marks))", row.map(\.value))

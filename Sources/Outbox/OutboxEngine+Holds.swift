@@ -5,7 +5,8 @@ import SessionCore
 import SessionManager
 import Storage
 
-// Requests that wait although their turn has come: for the clock, the internet, or a network without a portal.
+// Requests that wait although their turn has come: for the clock, the internet or a network without a
+// portal.
 extension OutboxEngine {
     /// The manager holds a delivery for this reason, or, with nil, no longer; false if that is not new.
     ///

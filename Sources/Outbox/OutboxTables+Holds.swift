@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FoundationEssentials
 import SessionCore
 import Storage
 
@@ -74,26 +73,14 @@ extension OutboxTables {
         try store(record)
     }
 
-    /// Forgets holds without an end: what an earlier process's manager or probe held is found again by trying.
+    /// Forgets holds without an end: what an earlier process's manager or probe held is found again by
+    /// trying.
     func forgetHolds() throws(StorageError) {
         try database.run("DELETE FROM holds WHERE until = ?", [.integer(Self.unknownEnd)])
     }
 
     /// The `until` of holds whose end is not known.
     private static let unknownEnd: Int64 = 1
-
-    /// Fills in the origins of entries that an older version stored without.
-    func fillOrigins() throws(StorageError) {
-        let bare = try database.all("SELECT id, url FROM entries WHERE origin = ''") {
-            (id: $0.int64(0), url: $0.text(1))
-        }
-        for entry in bare {
-            let origin = URL(string: entry.url, encodingInvalidCharacters: false).flatMap { Origin($0) }
-            try database.run(
-                "UPDATE entries SET origin = ? WHERE id = ?",
-                [.text(origin?.description ?? "?"), .integer(entry.id)])
-        }
-    }
 
     /// The greatest number that an entry has.
     func lastEntry() throws(StorageError) -> OutboxID {

@@ -121,15 +121,13 @@ extension OutboxTables {
     {
         let count = try database.run(
             """
-            INSERT INTO entries (lane, priority, method, url, host, condition, key, size, created, expires,
-            origin, timeout, tries)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING
+            INSERT INTO entries (lane, priority, method, url, condition, key, size, created, expires,
+            timeout, tries) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING
             """,
             [
                 .text(request.lane), SQLValue(request.priority), .text(request.method), .text(request.url),
-                .text(request.host), SQLValue(request.condition), .text(request.key), .integer(request.size),
-                .integer(now), SQLValue(request.expires),
-                .text(request.origin), SQLValue(request.timeout), SQLValue(request.tries),
+                SQLValue(request.condition), .text(request.key), .integer(request.size), .integer(now),
+                SQLValue(request.expires), SQLValue(request.timeout), SQLValue(request.tries),
             ])
         guard count > 0 else { return nil }
         let id = database.lastRow
@@ -142,10 +140,11 @@ extension OutboxTables {
         // A lane with waiting entries has an older one at its head.
         if isFirst {
             try database.run(
-                "INSERT INTO lanes VALUES (?, ?, ?, ?, ?, 0) ON CONFLICT (name) DO NOTHING",
+                "INSERT INTO lanes VALUES (?, ?, ?, ?, ?, 0, ?) ON CONFLICT (name) DO NOTHING",
                 [
                     .text(request.lane), .integer(id), SQLValue(request.priority),
-                    SQLValue(request.condition), .text(request.host),
+                    SQLValue(request.condition), .text(request.origin.host),
+                    .text(request.origin.description),
                 ])
         }
         return OutboxID(rawValue: id)

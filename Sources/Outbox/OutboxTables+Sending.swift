@@ -57,13 +57,13 @@ extension OutboxTables {
             + [.integer(now)] + origins.map { .text($0) } + [SQLValue(limit)]
         var terms = ""
         if !origins.isEmpty {
-            terms += " AND e.origin NOT IN (\(origins.map { _ in "?" }.joined(separator: ", ")))"
+            terms += " AND l.origin NOT IN (\(origins.map { _ in "?" }.joined(separator: ", ")))"
         }
-        if holdsPlain { terms += " AND e.origin NOT LIKE 'http:%'" }
+        if holdsPlain { terms += " AND l.origin NOT LIKE 'http:%'" }
         return try database.all(
             """
-            SELECT e.id, e.lane, e.host, e.priority, e.method, e.url, e.key, e.attempts, c.header, c.secrets, c.body, c.file,
-            e.origin, e.timeout, e.unanswered, e.size
+            SELECT e.id, e.lane, l.host, e.priority, e.method, e.url, e.key, e.attempts, c.header, c.secrets, c.body, c.file,
+            l.origin, e.timeout, e.unanswered, e.size
             FROM lanes l INDEXED BY ready CROSS JOIN entries e ON e.id = l.head CROSS JOIN contents c ON c.id = l.head
             WHERE l.condition = ? AND (l.next <= ? OR l.next > ?) AND l.host NOT IN (\(marks))
             AND (e.expires IS NULL OR e.expires > ?)\(terms)

@@ -13,19 +13,34 @@ struct OutboxTables {
 
     /// Updates a lane's row to its oldest waiting entry, or removes it.
     func refresh(lane: String) throws(StorageError) {
-        try database.run(
+        let head = try database.first(
             """
-            INSERT INTO lanes (name, head, priority, condition, host, next)
-            SELECT lane, id, priority, condition, host, next FROM entries INDEXED BY waiting
+            SELECT id, priority, condition, url, next FROM entries INDEXED BY waiting
             WHERE lane = ? AND state = 0 ORDER BY id LIMIT 1
-            ON CONFLICT (name) DO UPDATE SET head = excluded.head, priority = excluded.priority,
-            condition = excluded.condition, host = excluded.host, next = excluded.next
-            """, [.text(lane)])
-        try database.run(
-            """
-            DELETE FROM lanes WHERE name = ?1
-            AND NOT EXISTS (SELECT 1 FROM entries INDEXED BY waiting WHERE lane = ?1 AND state = 0)
-            """, [.text(lane)])
+            """, [.text(lane)]
+        ) { row -> [SQLValue] in
+            let origin = Self.origin(row.text(3))
+            return [
+                .text(lane), .integer(row.int64(0)), .integer(row.int64(1)), .integer(row.int64(2)),
+                .text(origin?.host ?? "?"), .integer(row.int64(4)), .text(origin?.description ?? "?"),
+            ]
+        }
+        guard let head else {
+            try database.run("DELETE FROM lanes WHERE name = ?", [.text(lane)])
+            return
+        }
+        try database.run("INSERT OR REPLACE INTO lanes VALUES (?, ?, ?, ?, ?, ?, ?)", head)
+    }
+
+    /// Fills in the origins of lanes that an older version stored without.
+    func fillOrigins() throws(StorageError) {
+        for lane in try database.all("SELECT name FROM lanes WHERE origin = ''", [], { $0.text(0) }) {
+            try refresh(lane: lane)
+        }
+    }
+
+    private static func origin(_ url: String) -> Origin? {
+        URL(string: url, encodingInvalidCharacters: false).flatMap { Origin($0) }
     }
 
     /// Rebuilds all tables that follow from the entries.
@@ -33,13 +48,12 @@ struct OutboxTables {
         try database.execute(
             """
             DELETE FROM lanes;
-            INSERT INTO lanes (name, head, priority, condition, host, next)
-            SELECT lane, id, priority, condition, host, next FROM entries
-            WHERE id IN (SELECT min(id) FROM entries WHERE state = 0 GROUP BY lane);
             UPDATE totals SET waiting = (SELECT count(*) FROM entries WHERE state = 0),
             dead = (SELECT count(*) FROM entries WHERE state = 1),
             bytes = (SELECT coalesce(sum(size), 0) FROM entries)
             """)
+        let lanes = try database.all("SELECT DISTINCT lane FROM entries WHERE state = 0") { $0.text(0) }
+        for lane in lanes { try refresh(lane: lane) }
     }
 
     /// Checks that the lanes cover all waiting entries: those hidden by a damaged index would never be sent.
@@ -65,7 +79,7 @@ struct OutboxTables {
     // MARK: Reading
 
     private static let columns =
-        "id, state, lane, priority, method, url, condition, key, size, created, expires, attempts, next, failure, reason, status, tries, origin"
+        "id, state, lane, priority, method, url, condition, key, size, created, expires, attempts, next, failure, reason, status, tries"
 
     func entries(state: OutboxEntry.State?, lane: String?, after: OutboxID?, limit: Int) throws(StorageError)
         -> [OutboxEntry]
@@ -103,7 +117,9 @@ struct OutboxTables {
             networkCondition: condition(row.int(6)), idempotencyKey: row.text(7), bodySize: row.int64(8),
             created: WallClock.date(row.int64(9)), expires: row.optionalInt64(10).map { WallClock.date($0) },
             attempts: row.int(11), nextAttempt: row.int64(12) > 0 ? WallClock.date(row.int64(12)) : nil,
-            failure: failure, hold: isWaiting && !holds.isEmpty ? hold(row.text(17), holds) : nil,
+            failure: failure,
+            hold: isWaiting && !holds.isEmpty
+                ? origin(row.text(5)).flatMap { hold($0.description, holds) } : nil,
             maximumAttempts: row.optionalInt64(16).map { Int($0) })
     }
 

@@ -10,9 +10,7 @@ struct PreparedEntry: Sendable {
     var priority: Int
     var method: String
     var url: String
-    var host: String
-    /// Scheme, host and port.
-    var origin: String
+    var origin: Origin
     var condition: Int
     var key: String
     /// Whether the caller has chosen the key; a random key is unique.
@@ -37,7 +35,7 @@ struct PreparedEntry: Sendable {
         do { place = try request.url.withASCIIHost } catch {
             throw OutboxError(.badRequest, error.message, advice: error.advice)
         }
-        guard let server = Origin(place) else {
+        guard let origin = Origin(place) else {
             throw OutboxError(.badRequest, "\(request.url.textWithoutUser) is no http or https URL")
         }
         lane = request.lane
@@ -50,8 +48,7 @@ struct PreparedEntry: Sendable {
         priority = request.priority
         method = request.method.rawValue
         url = place.absoluteString
-        host = server.host
-        origin = server.description
+        self.origin = origin
         timeout = request.timeout.map { max($0, .zero).milliseconds }
         tries = request.maximumAttempts.map { max($0, 1) }
         condition = NetworkCondition.allCases.firstIndex(of: request.networkCondition) ?? 0

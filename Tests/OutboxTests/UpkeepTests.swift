@@ -32,7 +32,8 @@ import Testing
         let receipts = try await fill(5, size: 10)
         try Database(database).execute(
             """
-            ALTER TABLE entries DROP COLUMN refusals; ALTER TABLE entries DROP COLUMN origin;
+            ALTER TABLE entries DROP COLUMN refusals; ALTER TABLE lanes DROP COLUMN origin;
+            ALTER TABLE entries ADD COLUMN host TEXT NOT NULL DEFAULT '127.0.0.1';
             ALTER TABLE entries DROP COLUMN timeout; ALTER TABLE entries DROP COLUMN tries;
             ALTER TABLE entries DROP COLUMN unanswered; DROP TABLE holds; DROP TABLE limits; DROP TABLE clock;
             PRAGMA user_version = 1
@@ -43,10 +44,42 @@ import Testing
         try await outbox.pause()
         try await outbox.startDelivery(with: OutboxLab.manager())
         await outbox.close()
-        #expect(try Database(database).integer("PRAGMA user_version") == 5)
-        let origins = try Database(database).all("SELECT DISTINCT origin FROM entries") { $0.text(0) }
+        #expect(try Database(database).integer("PRAGMA user_version") == 6)
+        let origins = try Database(database).all("SELECT DISTINCT origin FROM lanes") { $0.text(0) }
         #expect(origins == ["http://127.0.0.1:1"])
         #expect(lab.events.elements.allSatisfy { if case .damaged = $0 { false } else { true } })
+    }
+
+    @Test(
+        "UPL-367 A file whose entries have hosts and origins of their own loses none of them, also where it is damaged",
+        arguments: [false, true])
+    func fifthVersion(isDamaged: Bool) async throws {
+        let receipts = try await fill(5, size: 10)
+        try Database(database).execute(
+            """
+            ALTER TABLE lanes DROP COLUMN origin; UPDATE lanes SET host = 'old';
+            ALTER TABLE entries ADD COLUMN host TEXT NOT NULL DEFAULT 'old';
+            ALTER TABLE entries ADD COLUMN origin TEXT NOT NULL DEFAULT 'http://old';
+            PRAGMA user_version = 5
+            """)
+        if isDamaged { _ = try DatabaseRecovery(OutboxPaths(folder: lab.path)).run() }
+        let outbox = try await lab.open()
+        #expect(try await outbox.entries().map(\.idempotencyKey) == receipts.map(\.idempotencyKey))
+        try await outbox.pause()
+        try await outbox.startDelivery(with: OutboxLab.manager())
+        let lanes = try await outbox.on { (engine) throws(OutboxError) in
+            try engine.file.write { (database) throws(StorageError) in
+                let tables = OutboxTables(database)
+                try tables.checkLanes()
+                try tables.hold("http://127.0.0.1:1", "it refuses")
+                return try database.all("SELECT name, head, host, origin FROM lanes ORDER BY name") {
+                    "\($0.text(0)) \($0.int(1)) \($0.text(2)) \($0.text(3))"
+                }
+            }
+        }
+        #expect(lanes == (0..<3).map { "\($0) \($0 + 1) 127.0.0.1 http://127.0.0.1:1" })
+        #expect(try await outbox.entries().map(\.hold) == receipts.map { _ in "it refuses" })
+        await outbox.close()
     }
 
     @Test("The limits that one has kept hold for who asks for them, also after damage")

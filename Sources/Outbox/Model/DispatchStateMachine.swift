@@ -5,8 +5,8 @@ import SessionCore
 /// Decides how many requests are sent at once: one of a lane, with a limit in all and for each host.
 ///
 /// ``OutboxTables/ready`` chooses the lanes. The limits hold for each network condition: requests that wait
-/// for Wi-Fi do not hold up those on the modem. A request that the manager holds for the clock or the internet
-/// takes no place, and no other one is sent to its origin, where it would be held as well.
+/// for Wi-Fi do not hold up those on the modem. A request that the manager holds for the clock or the
+/// internet takes no place, and no other one is sent to its origin, where it would be held as well.
 struct DispatchStateMachine: ~Copyable, Sendable {
     private enum State: Equatable {
         case idle
