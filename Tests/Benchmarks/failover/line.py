@@ -70,7 +70,7 @@ def probed(report, programs, lab, scale):
     report.section(
         'The same with a probe', 'A manager with a probe of one\'s own: the download as above, and a new request when the probe has found the line '
         'dead, against one on a healthy path.', ['client', 'runs', 'gap ms', 'identical', 'healthy ms', 'after the verdict ms'],
-        [[client.title, str(len(gaps)), number(gap, 0), 'yes' if same else 'no', times.get('healthy', '–'), times.get('after', '–')]])
+        [[client.title, str(len(gaps)), number(gap, 0), 'yes' if same else 'no', *(number(float(times[word])) if word in times else '–' for word in ('healthy', 'after'))]])
 
 
 def held(report, programs, lab, scale):
@@ -102,10 +102,10 @@ def held(report, programs, lab, scale):
 
 def cost(report, programs, lab, scale, tls):
     """What looking after lines costs while all is well: the same program with and without it, in turn."""
-    ratios, microseconds, aside = [], {True: [], False: []}, 0
+    ratios, microseconds = [], {True: [], False: []}
     paths.prepare(lab)
     with paths.Streams(lab, 1 << 10, 0, tls):
-        before = paths.packets(lab, paths.SECOND)
+        paths.count_packets(lab, paths.SECOND)
         for _ in range(scale.http_big_rounds):
             found = {}
             for watched in (True, False):
@@ -118,7 +118,7 @@ def cost(report, programs, lab, scale, tls):
                 found[watched] = (used.ru_utime + used.ru_stime) / COST_REQUESTS * 1e6
                 microseconds[watched].append(found[watched])
             ratios.append(found[True] / found[False])
-        aside = paths.packets(lab, paths.SECOND) - before
+        aside = paths.packets(lab)
     ratio = statistics.median(ratios)
     report.bar('line', 'all is well: CPU a request with the line looked after, ratio to without', ratio, BAR_COST, digits=3)
     report.bar('line', 'all is well: packets over the other uplink', aside, 0, digits=0)
