@@ -7,7 +7,7 @@ import Testing
 @testable import reach
 
 /// The sources of the program's arguments.
-@Suite("The program: its arguments", .timeLimit(.minutes(5)))
+@Suite("The program: its arguments", .timeLimit(.minutes(10)))
 struct ProgramArgumentsTests {
     private static let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../Sources/CRuntime").standardizedFileURL.path

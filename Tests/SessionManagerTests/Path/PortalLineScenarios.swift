@@ -30,7 +30,7 @@ struct PortalLineScenarios {
 
     @Test(
         "UPL-319 Behind portals on both lines a task that needs the internet waits, and leaves after the sign-in",
-        .timeLimit(.minutes(2)))
+        .timeLimit(.minutes(10)))
     func both() async throws {
         let paths = try await TwoPaths()
         let portal = try await paths.addPortal(["pa", "pb"])
@@ -60,7 +60,7 @@ struct PortalLineScenarios {
 
     @Test(
         "UPL-320 A portal on the preferred line is found while the other one has internet",
-        .timeLimit(.minutes(2)))
+        .timeLimit(.minutes(10)))
     func preferred() async throws {
         let paths = try await TwoPaths()
         let probe = try probe(paths, LineClient.monitor(paths))

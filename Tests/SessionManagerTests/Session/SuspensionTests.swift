@@ -94,7 +94,7 @@ struct SuspensionTests {
 
     @Test(
         "a body that goes on while its task is suspended: the time-out holds again afterwards",
-        .timeLimit(.minutes(1)))
+        .timeLimit(.minutes(10)))
     func waitingBody() async throws {
         let lab = try await Lab()
         let waiting = Box<@Sendable () -> Void>()

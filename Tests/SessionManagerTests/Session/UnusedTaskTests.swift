@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Tasks that are made and never resumed.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct UnusedTaskTests {
     private struct Remains {
         weak var task: SessionTask?

@@ -8,7 +8,7 @@ import Testing
 @testable import reach
 
 /// `reach get` with a client's key that a passphrase protects.
-@Suite("The program: get and passphrases", .timeLimit(.minutes(5)))
+@Suite("The program: get and passphrases", .timeLimit(.minutes(10)))
 struct GetPassphraseTests {
     private func arguments(_ lab: GetLab, _ more: [String]) -> [String] {
         let origin = lab.origin

@@ -7,7 +7,7 @@ import Testing
 @testable import reach
 
 /// `reach get` over https with other system authorities.
-@Suite("The program: get and the system's authorities", .timeLimit(.minutes(5)))
+@Suite("The program: get and the system's authorities", .timeLimit(.minutes(10)))
 struct GetTrustTests {
     /// Runs `reach get` where `/etc/ssl/certs` has one authority in the bundle, and one by the hash of its
     /// name.

@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// Inputs of the program that are not the expected kind of file.
-@Suite("What is no file", .timeLimit(.minutes(5)))
+@Suite("What is no file", .timeLimit(.minutes(10)))
 struct HistoryFileTests {
     private let origin: TestSupport.Origin
     private let folder: ScratchFolder
