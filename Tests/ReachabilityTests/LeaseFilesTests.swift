@@ -145,7 +145,7 @@ struct NameServerFilesTests {
     func servers() throws {
         let folder = try LeaseFolder()
         func servers() -> [String] {
-            NameServerFiles(root: folder.folder.path).servers(for: 3).map(\.description)
+            NameServerFiles(root: folder.folder.path).servers(for: 3, name: "eth0").map(\.description)
         }
         #expect(servers().isEmpty)
         mkdir(folder.folder("etc"), 0o755)
