@@ -31,6 +31,8 @@ public struct InternetProbeConfiguration: Sendable, Equatable {
     /// than ``fullPause``. Nil: one that is not in use is asked only while the preferred uplink is
     /// ``SessionCore/InternetState/limited`` or ``SessionCore/InternetState/portal``.
     public var expensivePause: Duration?
+    /// The longest pause while tasks wait for the internet.
+    package var longestAwaitedPause: Duration = .seconds(15)
     /// How long a network's own API may take for its answer; 3 s, or ``timeout`` where that is shorter.
     package var inquiryTimeout: Duration { min(timeout, .seconds(3)) }
     /// Where the files of systemd-networkd are; empty for `/`.
@@ -50,6 +52,7 @@ public struct InternetProbeConfiguration: Sendable, Equatable {
         var timing = InternetProbeStateMachine.Timing()
         timing.firstPause = max(1, firstPause.nanoseconds)
         timing.longestPause = max(timing.firstPause, longestPause.nanoseconds)
+        timing.longestAwaitedPause = max(1, longestAwaitedPause.nanoseconds)
         timing.fullPause = max(1, fullPause.nanoseconds)
         timing.expensivePause = expensivePause.map { max(1, $0.nanoseconds) }
         return timing
