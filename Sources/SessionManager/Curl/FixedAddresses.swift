@@ -57,11 +57,13 @@ struct FixedAddresses {
         guard let host = url.host(), IPAddress(host) == nil, !host.hasPrefix("["),
             let server = Self.server(url), !addresses.isEmpty || !uplink.isEmpty
         else { return }
-        // Name servers change the order with each answer.
-        let text = Set(addresses.map(\.description)).sorted().joined(separator: ",")
+        let text = addresses.map(\.description).joined(separator: ",")
         if let index = known.firstIndex(where: { $0.uplink == uplink && $0.server == server }) {
             known[index].time = now
-            guard !text.isEmpty, known[index].text != text else { return }
+            // Name servers change the order with each answer.
+            guard !text.isEmpty,
+                Set(known[index].text.split(separator: ",")) != Set(text.split(separator: ","))
+            else { return }
             known[index].text = text
         } else {
             if known.count >= Self.capacity { known.removeFirst() }
