@@ -55,7 +55,16 @@ package final class ServiceContext {
     /// Where to sign in to the network in use, if that is known.
     package internal(set) var portal: String?
     /// The running probe, which the outbox's transfers follow; nil without one.
-    package var probe: InternetProbe?
+    package var probe: InternetProbe? {
+        didSet { if awaitsInternet { probe?.setAwaited(true, by: ObjectIdentifier(self)) } }
+    }
+    /// Whether clients wait for the internet.
+    var awaitsInternet = false {
+        didSet {
+            guard awaitsInternet != oldValue else { return }
+            probe?.setAwaited(awaitsInternet, by: ObjectIdentifier(self))
+        }
+    }
     /// Called with the probe's result; set by the service.
     var internetFound: ((InternetFindings?) -> Void)?
 

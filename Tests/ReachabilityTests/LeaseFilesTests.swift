@@ -145,7 +145,7 @@ struct NameServerFilesTests {
     func servers() throws {
         let folder = try LeaseFolder()
         func servers() -> [String] {
-            NameServerFiles(root: folder.folder.path).servers(for: 3).map(\.description)
+            NameServerFiles(root: folder.folder.path).servers(for: 3, name: "eth0").map(\.description)
         }
         #expect(servers().isEmpty)
         mkdir(folder.folder("etc"), 0o755)
@@ -161,6 +161,42 @@ struct NameServerFilesTests {
         symlink("../hosts", folder.folder("etc/hosts"))
         let files = NameServerFiles(root: folder.folder.path)
         #expect(files.hasHost("printer.example") && !files.hasHost("x"))
+    }
+
+    @Test("UPL-403 name servers: OpenWrt's of the interface, or all where its name is another; pppd's")
+    func routers() throws {
+        let folder = try LeaseFolder()
+        func servers(_ name: String) -> [String] {
+            NameServerFiles(root: folder.folder.path).servers(for: 3, name: name).map(\.description)
+        }
+        for path in ["etc", "etc/ppp", "tmp", "tmp/resolv.conf.d"] { mkdir(folder.folder(path), 0o755) }
+        chmod(folder.folder("tmp"), 0o1777)
+        try folder.write("etc/resolv.conf", Array("search lan\nnameserver 127.0.0.1\n".utf8))
+        let text = """
+            # Interface wan
+            nameserver 192.0.2.1
+            nameserver 192.0.2.2
+            # Interface modem
+            nameserver 198.51.100.1
+            # Interface empty
+
+            """
+        for place in ["tmp/resolv.conf.auto", "tmp/resolv.conf.d/resolv.conf.auto"] {
+            try folder.write(place, Array(text.utf8))
+            let all = ["192.0.2.1", "192.0.2.2", "198.51.100.1"]
+            #expect(servers("wan") == ["192.0.2.1", "192.0.2.2"])
+            #expect(servers("pppoe-wan") == ["192.0.2.1", "192.0.2.2"])
+            #expect(servers("modem") == ["198.51.100.1"])
+            #expect(servers("eth0.2") == all && servers("empty") == all && servers("swan") == all)
+            // A file that others may write.
+            chmod(folder.folder(place), 0o666)
+            #expect(servers("wan").isEmpty)
+            unlink(folder.folder(place))
+        }
+        try folder.write("etc/ppp/resolv.conf", Array("nameserver 203.0.113.9\n".utf8))
+        #expect(servers("ppp0") == ["203.0.113.9"] && servers("eth0") == ["203.0.113.9"])
+        try folder.write("etc/resolv.conf", Array("nameserver 192.0.2.53\n".utf8))
+        #expect(servers("ppp0") == ["203.0.113.9"] && servers("eth0") == ["192.0.2.53"])
     }
 }
 

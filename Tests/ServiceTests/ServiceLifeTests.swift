@@ -82,6 +82,55 @@ struct ServiceLifeTests {
         }
     }
 
+    @Test("UPL-407 SIGHUP that changes only the probe's pauses forgets nothing; another status asks anew")
+    func pauses() async throws {
+        let rounds = Mutex(0)
+        let service = try await reactor.result { [reactor, kernel, diary] in
+            let manager = kernel.manager(.general, ReachabilityConfiguration(), queue: .onLoop(reactor))
+            let context = ServiceContext(
+                reactor: reactor, manager: manager, stateDirectory: "/nowhere",
+                log: { diary.append("log: \($1)") })
+            var settings = ServiceConfiguration.Probe()
+            // Nothing listens there.
+            settings.url = "http://127.0.0.1:1/"
+            let parts: [any ServiceComponent] = [InternetWatcher(settings), Part("a", diary)]
+            return LoopBound(
+                Service(context: context, components: parts) {
+                    let round = rounds.withLock { rounds in
+                        rounds += 1
+                        return rounds
+                    }
+                    var reader = ConfigurationReader()
+                    let text = """
+                        [probe]
+                        url = "http://127.0.0.1:1/"
+                        interval = "20m"
+                        retry = "1h"
+                        expensive-interval = "2h"
+
+                        """
+                    reader.read(file: "reach.toml", Array((text + (round > 1 ? "status = 204\n" : "")).utf8))
+                    reader.finish()
+                    return reader
+                }, to: reactor)
+        }
+        service.perform { try? $0.start() }
+        await diary.wait { $0.contains("a internet limited wired") }
+        func told() -> [String] { diary.elements.filter { $0.hasPrefix("a internet") } }
+        let count = told().count
+        service.perform { $0.reload() }
+        await diary.wait { $0.contains { $0.hasPrefix("a reload") } }
+        #expect(told().count == count && told().last == "a internet limited wired")
+        service.perform { $0.reload() }
+        await diary.wait { $0.count { $0 == "a internet limited wired" } > count }
+        #expect(told().contains("a internet - wired"))
+        service.perform { [diary] service in
+            service.whenEnded { diary.append("ended") }
+            service.stop()
+        }
+        await diary.wait { $0.contains("ended") }
+    }
+
     @Test("components are started in order, notified in order, and stopped in reverse; then it has ended")
     func life() async throws {
         let service = try await service { _ in [("a", nil, true), ("b", nil, true)] }

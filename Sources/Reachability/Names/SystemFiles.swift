@@ -25,7 +25,11 @@ package struct SystemFiles: Sendable {
     ///
     /// It counts only if it is not empty, no longer than ``LeaseFile/limit``, no symbolic link, of its
     /// folder's owner or root, and not open to writing by others.
-    package func written(_ folder: String, _ name: String) -> (bytes: [UInt8], time: Int64)? {
+    ///
+    /// - Returns: `isTrusted` is whether it is root's or this process's own, whatever the folder's owner.
+    package func written(
+        _ folder: String, _ name: String
+    ) -> (bytes: [UInt8], time: Int64, isTrusted: Bool)? {
         guard let (file, state) = open("\(folder)/\(name)", O_NOFOLLOW) else { return nil }
         defer { close(file) }
         var parent = stat()
@@ -34,7 +38,8 @@ package struct SystemFiles: Sendable {
             (1...LeaseFile.limit).contains(Int(state.st_size))
         else { return nil }
         let time = Int64(state.st_mtim.tv_sec) * 1_000_000_000 + Int64(state.st_mtim.tv_nsec)
-        return (content(file, Int(state.st_size)), time)
+        let isTrusted = state.st_uid == 0 || state.st_uid == geteuid()
+        return (content(file, Int(state.st_size)), time, isTrusted)
     }
 
     /// The names in a folder; none where it cannot be read.

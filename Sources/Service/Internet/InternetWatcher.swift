@@ -25,8 +25,13 @@ package final class InternetWatcher: ServiceComponent {
     package func statusChanged(_ change: CommittedChange) { if change.event == .initial { begin() } }
 
     package func reload(_ configuration: ServiceConfiguration) {
-        guard settings != configuration.probe else { return }
+        let former = settings
         settings = configuration.probe
+        guard settings != former else { return }
+        // Other pauses are no other question: what was found stays.
+        if settings.asks(as: former), let probe, let new = InternetProbeConfiguration(settings) {
+            return probe.setPauses(new)
+        }
         end()
         begin()
     }
@@ -85,6 +90,7 @@ extension InternetProbeConfiguration {
                 statusCodes: status == 0 ? .successful : [status...status],
                 body: settings.body.isEmpty ? nil : settings.body))
         fullPause = settings.interval
+        longestPause = settings.retry
         expensivePause = settings.expensiveInterval > .zero ? settings.expensiveInterval : nil
     }
 }

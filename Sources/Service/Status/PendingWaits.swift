@@ -13,7 +13,10 @@ final class PendingWaits {
 
     private let reactor: Reactor
     private let report: () -> Report?
-    private var waiters: [ConnectionQuota.ID: Waiter] = [:]
+    private var waiters: [ConnectionQuota.ID: Waiter] = [:] {
+        didSet { awaits(waiters.values.contains { $0.machine.condition.goal == .internet }) }
+    }
+    private let awaits: (Bool) -> Void
     private var timer: TimerID?
     /// Set while an evaluation of the links is due.
     private var lookTimer: TimerID?
@@ -21,9 +24,12 @@ final class PendingWaits {
     /// The delay between the first of a burst of events and the evaluation of the links.
     private static let lookDelay: Int64 = 20_000_000
 
-    /// - Parameter report: the current state, links included.
-    init(reactor: Reactor, report: @escaping () -> Report?) {
+    /// - Parameters:
+    ///   - awaits: told whether any waits for the internet.
+    ///   - report: the current state, links included.
+    init(reactor: Reactor, awaits: @escaping (Bool) -> Void, report: @escaping () -> Report?) {
         self.reactor = reactor
+        self.awaits = awaits
         self.report = report
     }
 

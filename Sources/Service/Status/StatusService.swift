@@ -44,7 +44,11 @@ package final class StatusService {
 
     func open(_ context: ServiceContext) {
         self.context = context
-        let waits = PendingWaits(reactor: context.reactor) { [weak self] in self?.report() }
+        let waits = PendingWaits(reactor: context.reactor) { [weak context] in
+            context?.awaitsInternet = $0
+        } report: { [weak self] in
+            self?.report()
+        }
         self.waits = waits
         notices.noticed = { [weak waits] in waits?.update() }
     }

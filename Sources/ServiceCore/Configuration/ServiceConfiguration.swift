@@ -37,10 +37,17 @@ package struct ServiceConfiguration: Sendable, Equatable {
         /// Empty for anything.
         package var body = ""
         package var interval: Duration = .seconds(600)
+        /// The longest pause while the answer is another.
+        package var retry: Duration = .seconds(300)
         /// Zero for not at all while the preferred uplink works.
         package var expensiveInterval: Duration = .zero
 
         package init() {}
+
+        /// Whether the server and its expected answer are the same.
+        package func asks(as other: Probe) -> Bool {
+            url == other.url && status == other.status && body == other.body
+        }
     }
 
     package struct Outbox: Sendable, Equatable {

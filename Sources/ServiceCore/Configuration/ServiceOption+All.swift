@@ -71,8 +71,12 @@ extension ServiceOption {
             "How long after the expected answer it is asked again; after others, and on a new path, sooner.",
             { .duration($0.probe.interval) }, set: { $0.probe.interval = $1.duration }),
         ServiceOption(
+            "probe.retry", .duration(.seconds(1) ... .seconds(86_400)),
+            "The longest pause while the answer is not the expected one; 15 s at most while something waits for the internet.",
+            { .duration($0.probe.retry) }, set: { $0.probe.retry = $1.duration }),
+        ServiceOption(
             "probe.expensive-interval", .duration(.zero ... .seconds(604_800)),
-            "How long after an answer it is asked again over an expensive uplink that is not in use; 0 for only while the preferred uplink fails.",
+            "How long after an answer it is asked again over an expensive uplink; 0 for probe.interval over one in use, and over others only while the preferred uplink fails.",
             { .duration($0.probe.expensiveInterval) }, set: { $0.probe.expensiveInterval = $1.duration }),
     ]
 

@@ -15,12 +15,14 @@ package struct InternetProbeStateMachine: Sendable {
         package var firstPause: Int64 = 1_000_000_000
         /// The longest of these.
         package var longestPause: Int64 = 300_000_000_000
+        /// The same while something waits for the internet: 15 s.
+        package var longestAwaitedPause: Int64 = 15_000_000_000
         /// After an answer that is `full`.
         package var fullPause: Int64 = 600_000_000_000
         /// Between a first failure behind `full` and the question that confirms it.
         package var confirmPause: Int64 = 1_000_000_000
         /// After each answer about an expensive uplink that is not in use, while the preferred one works; nil
-        /// if it is not asked then.
+        /// if it is not asked then. At least so long after `full` where the preferred one is expensive.
         package var expensivePause: Int64?
 
         package init() {}
@@ -58,13 +60,19 @@ package struct InternetProbeStateMachine: Sendable {
     package private(set) var answers = 0
     /// The least pause after any answer.
     package var leastPause: Int64 = 0
+    /// The least pause after `full`.
+    package var leastFullPause: Int64 = 0
     private var state = State.stopped
     /// Whether the last answer was a failure behind `full`.
     private var isDoubted = false
     private var generation: UInt64?
     private var pause: Int64
+    /// When the last answer came, and the pause that it asks for; nil behind `full`.
+    private var rested: (since: Int64, pause: Int64?) = (0, nil)
     private var questions = 0
-    private let timing: Timing
+    private var timing: Timing
+    /// Whether something waits for the internet.
+    private var isAwaited = false
 
     package init(timing: Timing = Timing()) {
         self.timing = timing
@@ -122,10 +130,32 @@ package struct InternetProbeStateMachine: Sendable {
         answers += 1
         if answer.state == .full {
             pause = timing.firstPause
-            return rest(max(leastPause, timing.fullPause), now, learning: answer)
+            rested = (now, nil)
+        } else {
+            rested = (now, pause)
+            pause = min(pause &* 2, timing.longestPause)
         }
-        defer { pause = min(pause &* 2, timing.longestPause) }
-        return rest(max(leastPause, pause), now, learning: answer)
+        return rest(restingTime, now, learning: answer)
+    }
+
+    /// The pause after the last answer.
+    private var restingTime: Int64 {
+        guard let pause = rested.pause else { return max(leastPause, leastFullPause, timing.fullPause) }
+        let longest = isAwaited ? min(timing.longestPause, timing.longestAwaitedPause) : timing.longestPause
+        return max(leastPause, min(pause, longest))
+    }
+
+    /// The pauses are others from now on, the one that has begun too.
+    ///
+    /// - Parameter isAwaited: Whether something waits for the internet.
+    package mutating func pausesChanged(_ timing: Timing, isAwaited: Bool, at now: Int64) -> Step {
+        guard timing != self.timing || isAwaited != self.isAwaited else { return unchanged }
+        self.timing = timing
+        self.isAwaited = isAwaited
+        pause = max(timing.firstPause, min(pause, timing.longestPause))
+        guard case .resting = state, !isDoubted else { return unchanged }
+        state = .resting(until: max(now, rested.since &+ restingTime))
+        return unchanged
     }
 
     /// The deadline is there; a timer that fires early, or after it was replaced, gets the right one.

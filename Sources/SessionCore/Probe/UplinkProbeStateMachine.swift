@@ -91,7 +91,9 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
         var generation: UInt64 = 1
     }
 
-    private let timing: InternetProbeStateMachine.Timing
+    private var timing: InternetProbeStateMachine.Timing
+    /// Whether something waits for the internet.
+    private var isAwaited = false
     private var preferred: Record
     private var others: [Record] = []
     private var network = Network()
@@ -136,7 +138,34 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
             preferred.machine.pathChanged(isUsable: new.isUsable, generation: new.generation, at: now),
             of: preferred, bound: network.isAlternative)
         review(now)
+        setPauses(now)
         return end()
+    }
+
+    /// The pauses are others from now on.
+    package mutating func timingChanged(_ new: InternetProbeStateMachine.Timing, at now: Int64) -> Step {
+        guard new != timing else { return end() }
+        timing = new
+        review(now)
+        setPauses(now)
+        return end()
+    }
+
+    /// Whether something waits for the internet: the pauses are short then, but where each question costs.
+    package mutating func awaited(_ isAwaited: Bool, at now: Int64) -> Step {
+        self.isAwaited = isAwaited
+        setPauses(now)
+        return end()
+    }
+
+    private mutating func setPauses(_ now: Int64) {
+        let isCostly = preferred.uplink?.traits.isExpensive == true && timing.expensivePause != nil
+        preferred.machine.leastFullPause = isCostly ? timing.expensivePause ?? 0 : 0
+        _ = preferred.machine.pausesChanged(timing, isAwaited: isAwaited && !isCostly, at: now)
+        for index in others.indices {
+            let isCostly = others[index].uplink?.traits.isExpensive == true
+            _ = others[index].machine.pausesChanged(timing, isAwaited: isAwaited && !isCostly, at: now)
+        }
     }
 
     /// The answer to a question; one that was abandoned comes too late and changes nothing.
@@ -249,6 +278,7 @@ package struct UplinkProbeStateMachine: ~Copyable, Sendable {
     /// Asks the uplinks that are to be asked now, and no others.
     private mutating func review(_ now: Int64) {
         for index in others.indices {
+            others[index].machine.leastFullPause = 0
             if let reason = reasonToWithhold(others[index].uplink) {
                 perform(others[index].machine.withheld(reason, at: now), at: index)
             } else {

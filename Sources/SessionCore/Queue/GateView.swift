@@ -78,7 +78,8 @@ package struct GateView: Sendable {
 package enum PathBinding: Sendable, Equatable {
     /// Nothing: the kernel chooses the path.
     case any
-    /// An interface (SO_BINDTODEVICE, socket(7)), since the kernel's own choice is dead.
+    /// An interface (SO_BINDTODEVICE, socket(7)): the one that the request names, or another since the
+    /// kernel's own choice is dead.
     case interface(String)
 
     // Spelt out: what the compiler derives is reached by other modules through the protocol alone, and this

@@ -64,6 +64,9 @@ package struct DemandSet: OptionSet, Sendable, Hashable {
     /// Those with ``NetworkDemand/needsClock``.
     static let needingClock = DemandSet(rawValue: 0x7777_7777_0000_0000)
 
+    /// Those with a need of the internet.
+    static let needingInternet = DemandSet(rawValue: 0x7777_0000_7777_0000)
+
     /// Whether every demand is in it.
     package var isAll: Bool { rawValue == .max }
 

@@ -20,6 +20,12 @@ extension RequestQueueStateMachine {
         }
     }
 
+    /// Whether a request waits that needs the internet, and the network is in its way.
+    package var awaitsInternet: Bool {
+        !readySet.isEmpty
+            && !readySet.subtracting(passable).intersection(.needingInternet).isEmpty
+    }
+
     package mutating func limitsChanged(_ new: Limits) {
         limits = new
         limits.maximumActive = max(1, new.maximumActive)

@@ -39,6 +39,8 @@ final class EasyHandle {
     private var parts: OpaquePointer?
     /// The header fields that libcurl reads while the transfer lasts.
     private var fields: UnsafeMutablePointer<curl_slist>?
+    /// The addresses that libcurl puts into a DNS cache with its next transfer.
+    private var addresses: UnsafeMutablePointer<curl_slist>?
     private let errorText: UnsafeMutablePointer<CChar>
     /// Gathers the lines of heads.
     let head: OpaquePointer
@@ -99,6 +101,7 @@ final class EasyHandle {
         ccurl_easy_cleanup(raw)
         ccurl_head_free(head)
         ccurl_list_free(fields)
+        ccurl_list_free(addresses)
         ccurl_url_free(parts)
         errorText.deallocate()
     }
@@ -107,6 +110,17 @@ final class EasyHandle {
 
     // Their results are ignored: a known option refuses a value only for lack of memory, and then the
     // transfer fails as well; features that a build may lack are asked of `CurlLibrary`.
+
+    /// Sets the addresses of hosts, as CURLOPT_RESOLVE(3) has them.
+    func setAddresses(_ entries: [String]) {
+        let list: UnsafeMutablePointer<curl_slist>? = entries.reduce(nil) { list, entry in
+            entry.withCString { ccurl_list_append(list, $0) } ?? list
+        }
+        set(CURLOPT_RESOLVE, pointer: list)
+        // Only now libcurl does not read it any more.
+        ccurl_list_free(addresses)
+        addresses = list
+    }
 
     func set(_ option: CURLoption, _ value: Int) { _ = ccurl_set_long(raw, option, value) }
     func set(_ option: CURLoption, offset: Int64) { _ = ccurl_set_offset(raw, option, offset) }

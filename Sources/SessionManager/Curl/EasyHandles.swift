@@ -45,11 +45,14 @@ final class EasyHandles {
 
     /// Sets the fixed addresses, which libcurl puts into the DNS cache of the pool.
     func setAddresses(_ easy: EasyHandle, in pool: ConnectionPool) {
-        let includesKnown = usesKnownAddresses || pool.key.binding != .any
-        guard let list = addresses.list(includesKnown: includesKnown) else { return }
+        guard !addresses.isEmpty else { return }
         let number = pool.number &* 1_000_000 &+ addresses.version
         guard easy.addressedPool != number else { return }
-        easy.set(CURLOPT_RESOLVE, pointer: list)
+        var uplink = usesKnownAddresses ? "" : nil
+        if case .interface(let name) = pool.key.binding { uplink = name }
+        let entries = addresses.entries(over: uplink)
+        guard !entries.isEmpty else { return }
+        easy.setAddresses(entries)
         easy.addressedPool = number
     }
 
@@ -59,6 +62,5 @@ final class EasyHandles {
     /// Frees what the handles shared: after the multi handles (curl_share_cleanup(3)).
     func close() {
         if let share { _ = ccurl_share_cleanup(share) }
-        addresses.close()
     }
 }

@@ -1,80 +1,102 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CCurl
 import FoundationEssentials
 import ReachabilityCore
 
-/// The addresses that libcurl does not look up (CURLOPT_RESOLVE(3)): those of the configuration, and those of
-/// servers that have answered while the name servers may be behind a dead line.
+/// The addresses that libcurl does not look up (CURLOPT_RESOLVE(3)): those of the configuration, and those
+/// that were found while the name servers may be behind a dead line, apart for each uplink.
 struct FixedAddresses {
+    private struct Known {
+        /// The uplink whose name servers have told it; empty for what holds over each.
+        let uplink: String
+        /// Host and port.
+        let server: String
+        /// For libcurl; empty where no name server has answered.
+        var text: String
+        /// When it was asked for last.
+        var time: Int64
+    }
+
+    /// How long the addresses that an uplink's name servers have told are used: 60 s.
+    static let lifetime: Int64 = 60_000_000_000
+    /// How long name servers that have not answered are not asked again: 5 s.
+    private static let silence: Int64 = 5_000_000_000
+    /// How many addresses are kept.
+    private static let capacity = 256
+
     private let configured: [String]
-    /// Texts for libcurl, by host and port.
-    private var known: [String: String] = [:]
+    private var known: [Known] = []
     /// Counts the changes.
     private(set) var version = 0
-    // Read by libcurl with each transfer, so they live as long.
-    private var lists: [UnsafeMutablePointer<curl_slist>] = []
-    private var current: (Bool, UnsafeMutablePointer<curl_slist>?)?
 
     init(_ configured: [String]) { self.configured = configured }
 
+    var isEmpty: Bool { configured.isEmpty && known.isEmpty }
+
     /// The host of a URL, if it has to be looked up.
-    func hostWithoutAddress(_ url: URL) -> String? {
+    ///
+    /// - Parameters:
+    ///   - uplink: The uplink that carries the request; empty where the kernel chooses.
+    ///   - now: Addresses that are older than ``lifetime`` then count as none; nil for any age.
+    func hostWithoutAddress(_ url: URL, over uplink: String, at now: Int64?) -> String? {
         guard let host = url.host(), IPAddress(host) == nil, !host.hasPrefix("["),
-            host.utf8.allSatisfy({ $0 < 0x80 }), let key = Self.key(url), known[key] == nil,
-            !configured.contains(where: { $0.hasPrefix("\(key):") })
+            host.utf8.allSatisfy({ $0 < 0x80 }), let server = Self.server(url),
+            !configured.contains(where: { $0.hasPrefix("\(server):") })
         else { return nil }
-        return host
+        guard let known = known.first(where: { $0.uplink == uplink && $0.server == server }) else {
+            return host
+        }
+        guard let now, !uplink.isEmpty else { return known.text.isEmpty ? host : nil }
+        return now &- known.time < (known.text.isEmpty ? Self.silence : Self.lifetime) ? nil : host
     }
 
-    /// Adds the addresses of the server of a URL.
-    mutating func add(_ addresses: [IPAddress], of url: URL) {
-        guard let host = url.host(), IPAddress(host) == nil, !host.hasPrefix("["), let key = Self.key(url),
-            !addresses.isEmpty
+    /// Records what name servers have told of the server of a URL; without an address the last ones stay.
+    ///
+    /// - Parameter uplink: The uplink that they were asked over; empty for what holds over each.
+    mutating func add(_ addresses: [IPAddress], of url: URL, over uplink: String, at now: Int64) {
+        guard let host = url.host(), IPAddress(host) == nil, !host.hasPrefix("["),
+            let server = Self.server(url), !addresses.isEmpty || !uplink.isEmpty
         else { return }
-        let text = addresses.map { "\($0)" }.joined(separator: ",")
-        guard known[key] != text else { return }
-        known[key] = text
+        let text = addresses.map(\.description).joined(separator: ",")
+        if let index = known.firstIndex(where: { $0.uplink == uplink && $0.server == server }) {
+            known[index].time = now
+            // Name servers change the order with each answer.
+            guard !text.isEmpty,
+                Set(known[index].text.split(separator: ",")) != Set(text.split(separator: ","))
+            else { return }
+            known[index].text = text
+        } else {
+            if known.count >= Self.capacity { known.removeFirst() }
+            known.append(Known(uplink: uplink, server: server, text: text, time: now))
+            if text.isEmpty { return }
+        }
         version += 1
-        current = nil
     }
 
-    private static func key(_ url: URL) -> String? {
+    private static func server(_ url: URL) -> String? {
         guard let host = url.host() else { return nil }
         return "\(host):\(url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80))"
     }
 
-    /// Forgets the servers that have answered.
+    /// Forgets what holds over each uplink.
     mutating func forgetKnown() {
-        guard !known.isEmpty else { return }
-        known = [:]
+        guard known.contains(where: \.uplink.isEmpty) else { return }
+        known.removeAll(where: \.uplink.isEmpty)
         version += 1
-        current = nil
     }
 
-    /// The list for libcurl; nil for none.
+    /// The entries for libcurl.
     ///
-    /// - Parameter includesKnown: With the servers that have answered.
-    mutating func list(includesKnown: Bool) -> UnsafeMutablePointer<curl_slist>? {
-        if let current, current.0 == includesKnown { return current.1 }
-        var entries = configured
-        if includesKnown {
-            for (server, address) in known where !configured.contains(where: { $0.hasPrefix("\(server):") }) {
-                entries.append("\(server):\(address)")
-            }
-        }
-        let list: UnsafeMutablePointer<curl_slist>? = entries.reduce(nil) { list, entry in
-            entry.withCString { ccurl_list_append(list, $0) } ?? list
-        }
-        if let list { lists.append(list) }
-        current = (includesKnown, list)
-        return list
-    }
-
-    /// Frees the lists: after the handles that read them.
-    mutating func close() {
-        for list in lists { ccurl_list_free(list) }
-        lists = []
-        current = nil
+    /// - Parameter uplink: The uplink whose addresses are among them, and where it has none those that hold
+    ///   over each; nil for those of the configuration alone.
+    func entries(over uplink: String?) -> [String] {
+        guard let uplink else { return configured }
+        let told = known.filter { !$0.text.isEmpty && ($0.uplink == uplink || $0.uplink.isEmpty) }
+        return configured
+            + told.filter { item in
+                !configured.contains { $0.hasPrefix("\(item.server):") }
+                    && (item.uplink == uplink
+                        || !told.contains { $0.uplink == uplink && $0.server == item.server })
+            }.map { "\($0.server):\($0.text)" }
     }
 }

@@ -91,7 +91,8 @@ final class HostLookup {
         var open = uplinks.count
         for uplink in uplinks {
             let resolver = LinkResolver(
-                host, over: uplink.name, servers: files.servers(for: uplink.index), on: reactor
+                host, over: uplink.name, servers: files.servers(for: uplink.index, name: uplink.name),
+                on: reactor
             ) { [weak self] found in
                 open -= 1
                 guard let self, addresses.isEmpty else { return }

@@ -25,7 +25,7 @@ final class LinkLookups {
         let id = ObjectIdentifier(transfer)
         let index = Int32(bitPattern: if_nametoindex(interface))
         lookups[id] = LinkResolver(
-            host, over: interface, servers: files.servers(for: index), on: reactor
+            host, over: interface, servers: files.servers(for: index, name: interface), on: reactor
         ) { [unowned self] addresses in
             lookups[id] = nil
             completion(addresses)

@@ -28,6 +28,12 @@ struct MonitoredSocket {
         return InterfaceBinding.bind(other, to: name)
     }
 
+    /// Whether the kernel binds no socket to an interface without privileges: before Linux 5.7.
+    static func isBindingRefused(to name: String) -> Bool {
+        errno = 0
+        return !mayBind(to: name, as: .ipv4) && errno == EPERM
+    }
+
     /// Has it send from an address; where that is refused, the kernel chooses.
     func bind(from source: IPAddress) {
         // The port is chosen by connect(2), so that other peers may have the same (Linux 4.2).

@@ -192,6 +192,11 @@ extension Transfer {
         options.interface ?? configuration.interface
     }
 
+    /// The interface that the pool of its connection is bound to; empty where the kernel chooses.
+    var boundInterface: String {
+        if case .interface(let name) = binding { name } else { "" }
+    }
+
     /// The interface that its sockets are bound to; nil where the kernel chooses.
     func interface(_ configuration: SessionConfiguration) -> String? {
         if let wanted = wantedInterface(configuration) { return wanted }

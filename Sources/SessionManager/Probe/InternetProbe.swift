@@ -62,7 +62,8 @@ public final class InternetProbe: Sendable {
     package init(
         _ configuration: InternetProbeConfiguration, provider: (any ReachabilityProvider)?,
         session: SessionConfiguration, securityPolicy: SecurityPolicy = .default, on reactor: Reactor,
-        clock: ClockCalls = .system
+        clock: ClockCalls = .system,
+        isBindingRefused: @escaping @Sendable (String) -> Bool = { MonitoredSocket.isBindingRefused(to: $0) }
     ) {
         self.configuration = configuration
         // Its own questions are what others wait for.
@@ -79,7 +80,7 @@ public final class InternetProbe: Sendable {
                 configuration, provider: provider,
                 manager: URLSessionManager(
                     configuration: session, securityPolicy: securityPolicy, on: reactor, queue: queue),
-                reactor: reactor, clock: clock
+                reactor: reactor, clock: clock, isBindingRefused: isBindingRefused
             ) { current.store($0) },
             to: reactor)
     }
@@ -98,6 +99,16 @@ public final class InternetProbe: Sendable {
 
     /// The same about one uplink alone, for what counts the answers; the pauses stay as they are.
     func check(_ interface: String) { driver.perform { [driver] in $0.ask(about: interface, driver) } }
+
+    /// Takes over the pauses of another configuration; those that have begun change too.
+    package func setPauses(_ configuration: InternetProbeConfiguration) {
+        driver.perform { [driver, timing = configuration.timing] in $0.setPauses(timing, driver) }
+    }
+
+    /// Whether something waits for the internet, so that the pauses are short.
+    package func setAwaited(_ isAwaited: Bool, by waiter: ObjectIdentifier) {
+        driver.perform { [driver] in $0.setAwaited(isAwaited, by: waiter, driver) }
+    }
 
     /// What is known of the path in use.
     public var state: InternetState { current.load().state }

@@ -19,14 +19,22 @@ public struct InternetProbeConfiguration: Sendable, Equatable {
     /// Each further one doubles it.
     public var firstPause: Duration = .seconds(1)
     /// The longest of these pauses; 300 s.
+    ///
+    /// While tasks of a queue whose ``RequestQueue/internetProbe`` it is wait for the internet, it is 15 s at
+    /// most, but for expensive uplinks.
     public var longestPause: Duration = .seconds(300)
     /// The pause after an answer that is ``SessionCore/InternetState/full``; 600 s.
     public var fullPause: Duration = .seconds(600)
-    /// The least pause between questions over an expensive uplink that is not in use; nil.
+    /// The least pause between questions over an expensive uplink; nil.
     ///
-    /// Nil: it is asked only while the preferred uplink is ``SessionCore/InternetState/limited`` or
-    /// ``SessionCore/InternetState/portal``.
+    /// For one in use after an answer that is ``SessionCore/InternetState/full`` alone, where it is longer
+    /// than ``fullPause``. Nil: one that is not in use is asked only while the preferred uplink is
+    /// ``SessionCore/InternetState/limited`` or ``SessionCore/InternetState/portal``.
     public var expensivePause: Duration?
+    /// The longest pause while tasks wait for the internet.
+    package var longestAwaitedPause: Duration = .seconds(15)
+    /// How long a network's own API may take for its answer; 3 s, or ``timeout`` where that is shorter.
+    package var inquiryTimeout: Duration { min(timeout, .seconds(3)) }
     /// Where the files of systemd-networkd are; empty for `/`.
     package var systemRoot = ""
 
@@ -44,6 +52,7 @@ public struct InternetProbeConfiguration: Sendable, Equatable {
         var timing = InternetProbeStateMachine.Timing()
         timing.firstPause = max(1, firstPause.nanoseconds)
         timing.longestPause = max(timing.firstPause, longestPause.nanoseconds)
+        timing.longestAwaitedPause = max(1, longestAwaitedPause.nanoseconds)
         timing.fullPause = max(1, fullPause.nanoseconds)
         timing.expensivePause = expensivePause.map { max(1, $0.nanoseconds) }
         return timing
@@ -55,6 +64,8 @@ public struct InternetProbeConfiguration: Sendable, Equatable {
         inquiry.url = url
         inquiry.headerFields[.accept] = CaptivePortal.mediaType
         inquiry.options.maximumContentLength = CaptivePortal.longestAnswer
+        inquiry.options.timeoutInterval = inquiryTimeout
+        inquiry.options.timeouts = RequestTimeouts(total: inquiryTimeout)
         return inquiry
     }
 

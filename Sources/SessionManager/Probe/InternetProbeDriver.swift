@@ -17,6 +17,7 @@ final class InternetProbeDriver {
     private let reactor: Reactor
     private let onChange: @Sendable (InternetFindings) -> Void
     private let calls: ClockCalls
+    private let isBindingRefused: @Sendable (String) -> Bool
     /// Made when a wrong clock may be why the server is not trusted.
     private var clock: ClockMonitor?
     private var machine: UplinkProbeStateMachine
@@ -32,6 +33,8 @@ final class InternetProbeDriver {
     private var isStarted = false
     private var timer: TimerID?
     private var tasks: [Int: SessionTask] = [:]
+    /// What waits for the internet.
+    private var waiting: Set<ObjectIdentifier> = []
 
     private struct Stamp {
         let since: Int64
@@ -42,6 +45,7 @@ final class InternetProbeDriver {
     init(
         _ configuration: InternetProbeConfiguration, provider: (any ReachabilityProvider)?,
         manager: URLSessionManager, reactor: Reactor, clock: ClockCalls,
+        isBindingRefused: @escaping @Sendable (String) -> Bool,
         onChange: @escaping @Sendable (InternetFindings) -> Void
     ) {
         self.configuration = configuration
@@ -50,6 +54,7 @@ final class InternetProbeDriver {
         self.reactor = reactor
         self.onChange = onChange
         calls = clock
+        self.isBindingRefused = isBindingRefused
         machine = UplinkProbeStateMachine(timing: configuration.timing)
     }
 
@@ -87,6 +92,17 @@ final class InternetProbeDriver {
 
     func ask(about interface: String, _ me: LoopBound<InternetProbeDriver>) {
         if isStarted { follow(machine.asked(about: interface), me) }
+    }
+
+    func setPauses(_ timing: InternetProbeStateMachine.Timing, _ me: LoopBound<InternetProbeDriver>) {
+        follow(machine.timingChanged(timing, at: Reactor.now), isStarted ? me : nil)
+    }
+
+    func setAwaited(_ isAwaited: Bool, by waiter: ObjectIdentifier, _ me: LoopBound<InternetProbeDriver>) {
+        let former = waiting.isEmpty
+        if isAwaited { waiting.insert(waiter) } else { waiting.remove(waiter) }
+        guard waiting.isEmpty != former else { return }
+        follow(machine.awaited(!waiting.isEmpty, at: Reactor.now), isStarted ? me : nil)
     }
 
     func add(_ subscription: InternetSubscription) {
@@ -178,6 +194,14 @@ final class InternetProbeDriver {
     // MARK: Questions
 
     private func ask(_ question: UplinkProbeStateMachine.Question, _ me: LoopBound<InternetProbeDriver>) {
+        // libcurl would bind to an address alone, and ask over the line that the kernel chooses.
+        if let name = question.interface, isBindingRefused(name) {
+            return answered(
+                InternetAnswer(
+                    .unknown,
+                    "not asked: this kernel binds no socket to an interface without privileges"),
+                question, me)
+        }
         send(configuration.request, question) { outcome, error in
             me.perform { $0.ended(outcome, error, question, me) }
         }
@@ -253,37 +277,6 @@ final class InternetProbeDriver {
             case nil: .unknown
             }
         return UplinkRouter(address: gateway, standing: standing)
-    }
-}
-
-extension UplinkProbeStateMachine.Network {
-    /// What a report says of the uplinks.
-    fileprivate init(_ update: ReachabilityUpdate, _ links: [LinkReport]) {
-        self.init()
-        let path = update.path
-        // Unknown: asking finds it out. With an alternative the transfer goes over that.
-        isUsable = path.isOnline || update.status == .unknown || path.alternative != nil
-        generation = path.generation
-        isTunnel = path.isTunnel
-        isAlternative = isUsable && path.interface == nil && path.alternative != nil
-        let name = isUsable ? path.interface ?? path.alternative : nil
-        let own = links.first { $0.name == name }
-        preferred = name.map {
-            .init(
-                $0, index: own?.index ?? path.interfaceIndex,
-                gateway: (path.gateway ?? own?.gateway)?.description,
-                traits: UplinkTraits(isExpensive: path.isExpensive))
-        }
-        // This machine itself needs no uplink.
-        guard path.medium != .loopback else { return }
-        others = links.filter { $0.isOnline && $0.name != name }.map { link in
-            .init(
-                link.name, index: link.index, gateway: link.gateway?.description,
-                traits: UplinkTraits(
-                    isWiFi: link.isWiFi,
-                    isWired: !link.isWiFi && link.medium != .cellular && link.medium != .other,
-                    isExpensive: link.isExpensive, isConstrained: link.isConstrained))
-        }
     }
 }
 

@@ -27,6 +27,10 @@ final class LineDetour {
     var isAllowed = true {
         didSet { if isAllowed != oldValue { update() } }
     }
+    /// Whether tasks wait for the internet.
+    var isAwaited = false {
+        didSet { if isAwaited != oldValue { tellProbe(isAwaited) } }
+    }
     private let reactor: Reactor
     private let onChange: (Detour?) -> Void
     private var machine = UplinkStateMachine()
@@ -80,8 +84,17 @@ final class LineDetour {
     /// A probe has found this; nil where there is none any more.
     func internetChanged(_ new: InternetFindings?, by probe: InternetProbe?) {
         findings = new
+        if probe !== self.probe, isAwaited {
+            tellProbe(false)
+            self.probe = probe
+            tellProbe(true)
+        }
         self.probe = probe
         update()
+    }
+
+    private func tellProbe(_ isAwaited: Bool) {
+        probe?.setAwaited(isAwaited, by: ObjectIdentifier(self))
     }
 
     private func update() {

@@ -40,6 +40,7 @@ final class RequestScheduler {
 
     func close() {
         isClosed = true
+        lines.isAwaited = false
         if network.isFollowing { network.close() }
         timer.cancel()
         clock.stop()
@@ -336,6 +337,7 @@ final class RequestScheduler {
     }
 
     private func publishCounts() {
+        lines.isAwaited = tasks.awaitsInternet
         tasks.publishCounts(waitingForConnection: transports.reduce(0) { $0 + $1.waitingForConnection })
     }
 }
@@ -358,11 +360,9 @@ extension RequestScheduler: RequestExecutorDelegate {
     }
 
     func binding(for executor: RequestExecutor) -> PathBinding {
-        let binding = gate.binding
-        guard binding != .any, executor.options.interface == nil,
-            executor.task.session.configuration.interface == nil, !executor.request.url.isOnThisMachine
-        else { return .any }
-        return binding
+        let wanted = executor.options.interface ?? executor.task.session.configuration.interface
+        let binding = wanted.map { PathBinding.interface($0) } ?? gate.binding
+        return binding == .any || executor.request.url.isOnThisMachine ? .any : binding
     }
 
     func executorParked(_ executor: RequestExecutor, _ failure: SessionError?) {

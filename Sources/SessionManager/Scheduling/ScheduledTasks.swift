@@ -128,6 +128,7 @@ final class ScheduledTasks {
         report.update(gate)
     }
 
+    var awaitsInternet: Bool { queue.awaitsInternet }
     func limitsChanged(_ limits: RequestQueueStateMachine.Limits) { queue.limitsChanged(limits) }
     func deadlineReached(at now: Int64) { queue.deadlineReached(at: now) }
 

@@ -110,7 +110,8 @@ struct Wait: ParsableCommand {
             recorder = { watch.linksMayHaveChanged(after: $0) }
         }
         let manager = subject.manager(configuration, recorder: recorder)
-        let internet = try probe.make(manager)
+        // Somebody waits.
+        let internet = try probe.make(manager, longestPause: .seconds(5))
         let question = internet?.observeFindings { watch.observe($0) }
         let observation = manager.observeReachability { watch.observe($0) }
         try beginMonitoring(manager)

@@ -36,7 +36,9 @@ struct OneShotProbe {
         let observation = probe.observeFindings { if $0.isComplete { waiter.finish() } }
         defer { observation.cancel() }
         probe.start()
-        let limit = Clock.monotonic + configuration.timeout + .seconds(1)
+        // A silent line, then a network's own API.
+        let limit =
+            Clock.monotonic + configuration.timeout + configuration.inquiryTimeout + .seconds(1)
         if waiter.wait(watchesOutput: false, until: { limit }) == .interrupted { throw ExitCode.interrupted }
         var findings = probe.findings
         if findings.state == .unknown { findings.state = .limited }

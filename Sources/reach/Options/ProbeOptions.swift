@@ -32,8 +32,11 @@ struct ProbeOptions: ParsableArguments {
     /// Makes the probe behind the paths of `manager`; nil without one.
     ///
     /// Prints the reason and throws the exit code where that is impossible.
-    func make(_ manager: ReachabilityManager) throws(ExitCode) -> InternetProbe? {
-        guard let configuration else { return nil }
+    func make(
+        _ manager: ReachabilityManager, longestPause: Duration? = nil
+    ) throws(ExitCode) -> InternetProbe? {
+        guard var configuration else { return nil }
+        if let longestPause { configuration.longestPause = longestPause }
         do throws(SessionError) { return try InternetProbe(configuration, provider: manager) } catch {
             complain(error.description)
             throw .unavailable

@@ -16,10 +16,25 @@ private struct Transcript: ~Copyable {
     private var generation: UInt64 = 0
 
     init(expensivePause: Int64? = nil) {
-        var timing = InternetProbeStateMachine.Timing()
-        timing.expensivePause = expensivePause.map { $0 * 1_000_000_000 }
+        let timing = Self.timing(expensivePause: expensivePause)
         machine = UplinkProbeStateMachine(timing: timing)
     }
+
+    private static func timing(
+        full: Int64 = 600, longest: Int64 = 300, expensivePause: Int64? = nil
+    ) -> InternetProbeStateMachine.Timing {
+        var timing = InternetProbeStateMachine.Timing()
+        timing.fullPause = full * 1_000_000_000
+        timing.longestPause = longest * 1_000_000_000
+        timing.expensivePause = expensivePause.map { $0 * 1_000_000_000 }
+        return timing
+    }
+
+    mutating func set(full: Int64 = 600, longest: Int64 = 300, expensivePause: Int64? = nil) -> String {
+        let timing = Self.timing(full: full, longest: longest, expensivePause: expensivePause)
+        return record(machine.timingChanged(timing, at: now))
+    }
+    mutating func await(_ isAwaited: Bool) -> String { record(machine.awaited(isAwaited, at: now)) }
 
     /// The network with these uplinks, the preferred one first; another preferred one is another generation.
     mutating func network(
@@ -235,6 +250,127 @@ struct UplinkProbeStateMachineTests {
         #expect(run.network(wlan0, isAlternative: true) == "abandon 1, ask wlan0!")
         #expect(run.answer("wlan0", .limited) == "")
         #expect(run.wait() == "ask wlan0!")
+    }
+
+    @Test("UPL-400 while something waits for the internet it is asked for every 15 s at the latest")
+    func awaited() {
+        var run = Transcript()
+        _ = run.network(eth0, wlan0)
+        _ = run.answer("wlan0", .full)
+        _ = run.answer("eth0", .limited)
+        for _ in 0..<8 {
+            #expect(run.wait() == "ask eth0")
+            #expect(run.answer("eth0", .limited) == "")
+        }
+        #expect(run.deadline == 256)
+        #expect(run.pass(10) == "")
+        #expect(run.await(true) == "")
+        #expect(run.deadline == 5)
+        #expect(run.wait() == "ask eth0")
+        #expect(run.answer("eth0", .limited) == "")
+        #expect(run.deadline == 15)
+        // Where it has waited longer than that already, it is asked at once.
+        #expect(run.await(false) == "")
+        #expect(run.pass(100) == "")
+        #expect(run.await(true) == "")
+        #expect(run.deadline == 0)
+        #expect(run.wait() == "ask eth0")
+        #expect(run.answer("eth0", .full) == "")
+        #expect(run.await(false) == "")
+        #expect(run.deadline.map { $0 > 400 } == true)
+    }
+
+    @Test("UPL-400 each question over an expensive uplink costs: its pauses stay, though something waits")
+    func awaitedExpensive() {
+        var run = Transcript()
+        _ = run.network(eth0, wwan0)
+        #expect(run.answer("eth0", .limited) == "ask wwan0!")
+        _ = run.answer("wwan0", .limited)
+        // Both alike, until their pauses are long.
+        for _ in 0..<8 {
+            _ = run.wait()
+            _ = run.answer("eth0", .limited)
+            _ = run.answer("wwan0", .limited)
+        }
+        #expect(run.await(true) == "")
+        #expect(run.deadline == 15)
+        for _ in 0..<3 {
+            #expect(run.wait() == "ask eth0")
+            #expect(run.answer("eth0", .limited) == "")
+        }
+        // One that is in use and has no interval of its own is waited for like any other.
+        _ = run.network(wwan0)
+        for _ in 0..<8 {
+            _ = run.answer("wwan0", .limited)
+            _ = run.wait()
+        }
+        _ = run.answer("wwan0", .limited)
+        #expect(run.deadline == 15)
+        #expect(run.set(expensivePause: 3600) == "")
+        #expect(run.deadline == 256)
+    }
+
+    @Test("UPL-401 other pauses forget nothing and ask nothing; those that have begun are others too")
+    func otherPauses() {
+        var run = Transcript()
+        _ = run.network(eth0, wlan0)
+        _ = run.answer("eth0", .full)
+        _ = run.answer("wlan0", .full)
+        #expect(run.pass(50) == "")
+        #expect(run.set(full: 60) == "")
+        #expect(run.states == "eth0* full, wlan0 full")
+        #expect(run.deadline == 10)
+        #expect(run.set(full: 3600) == "")
+        #expect(run.deadline == 3550)
+        #expect(run.set(full: 20) == "")
+        #expect(run.wait() == "ask eth0, ask wlan0!")
+        // The longest pause too.
+        _ = run.answer("wlan0", .full)
+        _ = run.answer("eth0", .portal)
+        for _ in 0..<4 {
+            #expect(run.wait() == "ask eth0")
+            #expect(run.answer("eth0", .portal) == "")
+        }
+        #expect(run.deadline == 16 || run.states == "eth0* portal, wlan0 full")
+        #expect(run.set(longest: 2) == "")
+        #expect(run.deadline == 2)
+        // A confirmation is not put off.
+        _ = run.wait()
+        _ = run.answer("eth0", .full)
+        _ = run.hurry()
+        #expect(run.answer("eth0", .limited) == "")
+        #expect(run.set(full: 3600) == "")
+        #expect(run.deadline == 1)
+    }
+
+    @Test("UPL-401 an interval for expensive uplinks has them asked, and without one they are not any more")
+    func otherExpensivePause() {
+        var run = Transcript()
+        _ = run.network(eth0, wwan0)
+        _ = run.answer("eth0", .full)
+        #expect(run.set(expensivePause: 3600) == "ask wwan0!")
+        #expect(run.answer("wwan0", .full) == "")
+        #expect(run.set() == "")
+        #expect(run.states == "eth0* full, wwan0 unknown")
+    }
+
+    @Test("UPL-402 an expensive uplink in use is asked rarely while it works, where that is wanted")
+    func expensiveInUse() {
+        var run = Transcript(expensivePause: 3600)
+        #expect(run.network(wwan0) == "ask wwan0")
+        #expect(run.answer("wwan0", .limited) == "")
+        #expect(run.deadline == 1)
+        #expect(run.wait() == "ask wwan0")
+        #expect(run.answer("wwan0", .full) == "")
+        #expect(run.deadline == 3600)
+        // A cheap one takes its place.
+        #expect(run.network(eth0) == "ask eth0")
+        #expect(run.answer("eth0", .full) == "")
+        #expect(run.deadline == 600)
+        var other = Transcript()
+        _ = other.network(wwan0)
+        _ = other.answer("wwan0", .full)
+        #expect(other.deadline == 600)
     }
 
     @Test("UPL-077 stopped, nothing is known or asked; it can begin again")

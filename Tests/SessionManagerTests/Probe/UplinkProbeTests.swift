@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EventLoop
 import Foundation
 import Reachability
 import ReachabilityCore
@@ -155,6 +156,44 @@ struct UplinkProbeTests {
         #expect(found.map(\.state) == [.portal])
         #expect(found.first?.portalURL?.absoluteString == target)
         #expect(found.first?.reason == "redirected to \(target)")
+    }
+
+    @Test(
+        "UPL-404 where the kernel binds no socket, an uplink is not asked, instead of another one in its place",
+        .timeLimit(.minutes(10)))
+    func bindingRefused() async throws {
+        var session = SessionConfiguration()
+        session.hostAddresses = origin.resolveEntries
+        session.proxy = ""
+        let configuration = InternetProbeConfiguration(
+            try SessionRequest(origin.url("/status/204?key=uplink-refused", at: .http)).url)
+        let probe = InternetProbe(
+            configuration, provider: Uplinks("main", "lo"), session: session, on: try Reactor.shared,
+            isBindingRefused: { $0 == "lo" })
+        probe.start()
+        let found = await uplinks(of: probe) { $0.first?.state == .full && $0.last?.reason.isEmpty == false }
+        #expect(found.map(\.state) == [.full, .unknown])
+        #expect(
+            found.last?.reason
+                == "not asked: this kernel binds no socket to an interface without privileges")
+        #expect(try await origin.count("uplink-refused") == 1)
+    }
+
+    @Test(
+        "UPL-405 a network's own word is waited for 3 s, not as long as the server's answer",
+        .timeLimit(.minutes(10)))
+    func slowWord() async throws {
+        let target = "http://portal.example.com/login"
+        let root = try files(origin.url("/hold/uplink-never?key=uplink-slow", at: .https))
+        let probe = try probe("/redirect-to?url=\(target)&code=302", Uplinks("main"), root: root.path)
+        let clock = ContinuousClock()
+        let start = clock.now
+        probe.start()
+        let found = await uplinks(of: probe, where: known)
+        #expect(found.map(\.reason) == ["redirected to \(target)"])
+        // The probe has 60 s.
+        #expect(clock.now - start < .seconds(40))
+        try await origin.release("uplink-never")
     }
 
     /// The first uplinks that satisfy a condition.

@@ -55,4 +55,26 @@ struct QueueReturnTests {
         #expect(await asking.outcome().error == nil)
         #expect(probe.state == .full)
     }
+
+    @Test("UPL-406 a task that waits for the internet has the probe ask soon")
+    func awaitedInternet() async throws {
+        let lab = try await QueueLab(.wired)
+        var session = SessionConfiguration()
+        session.proxy = ""
+        var configuration = InternetProbeConfiguration(
+            try SessionRequest(lab.origin.url("/retry-after?key=queue-awaited&times=1&status=503")).url,
+            expectation: InternetExpectation())
+        configuration.firstPause = .seconds(3600)
+        configuration.longestPause = .seconds(3600)
+        configuration.longestAwaitedPause = .milliseconds(10)
+        let probe = try InternetProbe(configuration, provider: nil, session: session)
+        lab.queue.internetProbe = probe
+        probe.start()
+        for await state in probe.states where state != .unknown { break }
+        #expect(await (try lab.task("/get?key=queue-awaited-other")).outcome().error == nil)
+        #expect(try await lab.origin.count("queue-awaited") == 1)
+        let asking = try lab.task("/get") { $0.requiresInternet = true }
+        #expect(await asking.outcome().error == nil)
+        #expect(probe.state == .full)
+    }
 }

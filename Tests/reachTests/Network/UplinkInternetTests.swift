@@ -76,6 +76,19 @@ struct UplinkInternetTests {
         #expect(words.contains("internet full; default route via 10.2.0.1"), "\(words)")
     }
 
+    @Test("UPL-410 a server with a name is asked over each uplink by that one's name servers")
+    func names() async throws {
+        let paths = try await TwoPaths()
+        guard let names = try await SoakNames.start(paths) else { return }
+        defer { names.program.terminate() }
+        try await paths.killLine()
+        let end = try await paths.lab.near.reactor.run(
+            command(["status", "--probe", "http://soak.test:8080/quick", "--json"]))
+        let report = try #require(Self.decoded(end.text))
+        #expect(report.states == "a0 limited, b0 full")
+        #expect(try await paths.requests(1).map(\.peer) == [TwoPaths.secondAddress])
+    }
+
     @Test("UPL-092 a router that does not answer is told as such")
     func deadRouter() async throws {
         let paths = try await TwoPaths()

@@ -8,9 +8,6 @@ import SessionCore
 
 /// What an engine does where lines or name servers may be dead.
 extension TransferEngine {
-    /// How long addresses that another uplink's name servers have told are used: 60 s.
-    private static let addressTime: Int64 = 60_000_000_000
-
     /// What is known of the lines behind interfaces.
     var lines: LineKnowledge {
         get { paths.lines }
@@ -29,7 +26,9 @@ extension TransferEngine {
         onEnd: @escaping (Bool) -> Void
     ) -> Transfer {
         if let peer, proxy(for: request.url) == nil {
-            handles.addresses.add([peer.address], of: request.url)
+            for uplink in ["", interface] {
+                handles.addresses.add([peer.address], of: request.url, over: uplink, at: turn.clock.now)
+            }
         }
         let transfer = Transfer(
             Shared(request), priority: 1, isBulk: false, credentials: nil, needsNewConnection: true,
@@ -41,26 +40,37 @@ extension TransferEngine {
     }
 
     func hostToLookUp(of transfer: Transfer) -> String? {
+        transfer.wantedInterface(configuration) == nil ? hostToLookUp(of: transfer, at: nil) : nil
+    }
+
+    private func hostToLookUp(of transfer: Transfer, at now: Int64?) -> String? {
         let url = transfer.request.url
-        guard !transfer.isTrial, transfer.wantedInterface(configuration) == nil,
-            let host = handles.addresses.hostWithoutAddress(url), !lookups.isLocal(host),
-            proxy(for: url) == nil
+        guard !transfer.isTrial,
+            let host = handles.addresses.hostWithoutAddress(url, over: transfer.boundInterface, at: now),
+            !lookups.isLocal(host), proxy(for: url) == nil
         else { return nil }
         return host
     }
 
     /// The host that is looked up over the uplink of a transfer; nil where libcurl looks it up.
     func lookup(for transfer: Transfer) -> (host: String, interface: String)? {
-        var uplink = lines.detour?.uplink
-        if case .interface(let name) = transfer.binding { uplink = name }
-        guard let uplink, let host = hostToLookUp(of: transfer) else { return nil }
+        let bound = transfer.boundInterface
+        guard let uplink = bound.isEmpty ? lines.detour?.uplink : bound,
+            let host = hostToLookUp(of: transfer, at: turn.clock.now)
+        else { return nil }
         return (host, uplink)
     }
 
+    /// Name servers have told this for a transfer; no address where none has answered.
+    func lookedUp(_ addresses: [IPAddress], for transfer: Transfer) {
+        handles.addresses.add(
+            addresses, of: transfer.request.url, over: transfer.boundInterface, at: turn.clock.now)
+    }
+
     func use(_ addresses: [IPAddress], of url: URL) {
-        handles.addresses.add(addresses, of: url)
+        handles.addresses.add(addresses, of: url, over: "", at: turn.clock.now)
         handles.usesKnownAddresses = true
-        _ = reactor.schedule(at: turn.clock.now &+ Self.addressTime) { [weak self] in
+        _ = reactor.schedule(at: turn.clock.now &+ FixedAddresses.lifetime) { [weak self] in
             guard let self, lines.detour == nil else { return }
             handles.usesKnownAddresses = false
             handles.addresses.forgetKnown()

@@ -188,7 +188,7 @@ final class TransferEngine: TransferControl {
     func begin(_ transfer: Transfer) {
         if let (host, interface) = lookup(for: transfer) {
             return lookups.begin(for: transfer, host, over: interface) { [unowned self] addresses in
-                handles.addresses.add(addresses, of: transfer.request.url)
+                lookedUp(addresses, for: transfer)
                 // It may have been suspended meanwhile, and begins when it has a slot again.
                 if isUnderWay(transfer), transfer.hasSlot { send(transfer) }
             }

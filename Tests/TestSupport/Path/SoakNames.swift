@@ -2,13 +2,11 @@
 
 import FoundationEssentials
 import Glibc
-import TestSupport
-import Testing
 
 /// The server of this machine's questions for names, within a namespace: 10.9.0.1 for soak.test, or a
 /// failure.
-struct SoakNames {
-    let program: RunningProgram
+package struct SoakNames {
+    package let program: RunningProgram
 
     private static let server = """
         import signal, socket, struct, sys
@@ -35,15 +33,17 @@ struct SoakNames {
         """
 
     /// Starts it behind both lines; nil where it cannot be, a failure where namespaces are required.
-    static func start(_ paths: TwoPaths) async throws -> SoakNames? {
+    package static func start(_ paths: TwoPaths) async throws -> SoakNames? {
         let names = try await start(paths.lab.far)
-        #expect(names != nil || !NetworkLab.isRequired, "no name server of resolv.conf can be played here")
+        if names == nil, NetworkLab.isRequired {
+            throw LabError("no name server of resolv.conf can be played here")
+        }
         return names
     }
 
     /// Starts it at the addresses that the resolver of this machine asks (resolv.conf(5)); nil where it asks
     /// by IPv6 alone.
-    static func start(_ namespace: NetworkNamespace) async throws -> SoakNames? {
+    package static func start(_ namespace: NetworkNamespace) async throws -> SoakNames? {
         let text = (try? String(contentsOfFile: "/etc/resolv.conf", encoding: .utf8)) ?? ""
         let servers = text.split(separator: "\n").compactMap { line -> Substring? in
             let words = line.split { $0 == " " || $0 == "\t" }
@@ -67,51 +67,10 @@ struct SoakNames {
         return SoakNames(program: program)
     }
 
-    func fail(_ fails: Bool) async {
+    package func fail(_ fails: Bool) async {
         let (signal, word) = fails ? (SIGUSR1, "fails") : (SIGHUP, "answers")
         let count = program.output.elements.count { $0 == word }
         program.terminate(signal: signal)
         await program.output.wait { $0.count { $0 == word } > count }
-    }
-}
-
-/// nginx before the server, which speaks no HTTP/2 itself.
-///
-/// One process, so that ending it leaves none of its workers behind.
-enum SoakProxy {
-    /// What it has told of the requests for one transfer.
-    static func lines(about key: Int, _ folder: ScratchFolder) -> [String] {
-        guard let log = try? String(contentsOfFile: folder("server.proxy/error.log"), encoding: .utf8) else {
-            return []
-        }
-        return log.split(separator: "\n").filter { $0.contains("key=\(key)&") }.map(String.init)
-    }
-
-    static func start(_ namespace: NetworkNamespace, _ folder: ScratchFolder) async throws -> RunningProgram {
-        let place = folder("server.proxy")
-        let configuration = """
-            daemon off; master_process off; user root; pid \(place)/pid; error_log \(place)/error.log info;
-            events {}
-            http {
-              access_log off; client_max_body_size 0;
-              client_body_temp_path \(place)/t1; proxy_temp_path \(place)/t2; fastcgi_temp_path \(place)/t3;
-              uwsgi_temp_path \(place)/t4; scgi_temp_path \(place)/t5;
-              server {
-                listen 10.9.0.1:8444 ssl http2;
-                ssl_certificate \(folder("server.pem")); ssl_certificate_key \(folder("server.key"));
-                location / {
-                  proxy_pass http://10.9.0.1:8080; proxy_http_version 1.1; proxy_set_header Connection "";
-                  proxy_buffering off; proxy_request_buffering off; proxy_next_upstream off;
-                }
-              }
-            }
-            """
-        try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
-        try Data(configuration.utf8).write(to: URL(filePath: "\(place)/nginx.conf"))
-        let program = try await namespace.start(["nginx", "-c", "\(place)/nginx.conf"])
-        // tail(1) is told by the kernel when there is something; nginx writes it once it listens.
-        try await namespace.run(
-            "/bin/sh", "-c", "tail -c +1 -F \"$0\" 2>&- | head -c 1 >/dev/null", "\(place)/pid")
-        return program
     }
 }
