@@ -116,7 +116,8 @@ public final class RequestQueue: Sendable {
     /// Whether requests may use a network that costs money or quota; yes.
     ///
     /// With false all of them wait while the network is one, and none leaves a dead line for such an uplink.
-    /// ``SessionCore/RequestOptions/allowsExpensiveNetwork`` is the same for one request. Those that run stay.
+    /// ``SessionCore/RequestOptions/allowsExpensiveNetwork`` is the same for one request. What runs goes on
+    /// until its connection is lost; where ``follows`` is no manager of this library it is parked.
     public var allowsExpensiveNetwork: Bool {
         get { settings.allowsExpensiveNetwork }
         set { change { $0.allowsExpensiveNetwork = newValue } }
