@@ -4,8 +4,8 @@ import Glibc
 
 /// Finds the interfaces that carried an exchange by this machine's address in it.
 enum LocalInterfaces {
-    /// The interfaces that have an address; several where two networks gave out the same one, none where it is
-    /// gone or the machine's own.
+    /// The interfaces that have an address; several where two networks gave out the same one, none where it
+    /// is gone or the machine's own.
     ///
     /// - Parameter address: The address as inet_ntop(3) writes it.
     static func holding(_ address: String) -> [String] {

@@ -44,7 +44,8 @@ extension InternetFindings {
         return state != .none && !(isPlain && state == .portal)
     }
 
-    /// Whether what goes without TLS beyond the router would meet a portal, or nobody on the way around a line.
+    /// Whether what goes without TLS beyond the router waits: for a portal, or, on the way around a line, for
+    /// the internet as well.
     package func holdsPlain(_ detour: Detour?) -> Bool {
         detour.map { !mayTake($0.uplink, isPlain: true) } ?? (state == .portal)
     }

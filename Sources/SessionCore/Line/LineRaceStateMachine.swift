@@ -106,8 +106,8 @@ package struct LineRaceStateMachine: ~Copyable, Sendable {
     /// The connection is deaf at this look.
     ///
     /// - Parameters:
-    ///   - uplinks: The number of other uplinks, the preferred ones first; 0 where none has internet, and only
-    ///     the own line is tried.
+    ///   - uplinks: The number of other uplinks, the preferred ones first; 0 where none has internet, and
+    ///     only the own line is tried.
     ///   - free: How many of them, the first ones, cost neither money nor quota; nil for all.
     ///   - wait: How long an answer over the own line may take.
     ///   - losesLarge: Whether large packets alone are lost, so that an answer over the own line proves

@@ -59,8 +59,8 @@ struct PortalLineScenarios {
         #expect(await states(of: probe, [.full, .portal]).first?.interface == "a0")
     }
 
-    /// A POST without TLS, while the preferred line is dead and the other one has a portal, gets to the server
-    /// over its own line and to nobody else.
+    /// A POST without TLS, while the preferred line is dead and the other one has a portal, gets to the
+    /// server alone, over its own line.
     @Test(
         "UPL-433 Nothing without TLS leaves a dead line for a portal, neither by a race nor on a way around it",
         .timeLimit(.minutes(2)), arguments: [true, false])
